@@ -1,0 +1,110 @@
+"""What a run learns from."""
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from gpupanel.domain.value import Fraction, PositiveInt, Value
+
+
+class DataCache(StrEnum):
+    """Where decoded examples are kept between epochs."""
+
+    NONE = "none"
+    MEMORY = "memory"
+    DISK = "disk"
+
+
+class Target(StrEnum):
+    """What the labels are."""
+
+    CLASSES = "classes"
+    VALUES = "values"
+
+
+class _DataBase(Value):
+    """What every source has.
+
+    Attributes:
+        validation_fraction: The part of the examples held back for validation, drawn by the
+            seed; 0 for none. Left out (``None``): a source with a test set of its own validates
+            on it, another holds back nothing.
+        shuffle: Draw a new order of the training examples each epoch, from the seed alone.
+    """
+
+    validation_fraction: Fraction | None = None
+    shuffle: bool = True
+    cache: DataCache = DataCache.MEMORY
+
+    @property
+    def target(self) -> Target:
+        """What the labels are: class numbers, or values to be predicted."""
+        return Target.CLASSES
+
+
+class DigitsData(_DataBase):
+    """The embedded data: scikit-learn's 1,797 handwritten digits of 8x8 pixels."""
+
+    source: Literal["digits"] = "digits"
+
+
+KerasDataName = Literal[
+    "mnist",
+    "fashion_mnist",
+    "cifar10",
+    "cifar100",
+    "imdb",
+    "reuters",
+    "boston_housing",
+    "california_housing",
+]
+
+
+class KerasData(_DataBase):
+    """A data set that Keras downloads by name, once, and keeps in its cache."""
+
+    source: KerasDataName
+
+    @property
+    def target(self) -> Target:  # noqa: D102 - as in the base
+        if self.source in ("boston_housing", "california_housing"):
+            return Target.VALUES
+        return Target.CLASSES
+
+
+class NpzData(_DataBase):
+    """Arrays in a NumPy ``.npz`` file, read without pickle.
+
+    Attributes:
+        path: The file, empty while none was chosen; relative paths are relative to the profile's folder when read from one.
+        features: Name of the array of examples, first axis the examples.
+        labels: Name of the array of class numbers, one an example.
+        class_count: How many classes there are; left out: the greatest label plus one.
+    """
+
+    source: Literal["npz"] = "npz"
+    path: str
+    features: str = "x"
+    labels: str = "y"
+    class_count: PositiveInt | None = None
+
+
+class ImagesData(_DataBase):
+    """A folder with one sub-folder of images per class.
+
+    Attributes:
+        path: The folder, empty while none was chosen; relative paths are relative to the profile's folder.
+        image_size: Height and width that every image is scaled to, in pixels.
+        color: Read as RGB (3 channels) or as greyscale (1).
+    """
+
+    source: Literal["images"] = "images"
+    path: str
+    image_size: tuple[PositiveInt, PositiveInt] = (64, 64)
+    color: Literal["rgb", "grayscale"] = "rgb"
+
+
+DataSettings = Annotated[
+    DigitsData | KerasData | NpzData | ImagesData, Field(discriminator="source")
+]

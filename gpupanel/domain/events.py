@@ -1,0 +1,251 @@
+"""Every event of a run, and its way to a line of ``events.jsonl`` and back.
+
+Trainer and supervisor append, everybody else reads; both sides import this one file. A line that
+this version does not know becomes an :class:`UnknownEvent`, so that newer runs can be looked at.
+"""
+
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from gpupanel.domain.outcome import Metrics, Outcome
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.request import Request
+from gpupanel.domain.value import Value
+
+
+class Phase(StrEnum):
+    """What the trainer is doing, in the order in which it happens."""
+
+    STARTING = "starting"
+    IMPORTING_TENSORFLOW = "importing_tensorflow"
+    CONFIGURING_DEVICES = "configuring_devices"
+    LOADING_DATA = "loading_data"
+    BUILDING_MODEL = "building_model"
+    TRACING = "tracing"
+    TRAINING = "training"
+    VALIDATING = "validating"
+    SAVING = "saving"
+
+
+class _Event(Value):
+    """What every event has.
+
+    Attributes:
+        time_s: When it happened, in seconds since the epoch (UTC).
+    """
+
+    time_s: float
+
+
+class RunStarted(_Event):
+    """The supervisor began; the first event of every run."""
+
+    kind: Literal["run_started"] = "run_started"
+    supervisor_pid: int
+
+
+class TrainerStarted(_Event):
+    """The supervisor started the trainer's process."""
+
+    kind: Literal["trainer_started"] = "trainer_started"
+    pid: int
+
+
+class PhaseChanged(_Event):
+    """The trainer turned to something else."""
+
+    kind: Literal["phase_changed"] = "phase_changed"
+    phase: Phase
+
+
+class LogicalDeviceAnswer(Value):
+    """A logical device as TensorFlow lists it after its initialisation."""
+
+    name: str
+    device_key: str
+    memory_limit_mib: int | None = None
+
+
+class DevicesReady(_Event):
+    """What TensorFlow answered to the device configuration."""
+
+    kind: Literal["devices_ready"] = "devices_ready"
+    tensorflow_version: str
+    logical_devices: tuple[LogicalDeviceAnswer, ...]
+
+
+class DownloadProgressed(_Event):
+    """A data set is being downloaded; ``bytes_total`` is ``None`` when the server does not say."""
+
+    kind: Literal["download_progressed"] = "download_progressed"
+    name: str
+    bytes_done: int
+    bytes_total: int | None = None
+
+
+class DataReady(_Event):
+    """The data was read and checked.
+
+    Attributes:
+        feature_shape: Shape of one example, without the batch axis.
+        class_names: Empty where values are predicted.
+        steps_per_epoch: Optimizer updates of one epoch, the last smaller batch counted.
+    """
+
+    kind: Literal["data_ready"] = "data_ready"
+    training_examples: int
+    validation_examples: int
+    feature_shape: tuple[int, ...]
+    class_names: tuple[str, ...] = ()
+    steps_per_epoch: int
+
+
+class ModelReady(_Event):
+    """The model was built."""
+
+    kind: Literal["model_ready"] = "model_ready"
+    parameters: int
+    trainable_parameters: int
+
+
+class StepsDone(_Event):
+    """Steps done since the last such event; at most 20 of these a second.
+
+    Attributes:
+        step: Optimizer updates since the start of the run, these included.
+        steps: How many of them this event reports.
+        epoch: Counted from 1.
+        step_in_epoch: Updates of this epoch done.
+        examples: Examples of the reported steps.
+        loss: Mean over those examples.
+        accuracy: Fraction right over those examples; ``None`` where values are predicted.
+        examples_per_second: Over the reported steps.
+    """
+
+    kind: Literal["steps_done"] = "steps_done"
+    step: int
+    steps: int
+    epoch: int
+    step_in_epoch: int
+    examples: int
+    loss: float
+    accuracy: float | None = None
+    examples_per_second: float
+
+
+class EpochDone(_Event):
+    """An epoch and its validation are done; the metrics are of the whole sets."""
+
+    kind: Literal["epoch_done"] = "epoch_done"
+    epoch: int
+    step: int
+    metrics: Metrics
+    seconds: float
+
+
+class CheckpointSaved(_Event):
+    """A complete checkpoint stands at ``path``, relative to the run's directory."""
+
+    kind: Literal["checkpoint_saved"] = "checkpoint_saved"
+    path: str
+    epoch: int
+    step: int
+    seconds: float
+
+
+class RequestAnswered(_Event):
+    """The trainer saw a request and does it."""
+
+    kind: Literal["request_answered"] = "request_answered"
+    request: Request
+
+
+class ModelSaved(_Event):
+    """The trained model stands at ``path``, relative to the run's directory."""
+
+    kind: Literal["model_saved"] = "model_saved"
+    path: str
+
+
+class ProblemReported(_Event):
+    """Something to tell the person while the run goes on, or before it fails."""
+
+    kind: Literal["problem_reported"] = "problem_reported"
+    problem: Problem
+
+
+class TrainingEnded(_Event):
+    """The trainer came to its end by itself: the last event that it writes.
+
+    Attributes:
+        examples_per_second: Training only: start-up and validation are not counted.
+    """
+
+    kind: Literal["training_ended"] = "training_ended"
+    outcome: Outcome
+    metrics: Metrics = Metrics()
+    examples_per_second: float | None = None
+    problem: Problem | None = None
+
+
+class RunEnded(_Event):
+    """The supervisor saw the trainer's process end; the last event of every run.
+
+    Attributes:
+        exit_code: Of the trainer; negative: the signal that killed it; ``None``: never started.
+        log_tail: Last lines of ``trainer.log`` when the run did not end well.
+    """
+
+    kind: Literal["run_ended"] = "run_ended"
+    outcome: Outcome
+    metrics: Metrics = Metrics()
+    examples_per_second: float | None = None
+    problem: Problem | None = None
+    exit_code: int | None = None
+    log_tail: tuple[str, ...] = ()
+
+
+class UnknownEvent(_Event):
+    """A line that this version cannot read: from a newer one, or damaged."""
+
+    kind: Literal["unknown"] = "unknown"
+    line: str
+
+
+KnownEvent = (
+    RunStarted
+    | TrainerStarted
+    | PhaseChanged
+    | DevicesReady
+    | DownloadProgressed
+    | DataReady
+    | ModelReady
+    | StepsDone
+    | EpochDone
+    | CheckpointSaved
+    | RequestAnswered
+    | ModelSaved
+    | ProblemReported
+    | TrainingEnded
+    | RunEnded
+)
+Event = KnownEvent | UnknownEvent
+
+_DECODER: TypeAdapter[Any] = TypeAdapter(Annotated[KnownEvent, Field(discriminator="kind")])
+
+
+def encode_event(event: Event) -> str:
+    """The event as one line of JSON, without the line's end."""
+    return event.model_dump_json()
+
+
+def decode_event(line: str | bytes) -> Event:
+    """The event of one whole line; an :class:`UnknownEvent` when it cannot be read."""
+    try:
+        event: Event = _DECODER.validate_json(line)
+    except ValidationError:
+        text = line.decode(errors="replace") if isinstance(line, bytes) else line
+        return UnknownEvent(time_s=0.0, line=text)
+    return event

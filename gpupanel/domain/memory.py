@@ -1,0 +1,48 @@
+"""How much of a device's memory TensorFlow may take, per device.
+
+The rules of what may be combined stand in ``planning``; these are the choices themselves.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from gpupanel.domain.value import Mib, Value
+
+DEFAULT_MEMORY_KEY = "default"
+"""The key under ``[memory]`` that holds for each device without one of its own."""
+
+
+class AllMemory(Value):
+    """Take nearly all memory at start: TensorFlow's own default."""
+
+    policy: Literal["all"] = "all"
+
+
+class GrowingMemory(Value):
+    """Start small and take more when it is needed (``set_memory_growth``)."""
+
+    policy: Literal["growth"] = "growth"
+
+
+class LimitedMemory(Value):
+    """Take at most ``limit_mib``; all of it at start, or growing up to it.
+
+    The limit does not count the CUDA context, some 300 to 500 MiB more.
+    """
+
+    policy: Literal["limit"] = "limit"
+    limit_mib: Mib
+    growth: bool = False
+
+
+class SplitMemory(Value):
+    """Make several logical devices of one GPU, with these limits."""
+
+    policy: Literal["split"] = "split"
+    split_mib: tuple[Mib, ...] = Field(min_length=2)
+
+
+MemoryPolicy = Annotated[
+    AllMemory | GrowingMemory | LimitedMemory | SplitMemory, Field(discriminator="policy")
+]

@@ -1,0 +1,40 @@
+"""What is trained."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from gpupanel.domain.value import Fraction, PositiveInt, Value
+
+
+class MlpModel(Value):
+    """Dense layers with ReLU between them.
+
+    Attributes:
+        hidden: Units of each hidden layer.
+        dropout: Fraction of activations dropped after each hidden layer while training.
+        batch_norm: Normalise over the batch after each hidden layer.
+    """
+
+    source: Literal["mlp"] = "mlp"
+    hidden: tuple[PositiveInt, ...] = (128,)
+    dropout: Fraction = 0.0
+    batch_norm: bool = False
+
+
+class CnnModel(Value):
+    """3x3 convolutions, each followed by ReLU and 2x2 max pooling, then dense layers.
+
+    Attributes:
+        filters: Filters of each convolution.
+        hidden: Units of each dense layer before the output.
+    """
+
+    source: Literal["cnn"] = "cnn"
+    filters: tuple[PositiveInt, ...] = Field(default=(32,), min_length=1)
+    hidden: tuple[PositiveInt, ...] = ()
+    dropout: Fraction = 0.0
+    batch_norm: bool = False
+
+
+ModelSettings = Annotated[MlpModel | CnnModel, Field(discriminator="source")]

@@ -1,0 +1,37 @@
+"""How a run ended, and what it reached."""
+
+from enum import StrEnum
+
+from gpupanel.domain.value import Value
+
+
+class Outcome(StrEnum):
+    """How a run ended."""
+
+    COMPLETED = "completed"
+    STOPPED = "stopped"
+    SUSPENDED = "suspended"
+    FAILED = "failed"
+    LOST = "lost"
+    """The trainer vanished: killed by a signal, or it exited without saying why."""
+
+    @property
+    def was_successful(self) -> bool:
+        """Whether the run came to the end that the person asked for."""
+        return self in (Outcome.COMPLETED, Outcome.STOPPED, Outcome.SUSPENDED)
+
+
+class Metrics(Value):
+    """What was measured over whole sets, whatever the split over replicas.
+
+    ``loss`` is the mean over the examples. ``accuracy`` is a fraction from 0 to 1 and stays
+    ``None`` where values are predicted; ``mean_absolute_error`` is the other way round. Keys that
+    begin with ``val_`` are of the validation set and stay ``None`` where there is none.
+    """
+
+    loss: float | None = None
+    accuracy: float | None = None
+    mean_absolute_error: float | None = None
+    val_loss: float | None = None
+    val_accuracy: float | None = None
+    val_mean_absolute_error: float | None = None

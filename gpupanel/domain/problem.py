@@ -1,0 +1,74 @@
+"""Something to tell the person: what happened, why, and what to do about it."""
+
+from enum import StrEnum
+from typing import Any
+
+from gpupanel.domain.value import Value
+
+
+class Severity(StrEnum):
+    """How much a problem matters."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    HINT = "hint"
+
+
+class Change(Value):
+    """One profile key with the value that it gets.
+
+    Attributes:
+        path: The key's tables and name: ``("strategy", "shares")``.
+        value: As TOML would hold it; ``None`` removes the key, so that its default applies again.
+    """
+
+    path: tuple[str, ...]
+    value: Any = None
+
+
+class Fix(Value):
+    """A change to the profile that one click applies.
+
+    Attributes:
+        label: What the button says, starting with a verb ("Use 62 + 2").
+        changes: Applied together.
+    """
+
+    label: str
+    changes: tuple[Change, ...]
+
+
+class Problem(Value):
+    """One problem, told so that a person can act on it.
+
+    Attributes:
+        code: A stable name in snake_case that scripts and tests may rely on.
+        severity: Errors keep a run from starting, or ended it.
+        field: The profile key that it is about, dotted (``strategy.shares``); empty when it is
+            about none.
+        message: What is wrong and why, in one sentence.
+        hint: What to do, in one sentence.
+        detail: Copyable detail behind the sentence, such as a trace; empty when there is none.
+        fix: A change to the profile that mends it, when there is an obvious one.
+    """
+
+    code: str
+    severity: Severity = Severity.ERROR
+    field: str = ""
+    message: str
+    hint: str = ""
+    detail: str = ""
+    fix: Fix | None = None
+
+    @property
+    def is_error(self) -> bool:
+        """Whether a run cannot start, or ended, because of it."""
+        return self.severity is Severity.ERROR
+
+
+class ProblemError(Exception):
+    """Carries problems up to whoever tells the person."""
+
+    def __init__(self, *problems: Problem) -> None:
+        super().__init__("; ".join(problem.message for problem in problems))
+        self.problems = problems

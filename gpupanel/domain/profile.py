@@ -1,0 +1,44 @@
+"""A profile: what a person chose, saved as a TOML file whose format is public."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from gpupanel.domain.data import DataSettings, DigitsData
+from gpupanel.domain.memory import DEFAULT_MEMORY_KEY, GrowingMemory, MemoryPolicy
+from gpupanel.domain.model import MlpModel, ModelSettings
+from gpupanel.domain.strategy import StrategySettings
+from gpupanel.domain.training import TrainingSettings
+from gpupanel.domain.value import PositiveInt, Value
+
+SCHEMA_VERSION = 1
+
+
+class DeviceSettings(Value):
+    """The ``[devices]`` table of a profile.
+
+    Attributes:
+        visible: NVML UUIDs or ``cpu``; empty: every GPU, or the CPU where there is none.
+        cpu_replicas: Logical devices made of the CPU, when the CPU is used.
+    """
+
+    visible: tuple[str, ...] = ()
+    cpu_replicas: PositiveInt = 1
+
+
+class Profile(Value):
+    """Everything that decides a run, except the machine it runs on."""
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+    name: Annotated[str, Field(min_length=1, max_length=200)] = "untitled"
+    task: Literal["train", "evaluate", "predict"] = "train"
+    devices: DeviceSettings = DeviceSettings()
+    memory: dict[str, MemoryPolicy] = Field(default_factory=dict)
+    strategy: StrategySettings = StrategySettings()
+    data: DataSettings = DigitsData(validation_fraction=0.2)
+    model: ModelSettings = MlpModel()
+    training: TrainingSettings = TrainingSettings()
+
+    def memory_policy(self, key: str) -> MemoryPolicy:
+        """The policy of a device: its own, else the default one, else growth."""
+        return self.memory.get(key) or self.memory.get(DEFAULT_MEMORY_KEY) or GrowingMemory()

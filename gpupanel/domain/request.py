@@ -1,0 +1,12 @@
+"""What people can ask of a run that goes on: a file each in ``requests/``."""
+
+from enum import StrEnum
+
+
+class Request(StrEnum):
+    """A request; the file that carries it has this name."""
+
+    STOP = "stop"
+    """Finish the step, save, end."""
+    CHECKPOINT = "checkpoint"
+    """Save a checkpoint at the next step and go on."""

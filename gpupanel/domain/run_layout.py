@@ -1,0 +1,70 @@
+"""The names inside a run's directory, which every process that touches a run agrees on."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class RunLayout:
+    """The paths of one run.
+
+    Attributes:
+        root: The run's directory, ``runs/2026-11-21T10-15-02-digits``.
+    """
+
+    root: Path
+
+    @property
+    def name(self) -> str:
+        """The run's name: that of its directory."""
+        return self.root.name
+
+    @property
+    def profile(self) -> Path:
+        """The profile as it was started, whole."""
+        return self.root / "profile.toml"
+
+    @property
+    def plan(self) -> Path:
+        """What was decided from the profile and the devices."""
+        return self.root / "plan.json"
+
+    @property
+    def events(self) -> Path:
+        """The truth about the run, one event a line."""
+        return self.root / "events.jsonl"
+
+    @property
+    def telemetry(self) -> Path:
+        """Readings of the devices, one sample a line."""
+        return self.root / "telemetry.jsonl"
+
+    @property
+    def trainer_log(self) -> Path:
+        """Standard output and standard error of the trainer."""
+        return self.root / "trainer.log"
+
+    @property
+    def requests(self) -> Path:
+        """A file for each thing that people asked of the run."""
+        return self.root / "requests"
+
+    @property
+    def lock(self) -> Path:
+        """Held by the supervisor as long as it lives."""
+        return self.root / "run.lock"
+
+    @property
+    def checkpoints(self) -> Path:
+        """Complete checkpoints, a folder each."""
+        return self.root / "checkpoints"
+
+    @property
+    def tensorboard(self) -> Path:
+        """Event files for TensorBoard."""
+        return self.root / "tensorboard"
+
+    @property
+    def model(self) -> Path:
+        """The trained model."""
+        return self.root / "model.keras"

@@ -1,0 +1,52 @@
+"""How the work is divided over devices."""
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from gpupanel.domain.value import PositiveInt, Value
+
+
+class StrategyKind(StrEnum):
+    """TensorFlow's ways of dividing the work, as profiles name them."""
+
+    ONE_DEVICE = "one_device"
+    MIRRORED = "mirrored"
+    CENTRAL_STORAGE = "central_storage"
+    MULTI_WORKER = "multi_worker"
+    PARAMETER_SERVER = "parameter_server"
+    MODEL_PARALLEL = "model_parallel"
+
+
+class AllReduce(StrEnum):
+    """How gradients are summed over replicas."""
+
+    AUTO = "auto"
+    NCCL = "nccl"
+    HIERARCHICAL_COPY = "hierarchical_copy"
+    REDUCTION_TO_ONE_DEVICE = "reduction_to_one_device"
+
+
+ShareCount = Annotated[int, Field(ge=0)]
+
+
+class StrategySettings(Value):
+    """The ``[strategy]`` table of a profile.
+
+    Attributes:
+        kind: The tf.distribute strategy, or layers placed by hand.
+        shares: How many examples of each global batch each replica takes: ``"equal"``,
+            ``"balanced"`` (measured), or one number per replica that sum to the global batch.
+        all_reduce: The cross-device operations of a mirrored strategy.
+        workers: Processes of a multi-worker or parameter-server run.
+        parameter_servers: Parameter-server processes.
+        placement: Layer name to device index, or ``"auto"``.
+    """
+
+    kind: StrategyKind = StrategyKind.ONE_DEVICE
+    shares: Literal["equal", "balanced"] | tuple[ShareCount, ...] = "equal"
+    all_reduce: AllReduce = AllReduce.AUTO
+    workers: PositiveInt | None = None
+    parameter_servers: PositiveInt | None = None
+    placement: Literal["auto"] | dict[str, Annotated[int, Field(ge=0)]] | None = None

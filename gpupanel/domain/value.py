@@ -1,0 +1,22 @@
+"""The base of every value in the domain."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Value(BaseModel):
+    """An immutable value that refuses keys it does not know.
+
+    Two values are equal when all their fields are. A changed copy comes from
+    ``value.model_copy(update={...})``.
+    """
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=False, allow_inf_nan=False, protected_namespaces=()
+    )
+
+
+Mib = Annotated[int, Field(gt=0, description="a size in mebibytes (2**20 bytes)")]
+Fraction = Annotated[float, Field(ge=0.0, lt=1.0)]
+PositiveInt = Annotated[int, Field(gt=0)]

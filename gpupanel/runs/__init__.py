@@ -1,0 +1,1 @@
+"""What runs: run directories, the launcher, the supervisor, the follower, requests, history."""

@@ -1,0 +1,164 @@
+"""Where a run stands: the sum of its events."""
+
+from enum import StrEnum
+from typing import Self, assert_never
+
+from gpupanel.domain import events
+from gpupanel.domain.events import Event, Phase
+from gpupanel.domain.outcome import Metrics, Outcome
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.request import Request
+from gpupanel.domain.value import Value
+
+
+class Download(Value):
+    """A data set on its way; ``bytes_total`` is ``None`` when the server does not say."""
+
+    name: str
+    bytes_done: int
+    bytes_total: int | None = None
+
+
+class RunStage(StrEnum):
+    """What a person may do about the run follows from this."""
+
+    STARTING = "starting"
+    RUNNING = "running"
+    STOPPING = "stopping"
+    ENDED = "ended"
+
+
+class RunStatus(Value):
+    """The sum of the events so far; :meth:`after` adds one.
+
+    Attributes:
+        step: Optimizer updates done; ``step_total`` is known once the data is.
+        epoch: The epoch being trained, counted from 1; 0 before the first.
+        examples_per_second: Of training, over the last reported steps; over the whole training
+            once it ended.
+        metrics: Of the last epoch done; of the whole run once it ended.
+        problems: Told by the run so far; the one that ended it is the last.
+        first_step_time_s: When the first step was reported, seconds since the epoch (UTC).
+        seconds_left: An estimate from the time of the steps so far.
+    """
+
+    started_s: float | None = None
+    ended_s: float | None = None
+    stage: RunStage = RunStage.STARTING
+    phase: Phase = Phase.STARTING
+    trainer_pid: int | None = None
+    download: Download | None = None
+    epoch: int = 0
+    epoch_total: int = 0
+    step: int = 0
+    step_total: int | None = None
+    examples_per_second: float | None = None
+    loss: float | None = None
+    accuracy: float | None = None
+    metrics: Metrics = Metrics()
+    outcome: Outcome | None = None
+    problems: tuple[Problem, ...] = ()
+    log_tail: tuple[str, ...] = ()
+    first_step_time_s: float | None = None
+    last_step_time_s: float | None = None
+    first_step: int = 0
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the last event of the run was seen."""
+        return self.stage is RunStage.ENDED
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Time until the last step at the speed so far; ``None`` while it cannot be told."""
+        if self.has_ended or self.first_step_time_s is None or self.last_step_time_s is None:
+            return None
+        done, passed = self.step - self.first_step, self.last_step_time_s - self.first_step_time_s
+        if not self.step_total or done <= 0 or passed <= 0.0:
+            return None
+        return max(0, self.step_total - self.step) * passed / done
+
+    @property
+    def ending_problem(self) -> Problem | None:
+        """What ended the run, when it did not end well."""
+        if self.outcome is None or self.outcome.was_successful or not self.problems:
+            return None
+        return self.problems[-1]
+
+    def after(self, event: Event) -> Self:
+        """The status once that event has happened."""
+        return self.model_copy(update=self._changes(event))
+
+    def _changes(self, event: Event) -> dict[str, object]:
+        match event:
+            case events.RunStarted():
+                return {"started_s": event.time_s}
+            case events.TrainerStarted():
+                return {"trainer_pid": event.pid}
+            case events.PhaseChanged():
+                return self._phase_changes(event)
+            case events.DownloadProgressed():
+                download = Download(
+                    name=event.name, bytes_done=event.bytes_done, bytes_total=event.bytes_total
+                )
+                return {"download": download}
+            case events.DataReady():
+                return {"step_total": event.steps_per_epoch * self.epoch_total, "download": None}
+            case events.StepsDone():
+                return self._step_changes(event)
+            case events.EpochDone():
+                return {"metrics": event.metrics, "epoch": event.epoch}
+            case events.RequestAnswered():
+                stopping = event.request is Request.STOP and not self.has_ended
+                return {"stage": RunStage.STOPPING} if stopping else {}
+            case events.ProblemReported():
+                return {"problems": (*self.problems, event.problem)}
+            case events.TrainingEnded() | events.RunEnded():
+                return self._end_changes(event)
+            case (
+                events.DevicesReady()
+                | events.ModelReady()
+                | events.CheckpointSaved()
+                | events.ModelSaved()
+                | events.UnknownEvent()
+            ):
+                return {}
+        assert_never(event)
+
+    def _phase_changes(self, event: events.PhaseChanged) -> dict[str, object]:
+        training = event.phase in (Phase.TRAINING, Phase.VALIDATING)
+        running = training and self.stage is RunStage.STARTING
+        return {"phase": event.phase, **({"stage": RunStage.RUNNING} if running else {})}
+
+    def _step_changes(self, event: events.StepsDone) -> dict[str, object]:
+        first = self.first_step_time_s is None
+        return {
+            "step": event.step,
+            "epoch": event.epoch,
+            "loss": event.loss,
+            "accuracy": event.accuracy,
+            "examples_per_second": event.examples_per_second,
+            "last_step_time_s": event.time_s,
+            **({"first_step_time_s": event.time_s, "first_step": event.step} if first else {}),
+        }
+
+    def _end_changes(self, event: events.TrainingEnded | events.RunEnded) -> dict[str, object]:
+        # The trainer's own word comes first and carries the metrics; the supervisor's comes last
+        # and carries what became of the process.
+        problem = event.problem
+        told = problem is None or problem in self.problems
+        changes: dict[str, object] = {
+            "outcome": event.outcome,
+            "problems": self.problems if told else (*self.problems, problem),
+        }
+        if event.metrics != Metrics():
+            changes["metrics"] = event.metrics
+        if event.examples_per_second is not None:
+            changes["examples_per_second"] = event.examples_per_second
+        if isinstance(event, events.RunEnded):
+            changes |= {
+                "stage": RunStage.ENDED,
+                "ended_s": event.time_s,
+                "log_tail": event.log_tail,
+            }
+        return changes

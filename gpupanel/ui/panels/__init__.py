@@ -1,0 +1,1 @@
+"""What stands in the window: one file a panel, none of which knows another."""

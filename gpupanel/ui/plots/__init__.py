@@ -1,0 +1,1 @@
+"""Curves: ring buffers, decimation, and plots on one linked time axis."""
