@@ -1,3 +1,3 @@
-"""gpupanel: a desktop control panel for training TensorFlow models on every GPU of a workstation."""
+"""A desktop control panel for training TensorFlow models on every GPU of a workstation."""
 
 __version__ = "0.1.0"

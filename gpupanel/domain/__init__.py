@@ -1,1 +1,4 @@
-"""What things are: frozen values that every other package speaks. Plain Python and pydantic only."""
+"""What things are: frozen values that every other package speaks.
+
+Plain Python and pydantic only.
+"""

@@ -4,6 +4,7 @@ from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import Field
+from typing_extensions import override
 
 from gpupanel.domain.value import Fraction, PositiveInt, Value
 
@@ -67,7 +68,8 @@ class KerasData(_DataBase):
     source: KerasDataName
 
     @property
-    def target(self) -> Target:  # noqa: D102 - as in the base
+    @override
+    def target(self) -> Target:
         if self.source in ("boston_housing", "california_housing"):
             return Target.VALUES
         return Target.CLASSES
@@ -77,7 +79,8 @@ class NpzData(_DataBase):
     """Arrays in a NumPy ``.npz`` file, read without pickle.
 
     Attributes:
-        path: The file, empty while none was chosen; relative paths are relative to the profile's folder when read from one.
+        path: The file, empty while none was chosen; a relative one is meant from the profile's
+            folder.
         features: Name of the array of examples, first axis the examples.
         labels: Name of the array of class numbers, one an example.
         class_count: How many classes there are; left out: the greatest label plus one.
@@ -94,7 +97,8 @@ class ImagesData(_DataBase):
     """A folder with one sub-folder of images per class.
 
     Attributes:
-        path: The folder, empty while none was chosen; relative paths are relative to the profile's folder.
+        path: The folder, empty while none was chosen; a relative one is meant from the profile's
+            folder.
         image_size: Height and width that every image is scaled to, in pixels.
         color: Read as RGB (3 channels) or as greyscale (1).
     """

@@ -12,6 +12,7 @@ from gpupanel.domain.training import TrainingSettings
 from gpupanel.domain.value import PositiveInt, Value
 
 SCHEMA_VERSION = 1
+"""The format that this version reads and writes."""
 
 
 class DeviceSettings(Value):
@@ -29,7 +30,7 @@ class DeviceSettings(Value):
 class Profile(Value):
     """Everything that decides a run, except the machine it runs on."""
 
-    schema_version: Literal[1] = SCHEMA_VERSION
+    schema_version: Literal[1] = 1
     name: Annotated[str, Field(min_length=1, max_length=200)] = "untitled"
     task: Literal["train", "evaluate", "predict"] = "train"
     devices: DeviceSettings = DeviceSettings()

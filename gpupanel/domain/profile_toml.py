@@ -106,9 +106,9 @@ def _field(details: ErrorDetails, document: dict[str, Any]) -> str:
     path: list[str] = []
     node: Any = document
     for part in details["loc"]:
-        if isinstance(node, dict) and part in node:
-            node = node[part]
-        elif isinstance(node, list) and isinstance(part, int) and part < len(node):
+        in_table = isinstance(node, dict) and part in node
+        in_array = isinstance(node, list) and isinstance(part, int) and part < len(node)
+        if in_table or in_array:
             node = node[part]
         elif not (details["type"] == "missing" and part == details["loc"][-1]):
             continue
