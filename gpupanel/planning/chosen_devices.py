@@ -1,0 +1,66 @@
+"""Which physical devices a profile means on this machine."""
+
+from gpupanel.domain.device import CPU_KEY, DeviceInventory, PhysicalDevice
+from gpupanel.domain.problem import Change, Fix, Problem
+from gpupanel.domain.profile import Profile
+
+
+def chosen_devices(profile: Profile, inventory: DeviceInventory) -> tuple[PhysicalDevice, ...]:
+    """The devices that a profile names and this machine has, in the profile's order.
+
+    A profile that names none means every GPU, or the CPU where there is none.
+    """
+    if not profile.devices.visible:
+        return inventory.gpus or tuple(
+            device for device in inventory.devices if device.key == CPU_KEY
+        )
+    named = (inventory.device(key) for key in dict.fromkeys(profile.devices.visible))
+    return tuple(device for device in named if device is not None)
+
+
+def absent_devices(profile: Profile, inventory: DeviceInventory) -> list[Problem]:
+    """Devices that the profile names and this machine has not."""
+    absent = [key for key in profile.devices.visible if inventory.device(key) is None]
+    if not absent:
+        return []
+    present = tuple(key for key in profile.devices.visible if key not in absent)
+    unused = [gpu.key for gpu in inventory.gpus if gpu.key not in present]
+    replacement = (*present, *unused[: len(absent)]) or (CPU_KEY,)
+    names = ", ".join(
+        device.name for key in replacement if (device := inventory.device(key)) is not None
+    )
+    return [
+        Problem(
+            code="device_not_found",
+            field="devices.visible",
+            message=f"{_listed(absent)} not in this machine.",
+            hint="Choose among the devices that are here, or put the device back.",
+            fix=Fix(
+                label=f"Use {names}",
+                changes=(Change(path=("devices", "visible"), value=list(replacement)),),
+            ),
+        )
+    ]
+
+
+def _listed(keys: list[str]) -> str:
+    return f"The device {keys[0]} is" if len(keys) == 1 else f"The devices {', '.join(keys)} are"
+
+
+def mixed_kinds(devices: tuple[PhysicalDevice, ...]) -> list[Problem]:
+    """CPU and GPUs chosen together: a step would wait for the CPU."""
+    gpus = [device.key for device in devices if device.is_gpu]
+    if not gpus or len(gpus) == len(devices):
+        return []
+    return [
+        Problem(
+            code="devices_mixed",
+            field="devices.visible",
+            message="The CPU and GPUs are chosen together, but replicas must be of one kind.",
+            hint="Switch the CPU off; it feeds the GPUs in any case.",
+            fix=Fix(
+                label="Use the GPUs only",
+                changes=(Change(path=("devices", "visible"), value=gpus),),
+            ),
+        )
+    ]

@@ -1,0 +1,79 @@
+"""From chosen devices and memory policies to logical devices, and the environment they need."""
+
+from gpupanel.domain.device import DeviceKind, PhysicalDevice
+from gpupanel.domain.memory import LimitedMemory, SplitMemory
+from gpupanel.domain.plan import PlannedDevice
+from gpupanel.domain.profile import Profile
+from gpupanel.planning.memory_rules import grows
+
+
+def planned_devices(
+    profile: Profile, devices: tuple[PhysicalDevice, ...]
+) -> tuple[PlannedDevice, ...]:
+    """How each chosen device is configured before TensorFlow initialises it.
+
+    A logical device configuration anywhere cancels ``set_memory_growth`` everywhere, silently;
+    growth then has to come from the environment (:func:`environment`), for every GPU at once.
+    """
+    counts = {DeviceKind.GPU: 0, DeviceKind.CPU: 0}
+    planned = []
+    for device in devices:
+        limits = _logical_limits(profile, device)
+        planned.append(
+            PlannedDevice(
+                key=device.key,
+                kind=device.kind,
+                name=device.name,
+                index=counts[device.kind],
+                memory_growth=device.is_gpu and grows(profile.memory_policy(device.key)),
+                logical_limits_mib=limits,
+            )
+        )
+        counts[device.kind] += 1
+    if any(device.logical_limits_mib for device in planned):
+        return tuple(device.model_copy(update={"memory_growth": False}) for device in planned)
+    return tuple(planned)
+
+
+def _logical_limits(profile: Profile, device: PhysicalDevice) -> tuple[int | None, ...]:
+    if not device.is_gpu:
+        # A logical CPU must have no limit; a single one needs no configuration at all.
+        replicas = profile.devices.cpu_replicas
+        return (None,) * replicas if replicas > 1 else ()
+    policy = profile.memory_policy(device.key)
+    if isinstance(policy, LimitedMemory):
+        return (policy.limit_mib,)
+    return policy.split_mib if isinstance(policy, SplitMemory) else ()
+
+
+def logical_devices(devices: tuple[PlannedDevice, ...]) -> tuple[tuple[str, str], ...]:
+    """Key of the physical device and TensorFlow's name of each logical one, in order.
+
+    TensorFlow numbers the logical devices of a kind through, over its physical devices.
+    """
+    counts = {DeviceKind.GPU: 0, DeviceKind.CPU: 0}
+    named = []
+    for device in devices:
+        for _ in device.logical_limits_mib or (None,):
+            named.append((device.key, f"/device:{device.kind.upper()}:{counts[device.kind]}"))
+            counts[device.kind] += 1
+    return tuple(named)
+
+
+def environment(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> dict[str, str]:
+    """Variables that the trainer's process gets besides those of its parent.
+
+    CUDA numbers GPUs fastest first and NVML by PCI bus; naming them by UUID is the one way to
+    mean the same GPU. The order of the list is the order in which TensorFlow numbers them.
+    """
+    gpus = [device for device in devices if device.is_gpu]
+    if not gpus:
+        return {"CUDA_VISIBLE_DEVICES": "-1"}
+    variables = {
+        "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
+        "CUDA_VISIBLE_DEVICES": ",".join(gpu.key for gpu in gpus),
+    }
+    grow = any(grows(profile.memory_policy(gpu.key)) for gpu in gpus)
+    if grow and any(_logical_limits(profile, device) for device in devices):
+        variables["TF_FORCE_GPU_ALLOW_GROWTH"] = "true"
+    return variables

@@ -1,0 +1,166 @@
+"""What TensorFlow really allows of memory policies, as problems with stable codes.
+
+The facts are read from TensorFlow 2.21's ``tensorflow/python/eager/context.py``.
+"""
+
+from gpupanel.domain.device import CPU_KEY, DeviceInventory, PhysicalDevice, TelemetrySample
+from gpupanel.domain.memory import (
+    DEFAULT_MEMORY_KEY,
+    GrowingMemory,
+    LimitedMemory,
+    MemoryPolicy,
+    SplitMemory,
+)
+from gpupanel.domain.problem import Change, Fix, Problem, Severity
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.strategy import AllReduce, StrategyKind
+
+
+def grows(policy: MemoryPolicy) -> bool:
+    """Whether TensorFlow's allocator starts small and grows under that policy."""
+    return isinstance(policy, GrowingMemory) or (
+        isinstance(policy, LimitedMemory) and policy.growth
+    )
+
+
+def memory_problems(
+    profile: Profile,
+    devices: tuple[PhysicalDevice, ...],
+    inventory: DeviceInventory,
+    sample: TelemetrySample | None,
+) -> list[Problem]:
+    """Every problem of the memory policies of the chosen devices."""
+    gpus = tuple(device for device in devices if device.is_gpu)
+    problems = [
+        *_growth_differs(profile, gpus),
+        *_cpu_has_no_policy(profile),
+        *_nccl_with_split(profile, gpus),
+        *_policy_of_absent_device(profile, inventory),
+    ]
+    for gpu in gpus:
+        problems += _more_than_there_is(profile, gpu, sample)
+    return problems
+
+
+def _growth_differs(profile: Profile, gpus: tuple[PhysicalDevice, ...]) -> list[Problem]:
+    """TensorFlow raises ``Memory growth cannot differ between GPU devices``, and only late."""
+    growing = [gpu.name for gpu in gpus if grows(profile.memory_policy(gpu.key))]
+    if not growing or len(growing) == len(gpus):
+        return []
+    changes = tuple(
+        Change(path=("memory", gpu.key), value=_growing(profile.memory_policy(gpu.key)))
+        for gpu in gpus
+    )
+    return [
+        Problem(
+            code="memory_growth_differs",
+            field="memory",
+            message=(
+                f"Memory growth is on for {', '.join(growing)} but not for the other GPUs, and "
+                "TensorFlow refuses growth that differs between the GPUs of one process."
+            ),
+            hint="Let every chosen GPU grow (limits may stay), or none.",
+            fix=Fix(label="Let every chosen GPU grow", changes=changes),
+        )
+    ]
+
+
+def _growing(policy: MemoryPolicy) -> dict[str, object]:
+    if isinstance(policy, LimitedMemory):
+        return policy.model_copy(update={"growth": True}).model_dump(mode="json")
+    return GrowingMemory().model_dump(mode="json")
+
+
+def _cpu_has_no_policy(profile: Profile) -> list[Problem]:
+    if CPU_KEY not in profile.memory:
+        return []
+    return [
+        Problem(
+            code="memory_policy_of_cpu",
+            field=f"memory.{CPU_KEY}",
+            message="TensorFlow cannot limit or grow the memory of the CPU.",
+            hint="Remove this table; memory policies are for GPUs.",
+            fix=Fix(label="Remove it", changes=(Change(path=("memory", CPU_KEY)),)),
+        )
+    ]
+
+
+def _nccl_with_split(profile: Profile, gpus: tuple[PhysicalDevice, ...]) -> list[Problem]:
+    """Several logical devices of one GPU turn NCCL off: it wants one rank a GPU."""
+    split = [gpu.name for gpu in gpus if isinstance(profile.memory_policy(gpu.key), SplitMemory)]
+    mirrored = profile.strategy.kind is StrategyKind.MIRRORED
+    if not split or not mirrored or profile.strategy.all_reduce is not AllReduce.NCCL:
+        return []
+    return [
+        Problem(
+            code="nccl_with_split",
+            field="strategy.all_reduce",
+            message=f"NCCL cannot sum over several logical devices of one GPU ({split[0]}).",
+            hint="Sum by hierarchical copy, which works on split GPUs.",
+            fix=Fix(
+                label="Use hierarchical copy",
+                changes=(
+                    Change(
+                        path=("strategy", "all_reduce"), value=AllReduce.HIERARCHICAL_COPY.value
+                    ),
+                ),
+            ),
+        )
+    ]
+
+
+def _policy_of_absent_device(profile: Profile, inventory: DeviceInventory) -> list[Problem]:
+    present = {DEFAULT_MEMORY_KEY, *(device.key for device in inventory.devices)}
+    return [
+        Problem(
+            code="memory_policy_of_absent_device",
+            severity=Severity.HINT,
+            field=f"memory.{key}",
+            message=f"The memory policy of {key} is not used: that GPU is not in this machine.",
+            hint="Leave it for the machine it was made on, or remove it.",
+            fix=Fix(label="Remove it", changes=(Change(path=("memory", key)),)),
+        )
+        for key in profile.memory
+        if key not in present and key != CPU_KEY
+    ]
+
+
+def _more_than_there_is(
+    profile: Profile, gpu: PhysicalDevice, sample: TelemetrySample | None
+) -> list[Problem]:
+    policy = profile.memory_policy(gpu.key)
+    if isinstance(policy, LimitedMemory):
+        wanted, field = policy.limit_mib, f"memory.{gpu.key}.limit_mib"
+    elif isinstance(policy, SplitMemory):
+        wanted, field = sum(policy.split_mib), f"memory.{gpu.key}.split_mib"
+    else:
+        return []
+    if gpu.memory_total_mib is not None and wanted > gpu.memory_total_mib:
+        return [
+            Problem(
+                code="memory_limit_above_total",
+                field=field,
+                message=f"{wanted} MiB of {gpu.name} are asked for, which has "
+                f"{gpu.memory_total_mib} MiB.",
+                hint="Lower the limit; the CUDA context takes some 500 MiB besides.",
+            )
+        ]
+    free = _free_mib(gpu, sample)
+    if free is not None and wanted > free:
+        return [
+            Problem(
+                code="memory_limit_above_free",
+                severity=Severity.WARNING,
+                field=field,
+                message=f"{wanted} MiB of {gpu.name} are asked for, but {free} MiB are free now.",
+                hint="Lower the limit, or end what holds the rest.",
+            )
+        ]
+    return []
+
+
+def _free_mib(gpu: PhysicalDevice, sample: TelemetrySample | None) -> int | None:
+    reading = sample.reading(gpu.key) if sample is not None else None
+    if reading is None or reading.memory_used_mib is None or gpu.memory_total_mib is None:
+        return None
+    return gpu.memory_total_mib - reading.memory_used_mib

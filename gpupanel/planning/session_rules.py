@@ -1,0 +1,143 @@
+"""What data, model and training need of each other, as problems with stable codes."""
+
+from gpupanel.domain.data import ImagesData, KerasData, NpzData
+from gpupanel.domain.model import CnnModel
+from gpupanel.domain.problem import Change, Fix, Problem, Severity
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.training import Optimizer
+
+_WITHOUT_PICTURES = ("imdb", "reuters", "boston_housing", "california_housing")
+
+
+def session_problems(profile: Profile, *, on_gpus: bool) -> list[Problem]:
+    """Every problem of task, data, model and training settings."""
+    return [
+        *_task_not_available(profile),
+        *_path_missing(profile),
+        *_model_needs_pictures(profile),
+        *_precision_on_cpu(profile, on_gpus=on_gpus),
+        *_momentum_unused(profile),
+        *_stopping_without_validation(profile),
+    ]
+
+
+def accumulation_problems(profile: Profile, shares: tuple[int, ...]) -> list[Problem]:
+    """More micro-batches than a replica has examples."""
+    steps, smallest = profile.training.accumulation_steps, min(filter(None, shares))
+    if steps <= smallest:
+        return []
+    return [
+        Problem(
+            code="accumulation_above_share",
+            field="training.accumulation_steps",
+            message=f"A share of {smallest} examples cannot be taken in {steps} micro-batches.",
+            hint=f"Use at most {smallest} accumulation steps, or a larger global batch.",
+            fix=Fix(
+                label=f"Use {smallest}",
+                changes=(Change(path=("training", "accumulation_steps"), value=smallest),),
+            ),
+        )
+    ]
+
+
+def _task_not_available(profile: Profile) -> list[Problem]:
+    if profile.task == "train":
+        return []
+    return [
+        Problem(
+            code="task_not_available",
+            field="task",
+            message=f"This version trains; it cannot {profile.task} yet.",
+            hint='Set task to "train".',
+            fix=Fix(label="Train", changes=(Change(path=("task",), value="train"),)),
+        )
+    ]
+
+
+def _path_missing(profile: Profile) -> list[Problem]:
+    if not isinstance(profile.data, NpzData | ImagesData) or profile.data.path:
+        return []
+    what = "file" if isinstance(profile.data, NpzData) else "folder of images"
+    return [
+        Problem(
+            code="data_path_missing",
+            field="data.path",
+            message=f"No {what} was chosen to learn from.",
+            hint=f"Choose a {what}.",
+        )
+    ]
+
+
+def _model_needs_pictures(profile: Profile) -> list[Problem]:
+    data = profile.data
+    if not isinstance(profile.model, CnnModel) or not isinstance(data, KerasData):
+        return []
+    if data.source not in _WITHOUT_PICTURES:
+        return []
+    return [
+        Problem(
+            code="model_needs_pictures",
+            field="model.source",
+            message=f"A convolutional network needs pictures, and {data.source} has none.",
+            hint="Use dense layers (mlp).",
+            fix=Fix(
+                label="Use mlp",
+                changes=(Change(path=("model",), value={"source": "mlp"}),),
+            ),
+        )
+    ]
+
+
+def _precision_on_cpu(profile: Profile, *, on_gpus: bool) -> list[Problem]:
+    if on_gpus or not profile.training.mixed_precision:
+        return []
+    return [
+        Problem(
+            code="mixed_precision_on_cpu",
+            severity=Severity.WARNING,
+            field="training.mixed_precision",
+            message="Mixed precision makes most CPUs slower, not faster.",
+            hint="Switch it off for a run on the CPU.",
+            fix=Fix(
+                label="Switch it off",
+                changes=(Change(path=("training", "mixed_precision"), value=False),),
+            ),
+        )
+    ]
+
+
+def _momentum_unused(profile: Profile) -> list[Problem]:
+    training = profile.training
+    if not training.momentum or training.optimizer in (Optimizer.SGD, Optimizer.RMSPROP):
+        return []
+    return [
+        Problem(
+            code="momentum_unused",
+            severity=Severity.HINT,
+            field="training.momentum",
+            message=f"{training.optimizer} has no momentum setting; the value is not used.",
+            hint="Set it to 0, or use sgd.",
+            fix=Fix(label="Set to 0", changes=(Change(path=("training", "momentum"), value=0.0),)),
+        )
+    ]
+
+
+def _stopping_without_validation(profile: Profile) -> list[Problem]:
+    data, patience = profile.data, profile.training.early_stopping_patience
+    has_test_set = isinstance(data, KerasData) and data.validation_fraction is None
+    if patience is None or data.validation_fraction or has_test_set:
+        return []
+    return [
+        Problem(
+            code="early_stopping_without_validation",
+            severity=Severity.WARNING,
+            field="training.early_stopping_patience",
+            message="Early stopping will watch the training loss: nothing is held back for "
+            "validation.",
+            hint="Hold back a fraction of the examples.",
+            fix=Fix(
+                label="Hold back 20 %",
+                changes=(Change(path=("data", "validation_fraction"), value=0.2),),
+            ),
+        )
+    ]

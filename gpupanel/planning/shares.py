@@ -1,0 +1,41 @@
+"""How many examples of each global batch each replica takes.
+
+TensorFlow's high-level APIs only split evenly; shares are this project's own, and any split of the
+same global batch is the same mathematics (gradients are summed over the global batch).
+"""
+
+from collections.abc import Sequence
+
+
+def equal_shares(total: int, replicas: int) -> tuple[int, ...]:
+    """Shares as equal as whole examples allow; the first replicas take what is left over.
+
+    Raises:
+        ValueError: There are no replicas, or the total is negative.
+    """
+    if replicas < 1 or total < 0:
+        raise ValueError(f"cannot divide {total} examples among {replicas} replicas")
+    share, rest = divmod(total, replicas)
+    return tuple(share + (replica < rest) for replica in range(replicas))
+
+
+def proportional_shares(total: int, weights: Sequence[float]) -> tuple[int, ...]:
+    """Whole shares that sum to the total, in proportion to the weights.
+
+    Each share is within one example of the exact proportion (largest remainders take what
+    rounding down leaves over; ties go to the first). Weights that sum to nothing count as equal.
+
+    Raises:
+        ValueError: There are no weights, one is negative, or the total is negative.
+    """
+    if not weights or total < 0 or min(weights) < 0:
+        raise ValueError(f"cannot divide {total} examples by the weights {list(weights)}")
+    whole = sum(weights)
+    if whole <= 0:
+        return equal_shares(total, len(weights))
+    exact = [total * weight / whole for weight in weights]
+    shares = [int(value) for value in exact]
+    by_remainder = sorted(range(len(weights)), key=lambda index: shares[index] - exact[index])
+    for index in by_remainder[: total - sum(shares)]:
+        shares[index] += 1
+    return tuple(shares)
