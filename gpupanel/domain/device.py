@@ -68,6 +68,9 @@ class DeviceReading(Value):
 
     Attributes:
         key: The :attr:`PhysicalDevice.key` that it belongs to.
+        memory_used_mib: What processes hold; what the driver keeps for itself is not counted.
+        memory_free_mib: What can still be taken. Less than total minus used where the driver
+            keeps some for itself.
         gpu_utilization_percent: Percent of the last sample period with a kernel running (NVML's
             definition: not how full the GPU is). For the CPU, percent of all cores busy.
         temperature_c: Of the GPU's core, or of the processor package.
@@ -76,6 +79,7 @@ class DeviceReading(Value):
     key: str
     state: DeviceState = DeviceState.OK
     memory_used_mib: int | None = None
+    memory_free_mib: int | None = None
     memory_total_mib: int | None = None
     gpu_utilization_percent: float | None = None
     temperature_c: float | None = None

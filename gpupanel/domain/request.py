@@ -10,3 +10,5 @@ class Request(StrEnum):
     """Finish the step, save, end."""
     CHECKPOINT = "checkpoint"
     """Save a checkpoint at the next step and go on."""
+    END = "end"
+    """End at once without saving: the supervisor kills the trainer's process group."""

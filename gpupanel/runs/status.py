@@ -109,7 +109,7 @@ class RunStatus(Value):
             case events.EpochDone():
                 return {"metrics": event.metrics, "epoch": event.epoch}
             case events.RequestAnswered():
-                stopping = event.request is Request.STOP and not self.has_ended
+                stopping = event.request is not Request.CHECKPOINT and not self.has_ended
                 return {"stage": RunStage.STOPPING} if stopping else {}
             case events.ProblemReported():
                 return {"problems": (*self.problems, event.problem)}

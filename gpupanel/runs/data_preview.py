@@ -1,0 +1,51 @@
+"""A look at the data of a profile, by a child process, for the terminal.
+
+The window asks the same child through its own worker.
+"""
+
+import json
+import subprocess
+import sys
+
+from pydantic import ValidationError
+
+from gpupanel.domain.preview import DataPreview
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.profile import Profile
+
+PREVIEW_TIMEOUT_S = 120.0
+
+
+def preview_data(profile: Profile) -> DataPreview:
+    """Some examples, the counts, and every problem of the data that a profile names."""
+    question = {
+        "data": profile.data.model_dump(mode="json"),
+        "seed": profile.training.seed,
+        "example_limit": 0,
+    }
+    try:
+        answer = subprocess.run(
+            [sys.executable, "-m", "gpupanel.trainer.preview"],
+            input=json.dumps(question),
+            capture_output=True,
+            text=True,
+            timeout=PREVIEW_TIMEOUT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return _failed(f"it took longer than {PREVIEW_TIMEOUT_S:.0f} s", "")
+    try:
+        return DataPreview.model_validate_json(answer.stdout)
+    except ValidationError:
+        return _failed(f"its reader ended with exit code {answer.returncode}", answer.stderr)
+
+
+def _failed(why: str, detail: str) -> DataPreview:
+    problem = Problem(
+        code="preview_failed",
+        field="data",
+        message=f"The data could not be looked at: {why}.",
+        hint="Check the file; a start may still work and will tell more.",
+        detail=detail,
+    )
+    return DataPreview(problems=(problem,))

@@ -1,0 +1,33 @@
+"""Asking things of a run: a file each in ``requests/``."""
+
+from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.request import Request
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.disk_problems import disk_problem
+
+
+def ask(layout: RunLayout, request: Request) -> None:
+    """Ask it of the run; asking twice is asking once.
+
+    Raises:
+        ProblemError: The run's directory cannot be written.
+    """
+    try:
+        layout.requests.mkdir(exist_ok=True)
+        (layout.requests / request.value).touch()
+    except OSError as error:
+        raise ProblemError(disk_problem(error, layout.requests)) from error
+
+
+def end_now(layout: RunLayout) -> None:
+    """End the run at once, without saving.
+
+    Raises:
+        ProblemError: The run's directory cannot be written.
+    """
+    ask(layout, Request.END)
+
+
+def is_asked(layout: RunLayout, request: Request) -> bool:
+    """Whether the request waits."""
+    return (layout.requests / request.value).exists()

@@ -1,0 +1,92 @@
+"""Three watchdogs: no first step, no step for long, no end after a stop request.
+
+Pure decisions from what was seen; the supervisor carries them out.
+"""
+
+import enum
+from dataclasses import dataclass
+
+from gpupanel.domain.problem import Problem
+from gpupanel.runs.status import RunStage, RunStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long the supervisor waits, in seconds.
+
+    Attributes:
+        first_step_s: From the last sign of life to the first step.
+        step_s: From one sign of life to the next while training: more is a hang.
+        stop_s: From a stop request to the end, before SIGTERM.
+        term_s: From SIGTERM to the end, before SIGKILL.
+    """
+
+    first_step_s: float = 900.0
+    step_s: float = 900.0
+    stop_s: float = 60.0
+    term_s: float = 10.0
+
+
+class Act(enum.Enum):
+    """What the supervisor does to the trainer's process group."""
+
+    NOTHING = enum.auto()
+    TERMINATE = enum.auto()
+    KILL = enum.auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What the watchdogs look at; times are monotonic seconds.
+
+    Attributes:
+        last_sign_s: When the trainer last wrote an event.
+        stop_asked_s: When a stop request was first seen.
+        end_asked: Whether a person asked to end at once.
+        terminated_s: When SIGTERM was sent.
+    """
+
+    now_s: float
+    last_sign_s: float
+    stop_asked_s: float | None = None
+    end_asked: bool = False
+    terminated_s: float | None = None
+
+
+def decide(status: RunStatus, watched: Watched, patience: Patience) -> tuple[Act, Problem | None]:
+    """What to do now, and the problem to report when it is a watchdog that bites."""
+    if watched.end_asked:
+        return Act.KILL, None
+    if watched.terminated_s is not None:
+        over = watched.now_s - watched.terminated_s > patience.term_s
+        return (Act.KILL if over else Act.NOTHING), None
+    if watched.stop_asked_s is not None:
+        # Before training starts there is nothing to finish or save.
+        starting = status.stage is RunStage.STARTING
+        over = watched.now_s - watched.stop_asked_s > patience.stop_s
+        return (Act.TERMINATE if starting or over else Act.NOTHING), None
+    silent_s = watched.now_s - watched.last_sign_s
+    if status.first_step_time_s is None and silent_s > patience.first_step_s:
+        return Act.TERMINATE, _no_first_step(status, silent_s)
+    if status.first_step_time_s is not None and silent_s > patience.step_s:
+        return Act.TERMINATE, _no_step(status, silent_s)
+    return Act.NOTHING, None
+
+
+def _no_first_step(status: RunStatus, silent_s: float) -> Problem:
+    return Problem(
+        code="no_first_step",
+        message=f"The trainer made no first step: it has said nothing for {silent_s:.0f} s "
+        f"while {status.phase.replace('_', ' ')}.",
+        hint="Try one device and less data; gpupanel doctor tells whether TensorFlow finds "
+        "its libraries.",
+    )
+
+
+def _no_step(status: RunStatus, silent_s: float) -> Problem:
+    return Problem(
+        code="no_step",
+        message=f"The trainer hangs: no step for {silent_s:.0f} s after step {status.step}.",
+        hint="A collective that waits for a device does this: try another all_reduce, or one "
+        "device; the last checkpoint is kept.",
+    )
