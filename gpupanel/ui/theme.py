@@ -1,0 +1,232 @@
+"""The colours and the style of the window, light and dark.
+
+One place names every colour. Widgets that paint themselves read :func:`current` when they paint
+(a change of theme repaints them); all others are styled by ``resources/styles``, whose
+placeholders are the fields of :class:`Theme`.
+"""
+
+from dataclasses import asdict, dataclass
+from string import Template
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QFont, QPalette
+from PySide6.QtWidgets import QApplication
+
+from gpupanel.ui import resources
+
+GRID = 8
+"""Pixels that every gap is a multiple of."""
+
+_SMALL_TEXT = 0.88
+"""The second of the two text sizes, as a part of the system's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """The named colours of one theme, as ``#rrggbb``.
+
+    Attributes:
+        surface: Of cards, on the ``window``.
+        raised: Of inputs and buttons, on a ``surface``.
+        track: What bars and sliders fill.
+        others: Memory that other people's processes hold, and all that has no colour of its own.
+        devices: One colour per device, told apart by people who see fewer hues.
+    """
+
+    name: str
+    window: str
+    surface: str
+    raised: str
+    hover: str
+    border: str
+    strong_border: str
+    text: str
+    muted: str
+    faint: str
+    accent: str
+    accent_hover: str
+    accent_text: str
+    selection: str
+    track: str
+    others: str
+    good: str
+    warning: str
+    error: str
+    devices: tuple[str, ...]
+
+    @property
+    def is_dark(self) -> bool:
+        """Whether text is lighter than what it stands on."""
+        return self.name == "dark"
+
+    def color(self, role: str) -> QColor:
+        """One of the named colours, for painting.
+
+        Raises:
+            AttributeError: There is no colour of that name.
+        """
+        return QColor(getattr(self, role))
+
+
+# The device colours are those of Okabe and Ito ("Color Universal Design", 2008), moved in
+# lightness until each stands out from the surface of its theme; violet takes the place of black.
+LIGHT = Theme(
+    name="light",
+    window="#eef0f4",
+    surface="#ffffff",
+    raised="#f7f8fa",
+    hover="#eceff4",
+    border="#dde1e8",
+    strong_border="#bcc3cf",
+    text="#1b212b",
+    muted="#5b6675",
+    faint="#9aa3b0",
+    accent="#3a5bd0",
+    accent_hover="#2f4db8",
+    accent_text="#ffffff",
+    selection="#dce4fb",
+    track="#e3e7ed",
+    others="#a7afbb",
+    good="#1a7f4f",
+    warning="#9a6200",
+    error="#c2303a",
+    devices=(
+        "#0072b2",
+        "#c47a00",
+        "#009270",
+        "#b34d88",
+        "#3d9ad1",
+        "#c24a00",
+        "#8a7d00",
+        "#6a56c9",
+    ),
+)
+DARK = Theme(
+    name="dark",
+    window="#14171c",
+    surface="#1c2027",
+    raised="#262b34",
+    hover="#2f3540",
+    border="#2d333d",
+    strong_border="#4a5361",
+    text="#e4e8ee",
+    muted="#9aa4b2",
+    faint="#69727f",
+    accent="#7f9cf5",
+    accent_hover="#98b0f8",
+    accent_text="#10131a",
+    selection="#2f3d66",
+    track="#2d333d",
+    others="#7a8492",
+    good="#4cc38a",
+    warning="#f0b44c",
+    error="#ff7d78",
+    devices=(
+        "#4a9fe0",
+        "#e69f00",
+        "#1fb58a",
+        "#d787b4",
+        "#8fd0f2",
+        "#e8713a",
+        "#eee04a",
+        "#a898ff",
+    ),
+)
+
+
+class ThemeChanges(QObject):
+    """Tells that the theme changed, for what keeps colours of its own, such as plots."""
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.theme = LIGHT
+
+    @Slot(Qt.ColorScheme)
+    def follow(self, scheme: Qt.ColorScheme) -> None:
+        """Show the theme that goes with the system's colour scheme."""
+        application = QApplication.instance()
+        if isinstance(application, QApplication):
+            show(application, _theme_for(scheme))
+
+
+changes = ThemeChanges()
+"""Emits ``changed`` after every widget has its new style."""
+
+
+def current() -> Theme:
+    """The theme that is shown."""
+    return changes.theme
+
+
+def device_color(index: int) -> QColor:
+    """The colour of a device everywhere, by its position in the inventory's ``devices``."""
+    colors = current().devices
+    return QColor(colors[index % len(colors)])
+
+
+def apply(application: QApplication) -> None:
+    """Dress the application as the system's colour scheme asks, and follow its changes."""
+    hints = application.styleHints()
+    hints.colorSchemeChanged.connect(changes.follow, Qt.ConnectionType.UniqueConnection)
+    application.setStyle("Fusion")
+    font = application.font()
+    # Figures of equal width, so that a number that changes does not move its neighbours.
+    font.setFeature(QFont.Tag("tnum"), 1)
+    application.setFont(font)
+    changes.follow(hints.colorScheme())
+
+
+def show(application: QApplication, theme: Theme) -> None:
+    """Dress the application in one theme, whatever the system says."""
+    changes.theme = theme
+    application.setPalette(_palette(theme))
+    application.setStyleSheet(style_sheet(theme, application.font()))
+    changes.changed.emit()
+
+
+def style_sheet(theme: Theme, font: QFont) -> str:
+    """The style sheet with the theme's colours in their places.
+
+    Raises:
+        KeyError: The style sheet names a colour that the theme does not have.
+    """
+    source = Template(resources.path("styles", "panel.qss").read_text(encoding="utf-8"))
+    small = max(7.0, font.pointSizeF() * _SMALL_TEXT) if font.pointSizeF() > 0 else 9.0
+    icons = resources.path("icons", theme.name).as_posix()
+    return source.substitute(asdict(theme), small=f"{small:.1f}pt", icons=icons)
+
+
+def _theme_for(scheme: Qt.ColorScheme) -> Theme:
+    return DARK if scheme == Qt.ColorScheme.Dark else LIGHT
+
+
+def _palette(theme: Theme) -> QPalette:
+    role = QPalette.ColorRole
+    palette = QPalette()
+    for target, name in (
+        (role.Window, "window"),
+        (role.WindowText, "text"),
+        (role.Base, "surface"),
+        (role.AlternateBase, "raised"),
+        (role.ToolTipBase, "raised"),
+        (role.ToolTipText, "text"),
+        (role.PlaceholderText, "faint"),
+        (role.Text, "text"),
+        (role.Button, "raised"),
+        (role.ButtonText, "text"),
+        (role.BrightText, "accent_text"),
+        (role.Highlight, "accent"),
+        (role.HighlightedText, "accent_text"),
+        (role.Accent, "accent"),
+        (role.Link, "accent"),
+        (role.Light, "hover"),
+        (role.Mid, "border"),
+        (role.Dark, "strong_border"),
+        (role.Shadow, "window"),
+    ):
+        palette.setColor(target, theme.color(name))
+    for target in (role.WindowText, role.Text, role.ButtonText):
+        palette.setColor(QPalette.ColorGroup.Disabled, target, theme.color("faint"))
+    return palette
