@@ -1,0 +1,176 @@
+"""Starts, stops and shows runs; knows which run goes on and which one is looked at."""
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.status import RunStatus
+from gpupanel.ui.run_state import RunState, state_after
+from gpupanel.ui.session import Session
+from gpupanel.ui.workers.launch_worker import Launcher
+from gpupanel.ui.workers.run_worker import RunWatch
+
+
+class RunControl(QObject):
+    """What the Start and Stop buttons do.
+
+    Two runs can matter at once: the *active* one, which goes on and which Stop means, and the
+    *shown* one, whose curves are looked at. Mostly they are the same, and then one watch serves
+    both.
+    """
+
+    shownChanged = Signal(object)
+    """Another run is shown, from its beginning: its :class:`RunLayout`."""
+    followed = Signal(object)
+    """What is new of the shown run: a :class:`FollowedRun`."""
+    shownStatusChanged = Signal(object)
+    """Where the shown run stands: a :class:`RunStatus`."""
+    ended = Signal(object)
+    """The active run has ended: its last :class:`RunStatus`."""
+    launched = Signal(object)
+    """A run was started here: its :class:`RunLayout`."""
+    refused = Signal(object)
+    """Problems because of which nothing was started or asked."""
+
+    def __init__(
+        self, session: Session, launcher: Launcher, runs_dir: Path, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._launcher = launcher
+        self._runs_dir = runs_dir
+        self._active: RunWatch | None = None
+        self._shown: RunWatch | None = None
+        self._stop_asked = False
+        self._kill_asked = False
+        launcher.launched.connect(self._on_launched)
+        launcher.refused.connect(self._on_refused)
+
+    @property
+    def active(self) -> RunLayout | None:
+        """The run that goes on."""
+        return None if self._active is None else self._active.layout
+
+    @property
+    def shown(self) -> RunLayout | None:
+        """The run that is looked at."""
+        return None if self._shown is None else self._shown.layout
+
+    @property
+    def shown_status(self) -> RunStatus | None:
+        """Where the run stands that is looked at."""
+        return None if self._shown is None else self._shown.status
+
+    @Slot()
+    def start(self) -> None:
+        """Start a run of the profile as it is now, unless something is against it."""
+        preparation = self._session.prepare_now()
+        if preparation.plan is None or not self._session.buttons.start:
+            return
+        self._session.set_run(RunState.LAUNCHING, None)
+        self._launcher.launch(self._session.profile, preparation.plan, self._runs_dir)
+
+    @Slot()
+    def stop(self) -> None:
+        """Ask the active run to end; a second time: end it now."""
+        if not self._session.buttons.stop:
+            return
+        # While the launch is under way there is no directory to put a request into: it waits.
+        if self._session.buttons.stop_ends_now:
+            self._kill_asked = True
+            if self._active is not None:
+                self._launcher.end_now(self._active.layout)
+        else:
+            self._stop_asked = True
+            if self._active is not None:
+                self._launcher.ask_to_stop(self._active.layout)
+        status = self._session.run_status
+        self._session.set_run(self._state(status or RunStatus()), status)
+
+    def follow(self, layout: RunLayout) -> None:
+        """Follow a run that goes on, and show it."""
+        self._drop(self._active)
+        if self._shown is not self._active:
+            self._drop(self._shown)
+        self._active = self._shown = self._new_watch(layout)
+        self._active.statusChanged.connect(self._on_active_status)
+        self._session.set_run(self._state(RunStatus()), None)
+        self._show(self._active)
+
+    def open(self, layout: RunLayout) -> None:
+        """Show a run from its beginning; the active one goes on being followed."""
+        if self._shown is not self._active:
+            self._drop(self._shown)
+        elif self._active is not None:
+            self._active.followed.disconnect(self.followed)
+            self._active.statusChanged.disconnect(self.shownStatusChanged)
+        self._shown = self._new_watch(layout)
+        self._show(self._shown)
+
+    def close(self) -> None:
+        """Follow nothing any more; runs go on."""
+        self._drop(self._active)
+        if self._shown is not self._active:
+            self._drop(self._shown)
+        self._active = self._shown = None
+        self._launcher.stop()
+
+    def _new_watch(self, layout: RunLayout) -> RunWatch:
+        watch = RunWatch(layout, self)
+        watch.unreadable.connect(self._on_unreadable)
+        return watch
+
+    def _show(self, watch: RunWatch) -> None:
+        self.shownChanged.emit(watch.layout)
+        watch.followed.connect(self.followed)
+        watch.statusChanged.connect(self.shownStatusChanged)
+        watch.start()
+
+    def _drop(self, watch: RunWatch | None) -> None:
+        if watch is not None:
+            watch.stop()
+            watch.deleteLater()
+
+    @Slot(object)
+    def _on_launched(self, layout: RunLayout) -> None:
+        if self._stop_asked:
+            self._launcher.ask_to_stop(layout)
+        if self._kill_asked:
+            self._launcher.end_now(layout)
+        self.follow(layout)
+        self.launched.emit(layout)
+
+    @Slot(object)
+    def _on_refused(self, problems: tuple[Problem, ...]) -> None:
+        self._stop_asked = self._kill_asked = False
+        status = self._session.run_status
+        if self._active is None:
+            self._session.set_run(RunState.IDLE, None)
+        else:
+            self._session.set_run(self._state(status or RunStatus()), status)
+        self.refused.emit(problems)
+
+    @Slot(object)
+    def _on_unreadable(self, problem: Problem) -> None:
+        self.refused.emit((problem,))
+
+    @Slot(object)
+    def _on_active_status(self, status: RunStatus) -> None:
+        self._session.set_run(self._state(status), status)
+        if status.has_ended:
+            self._release_active()
+            self.ended.emit(status)
+
+    def _release_active(self) -> None:
+        watch, self._active = self._active, None
+        self._stop_asked = self._kill_asked = False
+        if watch is None:
+            return
+        watch.statusChanged.disconnect(self._on_active_status)
+        if watch is not self._shown:
+            self._drop(watch)
+
+    def _state(self, status: RunStatus) -> RunState:
+        return state_after(status, stop_asked=self._stop_asked, kill_asked=self._kill_asked)

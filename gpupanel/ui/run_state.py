@@ -1,0 +1,130 @@
+"""What can be done about the run, and in which words it is told."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import assert_never
+
+from gpupanel.domain.events import Phase
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.problem import Problem
+from gpupanel.planning.preparation import Preparation
+from gpupanel.runs.status import RunStage, RunStatus
+
+
+class RunState(StrEnum):
+    """Where the run of this window stands, seen by the person who steers it."""
+
+    IDLE = "idle"
+    LAUNCHING = "launching"
+    """Start was clicked; the run's directory is being made."""
+    STARTING = "starting"
+    RUNNING = "running"
+    STOPPING = "stopping"
+    """It was asked to finish its step, save and end."""
+    KILLING = "killing"
+    """It was told to end now, without saving."""
+    ENDED = "ended"
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a run is going on, so that no other may start."""
+        return self not in (RunState.IDLE, RunState.ENDED)
+
+
+@dataclass(frozen=True, slots=True)
+class ButtonStates:
+    """Which buttons can be pressed, and what Stop means now.
+
+    Attributes:
+        stop_ends_now: Stop was clicked before: clicking again ends the run without saving.
+    """
+
+    start: bool
+    stop: bool
+    stop_ends_now: bool
+
+
+def button_states(run: RunState, preparation: Preparation) -> ButtonStates:
+    """The enabled state of every button that steers a run."""
+    return ButtonStates(
+        start=not run.is_busy and preparation.is_startable,
+        stop=run.is_busy and run is not RunState.KILLING,
+        stop_ends_now=run is RunState.STOPPING,
+    )
+
+
+def state_after(status: RunStatus, *, stop_asked: bool, kill_asked: bool) -> RunState:
+    """The state of a followed run.
+
+    Args:
+        status: The sum of its events.
+        stop_asked: Stop was clicked here; its event may not have come yet.
+        kill_asked: Stop was clicked here a second time.
+    """
+    if status.has_ended:
+        return RunState.ENDED
+    if kill_asked:
+        return RunState.KILLING
+    if stop_asked or status.stage is RunStage.STOPPING:
+        return RunState.STOPPING
+    return RunState.STARTING if status.stage is RunStage.STARTING else RunState.RUNNING
+
+
+_PHASES = {
+    Phase.STARTING: "Starting…",
+    Phase.IMPORTING_TENSORFLOW: "Importing TensorFlow…",
+    Phase.CONFIGURING_DEVICES: "Configuring devices…",
+    Phase.LOADING_DATA: "Loading data…",
+    Phase.BUILDING_MODEL: "Building the model…",
+    Phase.TRACING: "Tracing the first step…",
+    Phase.TRAINING: "Training",
+    Phase.VALIDATING: "Validating",
+    Phase.SAVING: "Saving…",
+}
+_OUTCOMES = {
+    Outcome.COMPLETED: "Completed",
+    Outcome.STOPPED: "Stopped",
+    Outcome.SUSPENDED: "Suspended",
+    Outcome.FAILED: "Failed",
+    Outcome.LOST: "Lost",
+}
+
+
+def phase_words(status: RunStatus) -> str:
+    """What the trainer is doing, for people."""
+    if status.download is not None and status.phase is Phase.LOADING_DATA:
+        done, total = status.download.bytes_done, status.download.bytes_total
+        share = f", {done * 100 // total} %" if total else ""
+        return f"Downloading {status.download.name}{share}…"
+    return _PHASES[status.phase]
+
+
+def outcome_words(outcome: Outcome | None) -> str:
+    """How a run ended, for people; ``None``: it goes on."""
+    return "Running" if outcome is None else _OUTCOMES[outcome]
+
+
+def state_words(run: RunState, status: RunStatus | None, preparation: Preparation) -> str:
+    """One or two words that stand beside the Start button."""
+    match run:
+        case RunState.IDLE:
+            return _readiness_words(preparation.problems)
+        case RunState.LAUNCHING:
+            return "Starting…"
+        case RunState.STARTING | RunState.RUNNING:
+            return "Starting…" if status is None else phase_words(status)
+        case RunState.STOPPING:
+            saving = status is not None and status.phase is Phase.SAVING
+            return "Stopping: saving…" if saving else "Stopping…"
+        case RunState.KILLING:
+            return "Ending now…"
+        case RunState.ENDED:
+            return outcome_words(status.outcome if status else None)
+    assert_never(run)
+
+
+def _readiness_words(problems: tuple[Problem, ...]) -> str:
+    errors = sum(problem.is_error for problem in problems)
+    if errors:
+        return "1 problem to solve" if errors == 1 else f"{errors} problems to solve"
+    return "Ready"

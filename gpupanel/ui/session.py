@@ -1,0 +1,174 @@
+"""The view-model of the window: what is being edited, on which devices, and what would happen."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from gpupanel.domain.device import DeviceInventory, TelemetrySample
+from gpupanel.domain.problem import Fix
+from gpupanel.domain.profile import Profile
+from gpupanel.planning.fixes import apply_fix
+from gpupanel.planning.preparation import Preparation
+from gpupanel.planning.prepare import prepare
+from gpupanel.runs.status import RunStatus
+from gpupanel.ui.run_state import ButtonStates, RunState, button_states, state_words
+
+PREPARE_DELAY_MS = 40
+"""Typing and dragging ask for one preparation a frame or two, not one a keystroke."""
+
+Preparer = Callable[[Profile, DeviceInventory, TelemetrySample | None], Preparation]
+
+
+class Session(QObject):
+    """Profile, file, devices, preparation and run state; widgets show it and change it through it.
+
+    Signals are facts: the new state can be read from the properties when they arrive.
+    """
+
+    profileChanged = Signal(object)
+    """The :class:`Profile`, by whatever means it changed."""
+    documentChanged = Signal()
+    """The file, its name or the dirty mark."""
+    inventoryChanged = Signal(object)
+    preparationChanged = Signal(object)
+    runChanged = Signal()
+    """The run's state or status."""
+
+    def __init__(self, preparer: Preparer = prepare, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._preparer = preparer
+        self._profile = Profile()
+        self._saved = self._profile
+        self._path: Path | None = None
+        self._inventory: DeviceInventory | None = None
+        self._sample: TelemetrySample | None = None
+        self._preparation = Preparation()
+        self._run_state = RunState.IDLE
+        self._run_status: RunStatus | None = None
+        self._timer = QTimer(self, singleShot=True, interval=PREPARE_DELAY_MS)
+        self._timer.timeout.connect(self.prepare_now)
+
+    @property
+    def profile(self) -> Profile:
+        """The profile as edited."""
+        return self._profile
+
+    @property
+    def path(self) -> Path | None:
+        """The file that it was read from or saved to last; ``None`` for a new one."""
+        return self._path
+
+    @property
+    def is_dirty(self) -> bool:
+        """Whether there are changes that no file holds."""
+        return self._profile != self._saved
+
+    @property
+    def inventory(self) -> DeviceInventory | None:
+        """The devices of this machine; ``None`` until they were first listed."""
+        return self._inventory
+
+    @property
+    def preparation(self) -> Preparation:
+        """What would happen, a moment after the last change."""
+        return self._preparation
+
+    @property
+    def run_state(self) -> RunState:
+        """Where the run stands."""
+        return self._run_state
+
+    @property
+    def run_status(self) -> RunStatus | None:
+        """The sum of the events of the run that goes on, or went on last in this window."""
+        return self._run_status
+
+    @property
+    def buttons(self) -> ButtonStates:
+        """Which buttons can be pressed now."""
+        return button_states(self._run_state, self._preparation)
+
+    @property
+    def state_words(self) -> str:
+        """The state in words."""
+        if self._inventory is None and self._run_state is RunState.IDLE:
+            return "Looking for devices…"
+        return state_words(self._run_state, self._run_status, self._preparation)
+
+    def open_profile(self, profile: Profile, path: Path | None) -> None:
+        """Go on with another profile, which the file at ``path`` holds."""
+        self._path = path
+        self._saved = profile
+        self._set_profile(profile)
+        self.documentChanged.emit()
+
+    def mark_saved(self, path: Path) -> None:
+        """Remember that the file at ``path`` holds the profile as it is now."""
+        self._path = path
+        self._saved = self._profile
+        self.documentChanged.emit()
+
+    def edit(self, profile: Profile) -> None:
+        """Take over a change that a person made."""
+        if profile != self._profile:
+            self._set_profile(profile)
+            self.documentChanged.emit()
+
+    def apply_fix(self, fix: Fix) -> None:
+        """Change the profile as a problem's fix says.
+
+        Raises:
+            ProblemError: The fix does not lead to a profile.
+        """
+        self.edit(apply_fix(self._profile, fix))
+
+    def set_inventory(self, inventory: DeviceInventory) -> None:
+        """Take over which devices there are."""
+        self._inventory = inventory
+        self.inventoryChanged.emit(inventory)
+        self._timer.start()
+
+    def set_sample(self, sample: TelemetrySample) -> None:
+        """Take over how much memory is free.
+
+        While a run goes on its own use would look like a lack of memory to the next one, so the
+        sample from before it stays in force.
+        """
+        if self._run_state.is_busy or _memory_used(sample) == _memory_used(self._sample):
+            return
+        self._sample = sample
+        if not self._timer.isActive():
+            self._timer.start()
+
+    def set_run(self, state: RunState, status: RunStatus | None) -> None:
+        """Take over where the run stands."""
+        if (state, status) != (self._run_state, self._run_status):
+            self._run_state, self._run_status = state, status
+            self.runChanged.emit()
+
+    def prepare_now(self) -> Preparation:
+        """What would happen, without waiting for the moment after the last change."""
+        self._timer.stop()
+        if self._inventory is None:
+            return self._preparation
+        preparation = self._preparer(self._profile, self._inventory, self._sample)
+        if preparation != self._preparation:
+            self._preparation = preparation
+            self.preparationChanged.emit(preparation)
+        return self._preparation
+
+    def _set_profile(self, profile: Profile) -> None:
+        self._profile = profile
+        self.profileChanged.emit(profile)
+        self._timer.start()
+
+
+def _memory_used(sample: TelemetrySample | None) -> tuple[tuple[str, int | None], ...] | None:
+    if sample is None:
+        return None
+    # In steps of 64 MiB: a browser's flicker must not plan anew twice a second.
+    return tuple(
+        (r.key, None if r.memory_used_mib is None else r.memory_used_mib // 64)
+        for r in sample.readings
+    )

@@ -1,0 +1,91 @@
+"""Starts runs and carries requests to them, off the GUI thread: each of them touches the disk."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.request import Request
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.launcher import launch
+from gpupanel.runs.requests import ask, end_now
+from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchOrder:
+    """What is to be started, and under which folder."""
+
+    profile: Profile
+    plan: LaunchPlan
+    runs_dir: Path
+
+
+class _LaunchWorker(Worker):
+    launched = Signal(object)
+    refused = Signal(object)
+
+    @Slot(object)
+    def launch(self, order: LaunchOrder) -> None:
+        try:
+            layout = launch(order.profile, order.plan, order.runs_dir)
+        except ProblemError as error:
+            self.refused.emit(error.problems)
+        else:
+            self.launched.emit(layout)
+
+    @Slot(object)
+    def ask_to_stop(self, layout: RunLayout) -> None:
+        try:
+            ask(layout, Request.STOP)
+        except ProblemError as error:
+            self.refused.emit(error.problems)
+
+    @Slot(object)
+    def end_now(self, layout: RunLayout) -> None:
+        try:
+            end_now(layout)
+        except ProblemError as error:
+            self.refused.emit(error.problems)
+
+
+class Launcher(QObject):
+    """Launches and steers runs; lives in the GUI thread before the thread that does it."""
+
+    launched = Signal(object)
+    """The :class:`RunLayout` of a run that was started."""
+    refused = Signal(object)
+    """Problems because of which something that was asked for was not done."""
+    _launchOrdered = Signal(object)
+    _stopOrdered = Signal(object)
+    _endOrdered = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._worker = _LaunchWorker()
+        self._thread = WorkerThread(self._worker, "launcher", self)
+        self._launchOrdered.connect(self._worker.launch)
+        self._stopOrdered.connect(self._worker.ask_to_stop)
+        self._endOrdered.connect(self._worker.end_now)
+        self._worker.launched.connect(self.launched)
+        self._worker.refused.connect(self.refused)
+        self._thread.start()
+
+    def launch(self, profile: Profile, plan: LaunchPlan, runs_dir: Path) -> None:
+        """Start a run under ``runs_dir``; ``launched`` or ``refused`` follows."""
+        self._launchOrdered.emit(LaunchOrder(profile, plan, runs_dir))
+
+    def ask_to_stop(self, layout: RunLayout) -> None:
+        """Ask a run to finish its step, save and end."""
+        self._stopOrdered.emit(layout)
+
+    def end_now(self, layout: RunLayout) -> None:
+        """End a run without saving."""
+        self._endOrdered.emit(layout)
+
+    def stop(self) -> None:
+        """Let the thread end after what is in hand; a run that was started goes on."""
+        self._thread.join()

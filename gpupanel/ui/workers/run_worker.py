@@ -1,0 +1,224 @@
+"""Follows the directory of one run, so that the window sees what happens in it."""
+
+import time
+from dataclasses import dataclass
+
+from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal, Slot
+from typing_extensions import override
+
+from gpupanel.domain.events import RunEnded
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.disk_problems import disk_problem
+from gpupanel.runs.follower import FollowedRun, RunFollower
+from gpupanel.runs.history import RunSummary, summarize_run
+from gpupanel.runs.log_tail import last_lines
+from gpupanel.runs.profile_file import read_profile
+from gpupanel.runs.status import RunStatus
+from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
+
+POLL_MS = 250
+"""For file systems that tell nothing, and for the log and the lock, which are not watched."""
+COALESCE_MS = 30
+"""Lines that are written together are read together."""
+LOCK_INTERVAL_S = 1.0
+"""How often to look whether a silent run still has its supervisor."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunUpdate:
+    """What is new, and where the run stands with it."""
+
+    followed: FollowedRun
+    status: RunStatus
+
+
+class _RunReader(Worker):
+    """Reads what is new, in its own thread, and waits for the window before it reads on."""
+
+    updated = Signal(object)
+    caughtUp = Signal()
+    unreadable = Signal(object)
+
+    def __init__(self, layout: RunLayout) -> None:
+        super().__init__()
+        self._layout = layout
+        self._follower = RunFollower(layout)
+        self._status = RunStatus()
+        self._is_unread = False
+        self._has_caught_up = False
+        self._lock_seen_s = -LOCK_INTERVAL_S
+        self._poll_timer: QTimer | None = None
+        self._soon_timer: QTimer | None = None
+        self._watcher: QFileSystemWatcher | None = None
+
+    @Slot()
+    def begin(self) -> None:
+        """Start to follow; timers and watches belong to the thread that makes them."""
+        self._status = RunStatus(epoch_total=_epochs(self._layout))
+        self._poll_timer = QTimer(self, interval=POLL_MS)
+        self._poll_timer.timeout.connect(self.read)
+        self._soon_timer = QTimer(self, interval=COALESCE_MS, singleShot=True)
+        self._soon_timer.timeout.connect(self.read)
+        self._watcher = QFileSystemWatcher([str(self._layout.root)], self)
+        self._watcher.directoryChanged.connect(self._on_changed)
+        self._watcher.fileChanged.connect(self._on_changed)
+        self._poll_timer.start()
+        self.read()
+
+    @Slot()
+    def read(self) -> None:
+        """Read what is new and tell it, unless the window still works on what it was told."""
+        if self._is_unread or self._poll_timer is None:
+            return
+        try:
+            self._watch_events()
+            followed = self._follower.poll()
+        except OSError as error:
+            self._poll_timer.stop()
+            self.unreadable.emit(disk_problem(error, self._layout.root))
+            return
+        if not followed.is_empty:
+            self._tell(followed)
+        elif self._status.has_ended:
+            self._poll_timer.stop()
+        elif (summary := self._vanished()) is not None:
+            self._tell(_last_word(summary))
+        if not followed.has_more and not self._has_caught_up:
+            self._has_caught_up = True
+            self.caughtUp.emit()
+
+    def _tell(self, followed: FollowedRun) -> None:
+        for event in followed.events:
+            self._status = self._status.after(event)
+        self._is_unread = True
+        self.updated.emit(RunUpdate(followed, self._status))
+
+    def _vanished(self) -> RunSummary | None:
+        """How the run ended, if its supervisor went without saying it."""
+        now = time.monotonic()
+        if now - self._lock_seen_s < LOCK_INTERVAL_S:
+            return None
+        self._lock_seen_s = now
+        summary = summarize_run(self._layout)
+        return None if summary.is_running else summary
+
+    @Slot()
+    def go_on(self) -> None:
+        """The window has dealt with the last update."""
+        self._is_unread = False
+        if self._soon_timer is not None:
+            self._soon_timer.start()
+
+    @Slot()
+    @override
+    def close(self) -> None:
+        for timer in (self._poll_timer, self._soon_timer):
+            if timer is not None:
+                timer.stop()
+                timer.deleteLater()
+        if self._watcher is not None:
+            self._watcher.deleteLater()
+        self._poll_timer = self._soon_timer = self._watcher = None
+
+    @Slot(str)
+    def _on_changed(self, _path: str) -> None:
+        if self._soon_timer is not None and not self._soon_timer.isActive():
+            self._soon_timer.start()
+
+    def _watch_events(self) -> None:
+        path = str(self._layout.events)
+        if (
+            self._watcher is not None
+            and path not in self._watcher.files()
+            and self._layout.events.exists()
+        ):
+            self._watcher.addPath(path)
+
+
+class RunWatch(QObject):
+    """Follows one run; lives in the GUI thread before the thread that reads.
+
+    The same for a run that goes on and for one that ended long ago: what is in the directory
+    comes first, in portions, then what is new.
+    """
+
+    followed = Signal(object)
+    """What is new: a :class:`FollowedRun`."""
+    statusChanged = Signal(object)
+    """Where the run stands with that: a :class:`RunStatus`."""
+    caughtUp = Signal()
+    """All that was in the directory at the start has been told."""
+    unreadable = Signal(object)
+    """The directory cannot be read: the :class:`Problem`; nothing more follows."""
+    _began = Signal()
+    _dealt = Signal()
+
+    def __init__(self, layout: RunLayout, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._layout = layout
+        self._status = RunStatus()
+        self._is_stopped = False
+        self._reader = _RunReader(layout)
+        self._thread = WorkerThread(self._reader, f"run {layout.name}", self)
+        self._began.connect(self._reader.begin)
+        self._dealt.connect(self._reader.go_on)
+        self._reader.updated.connect(self._on_updated)
+        self._reader.caughtUp.connect(self._on_caught_up)
+        self._reader.unreadable.connect(self.unreadable)
+
+    @property
+    def layout(self) -> RunLayout:
+        """The run's directory."""
+        return self._layout
+
+    @property
+    def status(self) -> RunStatus:
+        """Where the run stands, as told last."""
+        return self._status
+
+    def start(self) -> None:
+        """Follow the run, from its beginning."""
+        self._thread.start()
+        self._began.emit()
+
+    def stop(self) -> None:
+        """Follow it no longer; waits at most for the portion that is being read."""
+        self._is_stopped = True
+        self._thread.join()
+
+    @Slot(object)
+    def _on_updated(self, update: RunUpdate) -> None:
+        if self._is_stopped:
+            return  # it was on its way when the watch was stopped
+        self._status = update.status
+        self.followed.emit(update.followed)
+        self.statusChanged.emit(update.status)
+        self._dealt.emit()
+
+    @Slot()
+    def _on_caught_up(self) -> None:
+        if not self._is_stopped:
+            self.caughtUp.emit()
+
+
+def _epochs(layout: RunLayout) -> int:
+    try:
+        return read_profile(layout.profile).training.epochs
+    except ProblemError:
+        # A run can be watched without its profile; only the progress in percent is missing then.
+        return 0
+
+
+def _last_word(summary: RunSummary) -> FollowedRun:
+    """What a supervisor that vanished could not write any more, so that every reader hears it."""
+    ended = RunEnded(
+        time_s=summary.ended_s or time.time(),
+        outcome=summary.outcome or Outcome.LOST,
+        metrics=summary.metrics,
+        examples_per_second=summary.examples_per_second,
+        problem=summary.problem,
+        log_tail=last_lines(RunLayout(summary.path).trainer_log),
+    )
+    return FollowedRun(events=(ended,))
