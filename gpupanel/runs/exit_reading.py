@@ -51,15 +51,15 @@ def _vanished(exit_code: int, log_tail: tuple[str, ...]) -> Problem:
             detail=detail,
         )
     name = _signal_name(-exit_code)
-    hint = {
+    hints: dict[int, str] = {
         signal.SIGKILL: "If nobody did so by hand, the system ran out of memory: use a smaller "
         "global batch or model, or close other programs.",
         signal.SIGSEGV: "A library crashed: run gpupanel doctor, and try without XLA.",
-    }.get(-exit_code, "Start the run again.")
+    }
     return Problem(
         code="trainer_killed",
         message=f"The trainer was killed by {name}.",
-        hint=hint,
+        hint=hints.get(-exit_code, "Start the run again."),
         detail=detail,
     )
 

@@ -1,0 +1,153 @@
+"""Verbs that answer a question and change nothing: devices, doctor, check."""
+
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.table import Table
+
+from gpupanel.cli.options import JsonOption, ProfileArgument
+from gpupanel.cli.telling import NONE_GIVEN, answers, progress, shown, tell_json, tell_problems
+from gpupanel.devices.doctor import examine
+from gpupanel.devices.sampler import DeviceSampler
+from gpupanel.domain.device import DeviceInventory, DeviceReading, PhysicalDevice
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.profile import Profile
+from gpupanel.planning.preparation import Preparation
+from gpupanel.planning.prepare import prepare
+from gpupanel.runs.data_preview import preview_data
+from gpupanel.runs.profile_file import read_profile
+
+
+def devices(*, json: JsonOption = False) -> None:
+    """List the devices of this machine with their live readings."""
+    with DeviceSampler() as sampler:
+        inventory, sample = sampler.inventory(), sampler.sample()
+    rows = [(device, sample.reading(device.key)) for device in inventory.devices]
+    if json:
+        documents = [_device_document(device, reading) for device, reading in rows]
+        tell_json({"driver": inventory.driver, "devices": documents})
+        return
+    answers.print(_device_table(rows))
+    answers.print(_driver_sentence(inventory), style="dim")
+
+
+def doctor(*, json: JsonOption = False) -> None:
+    """Say whether driver, TensorFlow and its libraries fit together, and what to install."""
+    with progress.status("Looking at driver and TensorFlow…"):
+        report = examine()
+    if json:
+        tell_json(report.model_dump(mode="json"))
+    else:
+        for name, value in report.facts():
+            answers.print(f"[dim]{name:<28}[/]{value}", highlight=False)
+        tell_problems(report.problems, answers)
+        if report.is_well:
+            answers.print("All is well.", style="green")
+    raise typer.Exit(0 if report.is_well else 1)
+
+
+def check(profile: ProfileArgument, *, json: JsonOption = False) -> None:
+    """Say everything that is wrong with a profile on this machine, and what would happen."""
+    preparation = Preparation()
+    try:
+        read, preparation = prepared(profile)
+        problems = (*preparation.problems, *preview_data(read).problems)
+    except ProblemError as error:
+        problems = error.problems
+    ok = not any(problem.is_error for problem in problems)
+    if json:
+        plan = preparation.plan.model_dump(mode="json") if preparation.plan else None
+        documents = [problem.model_dump(mode="json") for problem in problems]
+        tell_json({"ok": ok, "problems": documents, "plan": plan})
+    else:
+        tell_problems(problems, answers)
+        if ok and preparation.plan is not None:
+            _tell_plan(preparation.plan)
+    raise typer.Exit(0 if ok else 1)
+
+
+def prepared(path: Path) -> tuple[Profile, Preparation]:
+    """The profile in a file, and what would happen with it on this machine.
+
+    Raises:
+        ProblemError: The file holds no profile.
+    """
+    profile = read_profile(path)
+    with DeviceSampler() as sampler:
+        return profile, prepare(profile, sampler.inventory(), sampler.sample())
+
+
+def startable(path: Path) -> tuple[Profile, LaunchPlan, tuple[Problem, ...]]:
+    """A profile that may start, its plan, and what is worth a word all the same.
+
+    Raises:
+        ProblemError: It may not start.
+    """
+    profile, preparation = prepared(path)
+    if preparation.plan is None or not preparation.is_startable:
+        raise ProblemError(*preparation.problems)
+    return profile, preparation.plan, preparation.problems
+
+
+def _device_document(device: PhysicalDevice, reading: DeviceReading | None) -> dict[str, Any]:
+    found = reading or DeviceReading(key=device.key)
+    document = {
+        "key": device.key,
+        "kind": device.kind.value,
+        "name": device.name,
+        "state": found.state.value,
+        "memory_total_mib": device.memory_total_mib,
+        "memory_used_mib": found.memory_used_mib,
+        "gpu_utilization_percent": found.gpu_utilization_percent,
+        "temperature_c": found.temperature_c,
+        "power_w": found.power_w,
+        "processes": [process.model_dump(mode="json") for process in found.processes],
+    }
+    facts = device.model_dump(mode="json")
+    return document | {key: value for key, value in facts.items() if key not in document}
+
+
+def _device_table(rows: list[tuple[PhysicalDevice, DeviceReading | None]]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name in ("device", "memory", "busy", "temperature", "power", "key"):
+        table.add_column(name, justify="left" if name in ("device", "key") else "right")
+    for device, reading in rows:
+        found = reading or DeviceReading(key=device.key)
+        total = shown(device.memory_total_mib)
+        table.add_row(
+            f"{device.name}{'' if found.state == 'ok' else f' ({found.state})'}",
+            f"{shown(found.memory_used_mib)} / {total} MiB",
+            shown(found.gpu_utilization_percent, "%"),
+            shown(found.temperature_c, "°C"),
+            shown(found.power_w, "W"),
+            device.key,
+        )
+    return table
+
+
+def _driver_sentence(inventory: DeviceInventory) -> str:
+    if inventory.problem:
+        return inventory.problem
+    if inventory.driver is None:
+        return "No NVIDIA driver answers here: training runs on the CPU."
+    return f"NVIDIA driver {inventory.driver}"
+
+
+def _tell_plan(plan: LaunchPlan) -> None:
+    names = {device.key: device.name for device in plan.devices}
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("replica", justify="right")
+    table.add_column("device")
+    table.add_column("TensorFlow's name")
+    table.add_column("examples of each batch", justify="right")
+    for replica in plan.replicas:
+        table.add_row(
+            str(replica.index),
+            names.get(replica.device_key, NONE_GIVEN),
+            replica.logical_device,
+            f"{replica.share} of {plan.global_batch_size}",
+        )
+    answers.print(table)
+    answers.print("Ready to run.", style="green")

@@ -1,0 +1,26 @@
+"""Arguments and options that several verbs share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+ProfileArgument = Annotated[
+    Path, typer.Argument(metavar="PROFILE", help="A profile: a .toml file.", show_default=False)
+]
+RunArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="RUN", help="A run's name as `gpupanel runs` lists it, or its directory."
+    ),
+]
+RunsDirOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--runs-dir",
+        metavar="DIR",
+        help="The folder of runs; otherwise $GPUPANEL_RUNS_DIR or the user's data directory.",
+        show_default=False,
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]

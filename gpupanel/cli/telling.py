@@ -1,0 +1,44 @@
+"""What is printed: tables and sentences for people, one JSON document for scripts."""
+
+import json
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+
+from gpupanel.domain.problem import Problem, Severity
+
+answers = Console()
+"""Standard output: what was asked for."""
+progress = Console(stderr=True)
+"""Standard error: progress and problems."""
+
+_STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.HINT: "cyan"}
+NONE_GIVEN = "–"  # noqa: RUF001 - the dash that stands for a reading that is not there
+
+
+def tell_json(document: dict[str, Any]) -> None:
+    """Print one JSON document on standard output."""
+    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+
+
+def tell_problems(problems: Iterable[Problem], console: Console = progress) -> None:
+    """Print each problem: what is wrong, where, what to do, and the detail behind it."""
+    for problem in problems:
+        style = _STYLES[problem.severity]
+        field = f" [dim]{escape(problem.field)}[/]" if problem.field else ""
+        console.print(f"[{style} bold]{problem.severity}[/]{field}  {escape(problem.message)}")
+        if problem.hint:
+            console.print(f"    {escape(problem.hint)}")
+        if problem.detail:
+            console.print(escape(problem.detail), style="dim", highlight=False)
+
+
+def shown(value: object, unit: str = "") -> str:
+    """A reading with its unit; a dash for one that a device cannot give."""
+    if value is None:
+        return NONE_GIVEN
+    number = f"{value:,.0f}" if isinstance(value, float) else f"{value:,}"
+    return f"{number} {unit}".strip()

@@ -1,0 +1,135 @@
+"""Following a run in the terminal, with a progress bar on standard error."""
+
+import time
+
+from rich.progress import (
+    BarColumn,
+    Progress,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
+
+from gpupanel.cli.telling import progress as console
+from gpupanel.cli.telling import tell_problems
+from gpupanel.domain.events import EpochDone, Event, ProblemReported
+from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.request import Request
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.follower import RunFollower
+from gpupanel.runs.history import summarize_run
+from gpupanel.runs.requests import ask, end_now
+from gpupanel.runs.status import RunStage, RunStatus
+
+_POLL_S = 0.1
+_LOOK_FOR_SUPERVISOR_S = 1.0
+
+
+def watch_to_its_end(layout: RunLayout, epochs: int, *, ctrl_c_stops: bool) -> RunStatus:
+    """Show a run until it ends.
+
+    Args:
+        layout: The run.
+        epochs: Epochs that its profile asks for.
+        ctrl_c_stops: Ctrl+C asks the run to stop, a second one ends it now; otherwise Ctrl+C only
+            stops watching and the status returned has no outcome.
+    """
+    watcher = _Watcher(layout, epochs)
+    interrupts = 0
+    with watcher.bar:
+        while True:
+            try:
+                return watcher.watch()
+            except KeyboardInterrupt:
+                if not ctrl_c_stops:
+                    return watcher.status
+                interrupts += 1
+                _ask_to_stop(layout, now=interrupts > 1)
+
+
+def _ask_to_stop(layout: RunLayout, *, now: bool) -> None:
+    try:
+        if now:
+            end_now(layout)
+        else:
+            ask(layout, Request.STOP)
+            console.print("Stopping after this step; Ctrl+C again ends it now.")
+    except ProblemError as error:
+        tell_problems(error.problems)
+
+
+class _Watcher:
+    def __init__(self, layout: RunLayout, epochs: int) -> None:
+        self.status = RunStatus(epoch_total=epochs)
+        self._layout = layout
+        self._follower = RunFollower(layout)
+        self.bar = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TimeElapsedColumn(),
+            console=console,
+        )
+        self._task: TaskID = self.bar.add_task("starting", total=None)
+
+    def watch(self) -> RunStatus:
+        """Follow until the last event, or until nobody is left who could write it."""
+        looked_s = time.monotonic()
+        while not self.status.has_ended:
+            self._take_news()
+            self._draw()
+            if time.monotonic() - looked_s > _LOOK_FOR_SUPERVISOR_S:
+                looked_s = time.monotonic()
+                self._look_for_supervisor()
+            time.sleep(_POLL_S)
+        self._draw()
+        return self.status
+
+    def _take_news(self) -> None:
+        more = True
+        while more:
+            news = self._follower.poll()
+            for event in news.events:
+                self._take(event)
+            more = news.has_more
+
+    def _take(self, event: Event) -> None:
+        self.status = self.status.after(event)
+        if isinstance(event, EpochDone):
+            metrics = event.metrics.model_dump(exclude_none=True)
+            words = "  ".join(f"{name} {value:.4f}" for name, value in metrics.items())
+            console.print(f"epoch {event.epoch}/{self.status.epoch_total}  {words}")
+        elif isinstance(event, ProblemReported) and not event.problem.is_error:
+            tell_problems([event.problem])
+
+    def _look_for_supervisor(self) -> None:
+        summary = summarize_run(self._layout)
+        if summary.is_running:
+            return
+        self._take_news()  # it may have written its last word just now
+        if self.status.has_ended:
+            return
+        told = (summary.problem,) if summary.problem is not None else ()
+        self.status = self.status.model_copy(
+            update={
+                "outcome": summary.outcome,
+                "stage": RunStage.ENDED,
+                "problems": (*self.status.problems, *told),
+            }
+        )
+
+    def _draw(self) -> None:
+        status = self.status
+        words = status.phase.replace("_", " ")
+        if status.download is not None:
+            words = f"downloading {status.download.name}"
+        if status.step_total and status.step:
+            speed = status.examples_per_second or 0.0
+            words = (
+                f"epoch {max(1, status.epoch)}/{status.epoch_total}  step {status.step:,}  "
+                f"{speed:,.0f} examples/s"
+            )
+        self.bar.update(
+            self._task, description=words, completed=status.step, total=status.step_total
+        )
