@@ -1,0 +1,44 @@
+"""A dot in a device's colour."""
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QWidget
+from typing_extensions import override
+
+from gpupanel.ui import theme
+
+
+class ColorDot(QWidget):
+    """Stands before a device's name; hollow while the device is not in use.
+
+    Args:
+        index: Position of the device in the inventory; ``None`` for none of this machine.
+    """
+
+    def __init__(self, index: int | None, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._index = index
+        self._is_filled = True
+        self.setFixedSize(self.sizeHint())
+
+    def setFilled(self, filled: bool) -> None:  # noqa: FBT001 - as Qt's setters
+        """Fill it: the device is in use."""
+        self._is_filled = filled
+        self.update()
+
+    @override
+    def sizeHint(self) -> QSize:
+        return QSize(12, 12)
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        known = self._index is not None
+        color = theme.device_color(self._index) if known else theme.current().color("others")
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        pen = painter.pen()
+        pen.setColor(color)
+        pen.setWidthF(2.0)
+        painter.setPen(pen)
+        painter.setBrush(color if self._is_filled else Qt.BrushStyle.NoBrush)
+        painter.drawEllipse(QRectF(2.0, 2.0, 8.0, 8.0))

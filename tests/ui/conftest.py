@@ -1,0 +1,77 @@
+"""What every test of the window gets: no screen needed, the real style, and nothing left behind."""
+
+import os
+import threading
+import traceback
+import weakref
+from collections.abc import Callable, Iterator
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QThread, QTimer
+from PySide6.QtWidgets import QApplication
+from shiboken6 import isValid
+
+from gpupanel.ui import theme
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _dressed_application(qapp: QApplication) -> None:
+    theme.apply(qapp)
+
+
+@pytest.fixture
+def restored_theme(qapp: QApplication) -> Iterator[None]:
+    """Shows the theme of before again after a test that changed it."""
+    before = theme.current()
+    yield
+    theme.show(qapp, before)
+
+
+class _StartRecorder:
+    """Remembers who started timers or threads, and from which line."""
+
+    def __init__(self, start: Callable[..., None]) -> None:
+        self._start = start
+        self._started: list[tuple[weakref.ref[QObject], str]] = []
+
+    def __get__(self, instance: QObject | None, owner: type) -> Callable[..., None]:
+        def start(*arguments: object) -> None:
+            frames = traceback.format_stack(limit=4)[:-1]
+            self._started.append((weakref.ref(instance), "".join(frames)))
+            self._start(instance, *arguments)
+
+        return self._start if instance is None else start
+
+    def still(self, is_active: Callable[[QObject], bool]) -> list[str]:
+        """Where those that still run were started."""
+        alive = [(each(), where) for each, where in self._started]
+        return [where for each, where in alive if each and isValid(each) and is_active(each)]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left_behind(
+    monkeypatch: pytest.MonkeyPatch, _dressed_application: None
+) -> Iterator[None]:
+    """Fails a test that leaves a thread, a running timer or a visible window."""
+    timers, threads = _StartRecorder(QTimer.start), _StartRecorder(QThread.start)
+    monkeypatch.setattr(QTimer, "start", timers)
+    monkeypatch.setattr(QThread, "start", threads)
+    before = set(threading.enumerate())
+    yield
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    left = [f"a QTimer still runs, started at\n{where}" for where in timers.still(QTimer.isActive)]
+    left += [
+        f"a QThread still runs, started at\n{where}" for where in threads.still(QThread.isRunning)
+    ]
+    left += [
+        f"{thread} still runs"
+        for thread in set(threading.enumerate()) - before
+        # Python's own record of a QThread that ran Python code; the QThread is judged above.
+        if not isinstance(thread, threading._DummyThread)
+    ]
+    left += [
+        f"{each} is still shown" for each in QApplication.topLevelWidgets() if each.isVisible()
+    ]
+    assert not left, "\n".join(left)
