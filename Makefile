@@ -1,0 +1,61 @@
+# make run opens the window, make test runs the tests; each sets up all it needs in .venv first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PROFILE := resources/profiles/digits.toml
+# The CUDA libraries are 2 GB: installed only where an NVIDIA driver is present.
+CUDA := $(if $(wildcard /proc/driver/nvidia/version)$(shell command -v nvidia-smi 2>/dev/null),cuda)
+comma := ,
+empty :=
+space := $(empty) $(empty)
+extras = $(if $(strip $(1)),[$(subst $(space),$(comma),$(strip $(1)))])
+
+.DEFAULT_GOAL := help
+.PHONY: help run test test-slow check bench screenshots clean
+
+help:  ## say what there is
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+run: $(VENV)/installed  ## open the window; without a display, train the example in the terminal
+	@$(BIN)/gpupanel open --or-train $(PROFILE)
+
+test: $(VENV)/installed-dev  ## run the tests
+	@$(BIN)/python -m gpupanel.ui.preflight
+	$(BIN)/python -m pytest -m "not slow"
+
+test-slow: $(VENV)/installed-dev  ## run the tests that take minutes
+	$(BIN)/python -m pytest -m slow
+
+check: $(VENV)/installed-dev  ## lint, types, import contracts, full branch coverage of the core
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -q tests/unit/domain tests/unit/planning \
+		--cov=gpupanel.domain --cov=gpupanel.planning --cov-branch \
+		--cov-report=term-missing:skip-covered --cov-fail-under=100
+
+bench: $(VENV)/installed-dev  ## print the figures of speed, memory and smoothness
+	@for benchmark in tests/benchmarks/bench_*.py; do echo; echo "== $$benchmark"; \
+		$(BIN)/python $$benchmark || exit 1; done
+
+screenshots: $(VENV)/installed-dev  ## take the README's pictures anew
+	GPUPANEL_WRITE_SCREENSHOTS=1 $(BIN)/python -m pytest tests/e2e/test_screenshots.py
+
+clean:  ## remove the virtual environment and caches
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
+
+$(VENV)/bin/python:
+	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 or newer is needed: install it, or name one: make PYTHON=/path/to/python3"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "$$($(PYTHON) --version) is too old: Python 3.11 or newer is needed (make PYTHON=/path/to/python3)."; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+		echo "The virtual environment could not be made. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
+
+$(VENV)/installed: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".$(call extras,$(CUDA))"
+	@touch $@
+
+$(VENV)/installed-dev: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".$(call extras,dev $(CUDA))"
+	@touch $@ $(VENV)/installed
