@@ -1,0 +1,376 @@
+"""All devices together: the real pynvml against the stand-in library, the real host."""
+
+import ctypes
+import getpass
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from gpupanel.devices.gpu_roster import LOOK_INTERVAL_S, GpuRoster
+from gpupanel.devices.sampler import DeviceSampler
+from gpupanel.domain.device import CPU_KEY, DeviceProcess, DeviceReading, DeviceState
+from tests.nvml.standin import (
+    DRIVER_NOT_LOADED,
+    EIGHT_GPUS,
+    FUNCTION_NOT_FOUND,
+    LIB_RM_VERSION_MISMATCH,
+    NO_PERMISSION,
+    NOT_SUPPORTED,
+    RTX_3060,
+    RTX_4090,
+    TWO_UNEQUAL_GPUS,
+    UNKNOWN,
+    Standin,
+    StandinState,
+)
+
+
+class Clock:
+    """A clock that a test winds."""
+
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+    def to_the_next_look(self) -> None:
+        self.now_s += LOOK_INTERVAL_S
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def kernel_gpus(tmp_path: Path) -> Path:
+    folder = tmp_path / "kernel_gpus"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def sampler(nvml_in_process: Standin, clock: Clock, kernel_gpus: Path) -> Iterator[DeviceSampler]:
+    with DeviceSampler(GpuRoster(clock=clock, kernel_gpus=kernel_gpus)) as sampler:
+        yield sampler
+
+
+def _states(sampler: DeviceSampler) -> dict[str, DeviceState]:
+    return {
+        reading.key: reading.state
+        for reading in sampler.sample().readings
+        if reading.key != CPU_KEY
+    }
+
+
+def _reading(sampler: DeviceSampler, key: str) -> DeviceReading:
+    reading = sampler.sample().reading(key)
+    assert reading is not None
+    return reading
+
+
+def test_that_the_inventory_lists_gpus_by_pci_bus_and_the_cpu_last(
+    sampler: DeviceSampler, nvml_in_process: Standin
+) -> None:
+    nvml_in_process.tell(StandinState(gpus=(RTX_3060, RTX_4090)))
+
+    inventory = sampler.inventory()
+
+    assert inventory.driver == "570.86.15"
+    assert inventory.problem is None
+    assert [device.key for device in inventory.devices] == [RTX_4090.uuid, RTX_3060.uuid, CPU_KEY]
+    gpu = inventory.gpus[0]
+    assert (gpu.name, gpu.memory_total_mib, gpu.compute_capability, gpu.power_limit_w) == (
+        "NVIDIA GeForce RTX 4090",
+        24_564,
+        (8, 9),
+        450.0,
+    )
+
+
+def test_that_a_sample_has_a_reading_of_each_device_in_the_inventorys_order(
+    sampler: DeviceSampler,
+) -> None:
+    sample = sampler.sample()
+
+    assert [reading.key for reading in sample.readings] == [
+        device.key for device in sampler.inventory().devices
+    ]
+    reading = sample.readings[0]
+    assert reading.state is DeviceState.OK
+    assert (reading.memory_used_mib, reading.memory_free_mib, reading.memory_total_mib) == (
+        1_200,
+        22_964,
+        24_564,
+    )
+    assert reading.gpu_utilization_percent == 37.0
+    assert reading.temperature_c == 51.0
+    assert reading.power_w == pytest.approx(120.5)
+
+
+def test_that_processes_are_merged_by_pid_and_named(
+    sampler: DeviceSampler, nvml_in_process: Standin
+) -> None:
+    me = os.getpid()
+    gone = 2**22 + 1  # above the greatest pid that Linux gives out
+    nvml_in_process.tell(
+        TWO_UNEQUAL_GPUS.with_gpu(
+            0,
+            compute=((me, 900), (me, 100), (gone, None)),
+            graphics=((me, 950),),
+            mps=((gone, 0),),
+        )
+    )
+
+    assert _reading(sampler, RTX_4090.uuid).processes == (
+        DeviceProcess(
+            pid=me, name=psutil.Process().name(), user=getpass.getuser(), memory_used_mib=1_000
+        ),
+        DeviceProcess(pid=gone, memory_used_mib=0),
+    )
+
+
+def test_that_a_lost_gpu_is_shown_lost_while_others_go_on_and_comes_back(
+    sampler: DeviceSampler, nvml_in_process: Standin, clock: Clock
+) -> None:
+    both_ok = {RTX_4090.uuid: DeviceState.OK, RTX_3060.uuid: DeviceState.OK}
+    first_lost = {RTX_4090.uuid: DeviceState.LOST, RTX_3060.uuid: DeviceState.OK}
+    assert _states(sampler) == both_ok
+
+    nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, lost=True))
+    assert _states(sampler) == first_lost
+    clock.to_the_next_look()
+    assert _states(sampler) == first_lost
+    lost = _reading(sampler, RTX_4090.uuid)
+    assert (lost.memory_used_mib, lost.temperature_c, lost.memory_total_mib) == (None, None, 24_564)
+    assert len(sampler.inventory().gpus) == 2
+
+    nvml_in_process.tell(TWO_UNEQUAL_GPUS)
+    clock.to_the_next_look()
+    assert _states(sampler) == both_ok
+
+
+def test_that_a_gpu_that_stays_lost_is_logged_once(
+    sampler: DeviceSampler,
+    nvml_in_process: Standin,
+    clock: Clock,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    sampler.sample()
+    nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, lost=True))
+    for _ in range(3):
+        sampler.sample()
+        clock.to_the_next_look()
+
+    assert [record.message for record in caplog.records] == [
+        f"NVIDIA GeForce RTX 4090 ({RTX_4090.uuid}) does not answer any more"
+    ]
+
+
+def test_that_the_only_gpu_comes_back_after_it_was_lost(
+    sampler: DeviceSampler, nvml_in_process: Standin, clock: Clock
+) -> None:
+    only = StandinState(gpus=(RTX_4090,))
+    nvml_in_process.tell(only)
+    sampler.sample()
+    nvml_in_process.tell(only.with_gpu(0, lost=True))
+    assert _states(sampler) == {RTX_4090.uuid: DeviceState.LOST}
+
+    nvml_in_process.tell(only)
+    clock.to_the_next_look()
+    assert _states(sampler) == {RTX_4090.uuid: DeviceState.OK}
+
+
+@pytest.mark.parametrize(
+    ("code", "word"), [(DRIVER_NOT_LOADED, "not loaded"), (LIB_RM_VERSION_MISMATCH, "updated")]
+)
+def test_that_a_driver_that_goes_loses_its_gpus_and_brings_them_back(
+    sampler: DeviceSampler, nvml_in_process: Standin, clock: Clock, code: int, word: str
+) -> None:
+    sampler.sample()
+
+    nvml_in_process.tell(replace(TWO_UNEQUAL_GPUS, init=code))
+    assert set(_states(sampler).values()) == {DeviceState.LOST}
+    assert sampler.inventory().driver is None
+    assert word in str(sampler.inventory().problem)
+    clock.to_the_next_look()
+    assert set(_states(sampler).values()) == {DeviceState.LOST}
+
+    nvml_in_process.tell(TWO_UNEQUAL_GPUS)
+    clock.to_the_next_look()
+    assert set(_states(sampler).values()) == {DeviceState.OK}
+    assert sampler.inventory().driver == "570.86.15"
+    assert sampler.inventory().problem is None
+
+
+def test_that_a_driver_that_comes_later_is_noticed(
+    sampler: DeviceSampler, nvml_in_process: Standin, clock: Clock
+) -> None:
+    nvml_in_process.tell(StandinState(gpus=(), init=NO_PERMISSION))
+    assert [device.key for device in sampler.inventory().devices] == [CPU_KEY]
+    assert "may not use" in str(sampler.inventory().problem)
+
+    nvml_in_process.tell(TWO_UNEQUAL_GPUS)
+    clock.to_the_next_look()
+    assert len(sampler.inventory().gpus) == 2
+
+
+def test_that_a_gpu_that_appears_is_listed(
+    sampler: DeviceSampler, nvml_in_process: Standin, clock: Clock
+) -> None:
+    nvml_in_process.tell(StandinState(gpus=(RTX_3060,)))
+    assert _states(sampler) == {RTX_3060.uuid: DeviceState.OK}
+
+    nvml_in_process.tell(TWO_UNEQUAL_GPUS)
+    clock.to_the_next_look()
+    assert list(_states(sampler)) == [RTX_4090.uuid, RTX_3060.uuid]
+
+
+def test_that_a_gpu_that_only_the_kernel_lists_so_far_initialises_nvml_anew(
+    sampler: DeviceSampler, nvml_in_process: Standin, clock: Clock, kernel_gpus: Path
+) -> None:
+    counter = ctypes.CDLL(str(nvml_in_process.library))
+    sampler.sample()
+    counter.standin_reset_calls()
+
+    clock.to_the_next_look()
+    sampler.sample()
+    assert counter.standin_calls(b"nvmlInitWithFlags") == 0
+
+    (kernel_gpus / "0000:03:00.0").mkdir()
+    clock.to_the_next_look()
+    sampler.sample()
+    assert counter.standin_calls(b"nvmlInitWithFlags") == 1
+
+
+def test_that_a_gpu_taken_out_is_lost_and_not_forgotten(
+    sampler: DeviceSampler, nvml_in_process: Standin, clock: Clock
+) -> None:
+    sampler.sample()
+    nvml_in_process.tell(StandinState(gpus=(RTX_3060,)))
+    clock.to_the_next_look()
+
+    assert _states(sampler) == {RTX_4090.uuid: DeviceState.LOST, RTX_3060.uuid: DeviceState.OK}
+
+
+def test_that_a_bare_gpu_is_listed_with_what_it_tells(
+    sampler: DeviceSampler, nvml_in_process: Standin
+) -> None:
+    functions = [
+        "Name",
+        "PciInfo_v3",
+        "CudaComputeCapability",
+        "MemoryInfo",
+        "MemoryInfo_v2",
+        "UtilizationRates",
+        "Temperature",
+        "PowerUsage",
+        "EnforcedPowerLimit",
+        "ComputeRunningProcesses_v2",
+        "ComputeRunningProcesses_v3",
+        "GraphicsRunningProcesses_v2",
+        "GraphicsRunningProcesses_v3",
+        "MPSComputeRunningProcesses_v2",
+        "MPSComputeRunningProcesses_v3",
+    ]
+    fail = {
+        f"nvmlDeviceGet{name}": (NOT_SUPPORTED, FUNCTION_NOT_FOUND, NO_PERMISSION, UNKNOWN)[n % 4]
+        for n, name in enumerate(functions)
+    }
+    nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, fail=fail))
+
+    device = sampler.inventory().device(RTX_4090.uuid)
+    assert device is not None
+    assert (device.name, device.memory_total_mib, device.compute_capability) == (
+        "NVIDIA GPU",
+        None,
+        None,
+    )
+    assert _reading(sampler, RTX_4090.uuid) == DeviceReading(key=RTX_4090.uuid)
+    assert _reading(sampler, RTX_3060.uuid).temperature_c == 44.0
+
+
+def test_that_a_gpu_without_an_identity_is_left_out_and_logged(
+    sampler: DeviceSampler, nvml_in_process: Standin, caplog: pytest.LogCaptureFixture
+) -> None:
+    nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, fail={"nvmlDeviceGetUUID": NO_PERMISSION}))
+
+    assert list(_states(sampler)) == [RTX_3060.uuid]
+    assert "UUID" in caplog.text
+
+
+def test_that_static_facts_of_eight_gpus_are_fetched_once(
+    sampler: DeviceSampler, nvml_in_process: Standin, clock: Clock
+) -> None:
+    nvml_in_process.tell(EIGHT_GPUS)
+    counter = ctypes.CDLL(str(nvml_in_process.library))
+    sampler.sample()
+    counter.standin_reset_calls()
+
+    for _ in range(10):
+        clock.to_the_next_look()
+        sampler.sample()
+
+    static = ("Name", "UUID", "PciInfo_v3", "CudaComputeCapability", "EnforcedPowerLimit")
+    static += ("HandleByIndex_v2",)
+    assert [counter.standin_calls(f"nvmlDeviceGet{name}".encode()) for name in static] == [0] * 6
+    assert counter.standin_calls(b"nvmlInitWithFlags") == 0
+    assert counter.standin_calls(b"nvmlDeviceGetCount_v2") == 10
+    # Memory, utilization, temperature, power; three process lists, the one that is not empty in
+    # two calls (GPU 0 of the eight holds a process too).
+    assert counter.standin_calls(b"") == 10 * (8 * 8 + 1)
+
+
+def test_that_the_driver_is_looked_at_once_an_interval_however_often_one_samples(
+    sampler: DeviceSampler, nvml_in_process: Standin
+) -> None:
+    counter = ctypes.CDLL(str(nvml_in_process.library))
+    sampler.sample()
+    counter.standin_reset_calls()
+
+    for _ in range(5):
+        sampler.sample()
+        sampler.inventory()
+
+    assert counter.standin_calls(b"nvmlDeviceGetCount_v2") == 0
+
+
+def test_that_closing_lets_the_driver_go(
+    nvml_standin: Standin, use_in_process: Callable[[Standin], ctypes.CDLL]
+) -> None:
+    counter = use_in_process(nvml_standin)
+    counter.standin_reset_calls()
+    sampler = DeviceSampler()
+    sampler.sample()
+    sampler.close()
+
+    assert counter.standin_calls(b"nvmlInitWithFlags") == 1
+    assert counter.standin_calls(b"nvmlShutdown") == 1
+
+
+def test_that_a_machine_without_a_driver_has_its_cpu(tmp_path: Path) -> None:
+    # A child, with a folder in front that has no library: even where a driver is installed this
+    # process may have loaded the stand-in.
+    code = (
+        "import pynvml\n"
+        "def refuse(name): raise OSError(name)\n"
+        "pynvml.CDLL = refuse\n"
+        "from gpupanel.devices.sampler import DeviceSampler\n"
+        "with DeviceSampler() as sampler:\n"
+        "    inventory, sample = sampler.inventory(), sampler.sample()\n"
+        "print([d.key for d in inventory.devices], inventory.driver)\n"
+        "print([r.state.value for r in sample.readings])\n"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+
+    assert answer.stdout.splitlines() == ["['cpu'] None", "['ok']"]
+    assert answer.stderr == ""
