@@ -1,0 +1,76 @@
+"""A combo box of named choices that shows a choice it does not offer truthfully."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from gpupanel.ui.widgets.quiet_inputs import ComboBox
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One entry.
+
+    Attributes:
+        value: What a profile calls it.
+        label: What people read.
+        tip: One sentence that teaches what it does.
+    """
+
+    value: str
+    label: str
+    tip: str = ""
+
+
+class ChoiceBox(ComboBox):
+    """Chooses one of a few values by its human name."""
+
+    choiceMade = Signal(str)
+    """A person chose another entry: its value. :meth:`setChoice` is silent."""
+
+    def __init__(self, choices: Sequence[Choice], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._offered = len(choices)
+        for choice in choices:
+            self._append(choice)
+        # The longest entry must not widen the column; the list that drops down shows it whole.
+        self.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(12)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.currentIndexChanged.connect(self._tell)
+
+    def choice(self) -> str:
+        """The value of the entry that is shown."""
+        return str(self.currentData())
+
+    def setChoice(self, value: str, *, unoffered: str = "{} (not in this version)") -> None:
+        """Shows a value without telling anyone.
+
+        Args:
+            value: One that is not offered gets an entry of its own while it is shown, since a
+                profile must not be told to say something else than it does.
+            unoffered: The label of such an entry.
+        """
+        with QSignalBlocker(self):
+            index = self.findData(value)
+            if index < 0 or index >= self._offered:
+                self._forget_unoffered()
+                if index < 0 or self.findData(value) < 0:
+                    self._append(Choice(value, unoffered.format(value)))
+                index = self.findData(value)
+            self.setCurrentIndex(index)
+            if index < self._offered:
+                self._forget_unoffered()
+
+    def _append(self, choice: Choice) -> None:
+        self.addItem(choice.label, choice.value)
+        self.setItemData(self.count() - 1, choice.tip or None, Qt.ItemDataRole.ToolTipRole)
+
+    def _forget_unoffered(self) -> None:
+        while self.count() > self._offered:
+            self.removeItem(self.count() - 1)
+
+    def _tell(self) -> None:
+        self.choiceMade.emit(self.choice())

@@ -1,0 +1,60 @@
+"""A spin box for whole numbers that tells at each keystroke and can speak in words."""
+
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import QWidget
+
+from gpupanel.ui.widgets.quiet_inputs import SpinBox
+
+GREATEST = 2**31 - 1
+"""The greatest number that Qt's spin boxes hold."""
+
+
+class Counter(SpinBox):
+    """Counts from ``least`` on.
+
+    What a number means stands in the field itself ("3 epochs"), so that nobody has to guess.
+    """
+
+    countChanged = Signal(int)
+    """A person typed or stepped to another number; :meth:`setCount` is silent."""
+
+    def __init__(
+        self,
+        least: int = 0,
+        *,
+        zero: str = "",
+        before: str = "",
+        unit: str = "",
+        parent: QWidget | None = None,
+    ) -> None:
+        """Makes the field.
+
+        Args:
+            least: The least number.
+            zero: What the least number means, shown in its place.
+            before: Shown before the number.
+            unit: Shown behind the number, in the singular ("epoch"); gets an "s" for others.
+            parent: The owner in Qt's sense.
+        """
+        super().__init__(parent)
+        self.setRange(least, GREATEST)
+        self.setKeyboardTracking(True)
+        self.setSpecialValueText(zero)
+        self.setPrefix(before)
+        self._unit = unit
+        self._name_unit(self.value())
+        self.valueChanged.connect(self._name_unit)
+        self.valueChanged.connect(self.countChanged)
+
+    def setCount(self, count: int) -> None:
+        """Shows a number without telling anyone; one beyond the range as the nearest inside."""
+        # What a person is typing ("1234", not yet "1,234") is left alone when it comes back.
+        if count == self.value():
+            return
+        with QSignalBlocker(self):
+            self.setValue(min(count, GREATEST))
+        self._name_unit(self.value())
+
+    def _name_unit(self, count: int) -> None:
+        if self._unit:
+            self.setSuffix(f" {self._unit}" if count == 1 else f" {self._unit}s")

@@ -1,0 +1,106 @@
+"""Whole numbers in a row, typed as a person would write them: ``128, 64``."""
+
+import re
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtWidgets import QLineEdit, QWidget
+from typing_extensions import override
+
+from gpupanel.ui.widgets.settings_form import Note, column
+
+_GREATEST = 1_000_000
+
+
+class NumberListEdit(QWidget):
+    """A list of positive whole numbers with a sentence below while it cannot be read.
+
+    A text that cannot be read keeps the last list and says why; it is never dropped silently.
+    """
+
+    numbersChanged = Signal(object)
+    """A person made another list of it (a tuple of int); :meth:`setNumbers` is silent."""
+
+    def __init__(
+        self, *, placeholder: str, least_length: int = 0, parent: QWidget | None = None
+    ) -> None:
+        """Makes the field.
+
+        Args:
+            placeholder: Shown while the list is empty.
+            least_length: How many numbers there must be.
+            parent: The owner in Qt's sense.
+        """
+        super().__init__(parent)
+        self._least_length = least_length
+        self._numbers: tuple[int, ...] = ()
+        self._field = QLineEdit(self)
+        self._field.setPlaceholderText(placeholder)
+        self._field.setClearButtonEnabled(least_length == 0)
+        self._complaint = Note(tone="error", parent=self)
+        self._complaint.hide()
+        layout = column(self, spacing=4)
+        layout.addWidget(self._field)
+        layout.addWidget(self._complaint)
+        self.setFocusProxy(self._field)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._field.textEdited.connect(self._take_text)
+        self._field.editingFinished.connect(self._tidy)
+
+    def numbers(self) -> tuple[int, ...]:
+        """The last list that could be read."""
+        return self._numbers
+
+    def setNumbers(self, numbers: Sequence[int]) -> None:
+        """Shows a list without telling anyone."""
+        # Typing "128, " must not be tidied away under the fingers.
+        if tuple(numbers) == self._numbers and self._field.hasFocus():
+            return
+        self._numbers = tuple(numbers)
+        self._show()
+
+    @override
+    def changeEvent(self, event: QEvent) -> None:
+        """Hands the accessible name on to the field that has the focus."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.ToolTipChange:
+            self._field.setAccessibleName(self.accessibleName())
+
+    def complaint(self) -> str:
+        """Why the text cannot be read; empty when it can."""
+        return self._complaint.text()
+
+    def _take_text(self, text: str) -> None:
+        numbers = self._read(text)
+        if isinstance(numbers, str):
+            self._complain(numbers)
+            return
+        self._complain("")
+        if numbers != self._numbers:
+            self._numbers = numbers
+            self.numbersChanged.emit(numbers)
+
+    def _read(self, text: str) -> tuple[int, ...] | str:
+        """The list in a text, or the sentence that says why there is none."""
+        words = [word for word in re.split(r"[,;\s]+", text) if word]
+        strange = next((word for word in words if not re.fullmatch(r"[0-9]{1,7}", word)), None)
+        if strange is not None:
+            return f"“{strange}” is not a whole number. Write numbers with commas, such as 128, 64."
+        numbers = tuple(int(word) for word in words)
+        if any(number == 0 or number > _GREATEST for number in numbers):
+            return f"Each number must lie between 1 and {_GREATEST:,}."
+        if len(numbers) < self._least_length:
+            return "There must be at least one number here."
+        return numbers
+
+    def _complain(self, sentence: str) -> None:
+        self._complaint.setText(sentence)
+        self._complaint.setVisible(bool(sentence))
+
+    def _tidy(self) -> None:
+        if not isinstance(self._read(self._field.text()), str):
+            self._show()
+
+    def _show(self) -> None:
+        self._field.setText(", ".join(str(number) for number in self._numbers))
+        self._complain("")

@@ -1,0 +1,176 @@
+"""A number field for real numbers that shows exactly what it holds, 1e-05 included."""
+
+import math
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QValidator, QWheelEvent
+from PySide6.QtWidgets import QAbstractSpinBox, QWidget
+from typing_extensions import override
+
+
+@dataclass(frozen=True, slots=True)
+class RealRange:
+    """Which numbers a field takes: from ``lowest`` (perhaps without it) up to below ``below``."""
+
+    lowest: float = 0.0
+    lowest_allowed: bool = True
+    below: float = math.inf
+
+    def holds(self, number: float) -> bool:
+        """Whether the number lies inside."""
+        above = number >= self.lowest if self.lowest_allowed else number > self.lowest
+        return above and number < self.below
+
+
+FRACTION = RealRange(below=1.0)
+"""From 0 to below 1."""
+POSITIVE = RealRange(lowest_allowed=False)
+"""Above 0."""
+
+
+class RealSpinBox(QAbstractSpinBox):
+    """A spin box for real numbers, written as Python writes them (``0.001``, ``1e-05``).
+
+    :class:`QDoubleSpinBox` rounds to a fixed number of decimals, and a learning rate spans six
+    decades. Here the arrows go 1, 2, 5, 10 when the range is open upwards, and by ``step``
+    otherwise. The wheel is left to the scroll area unless the field has the focus.
+    """
+
+    numberChanged = Signal(float)
+    """A person typed or stepped to another number; :meth:`setNumber` is silent."""
+
+    def __init__(
+        self, numbers: RealRange, *, step: float | None = None, parent: QWidget | None = None
+    ) -> None:
+        """Makes the field.
+
+        Args:
+            numbers: Which numbers it takes.
+            step: What an arrow adds; ``None``: the arrows go 1, 2, 5, 10.
+            parent: The owner in Qt's sense.
+        """
+        super().__init__(parent)
+        self._range = numbers
+        self._step = step
+        self._number = numbers.lowest if numbers.lowest_allowed else 1.0
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setKeyboardTracking(True)
+        self.lineEdit().textEdited.connect(self._take_text)
+        self.editingFinished.connect(self._show)
+        self._show()
+
+    def number(self) -> float:
+        """The last valid number."""
+        return self._number
+
+    def setNumber(self, number: float) -> None:
+        """Shows a number without telling anyone."""
+        # What a person is typing ("1e-") is left alone when it comes back as the value it had.
+        if number == self._number and self.hasFocus() and _real(self._text()) == number:
+            return
+        self._number = number
+        self._show()
+
+    @override
+    def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
+        """Whether the text is a number, or may become one."""
+        number = _real(text)
+        if number is not None and self._range.holds(number):
+            return QValidator.State.Acceptable, text, position
+        typable = all(character in "0123456789.,eE+-" for character in text.strip())
+        state = QValidator.State.Intermediate if typable else QValidator.State.Invalid
+        return state, text, position
+
+    @override
+    def fixup(self, text: str) -> str:
+        """An unfinished text goes back to the last number."""
+        return _shown(self._number)
+
+    @override
+    def stepEnabled(self) -> QAbstractSpinBox.StepEnabledFlag:
+        """Which of the arrows lead to a number of the range."""
+        enabled = QAbstractSpinBox.StepEnabledFlag.StepNone
+        if self._range.holds(self._stepped(1)):
+            enabled |= QAbstractSpinBox.StepEnabledFlag.StepUpEnabled
+        if self._range.holds(self._stepped(-1)):
+            enabled |= QAbstractSpinBox.StepEnabledFlag.StepDownEnabled
+        return enabled
+
+    @override
+    def stepBy(self, steps: int) -> None:
+        for _ in range(abs(steps)):
+            number = self._stepped(1 if steps > 0 else -1)
+            if not self._range.holds(number):
+                break
+            self._take(number)
+        self._show()
+
+    @override
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        if self.hasFocus():
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+    @override
+    def sizeHint(self) -> QSize:
+        hint = super().sizeHint()
+        return QSize(
+            max(hint.width(), self.fontMetrics().horizontalAdvance("0.00001 ") + 56), hint.height()
+        )
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.FocusOut:
+            self._show()
+        return super().event(event)
+
+    def _text(self) -> str:
+        return self.lineEdit().text()
+
+    def _take_text(self, text: str) -> None:
+        number = _real(text)
+        if number is not None and self._range.holds(number):
+            self._take(number)
+
+    def _take(self, number: float) -> None:
+        if number != self._number:
+            self._number = number
+            self.numberChanged.emit(number)
+
+    def _show(self) -> None:
+        if self._text() != _shown(self._number):
+            self.lineEdit().setText(_shown(self._number))
+
+    def _stepped(self, direction: int) -> float:
+        if self._step is not None:
+            return round(self._number + direction * self._step, 10)
+        return _next_of_1_2_5(self._number, direction)
+
+
+def _shown(number: float) -> str:
+    """The shortest text that reads back as the number."""
+    return f"{number:g}" if float(f"{number:g}") == number else repr(number)
+
+
+def _real(text: str) -> float | None:
+    """The number in a text; a comma is taken for the decimal point that many keyboards have."""
+    try:
+        number = float(text.strip().replace(",", "."))
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _next_of_1_2_5(number: float, direction: int) -> float:
+    """The neighbour of a positive number in ..., 0.1, 0.2, 0.5, 1, 2, 5, ..."""
+    exponent = math.floor(math.log10(number))
+    ladder = [
+        float(f"{digit}e{power}")
+        for power in range(exponent - 1, exponent + 2)
+        for digit in (1, 2, 5)
+    ]
+    if direction > 0:
+        return next(rung for rung in ladder if rung > number * (1.0 + 1e-9))
+    return next(rung for rung in reversed(ladder) if rung < number * (1.0 - 1e-9))

@@ -1,0 +1,102 @@
+"""Rows of labels and editors that stand on one grid in every panel."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFormLayout, QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+_WIDEST_LABEL = "Accumulation steps  "
+"""Every label column is as wide as this text, so that editors line up from panel to panel."""
+
+
+class SettingsCard(QFrame):
+    """A titled surface that holds one group of settings."""
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("card", "true")
+        caption = QLabel(title, self)
+        caption.setProperty("role", "section")
+        self.body = QVBoxLayout(self)
+        """What the card holds, from top to bottom."""
+        self.body.setContentsMargins(16, 12, 16, 16)
+        self.body.setSpacing(8)
+        self.body.addWidget(caption)
+
+
+class Caption(QLabel):
+    """The title of a part inside a card."""
+
+    def __init__(self, text: str, parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self.setProperty("role", "title")
+
+
+class Note(QLabel):
+    """A quiet sentence below or beside a setting: wrapped, and copyable with the mouse."""
+
+    def __init__(
+        self, text: str = "", *, tone: str = "muted", parent: QWidget | None = None
+    ) -> None:
+        super().__init__(text, parent)
+        self.setProperty("tone", tone)
+        self.setProperty("textSize", "small")
+        self.setWordWrap(True)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        # A wrapped label asks for as much width as its text; this one takes what there is.
+        policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+
+class SettingsForm(QWidget):
+    """Two columns: a label with its mnemonic, and the editor that it belongs to."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._layout = QFormLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setHorizontalSpacing(8)
+        self._layout.setVerticalSpacing(8)
+        self._layout.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+        self._layout.setFormAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        self._layout.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+
+    def add_row(self, label: str, editor: QWidget, tip: str) -> None:
+        """Adds a labelled editor.
+
+        Args:
+            label: With ``&`` before the letter that reaches the editor by keyboard.
+            editor: Gets the label's text as its accessible name.
+            tip: One or two sentences that teach what the setting does; shown over both.
+        """
+        caption = QLabel(label, self)
+        caption.setBuddy(editor)
+        caption.setToolTip(tip)
+        caption.setMinimumWidth(caption.fontMetrics().horizontalAdvance(_WIDEST_LABEL))
+        teach(editor, label.replace("&", ""), tip)
+        self._layout.addRow(caption, editor)
+
+    def add_wide(self, widget: QWidget) -> None:
+        """Adds a widget below the editors' column, such as a check box or a note."""
+        gap = QLabel(self)
+        gap.setMinimumWidth(gap.fontMetrics().horizontalAdvance(_WIDEST_LABEL))
+        self._layout.addRow(gap, widget)
+
+    def set_row_visible(self, editor: QWidget, *, visible: bool) -> None:
+        """Shows or hides the row of an editor, its label included."""
+        self._layout.setRowVisible(editor, visible)
+
+
+def teach(widget: QWidget, name: str, tip: str) -> None:
+    """Gives a control its tooltip, and the same words to assistive technology."""
+    widget.setToolTip(tip)
+    widget.setAccessibleName(name)
+    widget.setAccessibleDescription(tip)
+
+
+def column(parent: QWidget, *, spacing: int = 8) -> QVBoxLayout:
+    """A vertical layout without margins, on the grid of eight pixels."""
+    layout = QVBoxLayout(parent)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(spacing)
+    return layout
