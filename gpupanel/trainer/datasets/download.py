@@ -1,0 +1,101 @@
+"""Downloads a data set's file once, into Keras's cache, complete or not at all."""
+
+import hashlib
+import http.client
+import shutil
+import tarfile
+import tempfile
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.trainer.datasets.keras_files import KerasFile
+
+_PIECE_BYTES = 256 * 1024
+_TIMEOUT_S = 30.0
+
+OnDownload = Callable[[str, int, int | None], None]
+
+
+def download(name: str, file: KerasFile, on_progress: OnDownload) -> None:
+    """Fetch a file, check it, and put it (an archive: what is in it) in its place.
+
+    Args:
+        name: The data set's name, for the words.
+        file: Which.
+        on_progress: Called with the name, bytes done and bytes in all (``None``: unknown).
+
+    Raises:
+        ProblemError: There is no network, the server refuses, or what came is damaged.
+        OSError: It cannot be written.
+    """
+    file.path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=file.path.parent, prefix=".download-") as folder:
+        fetched = Path(folder) / "file"
+        digest = _fetch(name, file.url, fetched, on_progress)
+        if file.sha256 and digest != file.sha256:
+            raise _damaged(name, file, f"sha256 {digest}, expected {file.sha256}")
+        if not file.holds:
+            fetched.replace(file.path)
+            return
+        unpacked = Path(folder) / "unpacked"
+        try:
+            with tarfile.open(fetched) as archive:
+                archive.extractall(unpacked, filter="data")
+        except tarfile.TarError as error:
+            raise _damaged(name, file, f"{type(error).__name__}: {error}") from error
+        shutil.rmtree(file.path, ignore_errors=True)
+        unpacked.replace(file.path)
+
+
+def _fetch(name: str, url: str, target: Path, on_progress: OnDownload) -> str:
+    hasher = hashlib.sha256()
+    done = 0
+    with target.open("wb") as output:
+        try:
+            with urllib.request.urlopen(url, timeout=_TIMEOUT_S) as answer:  # noqa: S310 - https
+                length = answer.headers.get("Content-Length")
+                total = int(length) if length else None
+                while piece := answer.read(_PIECE_BYTES):
+                    output.write(piece)
+                    hasher.update(piece)
+                    done += len(piece)
+                    on_progress(name, done, total)
+        except (urllib.error.URLError, http.client.HTTPException, TimeoutError) as error:
+            raise _failed(name, url, error) from error
+        except ConnectionError as error:
+            raise _failed(name, url, error) from error
+    if total is not None and done != total:
+        raise _failed(name, url, EOFError(f"{done:,} of {total:,} bytes came"))
+    return hasher.hexdigest()
+
+
+def _failed(name: str, url: str, error: Exception) -> ProblemError:
+    reason = getattr(error, "reason", None) or error
+    return ProblemError(
+        Problem(
+            code="data_download_failed",
+            field="data.source",
+            message=f'The data set "{name}" is not on this machine yet and could not be '
+            f"downloaded: {reason}.",
+            hint="Connect to the network and start again, or choose the embedded digits, which "
+            "need none.",
+            detail=f"{url}\n{type(error).__name__}: {error}",
+        )
+    )
+
+
+def _damaged(name: str, file: KerasFile, detail: str) -> ProblemError:
+    return ProblemError(
+        Problem(
+            code="data_download_damaged",
+            field="data.source",
+            message=f'What was downloaded for the data set "{name}" is not the file that Keras '
+            "knows under this name.",
+            hint="Start again; if it stays so, something between here and the server changes "
+            "downloads.",
+            detail=f"{file.url}\n{detail}",
+        )
+    )

@@ -1,0 +1,123 @@
+"""Examples and what is known about them, as every source hands them over."""
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from gpupanel.domain.data import Target
+
+Array = npt.NDArray[np.generic]
+Indices = npt.NDArray[np.int32]
+
+
+class FeatureFiles(Protocol):
+    """Features that stay on disk and are read example by example."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Examples first, then the shape of one example."""
+
+    def read(self, indices: Indices) -> Array:
+        """The features of these examples, in this order.
+
+        Raises:
+            ProblemError: One of them cannot be read.
+        """
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Examples:
+    """Examples with their labels, in the order in which the source has them.
+
+    Attributes:
+        features: ``uint8`` or ``float32``, first axis the examples; or where they are read from.
+        labels: ``int32`` class numbers, or ``float32`` values; one an example.
+    """
+
+    features: Array | FeatureFiles
+    labels: Array
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def feature_shape(self) -> tuple[int, ...]:
+        """Shape of one example."""
+        return tuple(self.features.shape[1:])
+
+    @property
+    def in_memory(self) -> Array | None:
+        """The features when they are held in memory, else ``None``."""
+        features = self.features
+        held = isinstance(features, np.ndarray) and not isinstance(features, np.memmap)
+        return features if held else None
+
+    def read(self, indices: Indices) -> Array:
+        """The features of these examples, in this order.
+
+        Raises:
+            ProblemError: One of them cannot be read.
+        """
+        if isinstance(self.features, np.ndarray):
+            return np.asarray(self.features[indices])
+        return self.features.read(indices)
+
+    def subset(self, indices: Indices) -> "Examples":
+        """These examples only, in this order."""
+        features = self.features
+        chosen = (
+            features[indices]
+            if isinstance(features, np.ndarray) and not isinstance(features, np.memmap)
+            else _ChosenFeatures(self, indices)
+        )
+        return Examples(features=chosen, labels=self.labels[indices])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _ChosenFeatures:
+    """Some examples of a set whose features stay on disk."""
+
+    whole: Examples
+    chosen: Indices
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (len(self.chosen), *self.whole.feature_shape)
+
+    def read(self, indices: Indices) -> Array:
+        return self.whole.read(self.chosen[indices])
+
+
+class Scaling(Enum):
+    """What the model's first layer does to raw features."""
+
+    NONE = auto()
+    DIVIDE = auto()
+    """Divide by :attr:`DataSet.greatest`, so that pixels lie in 0 to 1."""
+    STANDARDISE = auto()
+    """Subtract the training examples' mean and divide by their standard deviation, by column."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DataSet:
+    """A source, read and checked.
+
+    Attributes:
+        test: A test set of the source's own.
+        class_names: In the order of the class numbers; empty where values are predicted.
+        greatest: The greatest value a pixel can have, for :attr:`Scaling.DIVIDE`.
+    """
+
+    training: Examples
+    test: Examples | None = None
+    class_names: tuple[str, ...] = ()
+    scaling: Scaling = Scaling.NONE
+    greatest: float = 1.0
+
+    @property
+    def target(self) -> Target:
+        """What the labels are."""
+        return Target.CLASSES if self.class_names else Target.VALUES

@@ -1,0 +1,199 @@
+"""Keras's built-in data sets, read from its cache with NumPy alone.
+
+The same examples, in the same division into training and test, as ``keras.datasets`` gives; read
+here because a preview must not wait for TensorFlow, and a download must tell how far it is.
+"""
+
+import gzip
+import pickle
+import zipfile
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from gpupanel.domain.data import KerasData, Target
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.trainer.datasets.checks import (
+    ArrayName,
+    check_lengths,
+    checked_classes,
+    checked_features,
+    checked_values,
+)
+from gpupanel.trainer.datasets.class_names import KERAS_CLASS_NAMES
+from gpupanel.trainer.datasets.download import OnDownload, download
+from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, Scaling
+from gpupanel.trainer.datasets.keras_files import KERAS_FILES
+from gpupanel.trainer.datasets.restricted_pickle import read_pickled
+from gpupanel.trainer.datasets.words import multi_hot
+
+_TEST_FRACTION = 0.2
+_SPLIT_SEED = 113
+"""keras.datasets shuffles by this seed before it cuts off the test set; so do we."""
+
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    KeyError,
+    OSError,
+    TypeError,
+    ValueError,
+    pickle.UnpicklingError,
+)
+
+_Raw = tuple[Array, Array, Array, Array]
+
+
+def needs_download(data: KerasData) -> bool:
+    """Whether a file of the data set is missing from Keras's cache."""
+    return not all(file.is_here for file in KERAS_FILES[data.source])
+
+
+def read_keras_data(data: KerasData, on_download: OnDownload) -> DataSet:
+    """The data set, downloaded first when it is not in Keras's cache.
+
+    ``imdb`` and ``reuters`` become multi-hot rows of the most frequent words.
+
+    Raises:
+        ProblemError: It cannot be downloaded, or a cached file is damaged.
+    """
+    for file in KERAS_FILES[data.source]:
+        if not file.is_here:
+            download(data.source, file, on_download)
+    try:
+        raw = _read(data)
+    except _DAMAGE as error:
+        raise _damaged(data, error) from error
+    names = KERAS_CLASS_NAMES.get(data.source, ())
+    x_train, y_train, x_test, y_test = raw
+    return DataSet(
+        training=_examples(data, x_train, y_train, len(names), "training"),
+        test=_examples(data, x_test, y_test, len(names), "test"),
+        class_names=names,
+        scaling=_scaling(data, x_train),
+        greatest=255.0,
+    )
+
+
+def _scaling(data: KerasData, features: Array) -> Scaling:
+    if data.target is Target.VALUES:
+        return Scaling.STANDARDISE
+    return Scaling.DIVIDE if features.ndim > 2 else Scaling.NONE
+
+
+def _examples(data: KerasData, x: Array, y: Array, classes: int, part: str) -> Examples:
+    of = ArrayName(source=f'the data set "{data.source}"', name=f"{part} examples")
+    labels_of = ArrayName(source=of.source, name=f"{part} labels")
+    features = checked_features(x, of)
+    check_lengths(features, y, of, labels_of)
+    if data.target is Target.VALUES:
+        return Examples(features, checked_values(y, labels_of))
+    return Examples(features, checked_classes(y, labels_of, classes))
+
+
+def _read(data: KerasData) -> _Raw:
+    paths = [file.path for file in KERAS_FILES[data.source]]
+    match data.source:
+        case "mnist":
+            return _read_divided_npz(paths[0])
+        case "fashion_mnist":
+            return _read_idx(paths)
+        case "cifar10":
+            folder = paths[0] / "cifar-10-batches-py"
+            train = [_read_cifar(folder / f"data_batch_{part}", b"labels") for part in range(1, 6)]
+            test = _read_cifar(folder / "test_batch", b"labels")
+            pixels = np.concatenate([batch[0] for batch in train])
+            labels = np.concatenate([batch[1] for batch in train])
+            return pixels, labels, *test
+        case "cifar100":
+            folder = paths[0] / "cifar-100-python"
+            read = (_read_cifar(folder / part, b"fine_labels") for part in ("train", "test"))
+            (x_train, y_train), (x_test, y_test) = read
+            return x_train, y_train, x_test, y_test
+        case "imdb":
+            x_train, y_train, x_test, y_test = _read_pickled_npz(
+                paths[0], ("x_train", "y_train", "x_test", "y_test")
+            )
+            return multi_hot(x_train), y_train, multi_hot(x_test), y_test
+        case "reuters":
+            words, labels = _read_pickled_npz(paths[0], ("x", "y"))
+            return _divided(multi_hot(words), labels)
+        case "boston_housing" | "california_housing":
+            with np.load(paths[0], allow_pickle=False) as arrays:
+                return _divided(arrays["x"], arrays["y"])
+
+
+def _divided(x: Array, y: Array) -> _Raw:
+    order = np.arange(len(x))
+    np.random.RandomState(_SPLIT_SEED).shuffle(order)
+    x, y = x[order], y[order]
+    cut = int(len(x) * (1 - _TEST_FRACTION))
+    return x[:cut], y[:cut], x[cut:], y[cut:]
+
+
+def _read_divided_npz(path: Path) -> _Raw:
+    with np.load(path, allow_pickle=False) as arrays:
+        return arrays["x_train"], arrays["y_train"], arrays["x_test"], arrays["y_test"]
+
+
+def _read_idx(paths: Iterable[Path]) -> _Raw:
+    raw = []
+    for path in paths:
+        with gzip.open(path, "rb") as file:
+            raw.append(np.frombuffer(file.read(), np.uint8))
+    # http://yann.lecun.com/exdb/mnist/: 16 bytes before the pixels, 8 before the labels.
+    x_train, y_train, x_test, y_test = raw
+    return (
+        x_train[16:].reshape(-1, 28, 28),
+        y_train[8:],
+        x_test[16:].reshape(-1, 28, 28),
+        y_test[8:],
+    )
+
+
+def _read_cifar(path: Path, labels: bytes) -> tuple[Array, Array]:
+    with path.open("rb") as file:
+        batch = read_pickled(file)
+    if not isinstance(batch, dict):
+        raise TypeError(f"{path} holds no CIFAR batch")
+    # https://www.cs.toronto.edu/~kriz/cifar.html: channels first.
+    pixels = np.asarray(batch[b"data"], np.uint8).reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
+    return np.ascontiguousarray(pixels), np.asarray(batch[labels])
+
+
+def _read_pickled_npz(path: Path, names: Iterable[str]) -> tuple[Array, ...]:
+    """Arrays of word lists: NumPy stores them as pickles, which are read with care."""
+    arrays = []
+    with zipfile.ZipFile(path) as archive:
+        for name in names:
+            with archive.open(f"{name}.npy") as file:
+                version = np.lib.format.read_magic(file)
+                read_header = (
+                    np.lib.format.read_array_header_1_0
+                    if version == (1, 0)
+                    else np.lib.format.read_array_header_2_0
+                )
+                shape, _, dtype = read_header(file)
+                if dtype.hasobject:
+                    array = np.asarray(read_pickled(file))
+                else:
+                    array = np.frombuffer(file.read(), dtype).reshape(shape)
+                arrays.append(array)
+    return tuple(arrays)
+
+
+def _damaged(data: KerasData, error: Exception) -> ProblemError:
+    places = ", ".join(str(file.path) for file in KERAS_FILES[data.source])
+    return ProblemError(
+        Problem(
+            code="data_file_damaged",
+            field="data.source",
+            message=f'The data set "{data.source}" in Keras\'s cache is cut short or not what it '
+            f"says: {places}.",
+            hint="Remove it there; the next start downloads it again.",
+            detail=f"{type(error).__name__}: {error}",
+        )
+    )

@@ -1,0 +1,150 @@
+"""Arrays in a NumPy ``.npz`` file, without pickle: a data file must not run code."""
+
+import lzma
+import zipfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from gpupanel.domain.data import NpzData
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.trainer.datasets.checks import (
+    ArrayName,
+    check_lengths,
+    checked_classes,
+    checked_features,
+)
+from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, Scaling
+
+_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, NotImplementedError)
+
+
+def read_npz(data: NpzData) -> DataSet:
+    """The examples in the file, checked; ``uint8`` features are taken for pixels 0 to 255.
+
+    Raises:
+        ProblemError: The file or an array in it cannot be used.
+    """
+    path = Path(data.path)
+    arrays = read_arrays(path, {data.features: "data.features", data.labels: "data.labels"})
+    of = ArrayName(source=str(path), name=data.features, field="data.features")
+    labels_of = ArrayName(source=str(path), name=data.labels, field="data.labels")
+    features = checked_features(arrays[data.features], of)
+    labels = checked_classes(arrays[data.labels], labels_of, data.class_count)
+    check_lengths(features, labels, of, labels_of)
+    class_count = data.class_count or int(labels.max()) + 1
+    pixels = features.dtype == np.uint8
+    return DataSet(
+        training=Examples(features=features, labels=labels),
+        class_names=tuple(str(number) for number in range(class_count)),
+        scaling=Scaling.DIVIDE if pixels else Scaling.NONE,
+        greatest=255.0 if pixels else 1.0,
+    )
+
+
+def read_arrays(path: Path, fields: dict[str, str]) -> dict[str, Array]:
+    """Arrays of an ``.npz`` file by name.
+
+    Args:
+        path: The file.
+        fields: The names wanted, each with the profile key that a problem with it is about.
+
+    Raises:
+        ProblemError: The file is missing, unreadable, cut short, no ``.npz``, lacks an array, or
+            the array holds Python objects.
+    """
+    check_file(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = [name.removesuffix(".npy") for name in archive.namelist()]
+            for name, field in fields.items():
+                if name not in names:
+                    raise _array_missing(path, name, names, field)
+            return {name: _member(archive, path, name, field) for name, field in fields.items()}
+    except _DAMAGE as error:
+        raise damaged(path, "a NumPy .npz file", error) from error
+
+
+def _member(archive: zipfile.ZipFile, path: Path, name: str, field: str) -> Array:
+    member = f"{name}.npy" if f"{name}.npy" in archive.namelist() else name
+    try:
+        with archive.open(member) as file:
+            return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
+    except ValueError as error:
+        if "allow_pickle" not in str(error):
+            raise damaged(path, f'an .npz file with an array in "{name}"', error) from error
+        raise ProblemError(
+            Problem(
+                code="data_array_of_objects",
+                field=field,
+                message=f'Array "{name}" in {path} holds Python objects; reading them would run '
+                "code from the file, so gpupanel refuses to.",
+                hint="Save it with a number type, for example array.astype(numpy.float32).",
+            )
+        ) from error
+
+
+def check_file(path: Path) -> None:
+    """Refuse a path that is not chosen, not there, no file, or not readable.
+
+    Raises:
+        ProblemError: It cannot be opened.
+    """
+    if path == Path():
+        raise ProblemError(
+            Problem(
+                code="data_path_missing",
+                field="data.path",
+                message="No data file is chosen.",
+                hint="Choose an .npz file.",
+            )
+        )
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(21, "it is a folder")
+        with path.open("rb"):
+            pass
+    except FileNotFoundError as error:
+        raise ProblemError(
+            Problem(
+                code="data_file_missing",
+                field="data.path",
+                message=f"The data file {path} does not exist.",
+                hint="Choose another file, or put it back in its place.",
+            )
+        ) from error
+    except OSError as error:
+        raise ProblemError(
+            Problem(
+                code="data_file_unreadable",
+                field="data.path",
+                message=f"The data file {path} cannot be opened: {error.strerror}.",
+                hint="Choose a file that you may read.",
+            )
+        ) from error
+
+
+def damaged(path: Path, kind: str, error: Exception) -> ProblemError:
+    """The problem of a file that is cut short or not what it says."""
+    return ProblemError(
+        Problem(
+            code="data_file_damaged",
+            field="data.path",
+            message=f"{path} is cut short or is not {kind}.",
+            hint="Get or write the file again; a copy that was broken off looks like this.",
+            detail=f"{type(error).__name__}: {error}",
+        )
+    )
+
+
+def _array_missing(path: Path, name: str, names: list[str], field: str) -> ProblemError:
+    there = ", ".join(f'"{other}"' for other in names) or "none"
+    return ProblemError(
+        Problem(
+            code="data_array_missing",
+            field=field,
+            message=f'{path} has no array "{name}"; the arrays in it: {there}.',
+            hint=f"Set {field} to one of these names.",
+        )
+    )

@@ -1,0 +1,54 @@
+"""Which examples are trained on and which validate."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpupanel.domain.data import DataSettings
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.trainer.datasets.examples import DataSet, Examples
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Split:
+    """The examples of a run.
+
+    Attributes:
+        validation: ``None`` when nothing is validated.
+    """
+
+    training: Examples
+    validation: Examples | None
+
+
+def split(data_set: DataSet, settings: DataSettings, seed: int) -> Split:
+    """Hold back the validation examples.
+
+    Without a ``validation_fraction`` a test set of the source's own validates. With one, that
+    part of the training examples does, drawn by the seed alone.
+
+    Raises:
+        ProblemError: The fraction leaves nothing to validate on, or nothing to train on.
+    """
+    training = data_set.training
+    fraction = settings.validation_fraction
+    if fraction is None:
+        return Split(training, data_set.test)
+    if fraction == 0.0:
+        return Split(training, None)
+    count = round(len(training) * fraction)
+    if count in (0, len(training)):
+        rest = "validate on" if count == 0 else "train on"
+        raise ProblemError(
+            Problem(
+                code="data_validation_fraction",
+                field="data.validation_fraction",
+                message=f"A validation fraction of {fraction:g} of {len(training):,} examples "
+                f"leaves nothing to {rest}.",
+                hint="Choose another fraction, or 0 for no validation.",
+            )
+        )
+    # Epochs count from 1, so that [seed, 0] is a stream of the split's own.
+    order = np.random.default_rng([seed, 0]).permutation(len(training)).astype(np.int32)
+    held_back, kept = np.sort(order[:count]), np.sort(order[count:])
+    return Split(training.subset(kept), training.subset(held_back))

@@ -1,0 +1,105 @@
+"""From an exception to a problem that a person can act on."""
+
+import errno
+import re
+import traceback
+from collections.abc import Iterator
+
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.problem import Problem, ProblemError
+
+_NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
+_NO_SPACE_WORDS = ("No space left on device", "Disk quota exceeded")
+_DEVICE_NAME = re.compile(r"device:(?P<kind>[A-Z]+):(?P<index>\d+)")
+
+
+def problems_of(error: BaseException, plan: LaunchPlan | None = None) -> tuple[Problem, ...]:
+    """What to tell about an exception that ended the training.
+
+    Args:
+        error: TensorFlow's errors are known by their names, so that TensorFlow need not be there.
+        plan: Tells which physical device a logical one is.
+    """
+    if isinstance(error, ProblemError):
+        return error.problems
+    detail = "".join(traceback.format_exception(error))
+    if any(_is_no_space(cause) for cause in _chain(error)):
+        return (_no_space(detail),)
+    if any(_is_out_of_memory(cause) for cause in _chain(error)):
+        return (_out_of_memory(str(error), detail, plan),)
+    first_line = next(iter(str(error).splitlines()), "") or "no message"
+    return (
+        Problem(
+            code="trainer_crashed",
+            message=f"The training ended with an unexpected {type(error).__name__}: "
+            f"{first_line[:200]}",
+            hint="The details below tell where; trainer.log in the run's folder has the rest.",
+            detail=detail,
+        ),
+    )
+
+
+def tensorflow_not_importable(error: BaseException) -> ProblemError:
+    """The problem of a TensorFlow that is missing or broken."""
+    return ProblemError(
+        Problem(
+            code="tensorflow_not_importable",
+            message=f"TensorFlow cannot be imported: {str(error)[:200]}",
+            hint="Install it again in gpupanel's environment: pip install --force-reinstall "
+            'tensorflow. "gpupanel doctor" tells more.',
+            detail="".join(traceback.format_exception(error)),
+        )
+    )
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__ or cause.__context__
+
+
+def _is_no_space(error: BaseException) -> bool:
+    if isinstance(error, OSError) and error.errno in _NO_SPACE:
+        return True
+    return any(words in str(error) for words in _NO_SPACE_WORDS)
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    return isinstance(error, MemoryError) or type(error).__name__ == "ResourceExhaustedError"
+
+
+def _no_space(detail: str) -> Problem:
+    return Problem(
+        code="no_space",
+        message="No space is left on the disk that holds the run, so it could not go on.",
+        hint="Free some space, or choose another folder for runs; the last complete checkpoint is "
+        "kept.",
+        detail=detail,
+    )
+
+
+def _out_of_memory(message: str, detail: str, plan: LaunchPlan | None) -> Problem:
+    device = _device_named_in(message, plan)
+    where = f" of {device}" if device else ""
+    return Problem(
+        code="out_of_memory",
+        field="training.global_batch_size",
+        message=f"The memory{where} is not enough for this model and batch.",
+        hint="Use a smaller global batch or more accumulation steps, give this device a smaller "
+        "share, or raise its memory limit.",
+        detail=detail,
+    )
+
+
+def _device_named_in(message: str, plan: LaunchPlan | None) -> str:
+    found = _DEVICE_NAME.search(message)
+    if not found:
+        return ""
+    logical = f"/device:{found['kind']}:{found['index']}"
+    if plan is not None:
+        names = {device.key: device.name for device in plan.devices}
+        for replica in plan.replicas:
+            if replica.logical_device == logical:
+                return f"{names.get(replica.device_key, replica.device_key)} ({logical})"
+    return logical

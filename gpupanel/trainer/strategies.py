@@ -1,0 +1,56 @@
+"""TensorFlow's strategies, made from a plan."""
+
+import tensorflow as tf
+
+from gpupanel.domain.device import DeviceKind
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.strategy import AllReduce, StrategyKind
+
+
+def make_strategy(plan: LaunchPlan) -> tf.distribute.Strategy:
+    """The strategy of the plan, on devices that were seen to be there.
+
+    Raises:
+        ProblemError: This trainer has no such strategy, or NCCL was asked for and cannot work.
+    """
+    names = [replica.logical_device for replica in plan.replicas]
+    if plan.strategy is StrategyKind.ONE_DEVICE:
+        return tf.distribute.OneDeviceStrategy(names[0])
+    if plan.strategy is StrategyKind.MIRRORED:
+        return tf.distribute.MirroredStrategy(names, cross_device_ops=_cross_device_ops(plan))
+    raise ProblemError(
+        Problem(
+            code="strategy_not_available",
+            field="strategy.kind",
+            message=f'The trainer has no strategy "{plan.strategy}".',
+            hint="Choose one_device or mirrored.",
+        )
+    )
+
+
+def _cross_device_ops(plan: LaunchPlan) -> tf.distribute.CrossDeviceOps | None:
+    owners = [replica.device_key for replica in plan.replicas]
+    kinds = {device.key: device.kind for device in plan.devices}
+    on_gpus = all(kinds[owner] is DeviceKind.GPU for owner in owners)
+    # NCCL wants a GPU of its own for each replica.
+    nccl_works = on_gpus and len(set(owners)) == len(owners)
+    match plan.all_reduce:
+        case AllReduce.AUTO:
+            return None if nccl_works or not on_gpus else tf.distribute.HierarchicalCopyAllReduce()
+        case AllReduce.HIERARCHICAL_COPY:
+            return tf.distribute.HierarchicalCopyAllReduce()
+        case AllReduce.REDUCTION_TO_ONE_DEVICE:
+            return tf.distribute.ReductionToOneDevice()
+        case AllReduce.NCCL if nccl_works:
+            return tf.distribute.NcclAllReduce()
+        case AllReduce.NCCL:
+            why = "two replicas share a GPU" if on_gpus else "a replica runs on the CPU"
+            raise ProblemError(
+                Problem(
+                    code="nccl_cannot_be_used",
+                    field="strategy.all_reduce",
+                    message=f"NCCL sums gradients between whole GPUs only, and here {why}.",
+                    hint='Set strategy.all_reduce to "auto" or "hierarchical_copy".',
+                )
+            )
