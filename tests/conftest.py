@@ -1,0 +1,41 @@
+"""What every test gets: folders of its own, no unexpected log, no process left behind."""
+
+import logging
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def runs_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder of runs, so that no test touches the user's."""
+    folder = tmp_path / "runs"
+    monkeypatch.setenv("GPUPANEL_RUNS_DIR", str(folder))
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _no_unexpected_log(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    yield
+    loud = [
+        record.getMessage()
+        for phase in ("setup", "call")
+        for record in caplog.get_records(phase)
+        if record.levelno >= logging.WARNING
+    ]
+    assert not loud, f"unexpected log: {loud}"
+
+
+@pytest.fixture(autouse=True)
+def _no_process_left_behind() -> Iterator[None]:
+    me = psutil.Process(os.getpid())
+    before = {child.pid for child in me.children(recursive=True)}
+    yield
+    left = [child for child in me.children(recursive=True) if child.pid not in before]
+    # A detached supervisor that was waited for through its files may need an instant to go.
+    _, alive = psutil.wait_procs(left, timeout=5.0)
+    running = [child for child in alive if child.status() != psutil.STATUS_ZOMBIE]
+    assert not running, f"still running: {[child.cmdline() for child in running]}"

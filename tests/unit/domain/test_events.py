@@ -1,0 +1,152 @@
+"""Events to lines and back; outcomes, devices, layout."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from gpupanel.domain import events
+from gpupanel.domain.device import DeviceInventory, DeviceReading, TelemetrySample
+from gpupanel.domain.events import Event, UnknownEvent, decode_event, encode_event
+from gpupanel.domain.outcome import Metrics, Outcome
+from gpupanel.domain.plan import LaunchPlan, PlannedReplica
+from gpupanel.domain.preview import DataPreview, ExamplePreview
+from gpupanel.domain.problem import Change, Fix, Problem
+from gpupanel.domain.request import Request
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.strategy import StrategyKind
+from tests.fakes.devices import CPU, RTX_4090, TWO_UNEQUAL
+
+PROBLEM = Problem(
+    code="x",
+    message="It broke.",
+    fix=Fix(label="Mend", changes=(Change(path=("strategy", "shares"), value=[1, 2]),)),
+)
+EVERY_EVENT: list[Event] = [
+    events.RunStarted(time_s=1.5, supervisor_pid=1),
+    events.TrainerStarted(time_s=1.5, pid=2),
+    events.PhaseChanged(time_s=1.5, phase=events.Phase.TRACING),
+    events.DevicesReady(
+        time_s=1.5,
+        tensorflow_version="2.21.0",
+        logical_devices=(events.LogicalDeviceAnswer(name="/device:CPU:0", device_key="cpu"),),
+    ),
+    events.DownloadProgressed(time_s=1.5, name="mnist", bytes_done=1, bytes_total=None),
+    events.DataReady(
+        time_s=1.5,
+        training_examples=10,
+        validation_examples=2,
+        feature_shape=(8, 8, 1),
+        class_names=("0", "1"),
+        steps_per_epoch=3,
+    ),
+    events.ModelReady(time_s=1.5, parameters=10, trainable_parameters=9),
+    events.StepsDone(
+        time_s=1.5,
+        step=3,
+        steps=2,
+        epoch=1,
+        step_in_epoch=3,
+        examples=128,
+        loss=0.5,
+        accuracy=0.9,
+        examples_per_second=1e5,
+    ),
+    events.EpochDone(time_s=1.5, epoch=1, step=3, metrics=Metrics(loss=0.5), seconds=1.0),
+    events.CheckpointSaved(time_s=1.5, path="checkpoints/1", epoch=1, step=3, seconds=0.1),
+    events.RequestAnswered(time_s=1.5, request=Request.STOP),
+    events.ModelSaved(time_s=1.5, path="model.keras"),
+    events.ProblemReported(time_s=1.5, problem=PROBLEM),
+    events.TrainingEnded(time_s=1.5, outcome=Outcome.FAILED, problem=PROBLEM),
+    events.RunEnded(time_s=1.5, outcome=Outcome.LOST, exit_code=-9, log_tail=("a", "b")),
+]
+
+
+def test_that_this_file_knows_every_event() -> None:
+    assert {type(event) for event in EVERY_EVENT} == set(events.KnownEvent.__args__)
+
+
+@pytest.mark.parametrize("event", EVERY_EVENT, ids=lambda event: event.kind)
+def test_that_every_event_survives_the_way_to_a_line_and_back(event: Event) -> None:
+    line = encode_event(event)
+    assert "\n" not in line
+    assert decode_event(line) == event
+    assert decode_event(line.encode()) == event
+
+
+@given(st.binary() | st.text())
+def test_that_any_line_is_an_event_or_shown_as_unknown(line: bytes | str) -> None:
+    assert isinstance(decode_event(line), UnknownEvent)
+
+
+def test_that_an_event_of_a_newer_version_is_shown_as_unknown() -> None:
+    line = '{"kind": "replica_rebalanced", "time_s": 1.0}'
+    assert decode_event(line) == UnknownEvent(time_s=0.0, line=line)
+
+
+def test_that_a_lost_or_failed_run_was_not_successful() -> None:
+    unsuccessful = {outcome for outcome in Outcome if not outcome.was_successful}
+    assert unsuccessful == {Outcome.FAILED, Outcome.LOST}
+
+
+def test_that_a_plan_whose_shares_do_not_sum_to_the_batch_cannot_be() -> None:
+    replica = PlannedReplica(index=0, device_key="cpu", logical_device="/device:CPU:0", share=3)
+    with pytest.raises(ValidationError, match="shares do not sum"):
+        LaunchPlan(
+            environment={},
+            devices=(),
+            strategy=StrategyKind.ONE_DEVICE,
+            replicas=(replica,),
+            global_batch_size=4,
+        )
+
+
+def test_that_a_preview_survives_the_way_to_json_and_back() -> None:
+    example = ExamplePreview(label="7", pixels_base64="AAAA", width=2, height=2, channels=1)
+    preview = DataPreview(
+        example_count=1, feature_shape=(2, 2, 1), class_counts=(("7", 1),), examples=(example,)
+    )
+    assert DataPreview.model_validate_json(preview.model_dump_json()) == preview
+
+
+def test_that_devices_and_readings_are_found_by_key() -> None:
+    assert TWO_UNEQUAL.device("GPU-4090") == RTX_4090
+    assert TWO_UNEQUAL.device("GPU-gone") is None
+    assert DeviceInventory(devices=(CPU,)).gpus == ()
+    sample = TelemetrySample(time_s=0.0, readings=(DeviceReading(key="cpu"),))
+    assert sample.reading("cpu") == DeviceReading(key="cpu")
+    assert sample.reading("GPU-gone") is None
+
+
+def test_that_the_names_in_a_run_are_those_that_scripts_rely_on(tmp_path: Path) -> None:
+    layout = RunLayout(tmp_path / "2026-11-21T10-15-02-digits")
+    found = {
+        path.name
+        for path in (
+            layout.profile,
+            layout.plan,
+            layout.events,
+            layout.telemetry,
+            layout.trainer_log,
+            layout.requests,
+            layout.lock,
+            layout.checkpoints,
+            layout.tensorboard,
+            layout.model,
+        )
+    }
+    assert layout.name == "2026-11-21T10-15-02-digits"
+    assert found == {
+        "profile.toml",
+        "plan.json",
+        "events.jsonl",
+        "telemetry.jsonl",
+        "trainer.log",
+        "requests",
+        "run.lock",
+        "checkpoints",
+        "tensorboard",
+        "model.keras",
+    }

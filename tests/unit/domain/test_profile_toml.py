@@ -1,0 +1,203 @@
+"""Profiles as TOML text: round trips, and every mistake told at once."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpupanel.domain.data import (
+    DataCache,
+    DataSettings,
+    DigitsData,
+    ImagesData,
+    KerasData,
+    NpzData,
+    Target,
+)
+from gpupanel.domain.memory import AllMemory, GrowingMemory, LimitedMemory, SplitMemory
+from gpupanel.domain.model import CnnModel, MlpModel
+from gpupanel.domain.problem import Problem, ProblemError, Severity
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.profile_toml import dump_profile, parse_profile
+from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
+from gpupanel.domain.training import Optimizer, TrainingSettings
+
+names = st.text(min_size=1, max_size=30)
+paths = st.text(max_size=30)
+counts = st.integers(1, 10_000)
+fractions = st.floats(0.0, 0.99)
+memory = st.one_of(
+    st.just(AllMemory()),
+    st.just(GrowingMemory()),
+    st.builds(LimitedMemory, limit_mib=counts, growth=st.booleans()),
+    st.builds(SplitMemory, split_mib=st.lists(counts, min_size=2, max_size=4).map(tuple)),
+)
+strategies = st.builds(
+    StrategySettings,
+    kind=st.sampled_from(StrategyKind),
+    shares=st.one_of(
+        st.sampled_from(["equal", "balanced"]),
+        st.lists(st.integers(0, 512), min_size=1, max_size=5).map(tuple),
+    ),
+    all_reduce=st.sampled_from(AllReduce),
+    workers=st.none() | counts,
+    placement=st.one_of(
+        st.none(), st.just("auto"), st.dictionaries(names, st.integers(0, 7), max_size=3)
+    ),
+)
+common = {
+    "validation_fraction": st.none() | fractions,
+    "shuffle": st.booleans(),
+    "cache": st.sampled_from(DataCache),
+}
+data = st.one_of(
+    st.builds(DigitsData, **common),
+    st.builds(KerasData, source=st.sampled_from(["mnist", "imdb"]), **common),
+    st.builds(NpzData, path=paths, features=names, class_count=st.none() | counts, **common),
+    st.builds(ImagesData, path=paths, image_size=st.tuples(counts, counts), **common),
+)
+sizes = st.lists(counts, min_size=1, max_size=4).map(tuple)
+models = st.one_of(
+    st.builds(MlpModel, hidden=sizes, dropout=fractions, batch_norm=st.booleans()),
+    st.builds(CnnModel, filters=sizes, hidden=sizes, dropout=fractions),
+)
+trainings = st.builds(
+    TrainingSettings,
+    epochs=counts,
+    global_batch_size=counts,
+    optimizer=st.sampled_from(Optimizer),
+    learning_rate=st.floats(1e-9, 1e3),
+    seed=st.integers(0, 2**31 - 1),
+    early_stopping_patience=st.none() | counts,
+)
+profiles = st.builds(
+    Profile,
+    name=names,
+    devices=st.builds(
+        DeviceSettings, visible=st.lists(names, max_size=3).map(tuple), cpu_replicas=counts
+    ),
+    memory=st.dictionaries(names, memory, max_size=3),
+    strategy=strategies,
+    data=data,
+    model=models,
+    training=trainings,
+)
+
+FIVE_MISTAKES = """
+schema_version = 1
+name = "five mistakes"
+bogus = 2
+[devices]
+cpu_replica = 2
+[strategy]
+kind = "mirored"
+[data]
+source = "npz"
+[training]
+epochs = 0
+"""
+
+
+def problems_of(text: str) -> dict[str, Problem]:
+    """The problems of a text that is no profile, by field."""
+    with pytest.raises(ProblemError) as caught:
+        parse_profile(text)
+    assert all(problem.is_error for problem in caught.value.problems)
+    return {problem.field: problem for problem in caught.value.problems}
+
+
+@settings(max_examples=200, deadline=None)
+@given(profiles)
+def test_that_every_profile_survives_the_way_to_toml_and_back(profile: Profile) -> None:
+    assert parse_profile(dump_profile(profile)) == profile
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text())
+def test_that_any_text_is_a_profile_or_told_problems(text: str) -> None:
+    answer: Profile | tuple[Problem, ...]
+    try:
+        answer = parse_profile(text)
+    except ProblemError as error:
+        answer = error.problems
+    assert answer
+
+
+def test_that_all_five_mistakes_are_told_at_once_each_with_its_key() -> None:
+    problems = problems_of(FIVE_MISTAKES)
+    assert set(problems) == {
+        "bogus",
+        "devices.cpu_replica",
+        "strategy.kind",
+        "data.path",
+        "training.epochs",
+    }
+    assert problems["devices.cpu_replica"].code == "profile_key_unknown"
+    assert problems["devices.cpu_replica"].hint == "Did you mean cpu_replicas?"
+    assert problems["strategy.kind"].hint == "Did you mean mirrored?"
+    assert problems["data.path"].code == "profile_key_missing"
+    assert "greater than 0" in problems["training.epochs"].message
+    assert problems["bogus"].hint == "Remove it."
+
+
+def test_that_text_that_is_no_toml_is_told_with_its_line() -> None:
+    problem = problems_of("name = [,")[""]
+    assert problem.code == "profile_not_toml"
+    assert "line 1" in problem.message
+
+
+def test_that_a_newer_format_version_is_told_as_such() -> None:
+    problem = problems_of("schema_version = 9")["schema_version"]
+    assert problem.code == "profile_version_unknown"
+    assert "9" in problem.message
+
+
+def test_that_shares_that_are_no_numbers_are_told_once() -> None:
+    problems = problems_of('[strategy]\nshares = "even"')
+    assert set(problems) == {"strategy.shares"}
+    assert "[48, 16]" in problems["strategy.shares"].hint
+
+
+def test_that_a_negative_share_is_told_at_its_place() -> None:
+    assert set(problems_of("[strategy]\nshares = [48, -1]")) == {"strategy.shares.1"}
+
+
+def test_that_an_unknown_memory_policy_lists_those_there_are() -> None:
+    problem = problems_of('[memory.default]\npolicy = "quota"')["memory.default.policy"]
+    assert "'growth'" in problem.message
+    assert problem.hint == "Use one of them."
+
+
+def test_that_a_table_without_its_deciding_key_is_told() -> None:
+    problem = problems_of("[data]\nshuffle = true")["data.source"]
+    assert problem.code == "profile_key_missing"
+
+
+def test_that_a_long_wrong_value_is_shortened() -> None:
+    problem = problems_of(f'[training]\nlearning_rate = "{"x" * 500}"')["training.learning_rate"]
+    assert len(problem.message) < 200
+
+
+def test_that_a_device_takes_its_own_policy_before_the_default_one_and_growth_last() -> None:
+    own, default = LimitedMemory(limit_mib=1024), AllMemory()
+    profile = Profile(memory={"GPU-a": own, "default": default})
+    assert profile.memory_policy("GPU-a") == own
+    assert profile.memory_policy("GPU-b") == default
+    assert Profile().memory_policy("GPU-a") == GrowingMemory()
+
+
+@pytest.mark.parametrize(
+    ("settings_", "target"),
+    [
+        (DigitsData(), Target.CLASSES),
+        (KerasData(source="mnist"), Target.CLASSES),
+        (KerasData(source="boston_housing"), Target.VALUES),
+    ],
+)
+def test_that_housing_prices_are_values_and_all_else_is_classes(
+    settings_: DataSettings, target: Target
+) -> None:
+    assert settings_.target is target
+
+
+def test_that_only_errors_are_errors() -> None:
+    assert not Problem(code="x", message="x", severity=Severity.WARNING).is_error

@@ -1,0 +1,365 @@
+"""What would happen, rule by rule: each has its code, its field and, where offered, its fix."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpupanel.domain.data import DigitsData, ImagesData, KerasData, NpzData
+from gpupanel.domain.device import DeviceInventory, TelemetrySample
+from gpupanel.domain.memory import AllMemory, GrowingMemory, LimitedMemory, SplitMemory
+from gpupanel.domain.model import CnnModel
+from gpupanel.domain.problem import Change, Fix, Problem, Severity
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
+from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.planning.fixes import apply_fix
+from gpupanel.planning.prepare import prepare
+from gpupanel.planning.strategy_rules import TRAINABLE_KINDS
+from tests.fakes.devices import CPU_ONLY, RTX_3060, TWO_UNEQUAL, sample_with
+
+MIRRORED = StrategySettings(kind=StrategyKind.MIRRORED)
+
+
+def profile_with(**parts: Any) -> Profile:
+    return Profile(**{"strategy": MIRRORED, **parts})
+
+
+def cpu_profile(replicas: int = 2, **parts: Any) -> Profile:
+    devices = DeviceSettings(visible=("cpu",), cpu_replicas=replicas)
+    return profile_with(devices=devices, **parts)
+
+
+def found(
+    profile: Profile,
+    code: str,
+    inventory: DeviceInventory = TWO_UNEQUAL,
+    sample: TelemetrySample | None = None,
+) -> Problem:
+    """The one problem with that code; its fix, where it has one, makes it go away."""
+    preparation = prepare(profile, inventory, sample)
+    (problem,) = (problem for problem in preparation.problems if problem.code == code)
+    assert preparation.is_startable is not any(each.is_error for each in preparation.problems)
+    if problem.fix is not None:
+        mended = prepare(apply_fix(profile, problem.fix), inventory, sample)
+        assert code not in {each.code for each in mended.problems}
+    return problem
+
+
+def test_that_nothing_named_means_every_gpu() -> None:
+    plan = prepare(profile_with(), TWO_UNEQUAL).plan
+    assert plan is not None
+    assert [device.key for device in plan.devices] == ["GPU-4090", "GPU-3060"]
+    assert plan.environment == {
+        "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
+        "CUDA_VISIBLE_DEVICES": "GPU-4090,GPU-3060",
+    }
+    assert [device.memory_growth for device in plan.devices] == [True, True]
+    assert plan.shares == (32, 32)
+
+
+def test_that_nothing_named_means_the_cpu_where_there_is_no_gpu() -> None:
+    plan = prepare(Profile(), CPU_ONLY).plan
+    assert plan is not None
+    assert [device.key for device in plan.devices] == ["cpu"]
+    assert plan.environment == {"CUDA_VISIBLE_DEVICES": "-1"}
+    assert plan.devices[0].logical_limits_mib == ()
+    assert not plan.devices[0].memory_growth
+
+
+def test_that_two_cpu_replicas_are_two_logical_devices_without_a_limit() -> None:
+    preparation = prepare(cpu_profile(), CPU_ONLY)
+    assert preparation.is_startable
+    assert preparation.problems == ()
+    assert preparation.plan is not None
+    assert preparation.plan.devices[0].logical_limits_mib == (None, None)
+    names = [replica.logical_device for replica in preparation.plan.replicas]
+    assert names == ["/device:CPU:0", "/device:CPU:1"]
+
+
+def test_that_devices_are_numbered_in_the_order_in_which_the_profile_names_them() -> None:
+    devices = DeviceSettings(visible=("GPU-3060", "GPU-4090"))
+    plan = prepare(profile_with(devices=devices), TWO_UNEQUAL).plan
+    assert plan is not None
+    assert plan.environment["CUDA_VISIBLE_DEVICES"] == "GPU-3060,GPU-4090"
+    assert [replica.device_key for replica in plan.replicas] == ["GPU-3060", "GPU-4090"]
+
+
+def test_that_one_device_takes_the_whole_batch_on_the_first() -> None:
+    profile = Profile(devices=DeviceSettings(visible=("GPU-3060",)))
+    plan = prepare(profile, TWO_UNEQUAL).plan
+    assert plan is not None
+    assert [(replica.device_key, replica.share) for replica in plan.replicas] == [("GPU-3060", 64)]
+
+
+def test_that_a_split_gpu_becomes_several_replicas() -> None:
+    memory = {"GPU-4090": SplitMemory(split_mib=(4096, 8192)), "GPU-3060": AllMemory()}
+    plan = prepare(profile_with(memory=memory), TWO_UNEQUAL).plan
+    assert plan is not None
+    assert plan.devices[0].logical_limits_mib == (4096, 8192)
+    assert [(replica.device_key, replica.logical_device) for replica in plan.replicas] == [
+        ("GPU-4090", "/device:GPU:0"),
+        ("GPU-4090", "/device:GPU:1"),
+        ("GPU-3060", "/device:GPU:2"),
+    ]
+
+
+def test_that_growth_up_to_a_limit_comes_from_the_environment_and_no_call() -> None:
+    memory = {"GPU-4090": LimitedMemory(limit_mib=4096, growth=True)}
+    preparation = prepare(profile_with(memory=memory), TWO_UNEQUAL)
+    assert preparation.is_startable
+    plan = preparation.plan
+    assert plan is not None
+    assert plan.environment["TF_FORCE_GPU_ALLOW_GROWTH"] == "true"
+    assert [device.memory_growth for device in plan.devices] == [False, False]
+    assert [device.logical_limits_mib for device in plan.devices] == [(4096,), ()]
+
+
+def test_that_growth_on_one_gpu_of_two_is_refused() -> None:
+    problem = found(profile_with(memory={"GPU-4090": AllMemory()}), "memory_growth_differs")
+    assert problem.is_error
+    assert "RTX 3060" in problem.message
+
+
+def test_that_the_fix_of_growth_keeps_a_limit() -> None:
+    profile = profile_with(memory={"GPU-4090": LimitedMemory(limit_mib=4096)})
+    fix = found(profile, "memory_growth_differs").fix
+    assert fix is not None
+    mended = apply_fix(profile, fix)
+    assert mended.memory["GPU-4090"] == LimitedMemory(limit_mib=4096, growth=True)
+    assert mended.memory["GPU-3060"] == GrowingMemory()
+
+
+def test_that_a_limit_above_what_the_gpu_has_is_refused() -> None:
+    profile = profile_with(
+        devices=DeviceSettings(visible=("GPU-3060",)),
+        memory={"GPU-3060": LimitedMemory(limit_mib=16_384)},
+    )
+    problem = found(profile, "memory_limit_above_total")
+    assert problem.field == "memory.GPU-3060.limit_mib"
+
+
+def test_that_a_split_above_what_is_free_now_is_warned_of() -> None:
+    profile = profile_with(
+        devices=DeviceSettings(visible=("GPU-3060",)),
+        memory={"GPU-3060": SplitMemory(split_mib=(4096, 4096))},
+    )
+    problem = found(profile, "memory_limit_above_free", sample=sample_with(gpu_3060=6000))
+    assert problem.severity is Severity.WARNING
+    assert "6288 MiB are free" in problem.message
+    codes = {
+        each.code for each in prepare(profile, TWO_UNEQUAL, sample_with(gpu_3060=100)).problems
+    }
+    assert "memory_limit_above_free" not in codes
+
+
+def test_that_a_gpu_that_tells_no_memory_is_not_judged() -> None:
+    blind = RTX_3060.model_copy(update={"memory_total_mib": None})
+    inventory = DeviceInventory(devices=(blind,))
+    profile = profile_with(memory={"GPU-3060": LimitedMemory(limit_mib=16_384)})
+    for sample in (None, sample_with(gpu_3060=10)):
+        codes = {problem.code for problem in prepare(profile, inventory, sample).problems}
+        assert codes == {"single_replica"}
+
+
+def test_that_a_memory_policy_for_the_cpu_is_refused() -> None:
+    assert found(
+        cpu_profile(memory={"cpu": AllMemory()}), "memory_policy_of_cpu", CPU_ONLY
+    ).is_error
+
+
+def test_that_a_policy_of_a_gpu_of_another_machine_is_a_hint() -> None:
+    profile = profile_with(memory={"GPU-elsewhere": AllMemory()})
+    assert found(profile, "memory_policy_of_absent_device").severity is Severity.HINT
+
+
+def test_that_nccl_on_a_split_gpu_is_refused() -> None:
+    profile = profile_with(
+        strategy=StrategySettings(kind=StrategyKind.MIRRORED, all_reduce=AllReduce.NCCL),
+        memory={"GPU-4090": SplitMemory(split_mib=(1024, 1024)), "GPU-3060": AllMemory()},
+    )
+    assert found(profile, "nccl_with_split").is_error
+
+
+def test_that_nccl_on_the_cpu_is_refused() -> None:
+    strategy = StrategySettings(kind=StrategyKind.MIRRORED, all_reduce=AllReduce.NCCL)
+    assert found(cpu_profile(strategy=strategy), "nccl_without_gpus", CPU_ONLY).is_error
+
+
+@pytest.mark.parametrize(
+    ("visible", "replacement"),
+    [
+        (("GPU-gone",), ["GPU-4090"]),
+        (("GPU-4090", "GPU-gone"), ["GPU-4090", "GPU-3060"]),
+        (("GPU-gone", "GPU-lost"), ["GPU-4090", "GPU-3060"]),
+    ],
+)
+def test_that_a_device_that_is_not_here_is_refused_and_another_offered(
+    visible: tuple[str, ...], replacement: list[str]
+) -> None:
+    profile = profile_with(devices=DeviceSettings(visible=visible))
+    problem = found(profile, "device_not_found")
+    assert problem.is_error
+    assert problem.fix is not None
+    assert problem.fix.changes == (Change(path=("devices", "visible"), value=replacement),)
+
+
+def test_that_the_cpu_is_offered_where_no_gpu_is() -> None:
+    profile = profile_with(devices=DeviceSettings(visible=("GPU-gone",)))
+    assert prepare(profile, CPU_ONLY).plan is None
+    fix = found(profile, "device_not_found", CPU_ONLY).fix
+    assert fix is not None
+    assert fix.label == "Use a CPU"
+
+
+def test_that_cpu_and_gpu_together_are_refused() -> None:
+    profile = profile_with(devices=DeviceSettings(visible=("cpu", "GPU-4090")))
+    assert found(profile, "devices_mixed").is_error
+
+
+@pytest.mark.parametrize("kind", sorted(set(StrategyKind) - set(TRAINABLE_KINDS)))
+def test_that_a_strategy_that_is_not_built_yet_is_refused(kind: StrategyKind) -> None:
+    profile = profile_with(strategy=StrategySettings(kind=kind))
+    assert found(profile, "strategy_not_available").is_error
+    assert prepare(profile, TWO_UNEQUAL).plan is None
+
+
+def test_that_idle_devices_of_a_one_device_run_are_told() -> None:
+    assert found(Profile(), "devices_unused").severity is Severity.WARNING
+
+
+def test_that_shares_of_a_one_device_run_are_told_to_mean_nothing() -> None:
+    profile = Profile(strategy=StrategySettings(shares=(32, 32)))
+    assert found(profile, "shares_unused").severity is Severity.HINT
+
+
+def test_that_a_mirrored_run_on_one_device_is_told() -> None:
+    profile = profile_with(devices=DeviceSettings(visible=("GPU-4090",)))
+    assert found(profile, "single_replica").severity is Severity.HINT
+
+
+@pytest.mark.parametrize(
+    ("shares", "better"), [((48, 8), [55, 9]), ((64,), [32, 32]), ((20, 20, 24), [32, 32])]
+)
+def test_that_shares_that_do_not_fit_are_refused_and_better_ones_offered(
+    shares: tuple[int, ...], better: list[int]
+) -> None:
+    strategy = StrategySettings(kind=StrategyKind.MIRRORED, shares=shares)
+    profile = cpu_profile(strategy=strategy)
+    problem = found(profile, "shares_do_not_fit", CPU_ONLY)
+    assert prepare(profile, CPU_ONLY).plan is None
+    assert problem.fix is not None
+    assert problem.fix.changes[0].value == better
+
+
+def test_that_given_shares_that_fit_are_taken() -> None:
+    strategy = StrategySettings(kind=StrategyKind.MIRRORED, shares=(60, 4))
+    preparation = prepare(cpu_profile(strategy=strategy), CPU_ONLY)
+    assert preparation.problems == ()
+    assert preparation.plan is not None
+    assert preparation.plan.shares == (60, 4)
+
+
+def test_that_a_replica_without_a_share_is_warned_of() -> None:
+    strategy = StrategySettings(kind=StrategyKind.MIRRORED, shares=(64, 0))
+    problem = found(cpu_profile(strategy=strategy), "replica_without_share", CPU_ONLY)
+    assert problem.severity is Severity.WARNING
+
+
+def test_that_balanced_shares_are_refused_until_they_are_measured() -> None:
+    strategy = StrategySettings(kind=StrategyKind.MIRRORED, shares="balanced")
+    assert found(cpu_profile(strategy=strategy), "shares_not_available", CPU_ONLY).is_error
+
+
+def test_that_a_batch_smaller_than_the_replicas_is_refused() -> None:
+    training = TrainingSettings(global_batch_size=2)
+    problem = found(cpu_profile(4, training=training), "batch_smaller_than_replicas", CPU_ONLY)
+    assert problem.is_error
+    assert problem.field == "training.global_batch_size"
+
+
+def test_that_more_accumulation_steps_than_a_share_has_examples_are_refused() -> None:
+    training = TrainingSettings(global_batch_size=8, accumulation_steps=5)
+    assert found(cpu_profile(training=training), "accumulation_above_share", CPU_ONLY).is_error
+
+
+@pytest.mark.parametrize("task", ["evaluate", "predict"])
+def test_that_a_task_that_is_not_built_yet_is_refused(task: str) -> None:
+    assert found(cpu_profile(task=task), "task_not_available", CPU_ONLY).is_error
+
+
+@pytest.mark.parametrize("data", [NpzData(path=""), ImagesData(path="")])
+def test_that_data_without_a_path_is_refused(data: NpzData | ImagesData) -> None:
+    problem = found(cpu_profile(data=data), "data_path_missing", CPU_ONLY)
+    assert problem.field == "data.path"
+
+
+def test_that_data_with_a_path_is_taken() -> None:
+    assert prepare(cpu_profile(data=NpzData(path="x.npz")), CPU_ONLY).is_startable
+
+
+def test_that_convolutions_over_what_is_no_picture_are_refused() -> None:
+    profile = cpu_profile(data=KerasData(source="imdb"), model=CnnModel())
+    assert found(profile, "model_needs_pictures", CPU_ONLY).is_error
+    pictures = cpu_profile(data=KerasData(source="mnist"), model=CnnModel())
+    assert prepare(pictures, CPU_ONLY).problems == ()
+
+
+def test_that_mixed_precision_on_the_cpu_is_warned_of() -> None:
+    profile = cpu_profile(training=TrainingSettings(mixed_precision=True))
+    assert found(profile, "mixed_precision_on_cpu", CPU_ONLY).severity is Severity.WARNING
+
+
+def test_that_momentum_that_an_optimizer_has_not_is_told() -> None:
+    profile = cpu_profile(training=TrainingSettings(momentum=0.9))
+    assert found(profile, "momentum_unused", CPU_ONLY).severity is Severity.HINT
+    sgd = TrainingSettings(momentum=0.9, optimizer=Optimizer.SGD)
+    assert prepare(cpu_profile(training=sgd), CPU_ONLY).problems == ()
+
+
+def test_that_early_stopping_without_validation_is_warned_of() -> None:
+    training = TrainingSettings(early_stopping_patience=2)
+    profile = cpu_profile(training=training, data=DigitsData())
+    assert (
+        found(profile, "early_stopping_without_validation", CPU_ONLY).severity is Severity.WARNING
+    )
+    for data in (DigitsData(validation_fraction=0.2), KerasData(source="mnist")):
+        assert prepare(cpu_profile(training=training, data=data), CPU_ONLY).problems == ()
+
+
+def test_that_errors_come_before_warnings_and_hints() -> None:
+    profile = profile_with(
+        task="predict",
+        memory={"GPU-elsewhere": AllMemory()},
+        data=DigitsData(),
+        training=TrainingSettings(early_stopping_patience=2),
+    )
+    severities = [problem.severity for problem in prepare(profile, TWO_UNEQUAL).problems]
+    assert severities == [Severity.ERROR, Severity.WARNING, Severity.HINT]
+
+
+def test_that_a_fix_makes_the_tables_it_needs() -> None:
+    change = Change(path=("memory", "GPU-4090"), value={"policy": "all"})
+    mended = apply_fix(Profile(), Fix(label="x", changes=(change,)))
+    assert mended.memory == {"GPU-4090": AllMemory()}
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.integers(1, 4096),
+    st.integers(1, 9),
+    st.sampled_from([StrategyKind.ONE_DEVICE, StrategyKind.MIRRORED]),
+)
+def test_that_shares_of_any_startable_plan_sum_to_the_global_batch(
+    batch: int, replicas: int, kind: StrategyKind
+) -> None:
+    profile = cpu_profile(
+        replicas,
+        strategy=StrategySettings(kind=kind),
+        training=TrainingSettings(global_batch_size=batch),
+    )
+    preparation = prepare(profile, CPU_ONLY)
+    assert preparation.plan is not None
+    assert sum(preparation.plan.shares) == batch
+    assert preparation.is_startable is (kind is StrategyKind.ONE_DEVICE or batch >= replicas)
