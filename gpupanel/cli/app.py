@@ -1,11 +1,10 @@
 """The command: its verbs, and the window when no verb is named."""
 
+import sys
+from collections.abc import Sequence
 from typing import Annotated
 
-import click
 import typer
-from typer.core import TyperGroup
-from typing_extensions import override
 
 from gpupanel import __version__
 from gpupanel.cli.asking import check, devices, doctor
@@ -15,20 +14,7 @@ from gpupanel.cli.running import run, runs, stop, watch
 OPEN = "open"
 
 
-class WindowByDefault(TyperGroup):
-    """A command group in which what is no verb is a profile or a run to open in the window."""
-
-    @override
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in self.commands:
-            args = [OPEN, *args]
-        return super().resolve_command(ctx, args)
-
-
 app = typer.Typer(
-    cls=WindowByDefault,
     invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -58,11 +44,20 @@ def root(
         open_window()
 
 
+VERBS = {verb.__name__: verb for verb in (devices, doctor, check, run, runs, watch, stop)}
+
 app.command(OPEN, hidden=True)(open_window)
-for verb in (devices, doctor, check, run, runs, watch, stop):
-    app.command(verb.__name__)(verb)
+for name, verb in VERBS.items():
+    app.command(name)(verb)
+
+
+def with_verb(arguments: Sequence[str]) -> list[str]:
+    """The arguments with the verb made plain: what is no verb is a profile or run to open."""
+    if not arguments or arguments[0].startswith("-") or arguments[0] in (OPEN, *VERBS):
+        return list(arguments)
+    return [OPEN, *arguments]
 
 
 def main() -> None:
     """Run the command with the arguments of this process."""
-    app()
+    app(args=with_verb(sys.argv[1:]))
