@@ -1,0 +1,185 @@
+"""Run directories, profile files and requests on good and bad ground."""
+
+import errno
+import os
+import shutil
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from gpupanel.domain.data import NpzData
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.profile_toml import parse_profile
+from gpupanel.domain.request import Request
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.planning.prepare import prepare
+from gpupanel.runs import locations
+from gpupanel.runs.disk_problems import disk_problem
+from gpupanel.runs.launcher import create_run
+from gpupanel.runs.profile_file import read_profile, write_profile
+from gpupanel.runs.requests import ask, is_asked
+from tests.fakes.devices import CPU_ONLY
+
+
+@pytest.fixture
+def plan() -> LaunchPlan:
+    found = prepare(Profile(), CPU_ONLY).plan
+    assert found is not None
+    return found
+
+
+def code_of(caught: pytest.ExceptionInfo[ProblemError]) -> str:
+    (problem,) = caught.value.problems
+    return problem.code
+
+
+def test_that_a_run_starts_with_its_profile_and_plan_for_its_owner_only(
+    runs_dir: Path, plan: LaunchPlan
+) -> None:
+    profile = Profile(name="Digits, on 2 replicas!")
+    layout = create_run(profile, plan, runs_dir)
+    assert layout.name.endswith("-digits-on-2-replicas")
+    assert parse_profile(layout.profile.read_text()) == profile
+    assert LaunchPlan.model_validate_json(layout.plan.read_text()) == plan
+    assert layout.root.stat().st_mode & 0o077 == 0
+
+
+def test_that_two_runs_of_one_second_get_directories_of_their_own(
+    runs_dir: Path, plan: LaunchPlan
+) -> None:
+    roots = {create_run(Profile(name="?"), plan, runs_dir).root for _ in range(5)}
+    assert len(roots) == 5
+
+
+def test_that_a_folder_of_runs_that_is_a_file_is_told(runs_dir: Path, plan: LaunchPlan) -> None:
+    runs_dir.write_text("in the way")
+    with pytest.raises(ProblemError) as caught:
+        create_run(Profile(), plan, runs_dir)
+    assert code_of(caught) == "disk_error"
+
+
+def test_that_too_little_space_is_told_before_anything_is_made(
+    runs_dir: Path, plan: LaunchPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Usage(NamedTuple):
+        free: int
+
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: Usage(free=5 * 2**20))
+    with pytest.raises(ProblemError, match="Only 5 MiB are free") as caught:
+        create_run(Profile(), plan, runs_dir)
+    assert code_of(caught) == "no_space"
+    assert list(runs_dir.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [
+        (errno.ENOSPC, "no_space"),
+        (errno.EDQUOT, "no_space"),
+        (errno.EROFS, "not_permitted"),
+        (errno.EACCES, "not_permitted"),
+        (errno.ENOENT, "file_missing"),
+        (errno.EIO, "disk_error"),
+    ],
+)
+def test_that_each_error_of_the_disk_has_its_problem(number: int, code: str) -> None:
+    problem = disk_problem(OSError(number, os.strerror(number)), Path("runs"))
+    assert problem.code == code
+    assert "runs" in problem.message
+    assert problem.hint
+
+
+def test_that_a_profile_survives_the_way_to_a_file_and_back(tmp_path: Path) -> None:
+    path, profile = tmp_path / "digits.toml", Profile(name="digits")
+    write_profile(path, profile)
+    assert read_profile(path) == profile
+    assert [entry.name for entry in tmp_path.iterdir()] == ["digits.toml"]
+
+
+def test_that_data_beside_a_profile_is_named_relative_and_found_again(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    profile = Profile(data=NpzData(path=str(tmp_path / "data" / "x.npz")))
+    write_profile(path, profile)
+    assert 'path = "data/x.npz"' in path.read_text()
+    assert read_profile(path) == profile
+    moved = tmp_path / "moved"
+    moved.mkdir()
+    path.rename(moved / "mine.toml")
+    data = read_profile(moved / "mine.toml").data
+    assert isinstance(data, NpzData)
+    assert data.path == str(moved / "data" / "x.npz")
+
+
+def test_that_data_elsewhere_keeps_its_whole_path(tmp_path: Path) -> None:
+    folder = tmp_path / "profiles"
+    folder.mkdir()
+    profile = Profile(data=NpzData(path="/elsewhere/x.npz"))
+    write_profile(folder / "mine.toml", profile)
+    assert read_profile(folder / "mine.toml") == profile
+
+
+def test_that_a_path_not_chosen_yet_stays_so(tmp_path: Path) -> None:
+    profile = Profile(data=NpzData(path=""))
+    write_profile(tmp_path / "mine.toml", profile)
+    assert read_profile(tmp_path / "mine.toml") == profile
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [(b"\xff\xfe\x00", "profile_not_toml"), (b"#" * (2**20 + 1), "profile_not_toml")],
+)
+def test_that_a_file_that_is_no_profile_is_told(tmp_path: Path, content: bytes, code: str) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_bytes(content)
+    with pytest.raises(ProblemError) as caught:
+        read_profile(path)
+    assert code_of(caught) == code
+
+
+def test_that_a_profile_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ProblemError) as caught:
+        read_profile(tmp_path / "gone.toml")
+    assert code_of(caught) == "file_missing"
+
+
+def test_that_a_failed_save_leaves_the_old_profile_and_no_crumbs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "mine.toml"
+    write_profile(path, Profile(name="old"))
+
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(ProblemError) as caught:
+        write_profile(path, Profile(name="new"))
+    assert code_of(caught) == "no_space"
+    assert read_profile(path).name == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["mine.toml"]
+
+
+def test_that_a_request_is_a_file_with_its_name(runs_dir: Path, plan: LaunchPlan) -> None:
+    layout = create_run(Profile(), plan, runs_dir)
+    assert not is_asked(layout, Request.STOP)
+    ask(layout, Request.STOP)
+    ask(layout, Request.STOP)
+    assert is_asked(layout, Request.STOP)
+    assert [entry.name for entry in layout.requests.iterdir()] == ["stop"]
+
+
+def test_that_a_request_to_a_run_that_is_gone_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ProblemError) as caught:
+        ask(RunLayout(tmp_path / "gone"), Request.STOP)
+    assert code_of(caught) == "file_missing"
+
+
+def test_that_the_folder_of_runs_can_be_named_in_the_environment(
+    runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert locations.default_runs_dir() == runs_dir
+    monkeypatch.delenv(locations.RUNS_DIR_VARIABLE)
+    assert locations.default_runs_dir().name == "runs"

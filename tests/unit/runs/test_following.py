@@ -1,0 +1,247 @@
+"""Tails, follower, status, history: what is read from a run's directory."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gpupanel.domain import events
+from gpupanel.domain.device import DeviceReading, TelemetrySample
+from gpupanel.domain.events import Event, Phase, RunStarted, UnknownEvent, encode_event
+from gpupanel.domain.outcome import Metrics, Outcome
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.request import Request
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.planning.prepare import prepare
+from gpupanel.runs.follower import RunFollower
+from gpupanel.runs.history import list_runs, summarize_run
+from gpupanel.runs.launcher import create_run
+from gpupanel.runs.run_lock import hold_run_lock
+from gpupanel.runs.status import RunStage, RunStatus
+from gpupanel.runs.tails import MOST_BYTES_A_READ, ByteTail, LineTail, TextTail
+from tests.fakes.devices import CPU_ONLY
+
+
+@pytest.fixture
+def layout(runs_dir: Path) -> RunLayout:
+    return new_run(runs_dir, "digits")
+
+
+def new_run(runs_dir: Path, name: str) -> RunLayout:
+    profile = Profile(name=name)
+    plan = prepare(profile, CPU_ONLY).plan
+    assert plan is not None
+    return create_run(profile, plan, runs_dir)
+
+
+def write(layout: RunLayout, *written: Event) -> None:
+    with layout.events.open("a") as file:
+        file.writelines(encode_event(event) + "\n" for event in written)
+
+
+def steps(step: int, time_s: float) -> events.StepsDone:
+    return events.StepsDone(
+        time_s=time_s,
+        step=step,
+        steps=1,
+        epoch=1,
+        step_in_epoch=step,
+        examples=64,
+        loss=0.5,
+        examples_per_second=100.0,
+    )
+
+
+def status_after(*happened: Event) -> RunStatus:
+    status = RunStatus(epoch_total=2)
+    for event in happened:
+        status = status.after(event)
+    return status
+
+
+def test_that_half_a_line_waits_for_its_other_half(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    tail = LineTail(path)
+    assert tail.read() == []
+    with path.open("ab", buffering=0) as file:
+        file.write(b"one\ntw")
+        assert tail.read() == [b"one"]
+        file.write(b"o\n\nthree\n")
+        assert tail.read() == [b"two", b"three"]
+    assert tail.read() == []
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.lists(st.binary(max_size=20), max_size=8))
+def test_that_lines_cut_anywhere_arrive_whole(tmp_path: Path, parts: list[bytes]) -> None:
+    path = tmp_path / "lines"
+    path.unlink(missing_ok=True)
+    tail, got = LineTail(path), []
+    with path.open("ab", buffering=0) as file:
+        for part in parts:
+            file.write(part)
+            got += tail.read()
+        file.write(b"\n")
+        got += tail.read()
+    assert got == [line for line in b"".join(parts).split(b"\n") if line.strip()]
+
+
+def test_that_a_file_written_anew_is_read_from_its_start(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    tail = ByteTail(path)
+    path.write_bytes(b"long ago")
+    assert tail.read() == b"long ago"
+    path.write_bytes(b"new")
+    assert tail.read() == b"new"
+
+
+def test_that_one_read_takes_a_mebibyte_at_most_and_says_that_more_waits(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(b"x" * (MOST_BYTES_A_READ + 1))
+    tail = TextTail(path)
+    assert len(tail.read()) == MOST_BYTES_A_READ
+    assert tail.has_more
+    assert tail.read() == "x"
+    assert not tail.has_more
+
+
+def test_that_a_character_cut_in_two_is_read_whole(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    tail = TextTail(path)
+    content = "é".encode()
+    path.write_bytes(content[:1])
+    assert tail.read() == ""
+    path.write_bytes(content)
+    assert tail.read() == "é"
+
+
+def test_that_a_follower_gives_each_thing_once(layout: RunLayout) -> None:
+    follower = RunFollower(layout)
+    assert follower.poll().is_empty
+    write(layout, RunStarted(time_s=1.0, supervisor_pid=1))
+    sample = TelemetrySample(time_s=1.0, readings=(DeviceReading(key="cpu"),))
+    layout.telemetry.write_text(sample.model_dump_json() + "\nnot a sample\n")
+    layout.trainer_log.write_text("hello")
+    news = follower.poll()
+    assert news.events == (RunStarted(time_s=1.0, supervisor_pid=1),)
+    assert news.samples == (sample,)
+    assert news.log == "hello"
+    assert follower.poll().is_empty
+
+
+def test_that_a_damaged_line_is_shown_and_the_next_one_read(layout: RunLayout) -> None:
+    layout.events.write_text('{"kind": "steps_do\n')
+    write(layout, RunStarted(time_s=1.0, supervisor_pid=1))
+    found = RunFollower(layout).poll().events
+    assert [type(event) for event in found] == [UnknownEvent, RunStarted]
+
+
+def test_that_time_left_follows_from_the_steps_so_far() -> None:
+    ready = events.DataReady(
+        time_s=0.0,
+        training_examples=640,
+        validation_examples=0,
+        feature_shape=(1,),
+        steps_per_epoch=10,
+    )
+    assert status_after(ready, steps(2, 10.0)).seconds_left is None
+    status = status_after(ready, steps(2, 10.0), steps(6, 14.0))
+    assert status.step_total == 20
+    assert status.seconds_left == 14.0
+    ended = status.after(events.RunEnded(time_s=15.0, outcome=Outcome.STOPPED))
+    assert ended.seconds_left is None
+
+
+def test_that_stages_follow_each_other() -> None:
+    training = events.PhaseChanged(time_s=1.0, phase=Phase.TRAINING)
+    stop = events.RequestAnswered(time_s=2.0, request=Request.STOP)
+    end = events.RunEnded(time_s=3.0, outcome=Outcome.STOPPED)
+    assert status_after().stage is RunStage.STARTING
+    assert status_after(training).stage is RunStage.RUNNING
+    assert status_after(training, stop).stage is RunStage.STOPPING
+    assert status_after(training, stop, training).stage is RunStage.STOPPING
+    assert status_after(training, stop, end).stage is RunStage.ENDED
+    checkpoint = events.RequestAnswered(time_s=2.0, request=Request.CHECKPOINT)
+    assert status_after(training, checkpoint).stage is RunStage.RUNNING
+
+
+def test_that_the_same_problem_is_not_told_twice() -> None:
+    problem = Problem(code="x", message="It broke.")
+    said = events.TrainingEnded(time_s=1.0, outcome=Outcome.FAILED, problem=problem)
+    end = events.RunEnded(time_s=2.0, outcome=Outcome.FAILED, problem=problem)
+    status = status_after(said, end)
+    assert status.problems == (problem,)
+    assert status.ending_problem == problem
+
+
+def test_that_a_download_is_shown_until_the_data_is_ready() -> None:
+    download = events.DownloadProgressed(time_s=1.0, name="mnist", bytes_done=1, bytes_total=2)
+    status = status_after(download)
+    assert status.download is not None
+    ready = events.DataReady(
+        time_s=2.0,
+        training_examples=1,
+        validation_examples=0,
+        feature_shape=(1,),
+        steps_per_epoch=1,
+    )
+    assert status.after(ready).download is None
+
+
+def test_that_runs_are_listed_newest_first_with_how_they_ended(runs_dir: Path) -> None:
+    old, new = new_run(runs_dir, "old"), new_run(runs_dir, "new")
+    write(old, RunStarted(time_s=100.0, supervisor_pid=1))
+    write(
+        old,
+        events.RunEnded(time_s=160.0, outcome=Outcome.COMPLETED, metrics=Metrics(val_accuracy=0.9)),
+    )
+    write(new, RunStarted(time_s=200.0, supervisor_pid=1))
+    (runs_dir / "not a run").mkdir()
+    newest, oldest = list_runs(runs_dir)
+    assert (newest.profile_name, oldest.profile_name) == ("new", "old")
+    assert oldest.outcome is Outcome.COMPLETED
+    assert oldest.metrics.val_accuracy == 0.9
+    assert oldest.devices == ("a CPU",)
+    assert newest.outcome is Outcome.LOST
+    assert newest.problem is not None
+    assert newest.problem.code == "supervisor_lost"
+
+
+def test_that_a_run_whose_lock_is_held_is_running(layout: RunLayout) -> None:
+    write(layout, RunStarted(time_s=100.0, supervisor_pid=1))
+    with hold_run_lock(layout):
+        assert summarize_run(layout).is_running
+    assert not summarize_run(layout).is_running
+
+
+def test_that_a_run_just_launched_is_not_taken_for_lost(layout: RunLayout) -> None:
+    assert summarize_run(layout).is_running
+    long_ago = layout.profile.stat().st_mtime - 60
+    os.utime(layout.profile, (long_ago, long_ago))
+    assert summarize_run(layout).outcome is Outcome.LOST
+
+
+def test_that_the_trainers_last_word_counts_where_its_supervisor_died(layout: RunLayout) -> None:
+    write(
+        layout,
+        RunStarted(time_s=100.0, supervisor_pid=1),
+        events.TrainingEnded(time_s=120.0, outcome=Outcome.STOPPED),
+    )
+    assert summarize_run(layout).outcome is Outcome.STOPPED
+
+
+def test_that_a_damaged_run_is_still_listed(layout: RunLayout) -> None:
+    layout.profile.write_text("no profile")
+    layout.plan.write_text(json.dumps({"no": "plan"}))
+    layout.events.write_bytes(b"\xff\xfe\n")
+    summary = summarize_run(layout)
+    assert summary.profile_name == layout.name
+    assert summary.devices == ()
+
+
+def test_that_no_folder_means_no_runs(tmp_path: Path) -> None:
+    assert list_runs(tmp_path / "nowhere") == ()

@@ -1,0 +1,219 @@
+"""The supervisor against a trainer that behaves, misbehaves, and dies."""
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from time import monotonic, sleep
+
+import psutil
+import pytest
+
+from gpupanel.domain.events import Event, RequestAnswered, RunEnded, RunStarted, TrainerStarted
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.request import Request
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.planning.prepare import prepare
+from gpupanel.runs.follower import RunFollower
+from gpupanel.runs.launcher import create_run
+from gpupanel.runs.requests import ask, end_now
+from gpupanel.runs.run_lock import is_supervised
+from gpupanel.runs.status import RunStatus
+from gpupanel.runs.supervisor import Supervisor
+from gpupanel.runs.watchdogs import Patience
+from tests.fakes.devices import CPU_ONLY
+
+FAKE_TRAINER = Path(__file__).parents[2] / "fakes" / "trainer.py"
+
+
+@pytest.fixture
+def layout(runs_dir: Path) -> RunLayout:
+    plan = prepare(Profile(), CPU_ONLY).plan
+    assert plan is not None
+    return create_run(Profile(), plan, runs_dir)
+
+
+def supervisor(layout: RunLayout, mode: str, patience: Patience | None = None) -> Supervisor:
+    return Supervisor(layout, (sys.executable, str(FAKE_TRAINER), mode), patience)
+
+
+def events_of(layout: RunLayout) -> tuple[Event, ...]:
+    return RunFollower(layout).poll().events
+
+
+def end_of(layout: RunLayout) -> RunEnded:
+    end = events_of(layout)[-1]
+    assert isinstance(end, RunEnded)
+    return end
+
+
+def trainer_pid(layout: RunLayout) -> int:
+    (pid,) = (event.pid for event in events_of(layout) if isinstance(event, TrainerStarted))
+    return pid
+
+
+def while_it_runs(supervisor: Supervisor, layout: RunLayout, act: Callable[[], None]) -> Outcome:
+    """Runs the supervisor, acts once the first step was reported, and waits for the end."""
+    with ThreadPoolExecutor(1) as pool:
+        running: Future[Outcome] = pool.submit(supervisor.run)
+        wait_until(lambda: b"steps_done" in layout.events.read_bytes())
+        act()
+        return running.result(timeout=30)
+
+
+def wait_until(is_so: Callable[[], bool], timeout_s: float = 20.0) -> None:
+    end_s = monotonic() + timeout_s
+    while not is_so():
+        assert monotonic() < end_s, "it did not come to that"
+        sleep(0.01)
+
+
+def test_that_a_run_that_completes_is_told_with_its_metrics(layout: RunLayout) -> None:
+    assert supervisor(layout, "complete").run() is Outcome.COMPLETED
+    first, *_, last = events_of(layout)
+    assert first == RunStarted(time_s=first.time_s, supervisor_pid=os.getpid())
+    assert isinstance(last, RunEnded)
+    assert (last.outcome, last.exit_code, last.problem) == (Outcome.COMPLETED, 0, None)
+    assert last.metrics.accuracy == 0.9
+    assert last.examples_per_second == 1234.0
+    assert "the fake trainer says complete" in layout.trainer_log.read_text()
+
+
+def test_that_the_problem_of_a_failed_run_is_its_own(layout: RunLayout) -> None:
+    assert supervisor(layout, "fail").run() is Outcome.FAILED
+    end = end_of(layout)
+    assert end.problem is not None
+    assert end.problem.code == "loss_not_finite"
+    assert end.log_tail == ("the fake trainer says fail",)
+
+
+def test_that_a_killed_trainer_is_lost_and_its_signal_named(layout: RunLayout) -> None:
+    assert supervisor(layout, "kill_itself").run() is Outcome.LOST
+    end = end_of(layout)
+    assert end.exit_code == -9
+    assert end.problem is not None
+    assert end.problem.code == "trainer_killed"
+    assert "SIGKILL" in end.problem.message
+    assert "ran out of memory" in end.problem.hint
+    assert "the fake trainer says kill_itself" in end.problem.detail
+
+
+def test_that_a_trainer_that_leaves_without_a_word_is_lost(layout: RunLayout) -> None:
+    assert supervisor(layout, "vanish").run() is Outcome.LOST
+    problem = end_of(layout).problem
+    assert problem is not None
+    assert problem.code == "trainer_vanished"
+    assert "exit code 3" in problem.message
+
+
+def test_that_what_a_trainer_leaves_behind_is_ended(layout: RunLayout) -> None:
+    supervisor(layout, "leave_a_child").run()
+    group = trainer_pid(layout)
+    wait_until(lambda: not _members(group))
+
+
+def _members(group: int) -> list[psutil.Process]:
+    members = []
+    for process in psutil.process_iter():
+        try:
+            alive = process.status() != psutil.STATUS_ZOMBIE
+            if alive and os.getpgid(process.pid) == group:
+                members.append(process)
+        except (psutil.Error, ProcessLookupError):
+            continue
+    return members
+
+
+def test_that_a_stop_lets_the_trainer_finish_and_save(layout: RunLayout) -> None:
+    running = supervisor(layout, "wait_for_stop")
+    outcome = while_it_runs(running, layout, lambda: ask(layout, Request.STOP))
+    assert outcome is Outcome.STOPPED
+    assert end_of(layout).exit_code == 0
+
+
+def test_that_a_stop_during_start_up_ends_at_once(layout: RunLayout) -> None:
+    ask(layout, Request.STOP)
+    begun_s = monotonic()
+    assert supervisor(layout, "hang_at_start").run() is Outcome.STOPPED
+    assert monotonic() - begun_s < 5.0
+    assert end_of(layout).problem is None
+    assert any(isinstance(event, RequestAnswered) for event in events_of(layout))
+
+
+def test_that_a_second_click_ends_it_now(layout: RunLayout) -> None:
+    running = supervisor(layout, "ignore_sigterm")
+    assert while_it_runs(running, layout, lambda: end_now(layout)) is Outcome.STOPPED
+    assert end_of(layout).exit_code == -9
+
+
+def test_that_stop_kills_a_trainer_that_ignores_sigterm(layout: RunLayout) -> None:
+    running = supervisor(layout, "ignore_sigterm", Patience(stop_s=0.1, term_s=0.1))
+    outcome = while_it_runs(running, layout, lambda: ask(layout, Request.STOP))
+    assert outcome is Outcome.STOPPED
+    assert end_of(layout).exit_code == -9
+
+
+def test_that_a_trainer_that_makes_no_first_step_is_ended_and_told(layout: RunLayout) -> None:
+    running = supervisor(layout, "hang_at_start", Patience(first_step_s=1.0))
+    assert running.run() is Outcome.FAILED
+    problem = end_of(layout).problem
+    assert problem is not None
+    assert problem.code == "no_first_step"
+
+
+def test_that_a_trainer_that_hangs_in_a_step_is_ended_and_told(layout: RunLayout) -> None:
+    running = supervisor(layout, "hang_in_a_step", Patience(step_s=0.5))
+    assert running.run() is Outcome.FAILED
+    problem = end_of(layout).problem
+    assert problem is not None
+    assert problem.code == "no_step"
+    assert "after step 10" in problem.message
+
+
+def test_that_a_trainer_that_cannot_be_started_is_told(layout: RunLayout) -> None:
+    assert Supervisor(layout, ("/nowhere/python",)).run() is Outcome.FAILED
+    problem = end_of(layout).problem
+    assert problem is not None
+    assert problem.code == "trainer_not_started"
+
+
+def test_that_the_lock_is_held_while_it_supervises_and_free_after(layout: RunLayout) -> None:
+    seen = threading.Event()
+
+    def look() -> None:
+        if is_supervised(layout):
+            seen.set()
+        end_now(layout)
+
+    while_it_runs(supervisor(layout, "hang_in_a_step"), layout, look)
+    assert seen.is_set()
+    assert not is_supervised(layout)
+
+
+def test_that_telemetry_is_written_beside_the_events(layout: RunLayout) -> None:
+    running = supervisor(layout, "wait_for_stop")
+
+    def wait_for_samples() -> None:
+        wait_until(lambda: layout.telemetry.exists() and layout.telemetry.stat().st_size > 0)
+        ask(layout, Request.STOP)
+
+    while_it_runs(running, layout, wait_for_samples)
+    samples = RunFollower(layout).poll().samples
+    assert samples
+    assert samples[0].reading("cpu") is not None
+
+
+def test_that_the_status_of_a_run_follows_from_its_events(layout: RunLayout) -> None:
+    supervisor(layout, "complete").run()
+    status = RunStatus(epoch_total=3)
+    for event in events_of(layout):
+        status = status.after(event)
+    assert status.has_ended
+    assert status.outcome is Outcome.COMPLETED
+    assert status.step == 10
+    assert status.metrics.accuracy == 0.9
+    assert status.examples_per_second == 1234.0
+    assert status.ending_problem is None
