@@ -91,6 +91,7 @@ class ModelPanel(SettingsCard):
         teach(self._norm, "Batch normalisation", _NORM_TIP)
         self._form.add_wide(self._norm)
         self.body.addWidget(self._form)
+        self.body.addSpacing(8)
         self.body.addWidget(self._sketch)
 
     def _change_kind(self, kind: str) -> None:

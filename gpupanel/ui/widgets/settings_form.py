@@ -3,6 +3,8 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFormLayout, QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
+_WIDEST_EDITOR = 320
+"""In pixels; a number in a field across a whole screen is hard to find."""
 _WIDEST_LABEL = "Accumulation steps  "
 """Every label column is as wide as this text, so that editors line up from panel to panel."""
 
@@ -73,6 +75,10 @@ class SettingsForm(QWidget):
         caption.setBuddy(editor)
         caption.setToolTip(tip)
         caption.setMinimumWidth(caption.fontMetrics().horizontalAdvance(_WIDEST_LABEL))
+        # As tall as its editor, so that the two stand on one line of text.
+        caption.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
+        editor.setSizePolicy(QSizePolicy.Policy.Expanding, editor.sizePolicy().verticalPolicy())
+        editor.setMaximumWidth(_WIDEST_EDITOR)
         teach(editor, label.replace("&", ""), tip)
         self._layout.addRow(caption, editor)
 

@@ -1,0 +1,87 @@
+"""A number field for the share of each replica."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.ui.device_faces import DeviceFaces
+from gpupanel.ui.widgets.color_dot import ColorDot
+from gpupanel.ui.widgets.counter import Counter
+from gpupanel.ui.widgets.settings_form import column, teach
+
+_TIP = (
+    "Examples of each global batch that this replica takes. Shares need not be equal: a faster "
+    "device can take more, and the result stays the same."
+)
+
+
+class ShareFields(QWidget):
+    """One row per replica: the colour and name of its device, and its number of examples."""
+
+    sharesChanged = Signal(object)
+    """A person changed a share: all shares, a tuple of int."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._rows: list[_ShareRow] = []
+        self._column = column(self, spacing=8)
+
+    def setShares(self, shares: Sequence[int]) -> None:
+        """Shows other shares without telling anyone; as many rows as there are shares."""
+        while len(self._rows) > len(shares):
+            row = self._rows.pop()
+            self._column.removeWidget(row)
+            row.hide()
+            row.deleteLater()
+        while len(self._rows) < len(shares):
+            row = _ShareRow(len(self._rows), self)
+            row.field.countChanged.connect(partial(self._take, len(self._rows)))
+            self._rows.append(row)
+            self._column.addWidget(row)
+        for row, share in zip(self._rows, shares, strict=True):
+            row.field.setCount(share)
+
+    def shares(self) -> tuple[int, ...]:
+        """The shares as shown."""
+        return tuple(row.field.value() for row in self._rows)
+
+    def setPlan(self, plan: LaunchPlan | None, faces: DeviceFaces) -> None:
+        """Names the devices of the replicas, where the plan has as many."""
+        replicas = plan.replicas if plan and len(plan.replicas) == len(self._rows) else ()
+        for row, replica in zip(self._rows, replicas, strict=False):
+            row.show_device(faces.index(replica.device_key), faces.label(replica.device_key))
+
+    def _take(self, _replica: int, _share: int) -> None:
+        self.sharesChanged.emit(self.shares())
+
+
+class _ShareRow(QWidget):
+    """The field of one replica."""
+
+    def __init__(self, replica: int, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._replica = replica
+        self._dot: ColorDot | None = None
+        self._index: int | None = None
+        self._name = QLabel(f"Replica {replica}")
+        self.field = Counter(unit="example")
+        teach(self.field, f"Share of replica {replica}", _TIP)
+        self._name.setToolTip(_TIP)
+        self._layout = QHBoxLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setSpacing(8)
+        self._layout.addWidget(self._name, 1)
+        self._layout.addWidget(self.field, 2)
+
+    def show_device(self, index: int | None, label: str) -> None:
+        """The device that the replica runs on."""
+        if self._dot is None or index != self._index:
+            if self._dot is not None:
+                self._layout.removeWidget(self._dot)
+                self._dot.deleteLater()
+            self._dot, self._index = ColorDot(index), index
+            self._layout.insertWidget(0, self._dot)
+        self._name.setToolTip(f"Replica {self._replica} runs on {label}. {_TIP}")

@@ -1,0 +1,145 @@
+"""One problem: how bad, what happened and why, what to do, and a button that does it."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+from typing_extensions import override
+
+from gpupanel.domain.problem import Fix, Problem, Severity
+from gpupanel.ui.widgets.severity_icon import SeverityIcon
+
+WORDS = {Severity.ERROR: "Error", Severity.WARNING: "Warning", Severity.HINT: "Hint"}
+"""Each severity as people read it."""
+
+
+class ProblemRow(QFrame):
+    """Shows a problem; a click on it leads to its setting, its text can be copied."""
+
+    fixRequested = Signal(object)
+    """The button was pressed: the :class:`Fix`."""
+    fieldActivated = Signal(str)
+    """The row was clicked, or Return pressed on it: the profile key that it is about."""
+
+    def __init__(self, problem: Problem, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("problem", "true")
+        self._problem = problem
+        self._icon = SeverityIcon(problem.severity, self)
+        self._message = _wrapped()
+        self._hint = _wrapped(tone="muted")
+        self._fix = QPushButton(self)
+        self._copy = QToolButton(self)
+        self._copy.setText("Copy")
+        self._copy.setProperty("role", "quiet")
+        self._copy.setToolTip("Copy the whole text, with its detail, to the clipboard.")
+        self._fix.clicked.connect(self._request_fix)
+        self._copy.clicked.connect(self.copy)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._lay_out()
+        self.setProblem(problem)
+
+    def problem(self) -> Problem:
+        """The problem that is shown."""
+        return self._problem
+
+    def setProblem(self, problem: Problem) -> None:
+        """Shows another problem in the same place."""
+        self._problem = problem
+        word = WORDS[problem.severity]
+        self._icon.setSeverity(problem.severity)
+        self._message.setText(f"{word}: {problem.message}")
+        self._hint.setText(problem.hint)
+        self._hint.setVisible(bool(problem.hint))
+        self._fix.setVisible(problem.fix is not None)
+        if problem.fix is not None:
+            self._fix.setText(problem.fix.label)
+            self._fix.setToolTip(_changes_in_words(problem.fix))
+        self.setAccessibleName(f"{word}: {problem.message}")
+        self.setAccessibleDescription(problem.hint)
+        self.setCursor(
+            Qt.CursorShape.PointingHandCursor if problem.field else Qt.CursorShape.ArrowCursor
+        )
+        self.setToolTip(
+            f"About {problem.field}. Click to go to the setting." if problem.field else ""
+        )
+
+    def copy(self) -> None:
+        """Puts the whole text on the clipboard."""
+        QGuiApplication.clipboard().setText(problem_text(self._problem))
+
+    @override
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        inside = self.rect().contains(event.position().toPoint())
+        if event.button() is Qt.MouseButton.LeftButton and inside:
+            self._activate()
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self._activate()
+        else:
+            super().keyPressEvent(event)
+
+    def _lay_out(self) -> None:
+        words = QVBoxLayout()
+        words.setSpacing(4)
+        words.addWidget(self._message)
+        words.addWidget(self._hint)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(8)
+        buttons.addWidget(self._fix)
+        buttons.addStretch(1)
+        buttons.addWidget(self._copy)
+        words.addLayout(buttons)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(12, 8, 8, 8)
+        layout.setSpacing(8)
+        layout.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
+        layout.addLayout(words, 1)
+
+    def _activate(self) -> None:
+        if self._problem.field:
+            self.fieldActivated.emit(self._problem.field)
+
+    def _request_fix(self) -> None:
+        if self._problem.fix is not None:
+            self.fixRequested.emit(self._problem.fix)
+
+
+def problem_text(problem: Problem) -> str:
+    """The whole problem as text to be pasted elsewhere."""
+    lines = [f"{WORDS[problem.severity]}: {problem.message}", problem.hint]
+    about = f"({problem.code}{f', {problem.field}' if problem.field else ''})"
+    return "\n".join(line for line in (*lines, about, problem.detail) if line)
+
+
+def _changes_in_words(fix: Fix) -> str:
+    changes = [
+        f"{'.'.join(change.path)}: "
+        + ("its default" if change.value is None else f"{change.value!r}")
+        for change in fix.changes
+    ]
+    return f"Sets {'; '.join(changes)}."
+
+
+def _wrapped(tone: str = "") -> QLabel:
+    label = QLabel()
+    label.setWordWrap(True)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+    policy.setHeightForWidth(True)
+    label.setSizePolicy(policy)
+    if tone:
+        label.setProperty("tone", tone)
+    return label
