@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from gpupanel.domain.device import CPU_KEY, DeviceInventory
 from gpupanel.domain.memory import DEFAULT_MEMORY_KEY, GrowingMemory, MemoryPolicy
 from gpupanel.domain.profile import DeviceSettings
 from gpupanel.domain.value import Value
@@ -20,6 +21,19 @@ class DeviceChoices(Value):
     def memory_policy(self, key: str) -> MemoryPolicy:
         """The policy of a device: its own, else the default one, else growth."""
         return self.memory.get(key) or self.memory.get(DEFAULT_MEMORY_KEY) or GrowingMemory()
+
+    def keys_in_use(self, inventory: DeviceInventory) -> tuple[str, ...]:
+        """The devices in use, spelled out: none named means every GPU, or the CPU without one."""
+        if self.devices.visible:
+            return self.devices.visible
+        return tuple(device.key for device in inventory.gpus) or (CPU_KEY,)
+
+    def absent_keys(self, inventory: DeviceInventory) -> tuple[str, ...]:
+        """What is named here and not in this machine: from a profile of another one."""
+        named = dict.fromkeys((*self.devices.visible, *self.memory))
+        return tuple(
+            key for key in named if key != DEFAULT_MEMORY_KEY and inventory.device(key) is None
+        )
 
     def with_visible(self, keys: tuple[str, ...]) -> "DeviceChoices":
         """The same with these devices in use."""

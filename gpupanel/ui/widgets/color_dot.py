@@ -21,7 +21,7 @@ class ColorDot(QWidget):
         self._is_filled = True
         self.setFixedSize(self.sizeHint())
 
-    def setFilled(self, filled: bool) -> None:  # noqa: FBT001 - as Qt's setters
+    def setFilled(self, filled: bool) -> None:
         """Fill it: the device is in use."""
         self._is_filled = filled
         self.update()
@@ -32,8 +32,10 @@ class ColorDot(QWidget):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        known = self._index is not None
-        color = theme.device_color(self._index) if known else theme.current().color("others")
+        if self._index is None:
+            color = theme.current().color("others")
+        else:
+            color = theme.device_color(self._index)
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         pen = painter.pen()

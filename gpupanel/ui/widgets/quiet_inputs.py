@@ -8,6 +8,9 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QSlider, QSpinBox, QWidget
 from typing_extensions import override
 
+_TEXT_MARGIN = 6
+"""Pixels before a number; a style sheet cannot set it."""
+
 
 class ComboBox(QComboBox):
     """A combo box that ignores the wheel unless focused."""
@@ -32,6 +35,7 @@ class SpinBox(QSpinBox):
         super().__init__(parent)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setKeyboardTracking(False)
+        self.lineEdit().setTextMargins(_TEXT_MARGIN, 0, 0, 0)
         self.setGroupSeparatorShown(True)
 
     @override
@@ -46,6 +50,7 @@ class DoubleSpinBox(QDoubleSpinBox):
         super().__init__(parent)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setKeyboardTracking(False)
+        self.lineEdit().setTextMargins(_TEXT_MARGIN, 0, 0, 0)
 
     @override
     def wheelEvent(self, event: QWheelEvent) -> None:

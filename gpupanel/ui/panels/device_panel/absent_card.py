@@ -1,0 +1,54 @@
+"""The card of a device that a profile names and this machine does not have."""
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.color_dot import ColorDot
+from gpupanel.ui.widgets.elided_label import ElidedLabel
+from gpupanel.ui.widgets.tone import Tone, set_tone
+
+
+class AbsentCard(QFrame):
+    """Kept until a person removes it: the profile may be at home on another machine."""
+
+    removed = Signal(str)
+    """The key that a person wants the profile to forget."""
+
+    def __init__(self, key: str, *, in_use: bool, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("card", True)
+        self._key = key
+        dot = ColorDot(None)
+        dot.setFilled(False)
+        name = ElidedLabel(key)
+        name.setProperty("role", "title")
+        name.setToolTip(key)
+        sentence = QLabel(
+            "Not in this machine; the profile wants to use it."
+            if in_use
+            else "Not in this machine; the profile keeps memory settings for it."
+        )
+        sentence.setWordWrap(True)
+        set_tone(sentence, Tone.WARNING if in_use else Tone.MUTED)
+        self._remove = QPushButton("Remove from profile")
+        self._remove.setToolTip("Forget this device in the profile; the others stay as they are.")
+        self._remove.clicked.connect(self._take_removal)
+        head = QHBoxLayout()
+        head.setSpacing(GRID)
+        head.addWidget(dot)
+        head.addWidget(name, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, GRID, 12, 12)
+        layout.setSpacing(GRID)
+        layout.addLayout(head)
+        layout.addWidget(sentence)
+        layout.addWidget(self._remove)
+
+    def setEditable(self, editable: bool) -> None:
+        """Let a person remove it, or not."""
+        self._remove.setEnabled(editable)
+
+    @Slot()
+    def _take_removal(self) -> None:
+        self.removed.emit(self._key)
