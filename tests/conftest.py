@@ -8,6 +8,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+# GPUs for tests on machines that have none: nvml_environment, nvml_in_process and others.
+pytest_plugins = ("tests.nvml.fixtures",)
+
 
 @pytest.fixture(autouse=True)
 def runs_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -7,14 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from gpupanel.devices.nvml import (
-    DriverFailure,
-    DriverGoneError,
-    GpuLostError,
-    NvmlGpu,
-    NvmlLibrary,
-)
+from gpupanel.devices.driver_problem import driver_problem
+from gpupanel.devices.nvml import DriverGoneError, GpuLostError, NvmlGpu, NvmlLibrary
 from gpupanel.domain.device import DeviceKind, PhysicalDevice
+from gpupanel.domain.problem import Problem
 
 _LOG = logging.getLogger(__name__)
 
@@ -22,7 +18,6 @@ LOOK_INTERVAL_S: Final = 1.0
 """How often to see whether GPUs or the driver came or went."""
 
 _KERNEL_GPUS: Final = Path("/proc/driver/nvidia/gpus")
-_KERNEL_DRIVER: Final = Path("/proc/driver/nvidia/version")
 
 
 @dataclass(slots=True)
@@ -74,14 +69,9 @@ class GpuRoster:
         return self._driver
 
     @property
-    def problem(self) -> str | None:
+    def problem(self) -> Problem | None:
         """Why no GPU can be read although a driver is expected; ``None`` when all is well."""
-        return None if self._failure is None else _sentence(self._failure)
-
-    @property
-    def failure(self) -> DriverFailure | None:
-        """Why the driver does not answer; ``None`` when it does."""
-        return None if self._failure is None else self._failure.failure
+        return None if self._failure is None else driver_problem(self._failure)
 
     @property
     def cuda_version(self) -> tuple[int, int] | None:
@@ -112,7 +102,7 @@ class GpuRoster:
     def lose(self, gpu: KnownGpu) -> None:
         """Note that a GPU does not answer; it comes back with the next listing that has it."""
         if gpu.nvml is not None:
-            _LOG.warning("%s (%s) does not answer any more", gpu.device.name, gpu.device.key)
+            _LOG.info("%s (%s) does not answer any more", gpu.device.name, gpu.device.key)
         gpu.nvml = None
 
     def driver_gone(self, gone: DriverGoneError) -> None:
@@ -175,7 +165,7 @@ class GpuRoster:
             return
         if key is None:
             # Without an identity nothing can be chosen or remembered about it.
-            _LOG.warning("A GPU is left out, since the driver does not tell its UUID")
+            _LOG.info("A GPU is left out, since the driver does not tell its UUID")
             return
         memory = nvml.memory()
         device = PhysicalDevice(
@@ -188,30 +178,3 @@ class GpuRoster:
             power_limit_w=nvml.power_limit_w(),
         )
         self._known[key] = KnownGpu(device, nvml)
-
-
-def _sentence(gone: DriverGoneError) -> str | None:
-    match gone.failure:
-        case DriverFailure.NO_LIBRARY:
-            if not _KERNEL_DRIVER.exists():
-                return None
-            return (
-                "The NVIDIA driver is loaded, but its library libnvidia-ml.so.1 is not found: "
-                "install the driver's user part of the same version."
-            )
-        case DriverFailure.NOT_LOADED | DriverFailure.NOT_INITIALIZED:
-            return (
-                "The NVIDIA driver is installed but not loaded: run `sudo modprobe nvidia`, "
-                "or restart the machine."
-            )
-        case DriverFailure.VERSION_MISMATCH:
-            return (
-                "The NVIDIA driver was updated while the old one still runs: restart the machine."
-            )
-        case DriverFailure.NO_PERMISSION:
-            return (
-                "You may not use the NVIDIA driver: ask for access to /dev/nvidiactl and "
-                "/dev/nvidia* (often the group `video` or `render`)."
-            )
-        case DriverFailure.OTHER:
-            return f"The NVIDIA driver does not answer: {gone.detail}."

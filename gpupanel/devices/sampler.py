@@ -59,10 +59,11 @@ class DeviceSampler:
     def inventory(self) -> DeviceInventory:
         """Every device seen since the start, with what does not change about it."""
         self._roster.look()
+        problem = self._roster.problem
         return DeviceInventory(
             driver=self._roster.driver,
             devices=(*(gpu.device for gpu in self._roster.gpus), self._host.device),
-            problem=self._roster.problem,
+            problem=None if problem is None else f"{problem.message} {problem.hint}",
         )
 
     def sample(self) -> TelemetrySample:

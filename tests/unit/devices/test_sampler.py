@@ -2,6 +2,7 @@
 
 import ctypes
 import getpass
+import logging
 import os
 import subprocess
 import sys
@@ -163,6 +164,7 @@ def test_that_a_gpu_that_stays_lost_is_logged_once(
     clock: Clock,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
+    caplog.set_level(logging.INFO)
     sampler.sample()
     nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, lost=True))
     for _ in range(3):
@@ -263,26 +265,16 @@ def test_that_a_gpu_taken_out_is_lost_and_not_forgotten(
 def test_that_a_bare_gpu_is_listed_with_what_it_tells(
     sampler: DeviceSampler, nvml_in_process: Standin
 ) -> None:
-    functions = [
-        "Name",
-        "PciInfo_v3",
-        "CudaComputeCapability",
-        "MemoryInfo",
-        "MemoryInfo_v2",
-        "UtilizationRates",
-        "Temperature",
-        "PowerUsage",
-        "EnforcedPowerLimit",
-        "ComputeRunningProcesses_v2",
-        "ComputeRunningProcesses_v3",
-        "GraphicsRunningProcesses_v2",
-        "GraphicsRunningProcesses_v3",
-        "MPSComputeRunningProcesses_v2",
-        "MPSComputeRunningProcesses_v3",
-    ]
+    functions = """
+        Name PciInfo_v3 CudaComputeCapability MemoryInfo MemoryInfo_v2 UtilizationRates
+        Temperature PowerUsage EnforcedPowerLimit
+        ComputeRunningProcesses_v2 ComputeRunningProcesses_v3
+        GraphicsRunningProcesses_v2 GraphicsRunningProcesses_v3
+        MPSComputeRunningProcesses_v2 MPSComputeRunningProcesses_v3
+    """
+    codes = (NOT_SUPPORTED, FUNCTION_NOT_FOUND, NO_PERMISSION, UNKNOWN)
     fail = {
-        f"nvmlDeviceGet{name}": (NOT_SUPPORTED, FUNCTION_NOT_FOUND, NO_PERMISSION, UNKNOWN)[n % 4]
-        for n, name in enumerate(functions)
+        f"nvmlDeviceGet{name}": codes[n % len(codes)] for n, name in enumerate(functions.split())
     }
     nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, fail=fail))
 
@@ -300,6 +292,7 @@ def test_that_a_bare_gpu_is_listed_with_what_it_tells(
 def test_that_a_gpu_without_an_identity_is_left_out_and_logged(
     sampler: DeviceSampler, nvml_in_process: Standin, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.INFO)
     nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, fail={"nvmlDeviceGetUUID": NO_PERMISSION}))
 
     assert list(_states(sampler)) == [RTX_3060.uuid]

@@ -1,0 +1,54 @@
+"""What TensorFlow tells about itself on this machine: what the probe process answers."""
+
+from gpupanel.domain.value import Value
+
+
+class SharedLibrary(Value):
+    """A library that TensorFlow loads when it is there.
+
+    Attributes:
+        soname: As the loader asks for it (``libcudnn.so.9``).
+        package: The Python package that brings it; empty for what belongs to the driver.
+        path: Where it was found; ``None`` when it was not, or cannot be loaded.
+        error: Why it cannot be loaded, in the loader's words.
+    """
+
+    soname: str
+    package: str = ""
+    path: str | None = None
+    error: str = ""
+
+    @property
+    def was_found(self) -> bool:
+        """Whether it can be loaded."""
+        return self.path is not None
+
+
+class TensorFlowGpu(Value):
+    """A GPU that TensorFlow sees."""
+
+    name: str
+    compute_capability: tuple[int, int] | None = None
+
+
+class TensorFlowFacts(Value):
+    """TensorFlow's build, and what it finds.
+
+    Attributes:
+        version: ``None`` when it cannot be imported.
+        import_error: The trace of the failed import; empty when it went well.
+        cuda_version: The CUDA that it was built for; ``None`` for a build without.
+        compute_capabilities: What its kernels were compiled for (``sm_89``, ``compute_90``).
+        gpus: The GPUs that it lists, in its own order (CUDA's, fastest first).
+        libraries: What it loads to use GPUs; empty for a build without CUDA, and for a CUDA
+            whose libraries the probe does not know.
+    """
+
+    version: str | None = None
+    import_error: str = ""
+    is_cuda_build: bool = False
+    cuda_version: str | None = None
+    cudnn_version: str | None = None
+    compute_capabilities: tuple[str, ...] = ()
+    gpus: tuple[TensorFlowGpu, ...] = ()
+    libraries: tuple[SharedLibrary, ...] = ()
