@@ -1,0 +1,71 @@
+"""Every import contract is seen red: a copy of the package with one wrong import breaks it."""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+LINT_IMPORTS = Path(sysconfig.get_path("scripts")) / "lint-imports"
+
+WRONG_IMPORTS = [
+    ("layers", "domain/device.py", "import gpupanel.planning.shares"),
+    ("layers", "planning/shares.py", "import gpupanel.devices.sampler"),
+    ("layers", "runs/status.py", "import gpupanel.ui.theme"),
+    ("layers", "a_new_package.py", ""),
+    ("no-tensorflow-outside-the-trainer", "ui/session.py", "import tensorflow"),
+    ("no-tensorflow-outside-the-trainer", "runs/supervisor.py", "import gpupanel.trainer"),
+    ("trainer-alone", "trainer/__main__.py", "import gpupanel.runs.follower"),
+    ("trainer-alone", "trainer/__main__.py", "import pynvml"),
+    ("qt-stops-at-ui", "runs/follower.py", "import PySide6.QtCore"),
+    ("qt-stops-at-ui", "devices/sampler.py", "import pyqtgraph"),
+    ("pure-core", "planning/shares.py", "import numpy"),
+    ("pure-core", "domain/device.py", "import subprocess"),
+    ("panels-independent", "ui/panels/runs_panel.py", "import gpupanel.ui.panels.log_panel"),
+    ("one-nvml-door", "devices/sampler.py", "import pynvml"),
+]
+
+
+def contracts() -> dict[str, str]:
+    """The name of each contract, by its id."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    return {contract["id"]: contract["name"] for contract in settings["contracts"]}
+
+
+def lint_imports(root: Path, *contract: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(LINT_IMPORTS), "--no-cache", *contract],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "gpupanel", tmp_path / "gpupanel", ignore=ignored)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+def test_that_every_contract_is_broken_once_below() -> None:
+    assert {contract for contract, _, _ in WRONG_IMPORTS} == set(contracts())
+
+
+@pytest.mark.parametrize(("contract", "file", "line"), WRONG_IMPORTS)
+def test_that_a_wrong_import_breaks_its_contract(
+    copy: Path, contract: str, file: str, line: str
+) -> None:
+    with (copy / "gpupanel" / file).open("a") as module:
+        module.write(f"\n{line}\n")
+    answer = lint_imports(copy, "--contract", contract)
+    assert answer.returncode == 1, answer.stdout + answer.stderr
+    assert f"{contracts()[contract]} BROKEN" in answer.stdout
