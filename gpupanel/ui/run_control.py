@@ -23,6 +23,8 @@ class RunControl(QObject):
 
     shownChanged = Signal(object)
     """Another run is shown, from its beginning: its :class:`RunLayout`."""
+    shownOpened = Signal(object)
+    """What was fixed when the shown run was launched: :class:`RunFacts`."""
     followed = Signal(object)
     """What is new of the shown run: a :class:`FollowedRun`."""
     shownStatusChanged = Signal(object)
@@ -100,10 +102,14 @@ class RunControl(QObject):
         self._show(self._active)
 
     def open(self, layout: RunLayout) -> None:
-        """Show a run from its beginning; the active one goes on being followed."""
+        """Show a run from its beginning; the active one goes on being followed.
+
+        One that goes on becomes the active one, unless there is one.
+        """
         if self._shown is not self._active:
             self._drop(self._shown)
         elif self._active is not None:
+            self._active.opened.disconnect(self.shownOpened)
             self._active.followed.disconnect(self.followed)
             self._active.statusChanged.disconnect(self.shownStatusChanged)
         self._shown = self._new_watch(layout)
@@ -120,10 +126,12 @@ class RunControl(QObject):
     def _new_watch(self, layout: RunLayout) -> RunWatch:
         watch = RunWatch(layout, self)
         watch.unreadable.connect(self._on_unreadable)
+        watch.caughtUp.connect(self._on_caught_up)
         return watch
 
     def _show(self, watch: RunWatch) -> None:
         self.shownChanged.emit(watch.layout)
+        watch.opened.connect(self.shownOpened)
         watch.followed.connect(self.followed)
         watch.statusChanged.connect(self.shownStatusChanged)
         watch.start()
@@ -162,6 +170,14 @@ class RunControl(QObject):
         if status.has_ended:
             self._release_active()
             self.ended.emit(status)
+
+    @Slot()
+    def _on_caught_up(self) -> None:
+        """Take over a run that was only opened and turns out to go on, if none else does."""
+        if self._active is None and self._shown is not None and not self._session.run_state.is_busy:
+            self._active = self._shown
+            self._active.statusChanged.connect(self._on_active_status)
+            self._session.set_run(self._state(self._active.status), self._active.status)
 
     def _release_active(self) -> None:
         watch, self._active = self._active, None

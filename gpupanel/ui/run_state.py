@@ -9,6 +9,8 @@ from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem
 from gpupanel.planning.preparation import Preparation
 from gpupanel.runs.status import RunStage, RunStatus
+from gpupanel.ui import formatting
+from gpupanel.ui.widgets.tone import Tone
 
 
 class RunState(StrEnum):
@@ -104,6 +106,20 @@ def outcome_words(outcome: Outcome | None) -> str:
     return "Running" if outcome is None else _OUTCOMES[outcome]
 
 
+def status_words(status: RunStatus) -> str:
+    """What a run is doing, or how it ended and what it reached."""
+    if not status.has_ended:
+        return phase_words(status)
+    words = [outcome_words(status.outcome)]
+    if status.metrics.val_accuracy is not None:
+        words.append(f"validation accuracy {formatting.fraction(status.metrics.val_accuracy)}")
+    elif status.metrics.val_loss is not None:
+        words.append(f"validation loss {formatting.number(status.metrics.val_loss)}")
+    if status.examples_per_second is not None:
+        words.append(formatting.rate(status.examples_per_second))
+    return " · ".join(words)
+
+
 def state_words(run: RunState, status: RunStatus | None, preparation: Preparation) -> str:
     """One or two words that stand beside the Start button."""
     match run:
@@ -121,6 +137,15 @@ def state_words(run: RunState, status: RunStatus | None, preparation: Preparatio
         case RunState.ENDED:
             return outcome_words(status.outcome if status else None)
     assert_never(run)
+
+
+def state_tone(run: RunState, status: RunStatus | None, preparation: Preparation) -> Tone:
+    """How these words are meant."""
+    if run is RunState.IDLE:
+        return Tone.GOOD if preparation.is_startable else Tone.WARNING
+    if run is RunState.ENDED and status is not None and status.outcome is not None:
+        return Tone.GOOD if status.outcome.was_successful else Tone.ERROR
+    return Tone.PLAIN
 
 
 def _readiness_words(problems: tuple[Problem, ...]) -> str:

@@ -12,7 +12,14 @@ from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.preparation import Preparation
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.status import RunStatus
-from gpupanel.ui.run_state import ButtonStates, RunState, button_states, state_words
+from gpupanel.ui.run_state import (
+    ButtonStates,
+    RunState,
+    button_states,
+    state_tone,
+    state_words,
+)
+from gpupanel.ui.widgets.tone import Tone
 
 PREPARE_DELAY_MS = 40
 """Typing and dragging ask for one preparation a frame or two, not one a keystroke."""
@@ -95,6 +102,13 @@ class Session(QObject):
         if self._inventory is None and self._run_state is RunState.IDLE:
             return "Looking for devices…"
         return state_words(self._run_state, self._run_status, self._preparation)
+
+    @property
+    def state_tone(self) -> Tone:
+        """How these words are meant."""
+        if self._inventory is None and self._run_state is RunState.IDLE:
+            return Tone.MUTED
+        return state_tone(self._run_state, self._run_status, self._preparation)
 
     def open_profile(self, profile: Profile, path: Path | None) -> None:
         """Go on with another profile, which the file at ``path`` holds."""

@@ -3,12 +3,15 @@
 import time
 from dataclasses import dataclass
 
+from pydantic import ValidationError
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal, Slot
 from typing_extensions import override
 
 from gpupanel.domain.events import RunEnded
 from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.disk_problems import disk_problem
 from gpupanel.runs.follower import FollowedRun, RunFollower
@@ -27,6 +30,15 @@ LOCK_INTERVAL_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What was fixed when the run was launched; ``None``: it cannot be read any more."""
+
+    layout: RunLayout
+    profile: Profile | None
+    plan: LaunchPlan | None
+
+
+@dataclass(frozen=True, slots=True)
 class RunUpdate:
     """What is new, and where the run stands with it."""
 
@@ -37,6 +49,7 @@ class RunUpdate:
 class _RunReader(Worker):
     """Reads what is new, in its own thread, and waits for the window before it reads on."""
 
+    opened = Signal(object)
     updated = Signal(object)
     caughtUp = Signal()
     unreadable = Signal(object)
@@ -56,7 +69,10 @@ class _RunReader(Worker):
     @Slot()
     def begin(self) -> None:
         """Start to follow; timers and watches belong to the thread that makes them."""
-        self._status = RunStatus(epoch_total=_epochs(self._layout))
+        facts = RunFacts(self._layout, _profile(self._layout), _plan(self._layout))
+        # Without its profile a run can still be watched; only the progress in percent is missing.
+        self._status = RunStatus(epoch_total=facts.profile.training.epochs if facts.profile else 0)
+        self.opened.emit(facts)
         self._poll_timer = QTimer(self, interval=POLL_MS)
         self._poll_timer.timeout.connect(self.read)
         self._soon_timer = QTimer(self, interval=COALESCE_MS, singleShot=True)
@@ -85,7 +101,7 @@ class _RunReader(Worker):
             self._poll_timer.stop()
         elif (summary := self._vanished()) is not None:
             self._tell(_last_word(summary))
-        if not followed.has_more and not self._has_caught_up:
+        elif not self._has_caught_up:
             self._has_caught_up = True
             self.caughtUp.emit()
 
@@ -144,12 +160,14 @@ class RunWatch(QObject):
     comes first, in portions, then what is new.
     """
 
+    opened = Signal(object)
+    """Comes first: the :class:`RunFacts`."""
     followed = Signal(object)
     """What is new: a :class:`FollowedRun`."""
     statusChanged = Signal(object)
     """Where the run stands with that: a :class:`RunStatus`."""
     caughtUp = Signal()
-    """All that was in the directory at the start has been told."""
+    """All that was in the directory has been told, and the run goes on."""
     unreadable = Signal(object)
     """The directory cannot be read: the :class:`Problem`; nothing more follows."""
     _began = Signal()
@@ -164,6 +182,7 @@ class RunWatch(QObject):
         self._thread = WorkerThread(self._reader, f"run {layout.name}", self)
         self._began.connect(self._reader.begin)
         self._dealt.connect(self._reader.go_on)
+        self._reader.opened.connect(self.opened)
         self._reader.updated.connect(self._on_updated)
         self._reader.caughtUp.connect(self._on_caught_up)
         self._reader.unreadable.connect(self.unreadable)
@@ -203,12 +222,18 @@ class RunWatch(QObject):
             self.caughtUp.emit()
 
 
-def _epochs(layout: RunLayout) -> int:
+def _profile(layout: RunLayout) -> Profile | None:
     try:
-        return read_profile(layout.profile).training.epochs
+        return read_profile(layout.profile)
     except ProblemError:
-        # A run can be watched without its profile; only the progress in percent is missing then.
-        return 0
+        return None
+
+
+def _plan(layout: RunLayout) -> LaunchPlan | None:
+    try:
+        return LaunchPlan.model_validate_json(layout.plan.read_text(encoding="utf-8"))
+    except (OSError, ValidationError):
+        return None
 
 
 def _last_word(summary: RunSummary) -> FollowedRun:

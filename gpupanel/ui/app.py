@@ -1,0 +1,61 @@
+"""The composition root of the window."""
+
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+
+from PySide6.QtCore import QSettings
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QApplication
+
+from gpupanel.runs.locations import default_runs_dir
+from gpupanel.ui import resources, theme
+from gpupanel.ui.error_bridge import ErrorBridge
+from gpupanel.ui.main_window import MainWindow
+
+
+def open_window(target: Path | None) -> int:
+    """Open the window and stay until it is closed.
+
+    Args:
+        target: A profile to open, or the directory of a run to show.
+
+    Returns:
+        The exit status of the application.
+    """
+    application = make_application()
+    window = MainWindow(QSettings(), default_runs_dir())
+    bridge = ErrorBridge(window)
+    bridge.raised.connect(window.tell_error)
+    bridge.install()
+    _close_on_interrupt(window)
+    window.show()
+    window.begin()
+    if target is not None:
+        window.open_target(target)
+    try:
+        return application.exec()
+    finally:
+        bridge.uninstall()
+
+
+def make_application() -> QApplication:
+    """The dressed application; the names are those of its settings and its desktop entry."""
+    application = QApplication(sys.argv[:1])
+    application.setApplicationName("gpupanel")
+    application.setOrganizationName("gpupanel")
+    application.setDesktopFileName("gpupanel")
+    icon = resources.path("icons", "gpupanel.svg")
+    if icon.is_file():
+        application.setWindowIcon(QIcon(str(icon)))
+    theme.apply(application)
+    return application
+
+
+def _close_on_interrupt(window: MainWindow) -> None:
+    def close(_signal: int, _frame: FrameType | None) -> None:
+        window.close()
+
+    # Python runs this when its own code runs next: at the latest with the next device sample.
+    signal.signal(signal.SIGINT, close)

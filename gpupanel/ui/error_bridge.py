@@ -1,0 +1,64 @@
+"""Unexpected errors of the window, told to the person instead of a terminal nobody looks at."""
+
+import sys
+import threading
+import traceback
+from types import TracebackType
+
+from PySide6.QtCore import QObject, Signal
+
+from gpupanel.domain.problem import Problem
+
+
+class ErrorBridge(QObject):
+    """Takes exceptions that nothing caught, of any thread, to whoever tells the person."""
+
+    raised = Signal(object)
+    """The :class:`Problem`; each kind of error is told once, however often it comes."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._told: set[str] = set()
+        self._hooks = (sys.excepthook, threading.excepthook)
+
+    def install(self) -> None:
+        """Take over Python's hooks for exceptions that nothing caught."""
+        self._hooks = (sys.excepthook, threading.excepthook)
+        sys.excepthook = self._on_exception
+        threading.excepthook = self._on_thread_exception
+
+    def uninstall(self) -> None:
+        """Give the hooks back."""
+        sys.excepthook, threading.excepthook = self._hooks
+
+    def _on_exception(
+        self,
+        kind: type[BaseException],
+        error: BaseException,
+        trace: TracebackType | None,
+    ) -> None:
+        self._hooks[0](kind, error, trace)  # the terminal gets it too
+        if issubclass(kind, KeyboardInterrupt):
+            return
+        frames = traceback.extract_tb(trace)
+        place = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+        if (key := f"{kind.__name__} {place}") in self._told:
+            return
+        self._told.add(key)
+        self.raised.emit(_problem(kind, error, trace))
+
+    def _on_thread_exception(self, args: threading.ExceptHookArgs) -> None:
+        if args.exc_value is not None:
+            self._on_exception(args.exc_type, args.exc_value, args.exc_traceback)
+
+
+def _problem(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> Problem:
+    return Problem(
+        code="unexpected_error",
+        message=f"Something in gpupanel's window went wrong: {str(error) or kind.__name__}.",
+        hint="Runs go on untouched. Save the profile and open the window again; please report "
+        "the lines below.",
+        detail="".join(traceback.format_exception(kind, error, trace)),
+    )

@@ -1,0 +1,122 @@
+"""The Live tab: the run that is shown, its curves and its log."""
+
+from PySide6.QtCore import Qt, QUrl, Slot
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+
+from gpupanel.domain.device import DeviceInventory, PhysicalDevice
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.follower import FollowedRun
+from gpupanel.runs.status import RunStatus
+from gpupanel.ui.panels.live_panel import LivePanel
+from gpupanel.ui.panels.log_panel import LogPanel
+from gpupanel.ui.panels.run_banner import RunBanner
+from gpupanel.ui.run_control import RunControl
+from gpupanel.ui.run_state import status_words
+from gpupanel.ui.session import Session
+from gpupanel.ui.theme import GRID
+from gpupanel.ui.workers.run_worker import RunFacts
+
+
+class LivePage(QWidget):
+    """Binds plots, log and banner to the run that is shown: a live one and a past one alike."""
+
+    def __init__(
+        self, session: Session, control: RunControl, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._control = control
+        self._plan: LaunchPlan | None = None
+        self.banner = RunBanner()
+        self.live = LivePanel()
+        self.log = LogPanel()
+        splitter = QSplitter(Qt.Orientation.Vertical)
+        splitter.addWidget(self.live)
+        splitter.addWidget(self.log)
+        splitter.setStretchFactor(0, 5)
+        splitter.setStretchFactor(1, 1)
+        splitter.setCollapsible(0, False)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, GRID)
+        layout.setSpacing(GRID)
+        layout.addWidget(self.banner)
+        layout.addWidget(splitter, 1)
+        self._connect()
+
+    def _connect(self) -> None:
+        self._session.inventoryChanged.connect(self._show_devices)
+        self._session.runChanged.connect(self._show_way_back)
+        self._control.shownChanged.connect(self._begin)
+        self._control.shownOpened.connect(self._on_opened)
+        self._control.followed.connect(self._add)
+        self._control.shownStatusChanged.connect(self._show_status)
+        self.banner.returnRequested.connect(self._return)
+        self.banner.folderRequested.connect(self._open_folder)
+
+    @Slot(object)
+    def _begin(self, layout: RunLayout) -> None:
+        self._plan = None
+        self.live.clear()
+        self.log.clear(layout.trainer_log)
+        self.banner.setRun(layout.name, "")
+        self.banner.setProblem(None)
+        self._show_devices()
+        self._show_way_back()
+
+    @Slot(object)
+    def _on_opened(self, facts: RunFacts) -> None:
+        self._plan = facts.plan
+        self._show_devices()
+
+    @Slot(object)
+    def _add(self, followed: FollowedRun) -> None:
+        self.live.addEvents(followed.events)
+        self.live.addSamples(followed.samples)
+        self.log.append(followed.log)
+
+    @Slot(object)
+    def _show_status(self, status: RunStatus) -> None:
+        layout = self._control.shown
+        if layout is not None:
+            self.banner.setRun(layout.name, status_words(status))
+        problem = status.ending_problem
+        if problem is None and status.problems:
+            problem = status.problems[-1]
+        self.banner.setProblem(problem, status.log_tail)
+
+    @Slot()
+    def _show_way_back(self) -> None:
+        elsewhere = self._control.active not in (None, self._control.shown)
+        self.banner.setReturnVisible(visible=elsewhere)
+
+    @Slot()
+    def _show_devices(self) -> None:
+        inventory = self._session.inventory
+        if inventory is not None:
+            self.live.setDevices(with_devices_of(self._plan, inventory))
+
+    @Slot()
+    def _return(self) -> None:
+        if self._control.active is not None:
+            self._control.open(self._control.active)
+
+    @Slot()
+    def _open_folder(self) -> None:
+        if self._control.shown is not None:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._control.shown.root)))
+
+
+def with_devices_of(plan: LaunchPlan | None, inventory: DeviceInventory) -> DeviceInventory:
+    """This machine's devices, then those of a past run that are not in it any more.
+
+    The devices of this machine keep their place, and with it their colour.
+    """
+    planned = () if plan is None else plan.devices
+    gone = tuple(
+        PhysicalDevice(key=device.key, kind=device.kind, name=device.name)
+        for device in planned
+        if inventory.device(device.key) is None
+    )
+    return inventory.model_copy(update={"devices": (*inventory.devices, *gone)})

@@ -1,0 +1,197 @@
+"""The window: composes panels, workers and the session, and decides nothing itself."""
+
+from pathlib import Path
+
+from PySide6.QtCore import QByteArray, QSettings, Qt, Slot
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QMainWindow, QSplitter, QTabWidget, QVBoxLayout, QWidget
+from typing_extensions import override
+
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.history import RunSummary
+from gpupanel.ui.live_page import LivePage
+from gpupanel.ui.panels.device_panel import DevicePanel
+from gpupanel.ui.panels.profile_bar import ProfileBar
+from gpupanel.ui.panels.progress_panel import ProgressPanel
+from gpupanel.ui.panels.runs_panel import RunsPanel
+from gpupanel.ui.profile_actions import ProfileActions
+from gpupanel.ui.profile_binding import ProfileBinding
+from gpupanel.ui.questions import Questions
+from gpupanel.ui.run_control import RunControl
+from gpupanel.ui.run_state import status_words
+from gpupanel.ui.session import Session
+from gpupanel.ui.session_page import SessionPage
+from gpupanel.ui.workers.device_worker import DeviceWatch
+from gpupanel.ui.workers.history_worker import RunHistory
+from gpupanel.ui.workers.launch_worker import Launcher
+from gpupanel.ui.workers.preview_worker import PreviewLoader
+
+_GEOMETRY_KEY = "window/geometry"
+_TOLD_KEY = "told/run_goes_on"
+
+
+class MainWindow(QMainWindow):
+    """Everything that a person sees.
+
+    Args:
+        settings: Where the recent profiles and the window's place are remembered.
+        runs_dir: Where runs are kept.
+        questions: Asks the person; dialogs over this window when left out.
+    """
+
+    def __init__(
+        self, settings: QSettings, runs_dir: Path, questions: Questions | None = None
+    ) -> None:
+        super().__init__()
+        self.setObjectName("main_window")
+        self.setAcceptDrops(True)
+        self._settings = settings
+        self._questions = questions or Questions(self)
+        self.session = Session(parent=self)
+        self.control = RunControl(self.session, Launcher(self), runs_dir, self)
+        self.profiles = ProfileActions(self.session, settings, self._questions, self)
+        self._history = RunHistory(runs_dir, self)
+        self._device_watch = DeviceWatch(self)
+        self._preview_loader = PreviewLoader(self)
+        self._is_first_listing = True
+        self.profile_bar = ProfileBar()
+        self.devices = DevicePanel()
+        self.session_page = SessionPage(self.session, self._preview_loader)
+        self.live_page = LivePage(self.session, self.control)
+        self.runs = RunsPanel()
+        self.progress = ProgressPanel()
+        self._compose()
+        ProfileBinding(self.session, self.profiles, self.profile_bar, self.devices, self)
+        self._connect()
+        self.runs.setFolder(runs_dir)
+        self._show_run()
+
+    def begin(self) -> None:
+        """Look at devices and runs; a run that goes on is followed at once."""
+        self._device_watch.start()
+        self._history.refresh()
+
+    def open_target(self, target: Path) -> None:
+        """Open a profile, or show the run in that directory."""
+        if target.is_dir():
+            self._open_run(target)
+        else:
+            self.profiles.open_file(target)
+
+    @Slot(object)
+    def tell_error(self, problem: Problem) -> None:
+        """Tell something that should not have happened."""
+        self._questions.tell("Something unexpected happened.", (problem,))
+
+    def _compose(self) -> None:
+        self.tabs = QTabWidget()
+        self.tabs.setObjectName("main_tabs")
+        self.tabs.setDocumentMode(True)
+        for page, title, tip in (
+            (self.session_page, "Session", "What is trained, on what, and what will happen"),
+            (self.live_page, "Live", "Curves, devices and log of a run while it goes on"),
+            (self.runs, "Runs", "Past runs, to be looked at again"),
+        ):
+            self.tabs.setTabToolTip(self.tabs.addTab(page, title), tip)
+        splitter = QSplitter(Qt.Orientation.Horizontal)
+        splitter.setChildrenCollapsible(False)
+        splitter.addWidget(self.devices)
+        splitter.addWidget(self.tabs)
+        splitter.setStretchFactor(1, 1)
+        splitter.setSizes([320, 960])
+        central = QWidget()
+        layout = QVBoxLayout(central)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.profile_bar)
+        layout.addWidget(splitter, 1)
+        layout.addWidget(self.progress)
+        self.setCentralWidget(central)
+        self.resize(1280, 800)
+        geometry = self._settings.value(_GEOMETRY_KEY)
+        if isinstance(geometry, QByteArray):
+            self.restoreGeometry(geometry)
+
+    def _connect(self) -> None:
+        self._device_watch.inventoryChanged.connect(self.session.set_inventory)
+        self._device_watch.sampled.connect(self.session.set_sample)
+        self._device_watch.sampled.connect(self.devices.setSample)
+        self.profile_bar.startRequested.connect(self.control.start)
+        self.profile_bar.stopRequested.connect(self.control.stop)
+        self.session.preparationChanged.connect(self._show_run)
+        self.session.runChanged.connect(self._show_run)
+        self.control.shownStatusChanged.connect(self._show_run)
+        self.control.launched.connect(self._show_live)
+        self.control.launched.connect(self._history.refresh)
+        self.control.ended.connect(self._history.refresh)
+        self.control.refused.connect(self._tell_refusal)
+        self.runs.runOpened.connect(self._open_run)
+        self.runs.refreshRequested.connect(self._history.refresh)
+        self._history.listed.connect(self._on_listed)
+        self.tabs.currentChanged.connect(self._on_tab_changed)
+
+    @Slot()
+    def _show_run(self) -> None:
+        session = self.session
+        errors = sum(problem.is_error for problem in session.preparation.problems)
+        self.profile_bar.setState(session.state_words, session.state_tone)
+        self.profile_bar.setButtons(session.buttons, errors)
+        status = session.run_status or self.control.shown_status
+        self.progress.setStatus(status, "" if status is None else status_words(status))
+        pid = status.trainer_pid if session.run_state.is_busy and status is not None else None
+        self.devices.setOwnProcesses(frozenset() if pid is None else frozenset({pid}))
+
+    @Slot()
+    def _show_live(self) -> None:
+        self.tabs.setCurrentWidget(self.live_page)
+
+    @Slot(object)
+    def _open_run(self, path: Path) -> None:
+        self.control.open(RunLayout(path.absolute()))
+        self._show_live()
+
+    @Slot(object)
+    def _on_listed(self, runs: tuple[RunSummary, ...]) -> None:
+        self.runs.setRuns(runs)
+        is_first, self._is_first_listing = self._is_first_listing, False
+        going = next((run for run in runs if run.is_running), None)
+        if is_first and going is not None and self.control.shown is None:
+            self.control.follow(RunLayout(going.path))
+            self._show_live()
+
+    @Slot(int)
+    def _on_tab_changed(self) -> None:
+        if self.tabs.currentWidget() is self.runs:
+            self._history.refresh()
+
+    @Slot(object)
+    def _tell_refusal(self, problems: tuple[Problem, ...]) -> None:
+        self._questions.tell("That could not be done.", problems)
+
+    @override
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    @override
+    def dropEvent(self, event: QDropEvent) -> None:
+        files = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+        if files:
+            event.acceptProposedAction()
+            self.open_target(Path(files[0]))
+
+    @override
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if not self.profiles.may_lose_changes():
+            event.ignore()
+            return
+        if self.session.run_state.is_busy and not self._settings.value(_TOLD_KEY):
+            self._settings.setValue(_TOLD_KEY, 1)
+            self._questions.tell_run_goes_on()
+        self._settings.setValue(_GEOMETRY_KEY, self.saveGeometry())
+        self._device_watch.stop()
+        self._preview_loader.stop()
+        self._history.stop()
+        self.control.close()
+        event.accept()

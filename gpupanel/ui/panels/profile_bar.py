@@ -1,0 +1,206 @@
+"""The bar on top: the profile on the left, the run's state and buttons on the right."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QAction, QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QPushButton,
+    QToolButton,
+    QWidget,
+)
+
+from gpupanel.ui.run_state import ButtonStates
+from gpupanel.ui.widgets.tone import Tone, set_tone
+
+_Key = QKeySequence.StandardKey
+
+
+class ProfileBar(QWidget):
+    """Tells the profile's name and the run's state; passes on what a person wants with them."""
+
+    nameEdited = Signal(str)
+    newRequested = Signal()
+    openRequested = Signal()
+    saveRequested = Signal()
+    saveAsRequested = Signal()
+    fileChosen = Signal(object)
+    """A recent profile: its :class:`Path`."""
+    exampleChosen = Signal(object)
+    """An example profile: its :class:`Path`."""
+    startRequested = Signal()
+    stopRequested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("profile_bar")
+        self._name = QLineEdit(self)
+        self._name.setObjectName("profile_name")
+        self._name.setMaxLength(200)
+        self._name.setMinimumWidth(220)
+        self._name.setMaximumWidth(360)
+        self._name.setAccessibleName("Profile name")
+        self._name.setToolTip(
+            "The profile's name: runs carry it.\nA profile is everything that you choose here, "
+            "saved as one TOML file."
+        )
+        self._dirty = QLabel("●", self)
+        self._dirty.setObjectName("dirty_mark")
+        self._dirty.setToolTip("There are changes that are not saved")
+        self._dirty.setAccessibleName("Unsaved changes")
+        policy = self._dirty.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        self._dirty.setSizePolicy(policy)
+        self._recent = QMenu("&Recent", self)
+        self._examples = QMenu("&Examples", self)
+        self._open = _button("&Open", "profile_open", "Opens a profile (Ctrl+O)", self)
+        self._save = _button("&Save", "profile_save", "Saves the profile (Ctrl+S)", self)
+        self._menu = self._make_menu()
+        self._state = QLabel(self)
+        self._state.setObjectName("run_state")
+        self._state.setProperty("role", "title")
+        self._start = _button("Star&t", "start_button", "", self)
+        self._start.setProperty("role", "primary")
+        self._stop = _button("Sto&p", "stop_button", "", self)
+        self._stop.setProperty("role", "danger")
+        self._compose()
+        self._connect()
+
+    def setDocument(self, name: str, *, is_dirty: bool, path: Path | None) -> None:
+        """Show the profile's name, its file and whether there is something to save."""
+        if self._name.text() != name:
+            self._name.setText(name)
+        self._dirty.setVisible(is_dirty)
+        place = str(path) if path is not None else "not saved to a file yet"
+        self._save.setToolTip(f"Saves the profile (Ctrl+S)\n{place}")
+
+    def setRecent(self, paths: Sequence[Path]) -> None:
+        """Fill the menu of recent profiles, the latest first."""
+        self._fill(self._recent, [(path.name, path) for path in paths])
+
+    def setExamples(self, examples: Sequence[tuple[str, Path]]) -> None:
+        """Fill the menu of example profiles, each with its title."""
+        self._fill(self._examples, examples)
+
+    def setState(self, words: str, tone: Tone) -> None:
+        """Say where the run stands.
+
+        Args:
+            words: One or two words.
+            tone: How they are meant.
+        """
+        self._state.setText(f"● {words}")
+        set_tone(self._state, tone)
+
+    def setButtons(self, states: ButtonStates, error_count: int) -> None:
+        """Enable what can be done; a button that cannot be pressed says why in its tooltip.
+
+        Args:
+            states: What can be done.
+            error_count: Problems that keep a run from starting.
+        """
+        self._start.setEnabled(states.start)
+        self._stop.setEnabled(states.stop)
+        self._stop.setText("End no&w" if states.stop_ends_now else "Sto&p")
+        self._start.setToolTip(_start_tip(states, error_count))
+        self._stop.setToolTip(
+            "Ends the run at once, without saving"
+            if states.stop_ends_now
+            else "Finishes the step, saves the model and a checkpoint, then ends the run (Ctrl+.)"
+        )
+
+    def _make_menu(self) -> QToolButton:
+        menu = QMenu(self)
+        for text, key, signal in (
+            ("&New", _Key.New, self.newRequested),
+            ("&Open…", _Key.Open, self.openRequested),
+            ("&Save", _Key.Save, self.saveRequested),
+            ("Save &as…", _Key.SaveAs, self.saveAsRequested),
+        ):
+            action = QAction(text, self)
+            action.setShortcut(QKeySequence(key))
+            action.triggered.connect(signal)
+            self.addAction(action)  # the shortcut works while the menu is closed
+            menu.addAction(action)
+        menu.addSeparator()
+        menu.addMenu(self._recent)
+        menu.addMenu(self._examples)
+        button = QToolButton(self)
+        button.setObjectName("profile_menu")
+        button.setText("Profile ▾")
+        button.setToolTip("New, save as, recent profiles and examples to begin with")
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        button.setMenu(menu)
+        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        return button
+
+    def _compose(self) -> None:
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(16, 8, 16, 8)
+        layout.setSpacing(8)
+        for widget in (self._name, self._dirty, self._menu, self._open, self._save):
+            layout.addWidget(widget)
+        layout.addStretch(1)
+        layout.addWidget(self._state)
+        layout.addSpacing(16)
+        layout.addWidget(self._start)
+        layout.addWidget(self._stop)
+        self._start.setMinimumWidth(96)
+        # As wide as its wider text, so that Start does not move when it changes.
+        self._stop.setMinimumWidth(96)
+
+    def _connect(self) -> None:
+        self._name.editingFinished.connect(self._on_name_edited)
+        self._open.clicked.connect(self.openRequested)
+        self._save.clicked.connect(self.saveRequested)
+        self._start.clicked.connect(self.startRequested)
+        self._stop.clicked.connect(self.stopRequested)
+        self._recent.triggered.connect(self._on_recent)
+        self._examples.triggered.connect(self._on_example)
+        # Beside the buttons' own mnemonics; a disabled button cannot be clicked by them either.
+        QShortcut(QKeySequence("Ctrl+Return"), self, self._start.click)
+        QShortcut(QKeySequence("Ctrl+."), self, self._stop.click)
+
+    def _fill(self, menu: QMenu, entries: Sequence[tuple[str, Path]]) -> None:
+        menu.clear()
+        menu.setEnabled(bool(entries))
+        for title, path in entries:
+            # An & in a file's name is no mnemonic.
+            action = menu.addAction(title.replace("&", "&&"))
+            action.setData(path)
+            action.setToolTip(str(path))
+        menu.setToolTipsVisible(True)
+
+    @Slot(QAction)
+    def _on_recent(self, action: QAction) -> None:
+        self.fileChosen.emit(action.data())
+
+    @Slot(QAction)
+    def _on_example(self, action: QAction) -> None:
+        self.exampleChosen.emit(action.data())
+
+    @Slot()
+    def _on_name_edited(self) -> None:
+        self.nameEdited.emit(self._name.text())
+
+
+def _button(text: str, name: str, tip: str, parent: QWidget) -> QPushButton:
+    button = QPushButton(text, parent)
+    button.setObjectName(name)
+    button.setToolTip(tip)
+    return button
+
+
+def _start_tip(states: ButtonStates, error_count: int) -> str:
+    if states.start:
+        return "Starts a training process of its own with this profile (Ctrl+Enter)"
+    if states.stop:
+        return "A run goes on; stop it or wait for its end before starting another"
+    if error_count:
+        return "Problems keep this from starting: see What will happen in Session"
+    return "Not ready yet"

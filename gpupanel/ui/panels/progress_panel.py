@@ -1,0 +1,91 @@
+"""The row below everything: how far the run is, and how fast."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QWidget
+
+from gpupanel.runs.status import RunStatus
+from gpupanel.ui import formatting
+
+_BAR_STEPS = 1000
+
+
+class ProgressPanel(QWidget):
+    """Epoch, step, loss, speed and time left beside a bar; every number keeps its place."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("progress_row")
+        self._phase = self._number(
+            "Tracing the first step…", "What the run is doing now.", align_right=False
+        )
+        self._epoch = self._number(
+            "epoch 100/100", "The epoch that is trained now: one pass over all training examples."
+        )
+        self._step = self._number(
+            "step 100,000 / 100,000", "Optimizer updates done, and how many there will be."
+        )
+        self._loss = self._number(
+            "loss 0.00000", "Mean loss over the examples of the last steps; lower is better."
+        )
+        self._rate = self._number(
+            "1,000,000 ex/s",
+            "Training examples a second over all devices; validation is not counted.",
+        )
+        self._left = self._number("10:00:00 left", "Time left at the speed so far.")
+        self._bar = QProgressBar(self)
+        self._bar.setObjectName("run_progress")
+        self._bar.setRange(0, _BAR_STEPS)
+        self._bar.setTextVisible(False)
+        self._bar.setAccessibleName("Progress of the run")
+        self._bar.setToolTip("Steps done of all steps; stopping early saves what was learned.")
+        self._bar.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(16, 8, 16, 8)
+        layout.setSpacing(16)
+        for label in (self._phase, self._epoch, self._step, self._loss, self._rate, self._left):
+            layout.addWidget(label)
+        layout.addWidget(self._bar, 1)
+        self.setStatus(None, "")
+
+    def setStatus(self, status: RunStatus | None, words: str) -> None:
+        """Show where a run stands.
+
+        Args:
+            status: ``None``: there is no run to show.
+            words: What it is doing or how it ended, for people.
+        """
+        self._phase.setText(words or "No run yet")
+        shown = status or RunStatus()
+        step = f"step {formatting.count(shown.step)}"
+        if shown.step_total:
+            step += f" / {formatting.count(shown.step_total)}"
+        epoch = (
+            f"epoch {shown.epoch}/{shown.epoch_total}"
+            if shown.epoch_total
+            else f"epoch {formatting.DASH}"
+        )
+        self._epoch.setText(epoch)
+        self._step.setText(step)
+        self._loss.setText(f"loss {formatting.number(shown.loss)}")
+        self._rate.setText(formatting.rate(shown.examples_per_second))
+        self._left.setText(f"{formatting.duration(shown.seconds_left)} left")
+        self._show_bar(shown, is_run=status is not None)
+        self._bar.setFormat(f"{epoch}, {step}")
+
+    def _show_bar(self, status: RunStatus, *, is_run: bool) -> None:
+        waits = is_run and not status.has_ended and status.step == 0
+        if waits:
+            # Start-up has no measure: the bar moves to and fro and the words say what goes on.
+            self._bar.setRange(0, 0)
+            return
+        self._bar.setRange(0, _BAR_STEPS)
+        total = status.step_total or 0
+        self._bar.setValue(min(_BAR_STEPS, status.step * _BAR_STEPS // total) if total else 0)
+
+    def _number(self, widest: str, tip: str, *, align_right: bool = True) -> QLabel:
+        label = QLabel(self)
+        label.setToolTip(tip)
+        label.setMinimumWidth(label.fontMetrics().horizontalAdvance(widest))
+        side = Qt.AlignmentFlag.AlignRight if align_right else Qt.AlignmentFlag.AlignLeft
+        label.setAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+        return label

@@ -1,0 +1,110 @@
+"""What is to be said about the shown run: which one it is, how it ended, and why."""
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from gpupanel.domain.problem import Problem
+
+
+class RunBanner(QFrame):
+    """One line with the run's name and state; below it the problem that ended it, if any."""
+
+    returnRequested = Signal()
+    """Back to the run that goes on."""
+    folderRequested = Signal()
+    """The run's folder is to be opened in the file manager."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("run_banner")
+        self._detail = ""
+        self._title = _text(self, "title")
+        self._title.setObjectName("shown_run")
+        self._state = _text(self, "", tone="muted")
+        self._message = _text(self, "", tone="error")
+        self._message.setObjectName("run_problem")
+        self._hint = _text(self, "")
+        self._message.setWordWrap(True)
+        self._hint.setWordWrap(True)
+        self._return = QPushButton("&Back to the running one", self)
+        self._return.setToolTip("Shows the run that goes on again")
+        self._folder = QPushButton("Open fol&der", self)
+        self._folder.setToolTip("Opens the run's folder: events, log, checkpoints, the model")
+        self._copy = QPushButton("&Copy details", self)
+        self._copy.setToolTip("Copies the sentence, the hint and what stands behind them")
+        self._return.clicked.connect(self.returnRequested)
+        self._folder.clicked.connect(self.folderRequested)
+        self._copy.clicked.connect(self._copy_details)
+        self._compose()
+        self.setRun("", "")
+
+    def setRun(self, title: str, state: str) -> None:
+        """Name the run that is shown, and say where it stands.
+
+        Args:
+            title: Empty: none is shown.
+            state: Its state in words.
+        """
+        self._title.setText(title)
+        self._state.setText(state)
+        self._folder.setVisible(bool(title))
+        self.setVisible(bool(title))
+
+    def setReturnVisible(self, *, visible: bool) -> None:
+        """Offer the way back to the run that goes on."""
+        self._return.setVisible(visible)
+
+    def setProblem(self, problem: Problem | None, log_tail: tuple[str, ...] = ()) -> None:
+        """Say what ended the run, or what it complains about."""
+        self._trouble.setVisible(problem is not None)
+        if problem is None:
+            return
+        mark = "✕ " if problem.is_error else "! "
+        self._message.setText(mark + problem.message)
+        self._hint.setText(problem.hint)
+        self._hint.setVisible(bool(problem.hint))
+        parts = (problem.message, problem.hint, problem.detail, "\n".join(log_tail))
+        self._detail = "\n\n".join(part for part in (*parts, f"({problem.code})") if part)
+
+    def _compose(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(self._title)
+        head.addWidget(self._state)
+        head.addStretch(1)
+        head.addWidget(self._return)
+        head.addWidget(self._folder)
+        self._trouble = QFrame(self)
+        self._trouble.setProperty("card", "true")
+        words = QVBoxLayout()
+        words.setSpacing(4)
+        words.addWidget(self._message)
+        words.addWidget(self._hint)
+        row = QHBoxLayout(self._trouble)
+        row.setContentsMargins(16, 8, 16, 8)
+        row.addLayout(words, 1)
+        row.addWidget(self._copy, 0, Qt.AlignmentFlag.AlignTop)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        layout.addLayout(head)
+        layout.addWidget(self._trouble)
+        self._trouble.hide()
+        self._return.hide()
+
+    @Slot()
+    def _copy_details(self) -> None:
+        QGuiApplication.clipboard().setText(self._detail)
+
+
+def _text(parent: QWidget, role: str, tone: str = "") -> QLabel:
+    label = QLabel(parent)
+    label.setProperty("role", role)
+    label.setProperty("tone", tone)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setTextInteractionFlags(
+        Qt.TextInteractionFlag.TextSelectableByMouse
+        | Qt.TextInteractionFlag.TextSelectableByKeyboard
+    )
+    return label

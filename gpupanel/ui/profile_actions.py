@@ -1,0 +1,173 @@
+"""New, open, save, save as, recent, examples, and asking before changes are lost."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from PySide6.QtCore import QObject, QSettings, Signal, Slot
+
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.profile import Profile
+from gpupanel.runs.profile_file import read_profile, write_profile
+from gpupanel.ui import resources
+from gpupanel.ui.questions import SaveChoice
+from gpupanel.ui.session import Session
+
+MOST_RECENT = 8
+_RECENT_KEY = "profiles/recent"
+_UNTITLED = Profile().name
+
+
+class ProfileQuestions(Protocol):
+    """What must be asked of a person, or told."""
+
+    def about_changes(self, name: str) -> SaveChoice:
+        """Whether to save changes before they would be lost."""
+
+    def profile_to_open(self, folder: Path) -> Path | None:
+        """The profile to open."""
+
+    def place_to_save(self, suggestion: Path) -> Path | None:
+        """The file to save to."""
+
+    def tell(self, title: str, problems: Sequence[Problem]) -> None:
+        """Tell problems."""
+
+
+class ProfileActions(QObject):
+    """What a person can do with profile files; the session stays as it was when one fails."""
+
+    recentChanged = Signal(object)
+    """The recent profiles, the latest first: a tuple of paths."""
+
+    def __init__(
+        self,
+        session: Session,
+        settings: QSettings,
+        questions: ProfileQuestions,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._settings = settings
+        self._questions = questions
+
+    def recent(self) -> tuple[Path, ...]:
+        """Recent profiles that are still there, the latest first."""
+        stored = self._settings.value(_RECENT_KEY, [])
+        names = [stored] if isinstance(stored, str) else stored
+        if not isinstance(names, list):
+            return ()
+        return tuple(path for path in map(Path, map(str, names)) if path.is_file())
+
+    @Slot()
+    def new(self) -> None:
+        """Begin with the defaults."""
+        if self.may_lose_changes():
+            self._session.open_profile(Profile(), None)
+
+    @Slot()
+    def open(self) -> None:
+        """Let the person pick a profile and open it."""
+        if not self.may_lose_changes():
+            return
+        path = self._questions.profile_to_open(self._folder())
+        if path is not None:
+            self._read(path)
+
+    @Slot(object)
+    def open_file(self, path: Path) -> bool:
+        """Open that profile; says whether it was."""
+        return self.may_lose_changes() and self._read(path)
+
+    @Slot(object)
+    def open_example(self, path: Path) -> None:
+        """Begin with an example; saving asks for a file, the example stays as it is."""
+        if not self.may_lose_changes():
+            return
+        profile = self._profile_in(path)
+        if profile is not None:
+            self._session.open_profile(profile, None)
+
+    @Slot()
+    def save(self) -> bool:
+        """Save to the profile's file, asking for one when there is none; says whether it was."""
+        if self._session.path is None:
+            return self.save_as()
+        return self._write(self._session.path)
+
+    @Slot()
+    def save_as(self) -> bool:
+        """Save to another file; says whether it was."""
+        file_name = f"{self._session.profile.name}.toml".replace("/", "-")
+        suggestion = self._session.path or self._folder() / file_name
+        path = self._questions.place_to_save(suggestion)
+        return path is not None and self._write(path)
+
+    def may_lose_changes(self) -> bool:
+        """Whether there are no changes, or the person saved them or gives them up."""
+        if not self._session.is_dirty:
+            return True
+        match self._questions.about_changes(self._session.profile.name):
+            case SaveChoice.SAVE:
+                return self.save()
+            case SaveChoice.DISCARD:
+                return True
+            case SaveChoice.CANCEL:
+                return False
+
+    def _read(self, path: Path) -> bool:
+        profile = self._profile_in(path)
+        if profile is None:
+            return False
+        self._session.open_profile(profile, path)
+        self._remember(path)
+        return True
+
+    def _profile_in(self, path: Path) -> Profile | None:
+        try:
+            return read_profile(path)
+        except ProblemError as error:
+            count = len(error.problems)
+            number = "a problem" if count == 1 else f"{count} problems"
+            title = f"{path.name} was not opened: it has {number}."
+            self._questions.tell(title, error.problems)
+            return None
+
+    def _write(self, path: Path) -> bool:
+        profile = self._session.profile
+        if profile.name == _UNTITLED:
+            profile = profile.model_copy(update={"name": path.stem})
+        try:
+            write_profile(path, profile)
+        except ProblemError as error:
+            self._questions.tell(f"{path.name} was not saved.", error.problems)
+            return False
+        self._session.edit(profile)
+        self._session.mark_saved(path)
+        self._remember(path)
+        return True
+
+    def _remember(self, path: Path) -> None:
+        path = path.absolute()
+        recent = [path, *(each for each in self.recent() if each != path)][:MOST_RECENT]
+        self._settings.setValue(_RECENT_KEY, [str(each) for each in recent])
+        self.recentChanged.emit(tuple(recent))
+
+    def _folder(self) -> Path:
+        if self._session.path is not None:
+            return self._session.path.parent
+        recent = self.recent()
+        return recent[0].parent if recent else Path.home()
+
+
+def example_profiles() -> tuple[tuple[str, Path], ...]:
+    """The profiles that come with gpupanel, each with its title."""
+    titled: list[tuple[str, Path]] = []
+    for path in sorted(resources.path("profiles").glob("*.toml")):
+        try:
+            titled.append((read_profile(path).name, path))
+        except ProblemError:
+            # An example of mistakes: opening it tells them.
+            titled.append((path.stem, path))
+    return tuple(titled)

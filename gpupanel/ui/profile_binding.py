@@ -1,0 +1,71 @@
+"""Ties the profile bar and the device list to the session and its files."""
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtWidgets import QMainWindow
+
+from gpupanel.ui.device_choices import DeviceChoices
+from gpupanel.ui.panels.device_panel import DevicePanel
+from gpupanel.ui.panels.profile_bar import ProfileBar
+from gpupanel.ui.profile_actions import ProfileActions, example_profiles
+from gpupanel.ui.session import Session
+
+
+class ProfileBinding(QObject):
+    """Shows the profile in what stands around the tabs, and takes its changes back."""
+
+    def __init__(
+        self,
+        session: Session,
+        profiles: ProfileActions,
+        bar: ProfileBar,
+        devices: DevicePanel,
+        window: QMainWindow,
+    ) -> None:
+        super().__init__(window)
+        self._session = session
+        self._bar = bar
+        self._devices = devices
+        self._window = window
+        bar.nameEdited.connect(self._rename)
+        bar.newRequested.connect(profiles.new)
+        bar.openRequested.connect(profiles.open)
+        bar.saveRequested.connect(profiles.save)
+        bar.saveAsRequested.connect(profiles.save_as)
+        bar.fileChosen.connect(profiles.open_file)
+        bar.exampleChosen.connect(profiles.open_example)
+        profiles.recentChanged.connect(bar.setRecent)
+        session.documentChanged.connect(self._show_document)
+        session.profileChanged.connect(self._show_choices)
+        session.inventoryChanged.connect(devices.setInventory)
+        devices.valueChanged.connect(self._choose)
+        bar.setRecent(profiles.recent())
+        bar.setExamples(example_profiles())
+        self._show_document()
+        self._show_choices()
+
+    @Slot()
+    def _show_document(self) -> None:
+        session = self._session
+        name = session.profile.name
+        self._bar.setDocument(name, is_dirty=session.is_dirty, path=session.path)
+        self._window.setWindowTitle(f"{name}[*] \N{EM DASH} gpupanel")
+        self._window.setWindowModified(session.is_dirty)
+
+    @Slot()
+    def _show_choices(self) -> None:
+        profile = self._session.profile
+        choices = DeviceChoices(devices=profile.devices, memory=profile.memory)
+        if choices != self._devices.value():
+            self._devices.setValue(choices)
+
+    @Slot()
+    def _choose(self) -> None:
+        choices = self._devices.value()
+        update = {"devices": choices.devices, "memory": choices.memory}
+        self._session.edit(self._session.profile.model_copy(update=update))
+
+    @Slot(str)
+    def _rename(self, name: str) -> None:
+        profile = self._session.profile
+        self._session.edit(profile.model_copy(update={"name": name.strip() or profile.name}))
+        self._show_document()

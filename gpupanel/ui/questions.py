@@ -1,0 +1,133 @@
+"""What the window asks a person, and how it tells problems: the only modal dialogs."""
+
+from collections.abc import Sequence
+from enum import Enum, auto
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QLabel,
+    QMessageBox,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gpupanel.domain.problem import Problem
+
+_NOTICE_MS = 6_000
+_FILES = "Profiles (*.toml);;All files (*)"
+
+
+class SaveChoice(Enum):
+    """What is to become of changes that no file holds."""
+
+    SAVE = auto()
+    DISCARD = auto()
+    CANCEL = auto()
+
+
+class Questions:
+    """Asks by dialogs over the window; a test asks itself instead."""
+
+    def __init__(self, window: QWidget) -> None:
+        self._window = window
+
+    def about_changes(self, name: str) -> SaveChoice:
+        """Whether to save changes of the profile before they would be lost."""
+        box = QMessageBox(self._window)
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setWindowTitle("Unsaved changes")
+        box.setText(f"Save the changes of “{name}”?")
+        box.setInformativeText("They are lost otherwise.")
+        buttons = QMessageBox.StandardButton
+        box.setStandardButtons(buttons.Save | buttons.Discard | buttons.Cancel)
+        box.setDefaultButton(buttons.Save)
+        answers = {buttons.Save: SaveChoice.SAVE, buttons.Discard: SaveChoice.DISCARD}
+        return answers.get(QMessageBox.StandardButton(box.exec()), SaveChoice.CANCEL)
+
+    def profile_to_open(self, folder: Path) -> Path | None:
+        """The profile that a person picks, or ``None``."""
+        name, _ = QFileDialog.getOpenFileName(self._window, "Open profile", str(folder), _FILES)
+        return Path(name) if name else None
+
+    def place_to_save(self, suggestion: Path) -> Path | None:
+        """The file that a person wants the profile in, or ``None``."""
+        name, _ = QFileDialog.getSaveFileName(
+            self._window, "Save profile as", str(suggestion), _FILES
+        )
+        if not name:
+            return None
+        path = Path(name)
+        return path if path.suffix else path.with_suffix(".toml")
+
+    def tell_run_goes_on(self) -> None:
+        """Tell, in passing, that closing the window does not end the run."""
+        notice = QMessageBox(
+            QMessageBox.Icon.Information,
+            "gpupanel",
+            "The run goes on without the window.",
+            QMessageBox.StandardButton.Ok,
+        )
+        notice.setInformativeText("Open gpupanel again to watch it, or to stop it.")
+        notice.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        # A window of its own, since the one it is about closes now; it goes by itself.
+        QTimer.singleShot(_NOTICE_MS, notice, notice.close)
+        notice.show()
+
+    def tell(self, title: str, problems: Sequence[Problem]) -> None:
+        """Tell problems, all of them, as text that can be copied; does not wait for an answer."""
+        dialog = ProblemDialog(title, problems, self._window)
+        dialog.open()
+
+
+class ProblemDialog(QDialog):
+    """Problems as sentences, with what to do and what stands behind them."""
+
+    def __init__(self, title: str, problems: Sequence[Problem], parent: QWidget | None) -> None:
+        super().__init__(parent)
+        self.setObjectName("problem_dialog")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("gpupanel")
+        self.setModal(True)
+        heading = QLabel(title, self)
+        heading.setProperty("role", "title")
+        heading.setWordWrap(True)
+        self._text = QPlainTextEdit(self)
+        self._text.setReadOnly(True)
+        self._text.setPlainText(problems_text(problems))
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
+        copy = QPushButton("&Copy", self)
+        copy.setToolTip("Copies all of this text")
+        buttons.addButton(copy, QDialogButtonBox.ButtonRole.ActionRole)
+        copy.clicked.connect(self._copy)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 16, 16, 16)
+        layout.setSpacing(8)
+        layout.addWidget(heading)
+        layout.addWidget(self._text, 1)
+        layout.addWidget(buttons)
+        self.resize(640, 320)
+
+    def text(self) -> str:
+        """All that it says."""
+        return self._text.toPlainText()
+
+    def _copy(self) -> None:
+        self._text.selectAll()
+        self._text.copy()
+
+
+def problems_text(problems: Sequence[Problem]) -> str:
+    """Problems as plain text, one paragraph each, numbered when there are several."""
+    paragraphs = []
+    for number, problem in enumerate(problems, start=1):
+        mark = f"{number}. " if len(problems) > 1 else ""
+        lines = [f"{mark}{problem.message}", problem.hint, problem.detail]
+        paragraphs.append("\n".join(line for line in lines if line))
+    return "\n\n".join(paragraphs)

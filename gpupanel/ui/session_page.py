@@ -1,0 +1,159 @@
+"""The Session tab: what is chosen, and beside it what will happen."""
+
+from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtWidgets import QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
+
+from gpupanel.domain.data import DataSettings
+from gpupanel.domain.problem import Fix
+from gpupanel.domain.profile import Profile
+from gpupanel.planning.preparation import Preparation
+from gpupanel.ui.panels.data_panel import DataPanel
+from gpupanel.ui.panels.model_panel import ModelPanel
+from gpupanel.ui.panels.plan_panel import PlanPanel
+from gpupanel.ui.panels.strategy_panel import StrategyPanel
+from gpupanel.ui.panels.training_panel import TrainingPanel
+from gpupanel.ui.session import Session
+from gpupanel.ui.theme import GRID
+from gpupanel.ui.workers.preview_worker import PreviewLoader
+
+PREVIEW_DELAY_MS = 300
+
+
+class SessionPage(QWidget):
+    """Binds the editors and the plan to the session; they know neither it nor each other."""
+
+    def __init__(
+        self, session: Session, loader: PreviewLoader, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._loader = loader
+        self._previewed: tuple[DataSettings, int] | None = None
+        self.strategy = StrategyPanel()
+        self.data = DataPanel()
+        self.model = ModelPanel()
+        self.training = TrainingPanel()
+        self.plan = PlanPanel()
+        self._note = QLabel(
+            "A run goes on with the profile as it was started; changes here are for the next one."
+        )
+        self._note.setProperty("tone", "muted")
+        self._note.setWordWrap(True)
+        self._preview_timer = QTimer(self, singleShot=True, interval=PREVIEW_DELAY_MS)
+        self._compose()
+        self._connect()
+        self._show_profile(session.profile)
+        self._show_run()
+
+    def _compose(self) -> None:
+        editors = QWidget()
+        editors.setProperty("page", "true")
+        column = QVBoxLayout(editors)
+        column.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
+        column.setSpacing(2 * GRID)
+        column.addWidget(self._note)
+        for panel in (self.strategy, self.data, self.model, self.training):
+            column.addWidget(panel)
+        column.addStretch(1)
+        splitter = QSplitter(Qt.Orientation.Horizontal)
+        splitter.setChildrenCollapsible(False)
+        self._editors = _scrolling(editors)
+        splitter.addWidget(self._editors)
+        splitter.addWidget(_scrolling(self._plan_column()))
+        splitter.setStretchFactor(0, 1)
+        splitter.setStretchFactor(1, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(splitter)
+
+    def _plan_column(self) -> QWidget:
+        column = QWidget()
+        column.setProperty("page", "true")
+        layout = QVBoxLayout(column)
+        layout.setContentsMargins(0, 2 * GRID, 2 * GRID, 2 * GRID)
+        layout.addWidget(self.plan, 1)
+        return column
+
+    def _connect(self) -> None:
+        self.strategy.valueChanged.connect(self._edit)
+        self.data.valueChanged.connect(self._edit)
+        self.model.valueChanged.connect(self._edit)
+        self.training.valueChanged.connect(self._edit)
+        self.plan.fixRequested.connect(self._apply_fix)
+        self.plan.sharesChosen.connect(self._choose_shares)
+        self.plan.fieldActivated.connect(self._go_to_field)
+        self._session.profileChanged.connect(self._show_profile)
+        self._session.preparationChanged.connect(self._show_preparation)
+        self._session.runChanged.connect(self._show_run)
+        self._preview_timer.timeout.connect(self._load_preview)
+        self._loader.previewReady.connect(self.data.setPreview)
+        self._loader.busyChanged.connect(self.data.setPreviewBusy)
+
+    @Slot()
+    def _edit(self) -> None:
+        parts = {
+            "strategy": self.strategy.value(),
+            "data": self.data.value(),
+            "model": self.model.value(),
+            "training": self.training.value(),
+        }
+        self._session.edit(self._session.profile.model_copy(update=parts))
+
+    @Slot(object)
+    def _apply_fix(self, fix: Fix) -> None:
+        self._session.apply_fix(fix)
+
+    @Slot(object)
+    def _choose_shares(self, shares: tuple[int, ...]) -> None:
+        profile = self._session.profile
+        strategy = profile.strategy.model_copy(update={"shares": shares})
+        self._session.edit(profile.model_copy(update={"strategy": strategy}))
+
+    @Slot(str)
+    def _go_to_field(self, field: str) -> None:
+        panels = {
+            "strategy": self.strategy,
+            "data": self.data,
+            "model": self.model,
+            "training": self.training,
+        }
+        panel = panels.get(field.partition(".")[0])
+        if panel is not None:
+            self._editors.ensureWidgetVisible(panel)
+            panel.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @Slot(object)
+    def _show_profile(self, profile: Profile) -> None:
+        if self.strategy.value() != profile.strategy:
+            self.strategy.setValue(profile.strategy)
+        if self.data.value() != profile.data:
+            self.data.setValue(profile.data)
+        if self.model.value() != profile.model:
+            self.model.setValue(profile.model)
+        if self.training.value() != profile.training:
+            self.training.setValue(profile.training)
+        if self._previewed != (profile.data, profile.training.seed):
+            self._preview_timer.start()
+
+    @Slot(object)
+    def _show_preparation(self, preparation: Preparation) -> None:
+        self.plan.setPreparation(preparation)
+        self.strategy.setPlan(preparation.plan)
+
+    @Slot()
+    def _show_run(self) -> None:
+        self._note.setVisible(self._session.run_state.is_busy)
+
+    @Slot()
+    def _load_preview(self) -> None:
+        profile = self._session.profile
+        self._previewed = (profile.data, profile.training.seed)
+        self._loader.load(*self._previewed)
+
+
+def _scrolling(page: QWidget) -> QScrollArea:
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setWidget(page)
+    return area
