@@ -3,7 +3,6 @@
 from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtWidgets import QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
-from gpupanel.domain.data import DataSettings
 from gpupanel.domain.problem import Fix
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.preparation import Preparation
@@ -28,7 +27,7 @@ class SessionPage(QWidget):
         super().__init__(parent)
         self._session = session
         self._loader = loader
-        self._previewed: tuple[DataSettings, int] | None = None
+        self._previewed: Profile | None = None
         self.strategy = StrategyPanel()
         self.data = DataPanel()
         self.model = ModelPanel()
@@ -132,7 +131,7 @@ class SessionPage(QWidget):
             self.model.setValue(profile.model)
         if self.training.value() != profile.training:
             self.training.setValue(profile.training)
-        if self._previewed != (profile.data, profile.training.seed):
+        if self._previewed is None or not _same_data(self._previewed, profile):
             self._preview_timer.start()
 
     @Slot(object)
@@ -147,8 +146,12 @@ class SessionPage(QWidget):
     @Slot()
     def _load_preview(self) -> None:
         profile = self._session.profile
-        self._previewed = (profile.data, profile.training.seed)
-        self._loader.load(*self._previewed)
+        self._previewed = profile
+        self._loader.load(profile.data, profile.training.seed)
+
+
+def _same_data(one: Profile, other: Profile) -> bool:
+    return (one.data, one.training.seed) == (other.data, other.training.seed)
 
 
 def _scrolling(page: QWidget) -> QScrollArea:

@@ -127,7 +127,6 @@ class _RunReader(Worker):
         if self._soon_timer is not None:
             self._soon_timer.start()
 
-    @Slot()
     @override
     def close(self) -> None:
         for timer in (self._poll_timer, self._soon_timer):

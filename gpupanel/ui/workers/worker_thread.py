@@ -1,6 +1,7 @@
 """A QThread with one worker in it, which begins and ends cleanly."""
 
 from PySide6.QtCore import QObject, QThread, Slot
+from typing_extensions import override
 
 JOIN_LIMIT_MS = 5_000
 """Longer than any worker's longest single piece of work by far."""
@@ -24,9 +25,14 @@ class WorkerThread(QThread):
     def __init__(self, worker: Worker, name: str, parent: QObject) -> None:
         super().__init__(parent)
         self.setObjectName(name)
+        self._worker = worker
         worker.moveToThread(self)
-        # Emitted in this thread, where the worker lives, so the slot runs here too.
-        self.finished.connect(worker.close)
+
+    @override
+    def run(self) -> None:
+        """The event loop, and then, still in this thread, the worker's end."""
+        self.exec()
+        self._worker.close()
 
     def join(self) -> None:
         """End the loop and wait for the piece of work in hand; may be called twice."""

@@ -1,0 +1,129 @@
+"""What can be done about a run, and the words for it."""
+
+import pytest
+
+from gpupanel.domain.events import DownloadProgressed, Phase, PhaseChanged, RequestAnswered
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.problem import Problem, Severity
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.request import Request
+from gpupanel.planning.preparation import Preparation
+from gpupanel.planning.prepare import prepare
+from gpupanel.runs.status import RunStage, RunStatus
+from gpupanel.ui.run_state import (
+    RunState,
+    button_states,
+    outcome_words,
+    phase_words,
+    state_after,
+    state_tone,
+    state_words,
+    status_words,
+)
+from gpupanel.ui.widgets.tone import Tone
+from tests.fakes.devices import CPU_ONLY
+
+READY = prepare(Profile(), CPU_ONLY)
+TROUBLED = Preparation(
+    problems=(
+        Problem(code="wrong", message="Wrong."),
+        Problem(code="odd", message="Odd.", severity=Severity.HINT),
+    )
+)
+ENDED = RunStatus(stage=RunStage.ENDED, outcome=Outcome.COMPLETED)
+
+
+@pytest.mark.parametrize(
+    ("run", "start", "stop", "stop_ends_now"),
+    [
+        (RunState.IDLE, True, False, False),
+        (RunState.LAUNCHING, False, True, False),
+        (RunState.STARTING, False, True, False),
+        (RunState.RUNNING, False, True, False),
+        (RunState.STOPPING, False, True, True),
+        (RunState.KILLING, False, False, False),
+        (RunState.ENDED, True, False, False),
+    ],
+)
+def test_that_buttons_follow_from_the_run_and_the_problems(run, start, stop, stop_ends_now):
+    ready, troubled = button_states(run, READY), button_states(run, TROUBLED)
+
+    assert (ready.start, ready.stop, ready.stop_ends_now) == (start, stop, stop_ends_now)
+    assert not troubled.start
+    assert (troubled.stop, troubled.stop_ends_now) == (stop, stop_ends_now)
+
+
+@pytest.mark.parametrize(
+    ("stage", "stop_asked", "kill_asked", "expected"),
+    [
+        (RunStage.STARTING, False, False, RunState.STARTING),
+        (RunStage.RUNNING, False, False, RunState.RUNNING),
+        (RunStage.RUNNING, True, False, RunState.STOPPING),
+        (RunStage.STOPPING, False, False, RunState.STOPPING),
+        (RunStage.STOPPING, True, True, RunState.KILLING),
+        (RunStage.ENDED, True, True, RunState.ENDED),
+    ],
+)
+def test_that_what_was_clicked_here_counts_before_the_run_answers(
+    stage, stop_asked, kill_asked, expected
+):
+    status = RunStatus(stage=stage)
+
+    assert state_after(status, stop_asked=stop_asked, kill_asked=kill_asked) is expected
+
+
+def test_that_a_stop_asked_elsewhere_is_seen():
+    status = RunStatus().after(RequestAnswered(time_s=1.0, request=Request.STOP))
+
+    assert state_after(status, stop_asked=False, kill_asked=False) is RunState.STOPPING
+
+
+@pytest.mark.parametrize("phase", list(Phase))
+def test_that_each_phase_has_words(phase):
+    status = RunStatus().after(PhaseChanged(time_s=1.0, phase=phase))
+
+    assert phase_words(status)
+
+
+def test_that_a_download_is_told_with_its_progress():
+    status = (
+        RunStatus()
+        .after(PhaseChanged(time_s=1.0, phase=Phase.LOADING_DATA))
+        .after(DownloadProgressed(time_s=2.0, name="mnist", bytes_done=5, bytes_total=20))
+    )
+
+    assert phase_words(status) == "Downloading mnist, 25 %…"
+
+
+@pytest.mark.parametrize("outcome", [None, *Outcome])
+def test_that_each_outcome_has_words(outcome):
+    assert outcome_words(outcome)
+
+
+@pytest.mark.parametrize("run", list(RunState))
+def test_that_each_state_has_words(run):
+    assert state_words(run, ENDED, READY)
+
+
+def test_that_problems_are_counted_without_the_hints():
+    assert state_words(RunState.IDLE, None, TROUBLED) == "1 problem to solve"
+    assert state_words(RunState.IDLE, None, READY) == "Ready"
+
+
+def test_that_a_run_that_failed_looks_so():
+    failed = RunStatus(stage=RunStage.ENDED, outcome=Outcome.LOST)
+
+    assert state_tone(RunState.ENDED, failed, READY) is Tone.ERROR
+    assert state_tone(RunState.ENDED, ENDED, READY) is Tone.GOOD
+    assert state_words(RunState.ENDED, failed, READY) == "Lost"
+
+
+def test_that_the_end_is_told_with_what_was_reached():
+    reached = ENDED.model_copy(
+        update={
+            "metrics": ENDED.metrics.model_copy(update={"val_accuracy": 0.95}),
+            "examples_per_second": 1000.0,
+        }
+    )
+
+    assert status_words(reached) == "Completed · validation accuracy 95.0 % · 1,000 ex/s"

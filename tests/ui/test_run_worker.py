@@ -1,0 +1,140 @@
+"""Following a run's directory from a thread of its own."""
+
+from gpupanel.domain.events import Phase, StepsDone
+from gpupanel.domain.outcome import Outcome
+from gpupanel.runs.status import RunStage
+from gpupanel.ui.workers.run_worker import RunWatch
+from tests.fakes.devices import CPU_ONLY
+from tests.fakes.readings import busy_sample
+from tests.fakes.run_directory import STARTED_S, WrittenRun
+
+
+class _Heard:
+    """What a watch told, in order."""
+
+    def __init__(self, watch: RunWatch):
+        self.events, self.samples, self.log, self.facts = [], [], "", []
+        watch.opened.connect(self.facts.append)
+        watch.followed.connect(self._add)
+
+    def _add(self, followed):
+        self.events += followed.events
+        self.samples += followed.samples
+        self.log += followed.log
+
+
+def test_that_a_past_run_is_told_whole(qtbot, runs_dir):
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.step(25)
+        run.print("hello\n")
+        run.sample(busy_sample(CPU_ONLY, STARTED_S))
+        run.end()
+    watch = RunWatch(run.layout)
+    heard = _Heard(watch)
+    with qtbot.waitSignal(
+        watch.statusChanged, check_params_cb=lambda status: status.has_ended, timeout=5000
+    ):
+        watch.start()
+    watch.stop()
+
+    assert sum(isinstance(event, StepsDone) for event in heard.events) == 25
+    assert (len(heard.samples), heard.log) == (1, "hello\n")
+    assert heard.facts[0].profile.name == "written"
+    assert (watch.status.outcome, watch.status.step) == (Outcome.COMPLETED, 25)
+    assert watch.status.step_total == 30
+
+
+def test_that_a_new_line_is_heard_at_once(qtbot, runs_dir):
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        watch = RunWatch(run.layout)
+        with qtbot.waitSignal(watch.caughtUp, timeout=5000):
+            watch.start()
+        with qtbot.waitSignal(watch.followed, timeout=1000) as followed:
+            run.step()
+        watch.stop()
+
+    assert isinstance(followed.args[0].events[0], StepsDone)
+
+
+def test_that_half_a_line_waits_for_its_other_half(qtbot, runs_dir):
+    with WrittenRun(runs_dir) as run:
+        run.begin(Phase.LOADING_DATA)
+        whole = run.layout.events.read_bytes()
+        run.layout.events.write_bytes(whole[:-9])
+        watch = RunWatch(run.layout)
+        heard = _Heard(watch)
+        with qtbot.waitSignal(watch.caughtUp, timeout=5000):
+            watch.start()
+        assert watch.status.phase is not Phase.LOADING_DATA
+        with (
+            qtbot.waitSignal(
+                watch.statusChanged,
+                check_params_cb=lambda status: status.phase is Phase.LOADING_DATA,
+                timeout=2000,
+            ),
+            run.layout.events.open("ab") as file,
+        ):
+            file.write(whole[-9:])
+        watch.stop()
+
+    assert [event.kind for event in heard.events][-1] == "phase_changed"
+
+
+def test_that_a_supervisor_that_vanished_means_a_lost_run(qtbot, runs_dir):
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.step(3)
+        watch = RunWatch(run.layout)
+        with qtbot.waitSignal(watch.caughtUp, timeout=5000):
+            watch.start()
+        with qtbot.waitSignal(
+            watch.statusChanged,
+            check_params_cb=lambda status: status.stage is RunStage.ENDED,
+            timeout=5000,
+        ):
+            run.vanish()
+        watch.stop()
+
+    assert watch.status.outcome is Outcome.LOST
+    assert watch.status.ending_problem.message
+
+
+def test_that_a_long_history_is_told_whole_and_in_portions(qtbot, runs_dir):
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.step(1)
+        line = run.layout.events.read_bytes().splitlines(keepends=True)[-1]
+        count = 3 * 2**20 // len(line)
+        with run.layout.events.open("ab") as file:
+            file.write(line * count)
+        run.end()
+    watch = RunWatch(run.layout)
+    portions = []
+    watch.followed.connect(lambda followed: portions.append(len(followed.events)))
+    with qtbot.waitSignal(
+        watch.statusChanged, check_params_cb=lambda status: status.has_ended, timeout=20_000
+    ):
+        watch.start()
+    watch.stop()
+
+    assert len(portions) >= 3
+    assert sum(portions) > count
+
+
+def test_that_nothing_is_told_after_stop(qtbot, runs_dir):
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        watch = RunWatch(run.layout)
+        with qtbot.waitSignal(watch.caughtUp, timeout=5000):
+            watch.start()
+        watch.stop()
+        with qtbot.assertNotEmitted(watch.followed, wait=400):
+            run.step()
+
+
+def test_that_a_watch_can_be_stopped_before_it_began(qtbot, runs_dir):
+    with WrittenRun(runs_dir) as run:
+        watch = RunWatch(run.layout)
+        watch.stop()

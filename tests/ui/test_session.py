@@ -1,0 +1,137 @@
+"""The view-model of the window."""
+
+from pathlib import Path
+
+from gpupanel.domain.device import DeviceReading, TelemetrySample
+from gpupanel.domain.problem import Change, Fix
+from gpupanel.domain.profile import Profile
+from gpupanel.planning.preparation import Preparation
+from gpupanel.planning.prepare import prepare
+from gpupanel.ui.run_state import RunState
+from gpupanel.ui.session import Session
+from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
+
+
+class _CountingPreparer:
+    def __init__(self):
+        self.asked = []
+
+    def __call__(self, profile, inventory, sample):
+        self.asked.append((profile, inventory, sample))
+        return prepare(profile, inventory, sample)
+
+
+def _named(name: str) -> Profile:
+    return Profile(name=name)
+
+
+def _sample(used_mib: int) -> TelemetrySample:
+    return TelemetrySample(
+        time_s=1.0, readings=(DeviceReading(key="cpu", memory_used_mib=used_mib),)
+    )
+
+
+def test_that_nothing_can_start_before_devices_are_known(qtbot):
+    session = Session()
+
+    assert not session.prepare_now().is_startable
+    assert not session.buttons.start
+    assert session.state_words == "Looking for devices…"
+
+
+def test_that_known_devices_lead_to_a_preparation(qtbot):
+    session = Session()
+
+    with qtbot.waitSignal(session.preparationChanged):
+        session.set_inventory(CPU_ONLY)
+
+    assert session.buttons.start
+    assert session.state_words == "Ready"
+
+
+def test_that_many_changes_at_once_are_prepared_once(qtbot):
+    preparer = _CountingPreparer()
+    session = Session(preparer)
+    session.set_inventory(CPU_ONLY)
+    with qtbot.waitSignal(session.preparationChanged):
+        for name in ("a", "b", "c"):
+            session.edit(_named(name))
+
+    assert [profile.name for profile, _, _ in preparer.asked] == ["c"]
+
+
+def test_that_an_edit_makes_dirty_and_taking_it_back_makes_clean(qtbot):
+    session = Session()
+    session.edit(_named("changed"))
+    assert session.is_dirty
+
+    session.edit(Profile())
+
+    assert not session.is_dirty
+
+
+def test_that_opening_and_saving_make_clean(qtbot):
+    session = Session()
+    session.edit(_named("changed"))
+    session.open_profile(_named("other"), Path("/somewhere/other.toml"))
+    assert (session.is_dirty, session.path) == (False, Path("/somewhere/other.toml"))
+    session.edit(_named("again"))
+
+    session.mark_saved(Path("/somewhere/again.toml"))
+
+    assert (session.is_dirty, session.path) == (False, Path("/somewhere/again.toml"))
+
+
+def test_that_a_fix_is_an_edit(qtbot):
+    session = Session()
+    changes = (Change(path=("training", "global_batch_size"), value=128),)
+
+    session.apply_fix(Fix(label="Use 128", changes=changes))
+
+    assert session.profile.training.global_batch_size == 128
+    assert session.is_dirty
+
+
+def test_that_free_memory_is_planned_with_and_its_flicker_is_not(qtbot):
+    preparer = _CountingPreparer()
+    session = Session(preparer)
+    session.set_inventory(TWO_UNEQUAL)
+    session.prepare_now()
+    with qtbot.assertNotEmitted(session.preparationChanged, wait=150):
+        session.set_sample(_sample(6400))
+        session.set_sample(_sample(6401))
+
+    assert len(preparer.asked) == 2
+    assert preparer.asked[-1][2] == _sample(6400)
+
+
+def test_that_the_memory_a_run_takes_is_no_problem_of_the_next(qtbot):
+    preparer = _CountingPreparer()
+    session = Session(preparer)
+    session.set_inventory(TWO_UNEQUAL)
+    session.set_sample(_sample(6400))
+    session.set_run(RunState.RUNNING, None)
+    session.set_sample(_sample(20_000))
+    session.prepare_now()
+
+    assert preparer.asked[-1][2] == _sample(6400)
+
+
+def test_that_start_is_off_while_a_run_goes_on(qtbot):
+    session = Session()
+    session.set_inventory(CPU_ONLY)
+    session.prepare_now()
+
+    with qtbot.waitSignal(session.runChanged):
+        session.set_run(RunState.RUNNING, None)
+
+    assert not session.buttons.start
+    assert session.buttons.stop
+
+
+def test_that_a_preparation_that_says_the_same_is_not_told_again(qtbot):
+    session = Session(lambda profile, inventory, sample: Preparation())
+    session.set_inventory(CPU_ONLY)
+
+    with qtbot.assertNotEmitted(session.preparationChanged):
+        session.prepare_now()
