@@ -172,10 +172,15 @@ class Session(QObject):
             self.preparationChanged.emit(preparation)
         return self._preparation
 
+    def close(self) -> None:
+        """Prepare nothing any more."""
+        self._timer.stop()
+
     def _set_profile(self, profile: Profile) -> None:
         self._profile = profile
         self.profileChanged.emit(profile)
-        self._timer.start()
+        if self._inventory is not None:
+            self._timer.start()
 
 
 def _memory_used(sample: TelemetrySample | None) -> tuple[tuple[str, int | None], ...] | None:

@@ -1,0 +1,219 @@
+"""Profile files: new, open, save, recent, examples, and asking before changes are lost."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings
+
+from gpupanel.domain.data import NpzData
+from gpupanel.domain.profile import Profile
+from gpupanel.runs.profile_file import read_profile, write_profile
+from gpupanel.ui.profile_actions import ProfileActions, example_profiles
+from gpupanel.ui.questions import SaveChoice
+from gpupanel.ui.session import Session
+
+FIVE_MISTAKES = """
+schema_version = 1
+name = "mistakes"
+colour = "red"
+[strategy]
+kind = "mirored"
+[training]
+epochs = 0
+learning_rate = "fast"
+optimizer = "adan"
+"""
+
+
+class _Person:
+    """Answers questions as the test says."""
+
+    def __init__(self):
+        self.choice = SaveChoice.CANCEL
+        self.opens: Path | None = None
+        self.saves: Path | None = None
+        self.asked = []
+        self.told = []
+
+    def about_changes(self, name):
+        self.asked.append(name)
+        return self.choice
+
+    def profile_to_open(self, folder):
+        return self.opens
+
+    def place_to_save(self, suggestion):
+        return self.saves
+
+    def tell(self, title, problems):
+        self.told.append((title, tuple(problems)))
+
+
+@pytest.fixture
+def person():
+    return _Person()
+
+
+@pytest.fixture
+def settings(tmp_path):
+    return QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+
+
+@pytest.fixture
+def session(qapp):
+    return Session()
+
+
+@pytest.fixture
+def actions(session, settings, person):
+    return ProfileActions(session, settings, person)
+
+
+def _written(path: Path, name: str = "written") -> Path:
+    write_profile(path, Profile(name=name))
+    return path
+
+
+def test_that_open_shows_the_profile_that_was_picked(actions, session, person, tmp_path):
+    person.opens = _written(tmp_path / "a.toml")
+
+    actions.open()
+
+    assert session.profile.name == "written"
+    assert (session.path, session.is_dirty) == (person.opens, False)
+
+
+def test_that_a_bad_file_tells_all_its_mistakes_and_changes_nothing(
+    actions, session, person, tmp_path
+):
+    bad = tmp_path / "bad.toml"
+    bad.write_text(FIVE_MISTAKES, encoding="utf-8")
+    session.open_profile(Profile(name="before"), tmp_path / "before.toml")
+
+    assert not actions.open_file(bad)
+
+    (title, problems) = person.told[0]
+    assert "5 problems" in title
+    assert {problem.field for problem in problems} == {
+        "colour",
+        "strategy.kind",
+        "training.epochs",
+        "training.learning_rate",
+        "training.optimizer",
+    }
+    assert (session.profile.name, session.path) == ("before", tmp_path / "before.toml")
+    assert actions.recent() == ()
+
+
+def test_that_a_missing_file_is_told(actions, person, tmp_path):
+    assert not actions.open_file(tmp_path / "gone.toml")
+
+    assert "does not exist" in person.told[0][1][0].message
+
+
+def test_that_save_asks_for_a_file_once(actions, session, person, tmp_path):
+    session.edit(Profile(name="mine"))
+    person.saves = tmp_path / "mine.toml"
+    assert actions.save()
+    person.saves = None
+    session.edit(Profile(name="mine, again"))
+
+    assert actions.save()
+
+    assert read_profile(tmp_path / "mine.toml") == session.profile
+    assert not session.is_dirty
+
+
+def test_that_a_profile_without_a_name_takes_the_files(actions, session, person, tmp_path):
+    person.saves = tmp_path / "cats.toml"
+
+    assert actions.save()
+
+    assert session.profile.name == read_profile(person.saves).name == "cats"
+    assert not session.is_dirty
+
+
+def test_that_a_save_that_fails_is_told_and_stays_dirty(actions, session, person, tmp_path):
+    session.edit(Profile(name="mine"))
+    person.saves = tmp_path / "nowhere" / "mine.toml"
+
+    assert not actions.save()
+
+    assert session.is_dirty
+    assert person.told
+
+
+@pytest.mark.parametrize(
+    ("choice", "name"), [(SaveChoice.CANCEL, "changed"), (SaveChoice.DISCARD, "untitled")]
+)
+def test_that_new_asks_before_changes_are_lost(actions, session, person, choice, name):
+    session.edit(Profile(name="changed"))
+    person.choice = choice
+
+    actions.new()
+
+    assert person.asked == ["changed"]
+    assert session.profile.name == name
+
+
+def test_that_save_before_new_saves(actions, session, person, tmp_path):
+    session.edit(Profile(name="changed"))
+    person.choice, person.saves = SaveChoice.SAVE, tmp_path / "changed.toml"
+
+    actions.new()
+
+    assert read_profile(tmp_path / "changed.toml").name == "changed"
+    assert session.profile == Profile()
+
+
+def test_that_a_save_given_up_keeps_the_changes(actions, session, person):
+    session.edit(Profile(name="changed"))
+    person.choice, person.saves = SaveChoice.SAVE, None
+
+    actions.new()
+
+    assert session.profile.name == "changed"
+
+
+def test_that_nothing_is_asked_when_nothing_changed(actions, session, person):
+    actions.new()
+
+    assert person.asked == []
+
+
+def test_that_recent_files_are_remembered_newest_first_and_gone_ones_forgotten(
+    actions, settings, session, person, tmp_path
+):
+    first, second = _written(tmp_path / "1.toml"), _written(tmp_path / "2.toml")
+    for path in (first, second, first):
+        actions.open_file(path)
+    assert actions.recent() == (first, second)
+    second.unlink()
+    settings.sync()
+
+    again = ProfileActions(session, QSettings(settings.fileName(), settings.format()), person)
+
+    assert again.recent() == (first,)
+
+
+def test_that_an_example_is_a_beginning_not_a_file(actions, session):
+    title, path = next(each for each in example_profiles() if each[1].name == "digits.toml")
+
+    actions.open_example(path)
+
+    assert session.profile.name == title
+    assert (session.path, session.is_dirty) == (None, False)
+    assert actions.recent() == ()
+
+
+def test_that_a_relative_data_path_is_meant_from_the_profiles_folder(actions, session, tmp_path):
+    path = tmp_path / "cats.toml"
+    path.write_text(
+        'schema_version = 1\nname = "cats"\n[data]\nsource = "npz"\npath = "cats.npz"\n',
+        encoding="utf-8",
+    )
+
+    actions.open_file(path)
+
+    assert isinstance(session.profile.data, NpzData)
+    assert Path(session.profile.data.path) == tmp_path / "cats.npz"

@@ -1,0 +1,224 @@
+"""Start, Stop, stop again, and looking at other runs meanwhile."""
+
+import pytest
+from PySide6.QtCore import QObject, Signal
+
+from gpupanel.domain.events import Phase, RequestAnswered, StepsDone
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.profile import DeviceSettings
+from gpupanel.domain.request import Request
+from gpupanel.ui.run_control import RunControl
+from gpupanel.ui.run_state import RunState
+from gpupanel.ui.session import Session
+from tests.fakes.devices import CPU_ONLY
+from tests.fakes.run_directory import WrittenRun
+
+
+class _FakeLauncher(QObject):
+    """Notes what was ordered; the test decides when and what comes of it."""
+
+    launched = Signal(object)
+    refused = Signal(object)
+
+    def __init__(self):
+        super().__init__()
+        self.orders = []
+
+    def launch(self, profile, plan, runs_dir):
+        self.orders.append("launch")
+
+    def ask_to_stop(self, layout):
+        self.orders.append(f"stop {layout.name}")
+
+    def end_now(self, layout):
+        self.orders.append(f"end {layout.name}")
+
+    def stop(self):
+        self.orders.append("closed")
+
+
+@pytest.fixture
+def launcher(qapp):
+    return _FakeLauncher()
+
+
+@pytest.fixture
+def session(qapp):
+    session = Session()
+    session.set_inventory(CPU_ONLY)
+    session.prepare_now()
+    yield session
+    session.close()
+
+
+@pytest.fixture
+def control(session, launcher, runs_dir):
+    control = RunControl(session, launcher, runs_dir)
+    yield control
+    control.close()
+
+
+def _wait_for(qtbot, session, state):
+    qtbot.waitUntil(lambda: session.run_state is state, timeout=5000)
+
+
+def test_that_start_launches_and_follows(qtbot, control, session, launcher, runs_dir):
+    control.start()
+    assert (session.run_state, launcher.orders) == (RunState.LAUNCHING, ["launch"])
+    control.start()
+    assert launcher.orders == ["launch"]
+    with WrittenRun(runs_dir) as run:
+        with qtbot.waitSignal(control.launched):
+            launcher.launched.emit(run.layout)
+        assert session.run_state is RunState.STARTING
+        run.begin()
+        run.step(4)
+        _wait_for(qtbot, session, RunState.RUNNING)
+        qtbot.waitUntil(lambda: session.run_status.step == 4)
+        with qtbot.waitSignal(control.ended):
+            run.end()
+
+    assert session.run_state is RunState.ENDED
+    assert session.run_status.outcome is Outcome.COMPLETED
+    assert control.active is None
+    assert control.shown == run.layout
+
+
+def test_that_a_refused_launch_leaves_everything_ready(qtbot, control, session, launcher):
+    control.start()
+    problem = Problem(code="no_space", message="The disk is full.")
+    with qtbot.waitSignal(control.refused) as refused:
+        launcher.refused.emit((problem,))
+
+    assert refused.args == [(problem,)]
+    assert session.run_state is RunState.IDLE
+    assert session.buttons.start
+
+
+def test_that_a_profile_with_errors_is_not_launched(control, session, launcher):
+    devices = DeviceSettings(visible=("GPU-that-is-not-there",))
+    session.edit(session.profile.model_copy(update={"devices": devices}))
+
+    control.start()
+
+    assert launcher.orders == []
+
+
+def test_that_stop_asks_and_stop_again_ends(qtbot, control, session, launcher, runs_dir):
+    with WrittenRun(runs_dir) as run:
+        control.follow(run.layout)
+        run.begin()
+        _wait_for(qtbot, session, RunState.RUNNING)
+        control.stop()
+        assert session.run_state is RunState.STOPPING
+        control.stop()
+        assert session.run_state is RunState.KILLING
+        control.stop()
+
+    assert launcher.orders == [f"stop {run.layout.name}", f"end {run.layout.name}"]
+
+
+def test_that_stop_during_the_launch_reaches_the_run(qtbot, control, session, launcher, runs_dir):
+    control.start()
+    control.stop()
+    assert session.run_state is RunState.STOPPING
+    with WrittenRun(runs_dir) as run:
+        launcher.launched.emit(run.layout)
+
+        assert launcher.orders == ["launch", f"stop {run.layout.name}"]
+        assert session.run_state is RunState.STOPPING
+
+
+def test_that_a_stop_that_could_not_be_asked_is_taken_back(
+    qtbot, control, session, launcher, runs_dir
+):
+    with WrittenRun(runs_dir) as run:
+        control.follow(run.layout)
+        run.begin()
+        _wait_for(qtbot, session, RunState.RUNNING)
+        control.stop()
+        launcher.refused.emit((Problem(code="no_space", message="The disk is full."),))
+
+        assert session.run_state is RunState.RUNNING
+
+
+def test_that_a_stop_from_elsewhere_shows(qtbot, control, session, runs_dir):
+    with WrittenRun(runs_dir) as run:
+        control.follow(run.layout)
+        run.begin(Phase.TRAINING)
+        run.write(RequestAnswered(time_s=9.0, request=Request.STOP))
+
+        _wait_for(qtbot, session, RunState.STOPPING)
+
+
+def test_that_a_past_run_is_shown_while_another_goes_on(qtbot, control, session, runs_dir):
+    with WrittenRun(runs_dir) as past:
+        past.begin()
+        past.step(7)
+        past.end()
+    with WrittenRun(runs_dir) as going:
+        going.begin()
+        control.follow(going.layout)
+        _wait_for(qtbot, session, RunState.RUNNING)
+        events = []
+        control.followed.connect(lambda followed: events.extend(followed.events))
+        with qtbot.waitSignal(
+            control.shownStatusChanged, check_params_cb=lambda status: status.has_ended
+        ):
+            control.open(past.layout)
+        going.step(2)
+        qtbot.waitUntil(lambda: session.run_status.step == 2)
+
+        assert session.run_state is RunState.RUNNING
+        assert (control.active, control.shown) == (going.layout, past.layout)
+        assert sum(isinstance(event, StepsDone) for event in events) == 7
+        with qtbot.waitSignal(control.shownStatusChanged):
+            control.open(going.layout)
+        qtbot.waitUntil(lambda: sum(isinstance(event, StepsDone) for event in events) == 9)
+        assert control.shown == going.layout
+        with qtbot.waitSignal(control.ended):
+            going.end()
+
+
+def test_that_a_run_that_was_opened_and_goes_on_can_be_stopped(
+    qtbot, control, session, launcher, runs_dir
+):
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        control.open(run.layout)
+        _wait_for(qtbot, session, RunState.RUNNING)
+        control.stop()
+
+    assert launcher.orders == [f"stop {run.layout.name}"]
+
+
+def test_that_a_past_run_that_was_opened_leaves_start_on(qtbot, control, session, runs_dir):
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.end(Outcome.FAILED, Problem(code="bad", message="It went wrong."))
+    with qtbot.waitSignal(
+        control.shownStatusChanged, check_params_cb=lambda status: status.has_ended
+    ):
+        control.open(run.layout)
+
+    assert session.run_state is RunState.IDLE
+    assert session.buttons.start
+
+
+def test_that_an_ended_run_can_be_followed_by_the_next(
+    qtbot, control, session, launcher, runs_dir
+):
+    with WrittenRun(runs_dir) as first:
+        control.follow(first.layout)
+        first.begin()
+        with qtbot.waitSignal(control.ended):
+            first.end()
+    control.start()
+    with WrittenRun(runs_dir) as second:
+        launcher.launched.emit(second.layout)
+        second.begin()
+        _wait_for(qtbot, session, RunState.RUNNING)
+
+        assert control.active == second.layout
+        assert session.run_status.outcome is None
