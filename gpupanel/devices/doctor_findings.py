@@ -84,12 +84,13 @@ def _tensorflow(examined: Examined) -> Iterator[Problem]:
     if facts is None or not facts.import_error:
         return
     last_line = facts.import_error.strip().splitlines()[-1]
-    missing = re.match(r"ModuleNotFoundError: No module named '([^'.]+)", last_line)
+    missing = re.match(r"ModuleNotFoundError: No module named '([^']+)'", last_line)
     if missing is not None and missing[1] == "tensorflow":
         message, hint = "TensorFlow is not installed.", f"{_PIP} tensorflow"
     elif missing is not None:
-        message = f"TensorFlow cannot be imported: it needs the package {missing[1]}."
-        hint = f"{_PIP} {missing[1]}"
+        # A module's name need not be its package's; pip knows what TensorFlow needs.
+        message = f"TensorFlow cannot be imported: the module {missing[1]} is not installed."
+        hint = f"{_PIP} --upgrade tensorflow"
     else:
         message = f"TensorFlow cannot be imported: {last_line}"
         hint = f"Install it anew: {_PIP} --force-reinstall tensorflow"
