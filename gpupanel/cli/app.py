@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from gpupanel import __version__
-from gpupanel.cli.asking import check, devices, doctor
+from gpupanel.cli.asking import check, devices, doctor, export
 from gpupanel.cli.opening import open_window
 from gpupanel.cli.running import run, runs, stop, watch
 
@@ -44,7 +44,7 @@ def root(
         open_window()
 
 
-VERBS = {verb.__name__: verb for verb in (devices, doctor, check, run, runs, watch, stop)}
+VERBS = {verb.__name__: verb for verb in (devices, doctor, check, export, run, runs, watch, stop)}
 
 app.command(OPEN, hidden=True)(open_window)
 for name, verb in VERBS.items():

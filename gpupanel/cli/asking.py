@@ -1,7 +1,7 @@
-"""Verbs that answer a question and change nothing: devices, doctor, check."""
+"""Verbs that answer a question and change nothing: devices, doctor, check, export."""
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
@@ -16,8 +16,10 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.preparation import Preparation
 from gpupanel.planning.prepare import prepare
+from gpupanel.planning.script.stand_alone import stand_alone_script
 from gpupanel.runs.data_preview import preview_data
-from gpupanel.runs.profile_file import read_profile
+from gpupanel.runs.disk_problems import disk_problem
+from gpupanel.runs.profile_file import read_profile, write_whole
 
 
 def devices(*, json: JsonOption = False) -> None:
@@ -66,6 +68,38 @@ def check(profile: ProfileArgument, *, json: JsonOption = False) -> None:
         if ok and preparation.plan is not None:
             _tell_plan(preparation.plan)
     raise typer.Exit(0 if ok else 1)
+
+
+def export(
+    profile: ProfileArgument,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="FILE.py", help="The script to write.")
+    ],
+    *,
+    json: JsonOption = False,
+) -> None:
+    """Write a stand-alone TensorFlow script of the same run."""
+    try:
+        read, plan, remarks = startable(profile)
+        _write_script(output, stand_alone_script(read, plan))
+    except ProblemError as error:
+        tell_problems(error.problems)
+        if json:
+            documents = [problem.model_dump(mode="json") for problem in error.problems]
+            tell_json({"script": None, "problems": documents})
+        raise typer.Exit(1) from error
+    tell_problems(remarks)
+    if json:
+        tell_json({"script": str(output.absolute())})
+    else:
+        answers.print(f"Wrote {output}.", highlight=False)
+
+
+def _write_script(output: Path, script: str) -> None:
+    try:
+        write_whole(output, script)
+    except OSError as error:
+        raise ProblemError(disk_problem(error, output)) from error
 
 
 def prepared(path: Path) -> tuple[Profile, Preparation]:

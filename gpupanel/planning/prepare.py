@@ -9,7 +9,11 @@ from gpupanel.planning.chosen_devices import absent_devices, chosen_devices, mix
 from gpupanel.planning.device_layout import environment, logical_devices, planned_devices
 from gpupanel.planning.memory_rules import memory_problems
 from gpupanel.planning.preparation import Preparation
-from gpupanel.planning.session_rules import accumulation_problems, session_problems
+from gpupanel.planning.session_rules import (
+    accumulation_problems,
+    batch_norm_problems,
+    session_problems,
+)
 from gpupanel.planning.strategy_rules import TRAINABLE_KINDS, shares_of, strategy_problems
 
 _ORDER = list(Severity)
@@ -33,7 +37,7 @@ def prepare(
         *absent_devices(profile, inventory),
         *mixed_kinds(devices),
         *memory_problems(profile, devices, inventory, sample),
-        *session_problems(profile, on_gpus=on_gpus),
+        *session_problems(profile, devices),
     ]
     if not logical:
         return Preparation(problems=_sorted(problems))
@@ -46,6 +50,7 @@ def prepare(
     if shares is None:
         return Preparation(problems=_sorted(problems))
     problems += accumulation_problems(profile, shares)
+    problems += batch_norm_problems(profile, len(logical))
     plan = LaunchPlan(
         environment=environment(profile, devices),
         devices=planned,

@@ -1,6 +1,7 @@
 """What data, model and training need of each other, as problems with stable codes."""
 
 from gpupanel.domain.data import ImagesData, KerasData, NpzData
+from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.model import CnnModel
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
@@ -9,13 +10,19 @@ from gpupanel.domain.training import Optimizer
 _WITHOUT_PICTURES = ("imdb", "reuters", "boston_housing", "california_housing")
 
 
-def session_problems(profile: Profile, *, on_gpus: bool) -> list[Problem]:
+BFLOAT16_FROM = (8, 0)
+"""Compute capability from which NVIDIA GPUs calculate with bfloat16 (Ampere)."""
+
+
+def session_problems(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> list[Problem]:
     """Every problem of task, data, model and training settings."""
+    on_gpus = any(device.is_gpu for device in devices)
     return [
         *_task_not_available(profile),
         *_path_missing(profile),
         *_model_needs_pictures(profile),
         *_precision_on_cpu(profile, on_gpus=on_gpus),
+        *_precision_on_old_gpus(profile, devices),
         *_momentum_unused(profile),
         *_stopping_without_validation(profile),
     ]
@@ -98,12 +105,50 @@ def _precision_on_cpu(profile: Profile, *, on_gpus: bool) -> list[Problem]:
             field="training.mixed_precision",
             message="Mixed precision makes most CPUs slower, not faster.",
             hint="Switch it off for a run on the CPU.",
-            fix=Fix(
-                label="Switch it off",
-                changes=(Change(path=("training", "mixed_precision"), value=False),),
-            ),
+            fix=_switch_off("mixed_precision"),
         )
     ]
+
+
+def _precision_on_old_gpus(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> list[Problem]:
+    """Mixed precision is bfloat16 here: it needs no loss scaling, but newer GPUs."""
+    too_old = [
+        device.name
+        for device in devices
+        if device.compute_capability is not None and device.compute_capability < BFLOAT16_FROM
+    ]
+    if not too_old or not profile.training.mixed_precision:
+        return []
+    return [
+        Problem(
+            code="mixed_precision_not_supported",
+            field="training.mixed_precision",
+            message=f"{', '.join(too_old)} cannot calculate with bfloat16: that takes compute "
+            "capability 8.0.",
+            hint="Switch mixed precision off, or use newer GPUs only.",
+            fix=_switch_off("mixed_precision"),
+        )
+    ]
+
+
+def batch_norm_problems(profile: Profile, replica_count: int) -> list[Problem]:
+    """XLA cannot compile statistics that are taken over several replicas."""
+    if replica_count == 1 or not (profile.training.jit_compile and profile.model.batch_norm):
+        return []
+    return [
+        Problem(
+            code="jit_compile_with_batch_norm",
+            field="training.jit_compile",
+            message="XLA cannot compile batch normalisation that takes its statistics over "
+            "several replicas.",
+            hint="Switch XLA off, leave batch normalisation out, or use one device.",
+            fix=_switch_off("jit_compile"),
+        )
+    ]
+
+
+def _switch_off(key: str) -> Fix:
+    return Fix(label="Switch it off", changes=(Change(path=("training", key), value=False),))
 
 
 def _momentum_unused(profile: Profile) -> list[Problem]:

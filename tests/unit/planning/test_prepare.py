@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gpupanel.domain.data import DigitsData, ImagesData, KerasData, NpzData
 from gpupanel.domain.device import DeviceInventory, TelemetrySample
 from gpupanel.domain.memory import AllMemory, GrowingMemory, LimitedMemory, SplitMemory
-from gpupanel.domain.model import CnnModel
+from gpupanel.domain.model import CnnModel, MlpModel
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
@@ -17,7 +17,7 @@ from gpupanel.domain.training import Optimizer, TrainingSettings
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.strategy_rules import TRAINABLE_KINDS
-from tests.fakes.devices import CPU_ONLY, RTX_3060, TWO_UNEQUAL, sample_with
+from tests.fakes.devices import CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL, sample_with
 
 MIRRORED = StrategySettings(kind=StrategyKind.MIRRORED)
 
@@ -309,6 +309,24 @@ def test_that_convolutions_over_what_is_no_picture_are_refused() -> None:
 def test_that_mixed_precision_on_the_cpu_is_warned_of() -> None:
     profile = cpu_profile(training=TrainingSettings(mixed_precision=True))
     assert found(profile, "mixed_precision_on_cpu", CPU_ONLY).severity is Severity.WARNING
+
+
+def test_that_mixed_precision_on_a_gpu_too_old_for_it_is_refused() -> None:
+    old = RTX_3060.model_copy(update={"compute_capability": (7, 5), "name": "RTX 2060"})
+    inventory = DeviceInventory(devices=(RTX_4090, old))
+    profile = profile_with(training=TrainingSettings(mixed_precision=True))
+    assert "RTX 2060" in found(profile, "mixed_precision_not_supported", inventory).message
+    assert prepare(profile, TWO_UNEQUAL).problems == ()
+
+
+def test_that_xla_over_synchronised_batch_normalisation_is_refused() -> None:
+    parts = {
+        "training": TrainingSettings(jit_compile=True),
+        "model": MlpModel(batch_norm=True),
+    }
+    assert found(cpu_profile(**parts), "jit_compile_with_batch_norm", CPU_ONLY).is_error
+    alone = cpu_profile(1, **{**parts, "strategy": StrategySettings()})
+    assert prepare(alone, CPU_ONLY).problems == ()
 
 
 def test_that_momentum_that_an_optimizer_has_not_is_told() -> None:

@@ -1,0 +1,1 @@
+"""A profile as a stand-alone TensorFlow script that needs nothing of gpupanel."""

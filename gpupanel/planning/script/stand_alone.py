@@ -1,0 +1,30 @@
+"""The whole script: configuration, data, model, the loop."""
+
+from gpupanel import __version__
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.profile import Profile
+from gpupanel.planning.script.data_section import data_section
+from gpupanel.planning.script.loop_section import loop_section
+from gpupanel.planning.script.model_section import model_section
+from gpupanel.planning.tensorflow_calls import tensorflow_calls
+
+_IMPORTS = "import keras\nimport numpy as np\n"
+
+
+def stand_alone_script(profile: Profile, plan: LaunchPlan) -> str:
+    """A Python script that trains what the profile says, as the plan says, and nothing else.
+
+    It needs TensorFlow, Keras and NumPy (scikit-learn for the digits, Pillow for images). The
+    order of examples, the validation examples, the shares and the mathematics are those of a
+    run; requests, checkpoints, telemetry and TensorBoard files are not in it.
+    """
+    title = profile.name.replace("\\", "/").replace('"', "'")
+    sections = (
+        f'"""{title}: written by gpupanel {__version__}; it runs without gpupanel."""',
+        f"# Devices and strategy\n{tensorflow_calls(plan)}",
+        f"{_IMPORTS}\nSEED = {profile.training.seed}\nkeras.utils.set_random_seed(SEED)",
+        f"# Data\n{data_section(profile)}",
+        f"# Model\n{model_section(profile)}",
+        f"# Training\n{loop_section(profile, plan)}",
+    )
+    return "\n\n".join(section.strip("\n") for section in sections) + "\n"
