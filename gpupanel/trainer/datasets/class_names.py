@@ -12,6 +12,8 @@ _REUTERS = (
     "dlr gas silver wpi hog lead"
 )
 
+_CIFAR10 = "airplane automobile bird cat deer dog frog horse ship truck"
+
 # meta in cifar-100-python.tar.gz, fine_label_names
 _CIFAR100 = (
     "apple aquarium_fish baby bear beaver bed bee beetle bicycle bottle bowl boy bridge bus "
@@ -38,9 +40,7 @@ KERAS_CLASS_NAMES: dict[KerasDataName, tuple[str, ...]] = {
         "Bag",
         "Ankle boot",
     ),
-    "cifar10": tuple(
-        ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
-    ),
+    "cifar10": tuple(_CIFAR10.split()),
     "cifar100": tuple(_CIFAR100.split()),
     "imdb": ("negative", "positive"),
     "reuters": tuple(_REUTERS.split()),

@@ -51,9 +51,9 @@ class Examples:
     @property
     def in_memory(self) -> Array | None:
         """The features when they are held in memory, else ``None``."""
-        features = self.features
-        held = isinstance(features, np.ndarray) and not isinstance(features, np.memmap)
-        return features if held else None
+        if isinstance(self.features, np.ndarray) and not isinstance(self.features, np.memmap):
+            return self.features
+        return None
 
     def read(self, indices: Indices) -> Array:
         """The features of these examples, in this order.

@@ -14,9 +14,11 @@ class Split:
     """The examples of a run.
 
     Attributes:
+        data: What they were taken from.
         validation: ``None`` when nothing is validated.
     """
 
+    data: DataSet
     training: Examples
     validation: Examples | None
 
@@ -33,9 +35,9 @@ def split(data_set: DataSet, settings: DataSettings, seed: int) -> Split:
     training = data_set.training
     fraction = settings.validation_fraction
     if fraction is None:
-        return Split(training, data_set.test)
+        return Split(data_set, training, data_set.test)
     if fraction == 0.0:
-        return Split(training, None)
+        return Split(data_set, training, None)
     count = round(len(training) * fraction)
     if count in (0, len(training)):
         rest = "validate on" if count == 0 else "train on"
@@ -51,4 +53,4 @@ def split(data_set: DataSet, settings: DataSettings, seed: int) -> Split:
     # Epochs count from 1, so that [seed, 0] is a stream of the split's own.
     order = np.random.default_rng([seed, 0]).permutation(len(training)).astype(np.int32)
     held_back, kept = np.sort(order[:count]), np.sort(order[count:])
-    return Split(training.subset(kept), training.subset(held_back))
+    return Split(data_set, training.subset(kept), training.subset(held_back))

@@ -1,0 +1,130 @@
+"""How examples reach the replicas: gathered from memory inside the graph, or handed in.
+
+Either way a step is a list of example indices first, and each replica gets only its own part.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+import tensorflow as tf
+
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.trainer.datasets.examples import Array, Examples, Indices
+
+_DEVICE_COPY_BYTES = 256 * 2**20
+"""Sets up to this size are copied to each device; greater ones stay in host memory."""
+
+_HOST = "/device:CPU:0"
+
+
+class Feed(Protocol):
+    """Hands examples to a call of several steps."""
+
+    @property
+    def signature(self) -> tuple[tf.TensorSpec, ...]:
+        """Of the tensors that one call takes; their first axis is the steps."""
+
+    def tensors(self, batches: Indices) -> tuple[tf.Tensor, ...]:
+        """What one call takes for these steps.
+
+        Args:
+            batches: Example indices, shape [steps, batch].
+
+        Raises:
+            ProblemError: An example cannot be read.
+        """
+
+    def part(
+        self, replica: int, step: Sequence[tf.Tensor], first: tf.Tensor, end: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """Features and labels of one replica's part of one step, inside the graph.
+
+        Args:
+            replica: Its index.
+            step: The tensors of :meth:`tensors` at that step.
+            first: Where its part of the batch begins.
+            end: Where it ends.
+        """
+
+
+class ResidentFeed:
+    """All examples are in memory from the start, a copy for each device where they are few.
+
+    A call then carries indices only, which is what makes many small steps fast.
+    """
+
+    def __init__(self, features: Array, labels: Array, plan: LaunchPlan) -> None:
+        devices = [replica.logical_device for replica in plan.replicas]
+        if features.nbytes > _DEVICE_COPY_BYTES:
+            devices = [_HOST] * len(devices)
+        copies = {device: _on_device(features, labels, device) for device in set(devices)}
+        self._copies = [copies[device] for device in devices]
+
+    @property
+    def signature(self) -> tuple[tf.TensorSpec, ...]:
+        """See :attr:`Feed.signature`."""
+        return (tf.TensorSpec([None, None], tf.int32),)
+
+    def tensors(self, batches: Indices) -> tuple[tf.Tensor, ...]:
+        """See :meth:`Feed.tensors`."""
+        return (tf.constant(batches),)
+
+    def part(
+        self, replica: int, step: Sequence[tf.Tensor], first: tf.Tensor, end: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """See :meth:`Feed.part`."""
+        features, labels = self._copies[replica]
+        indices = step[0][first:end]
+        with tf.device(features.device):
+            return tf.gather(features, indices), tf.gather(labels, indices)
+
+
+class StreamedFeed:
+    """Examples are read for each call, because they do not stay in memory."""
+
+    def __init__(self, examples: Examples) -> None:
+        self._examples = examples
+
+    @property
+    def signature(self) -> tuple[tf.TensorSpec, ...]:
+        """See :attr:`Feed.signature`."""
+        labels = self._examples.labels
+        return (
+            tf.TensorSpec([None, None, *self._examples.feature_shape], tf.uint8),
+            tf.TensorSpec([None, None], labels.dtype),
+        )
+
+    def tensors(self, batches: Indices) -> tuple[tf.Tensor, ...]:
+        """See :meth:`Feed.tensors`."""
+        features = self._examples.read(batches.reshape(-1))
+        shape = (*batches.shape, *self._examples.feature_shape)
+        with tf.device(_HOST):
+            return (
+                tf.constant(features.reshape(shape)),
+                tf.constant(self._examples.labels[batches]),
+            )
+
+    def part(
+        self, replica: int, step: Sequence[tf.Tensor], first: tf.Tensor, end: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """See :meth:`Feed.part`."""
+        del replica
+        return step[0][first:end], step[1][first:end]
+
+
+def make_feed(examples: Examples, plan: LaunchPlan) -> Feed:
+    """The fastest feed that these examples allow."""
+    features = examples.in_memory
+    if features is None:
+        return StreamedFeed(examples)
+    return ResidentFeed(features, examples.labels, plan)
+
+
+def _on_device(features: Array, labels: Array, device: str) -> tuple[tf.Tensor, tf.Tensor]:
+    copied = features
+    if "GPU" in device and features.dtype == np.uint8:
+        # TensorFlow has no kernel that gathers bytes on a GPU; halves hold 0 to 2,048 exactly.
+        copied = features.astype(np.float16)
+    with tf.device(device):
+        return tf.constant(copied), tf.constant(labels)

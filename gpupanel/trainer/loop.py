@@ -1,0 +1,220 @@
+"""The one loop: every strategy, every split, every data set."""
+
+import math
+import time
+from collections.abc import Iterator
+
+import numpy as np
+
+from gpupanel.domain.events import EpochDone, Phase, ProblemReported
+from gpupanel.domain.outcome import Metrics
+from gpupanel.trainer.calls import Calls, CallSums
+from gpupanel.trainer.datasets.examples import Indices
+from gpupanel.trainer.datasets.split import Split
+from gpupanel.trainer.early_stopping import after_epoch, reason_to_stop
+from gpupanel.trainer.event_writer import EventWriter
+from gpupanel.trainer.interruptions import Interruption, Interruptions
+from gpupanel.trainer.learner import Learner
+from gpupanel.trainer.order import epoch_order, replica_offsets
+from gpupanel.trainer.pace import Pace
+from gpupanel.trainer.position import Position
+from gpupanel.trainer.record import TrainingRecord
+from gpupanel.trainer.saving import Saving, not_finite
+from gpupanel.trainer.started_run import StartedRun
+from gpupanel.trainer.step_reports import StepReports
+from gpupanel.trainer.tensorboard import TensorBoardFiles
+
+
+class TrainingLoop:
+    """Trains epoch by epoch until the last one, early stopping, or an interruption."""
+
+    def __init__(
+        self,
+        run: StartedRun,
+        split: Split,
+        learner: Learner,
+        events: EventWriter,
+        interruptions: Interruptions,
+        record: TrainingRecord,
+    ) -> None:
+        self._plan = run.plan
+        self._settings = run.profile.training
+        self._shuffle = run.profile.data.shuffle
+        self._layout = run.layout
+        self._split = split
+        self._learner = learner
+        self._events = events
+        self._interruptions = interruptions
+        self._record = record
+        self._saving = Saving(run.layout, learner, events)
+        self._position = Position()
+        self._reports = StepReports(events, learner.objective)
+        self._training_pace = Pace()
+        self._validation_pace = Pace()
+
+    def train(self) -> Interruption | None:
+        """Train to the end and save the model.
+
+        Returns:
+            What ended the training early; ``None`` when it came to its end.
+
+        Raises:
+            ProblemError: The loss is not finite any more, or an example cannot be read.
+            OSError: Something cannot be written.
+        """
+        with TensorBoardFiles(self._layout.tensorboard) as board:
+            interruption = self._train_epochs(board)
+        if interruption is not None:
+            self._saving.save_checkpoint(self._position)
+        self._saving.save_model()
+        return interruption
+
+    def _train_epochs(self, board: TensorBoardFiles) -> Interruption | None:
+        every, last = self._settings.checkpoint_every_epochs, self._settings.epochs
+        while self._position.epoch <= last:
+            epoch = self._position.epoch
+            interruption = self._do_epoch(board)
+            if interruption is not None:
+                return interruption
+            reason = reason_to_stop(self._position, self._settings)
+            ends = reason is not None or epoch == last
+            if every and (ends or epoch % every == 0):
+                self._saving.save_checkpoint(self._position)
+            if reason is not None:
+                self._events.write(ProblemReported(time_s=time.time(), problem=reason))
+                return None
+        return None
+
+    def _do_epoch(self, board: TensorBoardFiles) -> Interruption | None:
+        """Train, validate and tell of one epoch, and turn to the next."""
+        start_s = time.monotonic()
+        interruption = self._train_epoch()
+        if interruption is not None:
+            return interruption
+        metrics = self._epoch_metrics()
+        if self._learner.validation_calls is not None:
+            measured = self._validate(self._learner.validation_calls)
+            if isinstance(measured, Interruption):
+                return measured
+            metrics = _with_validation(metrics, measured)
+        done = EpochDone(
+            time_s=time.time(),
+            epoch=self._position.epoch,
+            step=self._position.step,
+            metrics=metrics,
+            seconds=time.monotonic() - start_s,
+        )
+        self._record.metrics = metrics
+        self._position = after_epoch(self._position, metrics)
+        self._events.write(done)
+        if self._settings.tensorboard:
+            board.write_epoch(done.epoch, metrics)
+        return None
+
+    def _train_epoch(self) -> Interruption | None:
+        position, settings = self._position, self._settings
+        order = epoch_order(
+            len(self._split.training), settings.seed, position.epoch, shuffle=self._shuffle
+        )
+        for batches in self._batches(order, position.step_in_epoch, self._training_pace):
+            interruption = self._interruption()
+            if interruption is not None:
+                self._report_steps(now=True)
+                return interruption
+            self._events.phase(Phase.TRAINING)
+            start_s = time.monotonic()
+            self._add(self._calls_for(batches)(batches), batches.size, start_s)
+            self._report_steps()
+        if position.epoch == settings.epochs:
+            self._report_steps(now=True)
+        return None
+
+    def _batches(self, order: Indices, first_step: int, pace: Pace) -> Iterator[Indices]:
+        """Rows of full batches, as many as fit into a call; the smaller last one by itself."""
+        size = self._plan.global_batch_size
+        full = len(order) // size
+        rows = order[: full * size].reshape(full, size)
+        step = first_step
+        while step < full:
+            batches = rows[step : step + pace.steps]
+            yield batches
+            step += len(batches)
+        if step == full and len(order) > full * size:
+            yield order[np.newaxis, full * size :]
+
+    def _calls_for(self, batches: Indices) -> Calls:
+        parts = np.diff(replica_offsets(self._plan.shares, batches.shape[1]))
+        # Micro-batches without an example would have no statistics for batch normalisation.
+        too_small = parts.max() < self._plan.accumulation_steps
+        return self._learner.small_batch_calls if too_small else self._learner.calls
+
+    def _add(self, sums: CallSums, examples: int, start_s: float) -> None:
+        """Count what a call did."""
+        before = self._position
+        self._position = before.model_copy(
+            update={
+                "step": before.step + sums.steps,
+                "step_in_epoch": before.step_in_epoch + sums.steps,
+                "epoch_examples": before.epoch_examples + examples,
+                "epoch_loss_sum": before.epoch_loss_sum + sums.loss_sum,
+                "epoch_measure_sum": before.epoch_measure_sum + sums.measure_sum,
+            }
+        )
+        if not math.isfinite(sums.loss_sum):
+            raise not_finite("loss", self._position)
+        took_s = time.monotonic() - start_s
+        self._training_pace.took(sums.steps, took_s)
+        self._reports.add(sums.steps, examples, sums.loss_sum, sums.measure_sum, took_s)
+        if before.step > 0:
+            # Not of the first call: TensorFlow still optimises the graph in it.
+            self._record.examples += examples
+            self._record.training_s += took_s
+        if self._position.epoch == 1:
+            self._record.metrics = self._epoch_metrics()
+
+    def _validate(self, calls: Calls) -> Metrics | Interruption:
+        """Metrics of the whole validation set; their keys have no prefix yet."""
+        self._events.phase(Phase.VALIDATING)
+        everything = np.arange(len(self._split.validation or ()), dtype=np.int32)
+        loss_sum = measure_sum = 0.0
+        for batches in self._batches(everything, 0, self._validation_pace):
+            interruption = self._interruption()
+            if interruption is not None:
+                return interruption
+            self._events.phase(Phase.VALIDATING)
+            start_s = time.monotonic()
+            sums = calls(batches)
+            if not math.isfinite(sums.loss_sum):
+                raise not_finite("validation loss", self._position)
+            self._validation_pace.took(sums.steps, time.monotonic() - start_s)
+            loss_sum += sums.loss_sum
+            measure_sum += sums.measure_sum
+        return self._learner.objective.metrics(loss_sum, measure_sum, len(everything))
+
+    def _interruption(self) -> Interruption | None:
+        """What ends the training now; a wish for a checkpoint is fulfilled on the way."""
+        pending = self._interruptions.pending()
+        if pending is Interruption.CHECKPOINT:
+            self._saving.save_checkpoint(self._position)
+            return None
+        return pending
+
+    def _report_steps(self, *, now: bool = False) -> None:
+        position = self._position
+        self._reports.report(position.step, position.epoch, position.step_in_epoch, now=now)
+
+    def _epoch_metrics(self) -> Metrics:
+        position = self._position
+        return self._learner.objective.metrics(
+            position.epoch_loss_sum, position.epoch_measure_sum, position.epoch_examples
+        )
+
+
+def _with_validation(metrics: Metrics, measured: Metrics) -> Metrics:
+    return metrics.model_copy(
+        update={
+            "val_loss": measured.loss,
+            "val_accuracy": measured.accuracy,
+            "val_mean_absolute_error": measured.mean_absolute_error,
+        }
+    )

@@ -1,0 +1,76 @@
+"""Saves what was learned, and tells so."""
+
+import time
+
+import numpy as np
+
+from gpupanel.domain.events import CheckpointSaved, ModelSaved, Phase
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.trainer.checkpoints import Checkpoints
+from gpupanel.trainer.event_writer import EventWriter
+from gpupanel.trainer.learner import Learner
+from gpupanel.trainer.position import Position
+from gpupanel.trainer.saved_model import save_model
+
+
+class Saving:
+    """Writes checkpoints and the model into the run's directory."""
+
+    def __init__(self, layout: RunLayout, learner: Learner, events: EventWriter) -> None:
+        self._layout = layout
+        self._learner = learner
+        self._events = events
+        self._checkpoints = Checkpoints(layout.checkpoints)
+
+    def save_checkpoint(self, position: Position) -> None:
+        """Save a checkpoint of this position.
+
+        Raises:
+            ProblemError: A weight is not finite; what was saved before is better and stays.
+            OSError: It cannot be written.
+        """
+        self._events.phase(Phase.SAVING)
+        start_s = time.monotonic()
+        state = self._learner.state()
+        if not all(np.isfinite(array).all() for array in state.values()):
+            raise not_finite("weights", position)
+        place = self._checkpoints.save(state, position)
+        self._events.write(
+            CheckpointSaved(
+                time_s=time.time(),
+                path=str(place.relative_to(self._layout.root)),
+                epoch=position.epoch if position.step_in_epoch else position.epoch - 1,
+                step=position.step,
+                seconds=time.monotonic() - start_s,
+            )
+        )
+
+    def save_model(self) -> None:
+        """Save ``model.keras``.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        self._events.phase(Phase.SAVING)
+        save_model(self._learner.built.saved, self._layout.model)
+        self._events.write(ModelSaved(time_s=time.time(), path=self._layout.model.name))
+
+
+def not_finite(what: str, position: Position) -> ProblemError:
+    """The problem of a training that has run into numbers that are none.
+
+    Args:
+        what: The loss, the validation loss, the weights.
+        position: Its step is the first that shows it.
+    """
+    return ProblemError(
+        Problem(
+            code="loss_not_finite",
+            field="training.learning_rate",
+            message=f"NaN or infinity in the {what} at step {position.step:,} (epoch "
+            f"{position.epoch}), so training ended; nothing would be learned from there on.",
+            hint="Lower the learning rate, or look for extreme values in the data; the last "
+            "complete checkpoint is kept.",
+        )
+    )

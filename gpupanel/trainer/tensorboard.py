@@ -1,0 +1,57 @@
+"""Event files for TensorBoard, in the layout of Keras's own callback."""
+
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import tensorflow as tf
+
+from gpupanel.domain.outcome import Metrics
+
+_VALIDATION_PREFIX = "val_"
+
+
+class TensorBoardFiles:
+    """Writes each epoch's metrics below ``train`` and ``validation``.
+
+    ``tf.summary.scalar`` wants the package tensorboard; the same records are written here
+    without it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._writers: dict[str, tf.summary.SummaryWriter] = {}
+
+    def write_epoch(self, epoch: int, metrics: Metrics) -> None:
+        """Write the metrics that are there."""
+        for name, value in metrics.model_dump(exclude_none=True).items():
+            part = "validation" if name.startswith(_VALIDATION_PREFIX) else "train"
+            tag = f"epoch_{name.removeprefix(_VALIDATION_PREFIX)}"
+            with self._writer(part).as_default():
+                tf.summary.write(tag, tf.constant(value), step=epoch, metadata=_scalar_metadata())
+        for writer in self._writers.values():
+            writer.flush()
+
+    def _writer(self, part: str) -> tf.summary.SummaryWriter:
+        if part not in self._writers:
+            self._writers[part] = tf.summary.create_file_writer(str(self._folder / part))
+        return self._writers[part]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for writer in self._writers.values():
+            writer.close()
+
+
+def _scalar_metadata() -> tf.compat.v1.SummaryMetadata:
+    metadata = tf.compat.v1.SummaryMetadata()
+    metadata.plugin_data.plugin_name = "scalars"
+    metadata.data_class = 1  # DATA_CLASS_SCALAR in tensorboard's summary.proto
+    return metadata

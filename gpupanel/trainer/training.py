@@ -1,0 +1,81 @@
+"""From configured devices and read data to a trained model."""
+
+import time
+
+import tensorflow as tf
+
+from gpupanel.domain.events import DataReady, DevicesReady, ModelReady, Phase
+from gpupanel.trainer.datasets.split import Split
+from gpupanel.trainer.device_configuration import configure_devices
+from gpupanel.trainer.event_writer import EventWriter
+from gpupanel.trainer.interruptions import Interruption, Interruptions
+from gpupanel.trainer.learner import make_learner
+from gpupanel.trainer.loop import TrainingLoop
+from gpupanel.trainer.order import steps_per_epoch
+from gpupanel.trainer.record import TrainingRecord
+from gpupanel.trainer.started_run import StartedRun
+from gpupanel.trainer.strategies import make_strategy
+
+
+def prepare_devices(run: StartedRun, events: EventWriter) -> None:
+    """Configure the devices and tell what TensorFlow made of it.
+
+    Raises:
+        ProblemError: See :func:`~gpupanel.trainer.device_configuration.configure_devices`.
+    """
+    events.phase(Phase.CONFIGURING_DEVICES)
+    answers = configure_devices(run.plan)
+    events.write(
+        DevicesReady(
+            time_s=time.time(), tensorflow_version=tf.version.VERSION, logical_devices=answers
+        )
+    )
+
+
+def tell_data(run: StartedRun, split: Split, events: EventWriter) -> None:
+    """Tell what was read."""
+    events.write(
+        DataReady(
+            time_s=time.time(),
+            training_examples=len(split.training),
+            validation_examples=len(split.validation or ()),
+            feature_shape=split.training.feature_shape,
+            class_names=split.data.class_names,
+            steps_per_epoch=steps_per_epoch(len(split.training), run.plan.global_batch_size),
+        )
+    )
+
+
+def train(
+    run: StartedRun,
+    split: Split,
+    events: EventWriter,
+    interruptions: Interruptions,
+    record: TrainingRecord,
+) -> Interruption | None:
+    """Build the model and train it; devices are configured.
+
+    Returns:
+        What ended the training early; ``None`` when it came to its end.
+
+    Raises:
+        ProblemError: It cannot be built or trained.
+        OSError: Something cannot be written.
+    """
+    events.phase(Phase.BUILDING_MODEL)
+    strategy = make_strategy(run.plan)
+    learner = make_learner(run, split, strategy)
+    saved = learner.built.saved
+    events.write(
+        ModelReady(
+            time_s=time.time(),
+            parameters=saved.count_params(),
+            trainable_parameters=sum(
+                int(variable.value.shape.num_elements()) for variable in saved.trainable_variables
+            ),
+        )
+    )
+    events.phase(Phase.TRACING)
+    learner.calls.trace()
+    interruptions.listen_to_sigterm()
+    return TrainingLoop(run, split, learner, events, interruptions, record).train()
