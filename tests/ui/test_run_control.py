@@ -206,9 +206,7 @@ def test_that_a_past_run_that_was_opened_leaves_start_on(qtbot, control, session
     assert session.buttons.start
 
 
-def test_that_an_ended_run_can_be_followed_by_the_next(
-    qtbot, control, session, launcher, runs_dir
-):
+def test_that_an_ended_run_can_be_followed_by_the_next(qtbot, control, session, launcher, runs_dir):
     with WrittenRun(runs_dir) as first:
         control.follow(first.layout)
         first.begin()

@@ -1,0 +1,59 @@
+"""The trainer's log."""
+
+import pytest
+from PySide6.QtWidgets import QPlainTextEdit
+
+from gpupanel.ui.panels.log_panel import LogPanel
+
+
+@pytest.fixture
+def panel(qtbot):
+    panel = LogPanel()
+    qtbot.addWidget(panel)
+    panel.resize(400, 200)
+    return panel
+
+
+def _view(panel):
+    return panel.findChild(QPlainTextEdit, "trainer_log")
+
+
+def test_that_portions_join_within_a_line(panel):
+    panel.append("one li")
+    panel.append("ne\ntwo")
+
+    assert panel.text() == "one line\ntwo"
+
+
+def test_that_another_run_begins_empty(panel, tmp_path):
+    panel.append("old")
+
+    panel.clear(tmp_path / "trainer.log")
+
+    assert panel.text() == ""
+
+
+def test_that_the_end_is_followed_until_a_person_scrolls_up(qtbot, panel):
+    with qtbot.waitExposed(panel):
+        panel.show()
+    bar = _view(panel).verticalScrollBar()
+    panel.append("line\n" * 100)
+    assert bar.value() == bar.maximum()
+    bar.setValue(10)
+
+    panel.append("line\n" * 100)
+
+    assert bar.value() == 10
+
+
+def test_that_only_the_end_of_a_very_long_log_is_kept(panel):
+    panel.append("x" * 50 + "\n")
+    panel.append("".join(f"{number}\n" for number in range(200_000)))
+
+    lines = panel.text().splitlines()
+    assert lines[-1] == "199999"
+    assert len(lines) <= 5000
+
+
+def test_that_it_cannot_be_typed_into_but_copied_from(panel):
+    assert _view(panel).isReadOnly()

@@ -1,0 +1,124 @@
+"""The bar on top."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QPushButton
+
+from gpupanel.ui.panels.profile_bar import ProfileBar
+from gpupanel.ui.run_state import ButtonStates
+from gpupanel.ui.widgets.tone import Tone
+
+READY = ButtonStates(start=True, stop=False, stop_ends_now=False)
+GOING = ButtonStates(start=False, stop=True, stop_ends_now=False)
+STOPPING = ButtonStates(start=False, stop=True, stop_ends_now=True)
+
+
+@pytest.fixture
+def bar(qtbot):
+    bar = ProfileBar()
+    qtbot.addWidget(bar)
+    bar.resize(1200, 48)
+    with qtbot.waitExposed(bar):
+        bar.show()
+    return bar
+
+
+def _button(bar, name):
+    return bar.findChild(QPushButton, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "signal"), [("profile_open", "openRequested"), ("profile_save", "saveRequested")]
+)
+def test_that_each_button_says_what_is_wanted(qtbot, bar, name, signal):
+    with qtbot.waitSignal(getattr(bar, signal)):
+        qtbot.mouseClick(_button(bar, name), Qt.MouseButton.LeftButton)
+
+
+def test_that_start_and_stop_are_as_the_states_say(qtbot, bar):
+    bar.setButtons(READY, 0)
+    assert (_button(bar, "start_button").isEnabled(), _button(bar, "stop_button").isEnabled()) == (
+        True,
+        False,
+    )
+    with qtbot.waitSignal(bar.startRequested):
+        qtbot.mouseClick(_button(bar, "start_button"), Qt.MouseButton.LeftButton)
+    bar.setButtons(GOING, 0)
+    with qtbot.waitSignal(bar.stopRequested):
+        qtbot.mouseClick(_button(bar, "stop_button"), Qt.MouseButton.LeftButton)
+    with qtbot.assertNotEmitted(bar.startRequested):
+        qtbot.mouseClick(_button(bar, "start_button"), Qt.MouseButton.LeftButton)
+
+
+def test_that_the_keyboard_starts_and_stops(qtbot, bar):
+    bar.setButtons(READY, 0)
+    with qtbot.waitSignal(bar.startRequested):
+        qtbot.keyClick(bar, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    bar.setButtons(GOING, 0)
+    with qtbot.waitSignal(bar.stopRequested):
+        qtbot.keyClick(bar, Qt.Key.Key_Period, Qt.KeyboardModifier.ControlModifier)
+
+
+def test_that_the_second_stop_says_that_it_ends_now_and_nothing_moves(bar):
+    bar.setButtons(GOING, 0)
+    before = _button(bar, "start_button").x()
+
+    bar.setButtons(STOPPING, 0)
+    bar.layout().activate()
+
+    assert _button(bar, "stop_button").text().replace("&", "") == "End now"
+    assert "without saving" in _button(bar, "stop_button").toolTip()
+    assert _button(bar, "start_button").x() == before
+
+
+def test_that_a_start_that_is_off_says_why(bar):
+    bar.setButtons(ButtonStates(start=False, stop=False, stop_ends_now=False), 2)
+
+    assert "Problems" in _button(bar, "start_button").toolTip()
+
+
+def test_that_the_dirty_mark_keeps_its_place(bar):
+    bar.setDocument("mine", is_dirty=True, path=None)
+    mark = bar.findChild(QLabel, "dirty_mark")
+    assert mark.isVisible()
+    before = _button(bar, "profile_open").x()
+
+    bar.setDocument("mine", is_dirty=False, path=Path("/x/mine.toml"))
+    bar.layout().activate()
+
+    assert not mark.isVisible()
+    assert _button(bar, "profile_open").x() == before
+    assert "/x/mine.toml" in _button(bar, "profile_save").toolTip()
+
+
+def test_that_a_name_is_told_when_it_is_finished(qtbot, bar):
+    edit = bar.findChild(QLineEdit, "profile_name")
+    edit.clear()
+    with qtbot.waitSignal(bar.nameEdited) as edited:
+        qtbot.keyClicks(edit, "cats")
+        qtbot.keyClick(edit, Qt.Key.Key_Return)
+
+    assert edited.args == ["cats"]
+
+
+def test_that_recent_files_and_examples_can_be_chosen(qtbot, bar):
+    bar.setRecent((Path("/x/a&b.toml"),))
+    bar.setRecent((Path("/x/a&b.toml"), Path("/x/c.toml")))
+    bar.setExamples((("digits", Path("/e/digits.toml")),))
+    menus = {menu.title(): menu for menu in bar.findChildren(QMenu)}
+    assert [action.text() for action in menus["&Recent"].actions()] == ["a&&b.toml", "c.toml"]
+    with qtbot.waitSignal(bar.fileChosen) as chosen:
+        menus["&Recent"].actions()[0].trigger()
+    assert chosen.args == [Path("/x/a&b.toml")]
+    with qtbot.waitSignal(bar.exampleChosen) as example:
+        menus["&Examples"].actions()[0].trigger()
+
+    assert example.args == [Path("/e/digits.toml")]
+
+
+def test_that_the_state_is_told_in_words(bar):
+    bar.setState("Importing TensorFlow…", Tone.PLAIN)
+
+    assert bar.findChild(QLabel, "run_state").text() == "● Importing TensorFlow…"

@@ -1,0 +1,85 @@
+"""The row with step, epoch, speed and time left."""
+
+import pytest
+from PySide6.QtWidgets import QLabel, QProgressBar
+
+from gpupanel.domain.events import Phase
+from gpupanel.domain.outcome import Outcome
+from gpupanel.runs.status import RunStage, RunStatus
+from gpupanel.ui import formatting
+from gpupanel.ui.panels.progress_panel import ProgressPanel
+
+HALFWAY = RunStatus(
+    stage=RunStage.RUNNING,
+    phase=Phase.TRAINING,
+    epoch=2,
+    epoch_total=3,
+    step=1500,
+    step_total=3000,
+    loss=0.25,
+    examples_per_second=118_000.0,
+    first_step_time_s=0.0,
+    last_step_time_s=41.0,
+)
+
+
+@pytest.fixture
+def panel(qtbot):
+    panel = ProgressPanel()
+    qtbot.addWidget(panel)
+    return panel
+
+
+def _shown(panel, status, words=""):
+    panel.setStatus(status, words)
+    texts = [label.text() for label in panel.findChildren(QLabel)]
+    return texts, panel.findChild(QProgressBar, "run_progress")
+
+
+def test_that_a_run_is_told_with_units(panel):
+    texts, bar = _shown(panel, HALFWAY, "Training")
+
+    assert texts == [
+        "Training",
+        "epoch 2/3",
+        "step 1,500 / 3,000",
+        "loss 0.2500",
+        "118,000 ex/s",
+        "0:41 left",
+    ]
+    assert bar.value() * 2 == bar.maximum()
+    assert bar.text() == "epoch 2/3, step 1,500 / 3,000"
+
+
+def test_that_start_up_shows_words_and_a_bar_without_a_measure(panel):
+    texts, bar = _shown(panel, RunStatus(epoch_total=3), "Importing TensorFlow…")
+
+    assert texts[0] == "Importing TensorFlow…"
+    assert bar.maximum() == 0
+
+
+def test_that_a_run_that_ended_before_its_first_step_leaves_the_bar_empty(qtbot):
+    status = RunStatus(stage=RunStage.ENDED, outcome=Outcome.FAILED)
+    _, bar = _shown(panel, status, "Failed")
+
+    assert (bar.value(), bar.maximum() > 0) == (0, True)
+
+
+def test_that_no_run_shows_dashes(panel):
+    texts, bar = _shown(panel, None)
+
+    assert texts[0] == "No run yet"
+    assert texts[4] == formatting.DASH
+    assert bar.value() == 0
+
+
+def test_that_numbers_keep_their_place_while_they_change(qtbot, panel):
+    panel.resize(1280, 40)
+    panel.setStatus(HALFWAY, "Training")
+    with qtbot.waitExposed(panel):
+        panel.show()
+    before = [label.x() for label in panel.findChildren(QLabel)]
+    panel.setStatus(HALFWAY.model_copy(update={"step": 2, "examples_per_second": 3.0}), "Saving…")
+    panel.layout().activate()
+
+    assert [label.x() for label in panel.findChildren(QLabel)] == before

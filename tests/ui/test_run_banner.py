@@ -1,0 +1,70 @@
+"""Which run is shown, how it ended, and why."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QLabel, QPushButton
+
+from gpupanel.domain.problem import Problem
+from gpupanel.ui.panels.run_banner import RunBanner
+
+KILLED = Problem(
+    code="trainer_killed",
+    message="The trainer was killed by signal 9.",
+    hint="Look for memory that ran out.",
+    detail="exit code -9",
+)
+
+
+@pytest.fixture
+def banner(qtbot):
+    banner = RunBanner()
+    qtbot.addWidget(banner)
+    banner.setRun("2026-11-21-digits", "Lost")
+    with qtbot.waitExposed(banner):
+        banner.show()
+    return banner
+
+
+def _button(banner, words):
+    buttons = banner.findChildren(QPushButton)
+    return next(button for button in buttons if words in button.text().replace("&", ""))
+
+
+def test_that_a_problem_is_a_sentence_with_its_hint(banner):
+    banner.setProblem(KILLED)
+
+    texts = [label.text() for label in banner.findChildren(QLabel) if label.isVisible()]
+    assert "✕ The trainer was killed by signal 9." in texts
+    assert "Look for memory that ran out." in texts
+
+
+def test_that_everything_about_a_problem_can_be_copied(qtbot, banner):
+    banner.setProblem(KILLED, ("last line",))
+
+    qtbot.mouseClick(_button(banner, "Copy"), Qt.MouseButton.LeftButton)
+
+    copied = QGuiApplication.clipboard().text()
+    for part in (KILLED.message, KILLED.hint, KILLED.detail, "last line", KILLED.code):
+        assert part in copied
+
+
+def test_that_the_next_run_takes_the_problem_away(banner):
+    banner.setProblem(KILLED)
+
+    banner.setProblem(None)
+
+    assert not banner.findChild(QLabel, "run_problem").isVisible()
+
+
+def test_that_no_run_takes_no_room(banner):
+    banner.setRun("", "")
+
+    assert not banner.isVisible()
+
+
+def test_that_there_is_a_way_back_only_when_there_is_somewhere_to_go(qtbot, banner):
+    assert not _button(banner, "Back").isVisible()
+    banner.setReturnVisible(visible=True)
+    with qtbot.waitSignal(banner.returnRequested):
+        qtbot.mouseClick(_button(banner, "Back"), Qt.MouseButton.LeftButton)
