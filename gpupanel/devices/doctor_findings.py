@@ -8,7 +8,7 @@ from typing import Final
 
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.problem import Problem, Severity
-from gpupanel.domain.tensorflow_facts import TensorFlowFacts
+from gpupanel.domain.tensorflow_facts import SharedLibrary, TensorFlowFacts
 
 _PIP: Final = f"{sys.executable} -m pip install"
 _INSTALL_CUDA: Final = f"{_PIP} 'gpupanel[cuda]'"
@@ -114,20 +114,26 @@ def _libraries(examined: Examined) -> Iterator[Problem]:
     facts = _working_tensorflow(examined)
     if facts is None or not examined.gpus:
         return
+    # It does without one or the other; what counts is whether it sees the GPUs.
+    severity = Severity.ERROR if _sees_fewer_gpus(examined) else Severity.HINT
     missing = [library for library in facts.libraries if not library.was_found]
-    if not missing:
-        return
-    names = ", ".join(library.soname for library in missing)
-    of_driver_only = all(not library.package for library in missing)
-    yield Problem(
-        code="driver_libraries_missing" if of_driver_only else "cuda_libraries_missing",
-        # It does without one or the other; what counts is whether it sees the GPUs.
-        severity=Severity.ERROR if _sees_fewer_gpus(examined) else Severity.HINT,
-        message=f"TensorFlow does not find {names}, which it needs to use GPUs.",
-        hint="Install the CUDA part of the NVIDIA driver (Debian: sudo apt install libcuda1)."
-        if of_driver_only
-        else _INSTALL_CUDA,
-        detail="\n".join(library.error for library in missing),
+    of_driver = [library for library in missing if not library.package]
+    of_cuda = [library for library in missing if library.package]
+    if of_driver:
+        hint = "Install the CUDA part of the NVIDIA driver (Debian: sudo apt install libcuda1)."
+        yield _missing("driver_libraries_missing", severity, of_driver, hint)
+    if of_cuda:
+        yield _missing("cuda_libraries_missing", severity, of_cuda, _INSTALL_CUDA)
+
+
+def _missing(code: str, severity: Severity, libraries: list[SharedLibrary], hint: str) -> Problem:
+    names = ", ".join(library.soname for library in libraries)
+    return Problem(
+        code=code,
+        severity=severity,
+        message=f"TensorFlow does not find {names}, needed to use GPUs.",
+        hint=hint,
+        detail="\n".join(library.error for library in libraries),
     )
 
 

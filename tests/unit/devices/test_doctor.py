@@ -122,6 +122,15 @@ def test_that_the_drivers_own_library_is_not_asked_of_pip() -> None:
     assert "pip" not in problem.hint
 
 
+def test_that_libraries_of_the_driver_and_of_cuda_are_told_apart() -> None:
+    facts = BLIND.model_copy(update={"libraries": (_not_found(DRIVER), _not_found(CUDNN))})
+
+    assert _told(replace(WELL, tensorflow=facts)) == [
+        ("driver_libraries_missing", Severity.ERROR),
+        ("cuda_libraries_missing", Severity.ERROR),
+    ]
+
+
 def test_that_a_build_without_cuda_is_told_where_there_is_a_gpu() -> None:
     facts = TensorFlowFacts(version="2.21.0")
 
