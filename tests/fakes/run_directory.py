@@ -1,9 +1,9 @@
 """A run's directory written by the test itself, for tests of what follows a run."""
 
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-
-from filelock import FileLock
+from typing import Self
 
 from gpupanel.domain.device import TelemetrySample
 from gpupanel.domain.events import (
@@ -21,7 +21,6 @@ from gpupanel.domain.events import (
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.run_layout import RunLayout
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.launcher import create_run
 from gpupanel.runs.run_lock import hold_run_lock
@@ -37,13 +36,13 @@ class WrittenRun:
         profile = profile or Profile(name="written")
         plan = prepare(profile, CPU_ONLY).plan
         assert plan is not None
-        self.layout: RunLayout = create_run(profile, plan, runs_dir)
+        self.layout = create_run(profile, plan, runs_dir)
         self._time_s = STARTED_S
         self._step = 0
-        self._lock: FileLock | None = None
+        self._release: Callable[[], None] | None = None
 
-    def __enter__(self) -> "WrittenRun":
-        self._lock = hold_run_lock(self.layout)
+    def __enter__(self) -> Self:
+        self._release = hold_run_lock(self.layout).release
         return self
 
     def __exit__(
@@ -56,9 +55,9 @@ class WrittenRun:
 
     def vanish(self) -> None:
         """Let go of the lock, as a supervisor that was killed does."""
-        if self._lock is not None:
-            self._lock.release()
-            self._lock = None
+        if self._release is not None:
+            self._release()
+            self._release = None
 
     def write(self, *events: Event) -> None:
         with self.layout.events.open("a", encoding="utf-8") as file:

@@ -19,9 +19,13 @@ def bridge(qapp, monkeypatch):
     bridge.uninstall()
 
 
+def _fail(words):
+    raise ValueError(words)
+
+
 def _raise(words):
     try:
-        raise ValueError(words)
+        _fail(words)
     except ValueError as error:
         sys.excepthook(type(error), error, error.__traceback__)
 

@@ -58,7 +58,7 @@ def test_that_start_up_shows_words_and_a_bar_without_a_measure(panel):
     assert bar.maximum() == 0
 
 
-def test_that_a_run_that_ended_before_its_first_step_leaves_the_bar_empty(qtbot):
+def test_that_a_run_that_ended_before_its_first_step_leaves_the_bar_empty(panel):
     status = RunStatus(stage=RunStage.ENDED, outcome=Outcome.FAILED)
     _, bar = _shown(panel, status, "Failed")
 
