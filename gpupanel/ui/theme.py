@@ -17,7 +17,7 @@ from gpupanel.ui import resources
 GRID = 8
 """Pixels that every gap is a multiple of."""
 
-_SMALL_TEXT = 0.88
+SMALL_TEXT = 0.88
 """The second of the two text sizes, as a part of the system's own."""
 
 
@@ -193,7 +193,7 @@ def style_sheet(theme: Theme, font: QFont) -> str:
         KeyError: The style sheet names a colour that the theme does not have.
     """
     source = Template(resources.path("styles", "panel.qss").read_text(encoding="utf-8"))
-    small = max(7.0, font.pointSizeF() * _SMALL_TEXT) if font.pointSizeF() > 0 else 9.0
+    small = max(7.0, font.pointSizeF() * SMALL_TEXT) if font.pointSizeF() > 0 else 9.0
     icons = resources.path("icons", theme.name).as_posix()
     return source.substitute(asdict(theme), small=f"{small:.1f}pt", icons=icons)
 

@@ -1,0 +1,105 @@
+"""What a run does, as curves."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QTimer, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStackedLayout, QVBoxLayout, QWidget
+
+from gpupanel.domain.device import DeviceInventory, TelemetrySample
+from gpupanel.domain.events import Event
+from gpupanel.ui.plots.plot_wall import PlotWall
+from gpupanel.ui.plots.run_curves import RunCurves
+from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.empty_state import EmptyState
+
+_PREPARE_AFTER_MS = 600
+"""When the window stands and nobody waits for it, and before a run needs the plots."""
+
+
+class LivePanel(QWidget):
+    """Takes events and samples in at any rate; plots draw them on a timer of their own."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._curves = RunCurves()
+        self._inventory: DeviceInventory | None = None
+        self._empty = EmptyState(
+            "Nothing to draw yet",
+            "Press Start: loss and accuracy, what each device does and how fast it goes\n"
+            "appear here while the run trains. A past run can be opened under Runs.",
+        )
+        self._wall = PlotWall(self._curves)
+        self._hint = QLabel("Drag or turn the wheel in a plot to look closer.")
+        self._hint.setProperty("tone", "muted")
+        self._hint.setProperty("textSize", "small")
+        self._follow = QPushButton("Whole run")
+        self._follow.setProperty("role", "quiet")
+        self._follow.setToolTip(
+            "Show the whole run again and follow it.\nA double click in a plot does the same."
+        )
+        self._follow.setEnabled(False)
+        self._follow.clicked.connect(self._wall.follow)
+        self._wall.followingChanged.connect(self._follow.setDisabled)
+        self._stack = QStackedLayout()
+        self._arrange()
+        self._unprepared = list(self._wall.plots)
+        self._preparing = QTimer(self)
+        self._preparing.timeout.connect(self._prepare_one)
+        self._preparing.start(_PREPARE_AFTER_MS)
+
+    def clear(self) -> None:
+        """Forget the run that is shown."""
+        self._show_run(RunCurves())
+        self._stack.setCurrentIndex(0)
+
+    def setDevices(self, inventory: DeviceInventory) -> None:
+        """Draw utilization and memory of these devices, in their colours."""
+        if self._inventory is not None and self._inventory.devices == inventory.devices:
+            return
+        self._inventory = inventory
+        self._curves.set_devices(inventory)
+        self._wall.setDevices(inventory)
+
+    def addEvents(self, events: Sequence[Event]) -> None:
+        """Take in what the run reported since the last call."""
+        self._curves.add_events(events)
+        self._show_what_there_is()
+
+    def addSamples(self, samples: Sequence[TelemetrySample]) -> None:
+        """Take in what the devices reported since the last call."""
+        self._curves.add_samples(samples)
+        self._show_what_there_is()
+
+    def _arrange(self) -> None:
+        plots = QWidget()
+        foot = QHBoxLayout()
+        foot.addWidget(self._hint, 1)
+        foot.addWidget(self._follow)
+        column = QVBoxLayout(plots)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GRID // 2)
+        column.addWidget(self._wall, 1)
+        column.addLayout(foot)
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(plots)
+        self.setLayout(self._stack)
+
+    def _show_run(self, curves: RunCurves) -> None:
+        self._curves = curves
+        if self._inventory is not None:
+            curves.set_devices(self._inventory)
+        self._wall.setCurves(curves)
+        self._wall.follow()
+
+    def _show_what_there_is(self) -> None:
+        if self._curves.has_points:
+            self._stack.setCurrentIndex(1)
+
+    @Slot()
+    def _prepare_one(self) -> None:
+        # One plot a turn of the event loop, so that the window answers in between.
+        if self._unprepared:
+            self._unprepared.pop().prepare()
+            self._preparing.setInterval(0)
+        else:
+            self._preparing.stop()

@@ -1,0 +1,40 @@
+"""Ranges of axes that stand still while values change."""
+
+import math
+
+
+def nice_step(span: float, parts: int = 5) -> float:
+    """A step of 1, 2 or 5 times a power of ten that divides a span into about so many parts."""
+    rough = span / max(1, parts)
+    if rough <= 0.0 or not math.isfinite(rough):
+        return 1.0
+    power: float = 10.0 ** math.floor(math.log10(rough))
+    return next((n * power for n in (1.0, 2.0, 5.0) if n * power >= rough), 10.0 * power)
+
+
+def settled_range(
+    least: float, greatest: float, shown: tuple[float, float] | None
+) -> tuple[float, float]:
+    """A range of round numbers around values; the one that is shown as long as it will do.
+
+    It widens as soon as a value is outside and narrows only when the values fill less than a
+    half of it, so that the axis does not follow every wiggle.
+    """
+    span = greatest - least
+    if shown is not None:
+        low, high = shown
+        if low <= least and greatest <= high and span >= 0.5 * (high - low):
+            return shown
+    if span <= 0.0:
+        span = abs(greatest) or 1.0
+    step = nice_step(span)
+    low, high = math.floor(least / step) * step, math.ceil(greatest / step) * step
+    return (low, high) if high > low else (low, low + step)
+
+
+def time_range(elapsed_s: float) -> tuple[float, float]:
+    """From the start of the run to a round time after now, which grows in jumps."""
+    if elapsed_s <= 10.0:
+        return 0.0, 10.0
+    step = nice_step(elapsed_s, parts=8)
+    return 0.0, math.ceil(elapsed_s / step) * step

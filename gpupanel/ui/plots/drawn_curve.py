@@ -1,0 +1,60 @@
+"""A curve as pyqtgraph draws it."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyqtgraph as pg
+
+from gpupanel.ui.plots.curve import Curve
+from gpupanel.ui.plots.decimation import envelope
+
+if TYPE_CHECKING:
+    from gpupanel.ui.plots.sample_buffer import Floats
+
+_DOT_SIZE = 7.0
+
+
+class DrawnCurve:
+    """Draws a buffer, decimated to the pixels of the plot, and only when something changed."""
+
+    def __init__(self, curve: Curve) -> None:
+        self._curve = curve
+        self._drawn: tuple[int, float, float, int] | None = None
+        self._values: Floats = np.empty(0)
+        self._line = pg.PlotCurveItem(antialias=True)
+        self._dots = pg.ScatterPlotItem(size=_DOT_SIZE) if curve.has_dots else None
+        self.recolor()
+
+    @property
+    def items(self) -> tuple[pg.GraphicsObject, ...]:
+        """What has to be put into the plot."""
+        return (self._line,) if self._dots is None else (self._line, self._dots)
+
+    def recolor(self) -> None:
+        """Take the colours of the theme that is shown now."""
+        color = self._curve.color()
+        # A line of one pixel has a fast path in Qt's painter; a wider one costs a hundredfold.
+        self._line.setPen(pg.mkPen(color, width=1))
+        if self._dots is not None:
+            self._dots.setBrush(pg.mkBrush(color))
+            self._dots.setPen(pg.mkPen(None))
+
+    def redraw(self, start_s: float, end_s: float, pixels: int) -> None:
+        """Bring what is drawn up to date."""
+        buffer = self._curve.buffer
+        wanted = (buffer.revision, start_s, end_s, pixels)
+        if wanted == self._drawn:
+            return
+        self._drawn = wanted
+        times, self._values = envelope(buffer.times, buffer.values, start_s, end_s, pixels)
+        whole = bool(np.isfinite(self._values).all())
+        self._line.setData(
+            times, self._values, connect="all" if whole else "finite", skipFiniteCheck=whole
+        )
+        if self._dots is not None:
+            self._dots.setData(times, self._values)
+
+    def bounds(self) -> tuple[float, float] | None:
+        """The least and the greatest value that is drawn; ``None`` where nothing is."""
+        known = self._values[np.isfinite(self._values)]
+        return (float(known.min()), float(known.max())) if known.size else None

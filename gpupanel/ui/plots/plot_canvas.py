@@ -1,0 +1,177 @@
+"""The part of a plot that pyqtgraph paints."""
+
+import math
+
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtGui import QFont, QMouseEvent
+from PySide6.QtWidgets import QWidget
+from typing_extensions import override
+
+from gpupanel.ui import theme
+from gpupanel.ui.plots.axis_range import settled_range
+from gpupanel.ui.plots.curve import Curve
+from gpupanel.ui.plots.drawn_curve import DrawnCurve
+from gpupanel.ui.plots.time_axis import TimeAxis
+from gpupanel.ui.plots.value_axis import ValueAxis
+
+_LEFT_AXIS_WIDTH = 52
+_MARGIN = 0.04
+"""Of the range of values, above and below what is drawn at its very edge."""
+
+
+class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
+    """Curves over time. Dragging and the wheel move along the time only.
+
+    Args:
+        value_range: A range that never changes, or ``None`` to fit round numbers to the values.
+        bounds: What a fitted range never leaves.
+    """
+
+    timeRangeChosen = Signal(float, float)
+    """A person moved or zoomed to that span of time."""
+    timeRangeReset = Signal()
+    """A person asked for the whole run again, by a double click."""
+    pointed = Signal(object)
+    """The time under the pointer, or ``None`` when the pointer left."""
+
+    def __init__(
+        self,
+        value_range: tuple[float, float] | None,
+        bounds: tuple[float, float],
+        parent: QWidget | None = None,
+    ) -> None:
+        axes = {"bottom": TimeAxis("bottom"), "left": ValueAxis("left")}
+        super().__init__(parent, axisItems=axes)
+        self._fixed, self._bounds = value_range, bounds
+        self._shown: tuple[float, float] | None = None
+        self._curves: list[DrawnCurve] = []
+        self._times = (0.0, 10.0)
+        self._pointer = pg.InfiniteLine(angle=90, movable=False)
+        self._pointer.hide()
+        self._box = self.getPlotItem().getViewBox()
+        self._dress()
+        self._box.sigRangeChangedManually.connect(self._take_range)
+        theme.changes.changed.connect(self.recolor)
+        self.setTimeRange(*self._times)
+        self._show_values(value_range or (0.0, 1.0))
+
+    @property
+    def time_range(self) -> tuple[float, float]:
+        """The span of time that is shown, in seconds since the start of the run."""
+        return self._times
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        """The range of values that is shown."""
+        low, high = self._box.viewRange()[1]
+        return float(low), float(high)
+
+    def setCurves(self, curves: tuple[Curve, ...]) -> None:
+        """Draw these instead of what was drawn."""
+        for drawn in self._curves:
+            for item in drawn.items:
+                self.removeItem(item)
+        self._curves = [DrawnCurve(curve) for curve in curves]
+        for drawn in self._curves:
+            for item in drawn.items:
+                self.addItem(item)
+        self._shown = None
+
+    def setTimeRange(self, start_s: float, end_s: float) -> None:
+        """Show that span of time."""
+        self._times = (start_s, end_s)
+        self._box.setXRange(start_s, end_s, padding=0)
+
+    def setBounds(self, low: float, high: float) -> None:
+        """Never leave that range when fitting one to the values."""
+        self._bounds = (low, high)
+        self._shown = None
+
+    def setPointer(self, time_s: float | None) -> None:
+        """Draw a line through that time, wherever the pointer is."""
+        self._pointer.setVisible(time_s is not None)
+        if time_s is not None:
+            self._pointer.setPos(time_s)
+
+    def redraw(self, *, keep_axes: bool) -> None:
+        """Bring the curves up to date, and the range of values unless it has to stay."""
+        pixels = max(1, math.ceil(self._box.width()))
+        for drawn in self._curves:
+            drawn.redraw(*self._times, pixels)
+        if not keep_axes and self._fixed is None:
+            self._fit()
+
+    @Slot()
+    def recolor(self) -> None:
+        """Take the colours of the theme that is shown now."""
+        colors = theme.current()
+        self.setBackground(colors.color("surface"))
+        for side in ("left", "bottom"):
+            axis = self.getPlotItem().getAxis(side)
+            axis.setPen(pg.mkPen(colors.color("border")))
+            axis.setTextPen(pg.mkPen(colors.color("muted")))
+        self._pointer.setPen(pg.mkPen(colors.color("strong_border"), width=1))
+        for drawn in self._curves:
+            drawn.recolor()
+
+    @override
+    def mouseMoveEvent(self, ev: QMouseEvent) -> None:
+        super().mouseMoveEvent(ev)
+        self.pointed.emit(float(self._box.mapSceneToView(ev.position()).x()))
+
+    @override
+    def mouseDoubleClickEvent(self, ev: QMouseEvent) -> None:
+        self.timeRangeReset.emit()
+        ev.accept()
+
+    @override
+    def leaveEvent(self, ev: QEvent) -> None:
+        super().leaveEvent(ev)
+        self.pointed.emit(None)
+
+    def _dress(self) -> None:
+        item = self.getPlotItem()
+        item.hideButtons()
+        item.setMenuEnabled(False)
+        item.showGrid(x=False, y=True, alpha=0.6)
+        item.setContentsMargins(0, 8, 12, 0)
+        self._box.setMouseEnabled(x=True, y=False)
+        self._box.disableAutoRange()
+        self._box.setDefaultPadding(0.0)
+        self._box.setLimits(xMin=0.0, minXRange=1.0)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.addItem(self._pointer, ignoreBounds=True)
+        font = QFont(self.font())
+        font.setPointSizeF(max(7.0, font.pointSizeF() * theme.SMALL_TEXT))
+        for side in ("left", "bottom"):
+            axis = item.getAxis(side)
+            axis.setTickFont(font)
+            axis.setStyle(
+                tickLength=-3, tickTextOffset=4, maxTickLevel=0, hideOverlappingLabels=False
+            )
+            axis.enableAutoSIPrefix(False)
+        item.getAxis("left").setWidth(_LEFT_AXIS_WIDTH)
+        item.getAxis("bottom").setHeight(20)
+        self.recolor()
+
+    @Slot()
+    def _take_range(self) -> None:
+        start, end = self._box.viewRange()[0]
+        self._times = (float(start), float(end))
+        self.timeRangeChosen.emit(*self._times)
+
+    def _fit(self) -> None:
+        known = [bounds for drawn in self._curves if (bounds := drawn.bounds()) is not None]
+        if not known:
+            return
+        least = max(self._bounds[0], min(low for low, _ in known))
+        greatest = min(self._bounds[1], max(high for _, high in known))
+        wanted = settled_range(least, greatest, self._shown)
+        wanted = (max(self._bounds[0], wanted[0]), min(self._bounds[1], wanted[1]))
+        if wanted != self._shown and wanted[1] > wanted[0]:
+            self._shown = wanted
+            self._show_values(wanted)
+
+    def _show_values(self, shown: tuple[float, float]) -> None:
+        self._box.setYRange(*shown, padding=_MARGIN)

@@ -1,0 +1,155 @@
+"""Reads the devices in a thread of its own, so that a slow driver never stalls the window."""
+
+import logging
+from collections.abc import Callable
+from typing import Protocol
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from typing_extensions import override
+
+from gpupanel.domain.device import DeviceInventory, TelemetrySample
+from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
+
+_LOG = logging.getLogger(__name__)
+_JOIN_MS = 2_000
+"""Longer than any driver that still answers takes for one sample."""
+_SAMPLES_A_LOOK = 10
+"""The static facts are asked for again with every so many samples: GPUs come and go."""
+
+
+class DeviceSource(Protocol):
+    """What is asked: :class:`gpupanel.devices.sampler.DeviceSampler`, or a stand-in of it."""
+
+    def inventory(self) -> DeviceInventory:
+        """The devices with what does not change about them."""
+        ...
+
+    def sample(self) -> TelemetrySample:
+        """What they report now."""
+        ...
+
+    def close(self) -> None:
+        """Let the driver go."""
+        ...
+
+
+def machine_devices() -> DeviceSource:
+    """The devices of this machine."""
+    # Here and not above: it is the worker's thread that waits for the import.
+    from gpupanel.devices.sampler import DeviceSampler
+
+    return DeviceSampler()
+
+
+class _DeviceWorker(Worker):
+    """Lives in the thread: makes the source there, asks it, lets it go."""
+
+    inventoryChanged = Signal(object)
+    sampled = Signal(object)
+
+    def __init__(self, make_source: Callable[[], DeviceSource], interval_ms: int) -> None:
+        super().__init__()
+        self._make_source = make_source
+        self._interval_ms = interval_ms
+        self._source: DeviceSource | None = None
+        self._timer: QTimer | None = None
+        self._inventory: DeviceInventory | None = None
+        self._samples = 0
+
+    @Slot()
+    def begin(self) -> None:
+        """Ask for the first time, then again and again."""
+        self._source = self._make_source()
+        self._timer = QTimer(self)
+        # Counted from the end of one sample to the start of the next: a driver that is slower
+        # than the interval is not asked without a pause.
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._ask)
+        self._ask()
+
+    @Slot()
+    @override
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        if self._source is not None:
+            self._source.close()
+            self._source = None
+
+    @Slot()
+    def _ask(self) -> None:
+        if self._source is None or self._timer is None:
+            return
+        if self._samples % _SAMPLES_A_LOOK == 0:
+            self._look(self._source)
+        self._samples += 1
+        self.sampled.emit(self._source.sample())
+        self._timer.start(self._interval_ms)
+
+    def _look(self, source: DeviceSource) -> None:
+        inventory = source.inventory()
+        if inventory != self._inventory:
+            self._inventory = inventory
+            self.inventoryChanged.emit(inventory)
+
+
+_left_behind: list[tuple[WorkerThread, _DeviceWorker]] = []
+"""Threads whose driver never came back."""
+
+
+class DeviceWatch(QObject):
+    """The window's view of the devices: lives in the GUI thread and never waits for a driver.
+
+    Args:
+        make_source: Called in the worker's thread.
+    """
+
+    inventoryChanged = Signal(object)
+    """A :class:`DeviceInventory`: first of all, and whenever it changed."""
+    sampled = Signal(object)
+    """A :class:`TelemetrySample`."""
+
+    def __init__(
+        self,
+        parent: QObject | None = None,
+        *,
+        make_source: Callable[[], DeviceSource] = machine_devices,
+    ) -> None:
+        super().__init__(parent)
+        self._make_source = make_source
+        self._thread: WorkerThread | None = None
+        self._worker: _DeviceWorker | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the devices are being read."""
+        return self._thread is not None
+
+    def start(self, interval_ms: int = 500) -> None:
+        """Read the devices with so much of a pause in between; nothing happens when it does."""
+        if self._thread is not None:
+            return
+        self._worker = _DeviceWorker(self._make_source, interval_ms)
+        self._thread = WorkerThread(self._worker, "devices", self)
+        self._worker.inventoryChanged.connect(self.inventoryChanged)
+        self._worker.sampled.connect(self.sampled)
+        self._thread.started.connect(self._worker.begin)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread: waits for the one sample that is being taken, within reason."""
+        thread, worker = self._thread, self._worker
+        self._thread = self._worker = None
+        if thread is None or worker is None:
+            return
+        worker.inventoryChanged.disconnect(self.inventoryChanged)
+        worker.sampled.disconnect(self.sampled)
+        thread.quit()
+        if thread.wait(_JOIN_MS):
+            thread.deleteLater()
+            return
+        # A running QThread that is destroyed takes the process with it: leave it behind instead.
+        _LOG.warning("The NVIDIA driver does not answer; its thread was left behind.")
+        thread.setParent(None)
+        _left_behind.append((thread, worker))
