@@ -53,7 +53,7 @@ class MainWindow(QMainWindow):
         self.profiles = ProfileActions(self.session, settings, self._questions, self)
         self._history = RunHistory(runs_dir, self)
         self._device_watch = DeviceWatch(self)
-        self._preview_loader = PreviewLoader(self)
+        self._preview_loader = PreviewLoader(parent=self)
         self._is_first_listing = True
         self.profile_bar = ProfileBar()
         self.devices = DevicePanel()
@@ -190,6 +190,7 @@ class MainWindow(QMainWindow):
             self._settings.setValue(_TOLD_KEY, 1)
             self._questions.tell_run_goes_on()
         self._settings.setValue(_GEOMETRY_KEY, self.saveGeometry())
+        self.session.close()
         self._device_watch.stop()
         self._preview_loader.stop()
         self._history.stop()

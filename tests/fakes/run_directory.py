@@ -1,6 +1,5 @@
 """A run's directory written by the test itself, for tests of what follows a run."""
 
-from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -39,7 +38,7 @@ class WrittenRun:
         self.layout = create_run(profile, plan, runs_dir)
         self._time_s = STARTED_S
         self._step = 0
-        self._release: Callable[[], None] | None = None
+        self._release = None
 
     def __enter__(self) -> Self:
         self._release = hold_run_lock(self.layout).release
