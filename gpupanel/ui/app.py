@@ -45,7 +45,7 @@ def make_application() -> QApplication:
     application = QApplication(sys.argv[:1])
     application.setApplicationName("gpupanel")
     application.setOrganizationName("gpupanel")
-    application.setDesktopFileName("gpupanel")
+    application.setDesktopFileName("org.gpupanel.gpupanel")
     icon = resources.path("icons", "gpupanel.svg")
     if icon.is_file():
         application.setWindowIcon(QIcon(str(icon)))

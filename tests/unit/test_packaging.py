@@ -1,0 +1,56 @@
+"""What a desktop reads about the application fits together."""
+
+import configparser
+import re
+import tomllib
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+ROOT = Path(__file__).parents[2]
+APPLICATION_ID = "org.gpupanel.gpupanel"
+PACKAGING = ROOT / "packaging"
+
+
+def _metainfo() -> ET.Element:
+    return ET.parse(PACKAGING / f"{APPLICATION_ID}.metainfo.xml").getroot()
+
+
+def _desktop_entry() -> configparser.SectionProxy:
+    parser = configparser.ConfigParser(interpolation=None)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    parser.read(PACKAGING / f"{APPLICATION_ID}.desktop", encoding="utf-8")
+    return parser["Desktop Entry"]
+
+
+def _project() -> dict[str, object]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def test_that_the_desktop_finds_window_entry_and_metadata_under_one_name() -> None:
+    window = (ROOT / "gpupanel" / "ui" / "app.py").read_text(encoding="utf-8")
+
+    assert re.findall(r'setDesktopFileName\("(.+)"\)', window) == [APPLICATION_ID]
+    assert _metainfo().findtext("id") == APPLICATION_ID
+    assert _metainfo().findtext("launchable") == f"{APPLICATION_ID}.desktop"
+    assert _desktop_entry()["Icon"] == APPLICATION_ID
+
+
+def test_that_the_entry_starts_a_command_that_the_package_installs() -> None:
+    command = _desktop_entry()["Exec"].split()[0]
+
+    assert command in _project()["scripts"]  # type: ignore[operator]
+    assert _metainfo().findtext("provides/binary") == command
+
+
+def test_that_the_metadata_name_this_version_and_licence() -> None:
+    releases = [release.get("version") for release in _metainfo().findall("releases/release")]
+
+    assert releases[0] == _project()["version"]
+    assert _metainfo().findtext("project_license") == _project()["license"]
+
+
+def test_that_the_icon_is_a_square_drawing() -> None:
+    icon = ET.parse(ROOT / "resources" / "icons" / "gpupanel.svg").getroot()
+
+    assert icon.tag.endswith("svg")
+    assert icon.get("width") == icon.get("height")
