@@ -8,11 +8,11 @@ import tensorflow as tf
 
 from gpupanel.trainer.datasets.examples import Indices
 from gpupanel.trainer.feeds import Feed
-from gpupanel.trainer.order import replica_offsets
+from gpupanel.trainer.order import divide_batch
 
 ReplicaStep = Callable[[tf.Tensor, tf.Tensor, tf.Tensor], tuple[tf.Tensor, tf.Tensor]]
-"""From features, labels and the global batch size to the summed loss and the summed measure of
-one replica's part."""
+"""From the features and labels of a replica's part, and the number of examples over all
+replicas, to the summed loss and the summed measure of its part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,11 @@ class Calls:
         self._feed = feed
         self._shares = shares
         self._replica_step = replica_step
-        offsets = tf.TensorSpec([len(shares) + 1], tf.int32)
+        bounds = tf.TensorSpec([len(shares), 2], tf.int32)
+        copies = tf.TensorSpec([], tf.int32)
         # Without autograph: the loop is written with TensorFlow's own, which traces faster.
         self._function = tf.function(
-            self._steps, input_signature=[offsets, *feed.signature], autograph=False
+            self._steps, input_signature=[bounds, copies, *feed.signature], autograph=False
         )
 
     def trace(self) -> None:
@@ -63,37 +64,37 @@ class Calls:
         Raises:
             ProblemError: An example cannot be read.
         """
-        offsets = replica_offsets(self._shares, batches.shape[1])
-        sums = self._function(tf.constant(offsets), *self._feed.tensors(batches)).numpy()
+        parts = divide_batch(self._shares, batches.shape[1])
+        division = (tf.constant(parts.bounds), tf.constant(parts.copies))
+        sums = self._function(*division, *self._feed.tensors(batches)).numpy()
         return CallSums(float(sums[0]), float(sums[1]), round(float(sums[2])))
 
-    def _steps(self, offsets: tf.Tensor, *stacked: tf.Tensor) -> tf.Tensor:
+    def _steps(self, bounds: tf.Tensor, copies: tf.Tensor, *stacked: tf.Tensor) -> tf.Tensor:
         count = tf.shape(stacked[0])[0]
-        batch_size = tf.cast(offsets[-1], tf.float32)
+        examples = tf.cast(tf.shape(stacked[0])[1] * copies, tf.float32)
 
         def goes_on(step: tf.Tensor, loss_sum: tf.Tensor, _: tf.Tensor) -> tf.Tensor:
             return tf.logical_and(step < count, tf.math.is_finite(loss_sum))
 
         def one_step(step: tf.Tensor, loss_sum: tf.Tensor, measure_sum: tf.Tensor) -> Any:  # noqa: ANN401
             tensors = tuple(tensor[step] for tensor in stacked)
-            loss, measure = self._strategy.run(
-                self._in_replica, args=(offsets, batch_size, tensors)
-            )
+            loss, measure = self._strategy.run(self._in_replica, args=(bounds, examples, tensors))
             return step + 1, loss_sum + self._sum(loss), measure_sum + self._sum(measure)
 
         step, loss_sum, measure_sum = tf.while_loop(
             goes_on, one_step, (0, 0.0, 0.0), parallel_iterations=1
         )
         # One tensor: each that is read costs a round trip.
-        return tf.stack([loss_sum, measure_sum, tf.cast(step, tf.float32)])
+        taken = tf.cast(copies, tf.float32)
+        return tf.stack([loss_sum / taken, measure_sum / taken, tf.cast(step, tf.float32)])
 
     def _in_replica(
-        self, offsets: tf.Tensor, batch_size: tf.Tensor, step: tuple[tf.Tensor, ...]
+        self, bounds: tf.Tensor, examples: tf.Tensor, step: tuple[tf.Tensor, ...]
     ) -> tuple[tf.Tensor, tf.Tensor]:
         context = tf.distribute.get_replica_context()
         replica = int(tf.get_static_value(context.replica_id_in_sync_group))
-        features, labels = self._feed.part(replica, step, offsets[replica], offsets[replica + 1])
-        return self._replica_step(features, labels, batch_size)
+        features, labels = self._feed.part(replica, step, bounds[replica, 0], bounds[replica, 1])
+        return self._replica_step(features, labels, examples)
 
     def _sum(self, per_replica: tf.Tensor) -> tf.Tensor:
         return self._strategy.reduce(tf.distribute.ReduceOp.SUM, per_replica, axis=None)

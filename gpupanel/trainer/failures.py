@@ -27,12 +27,11 @@ def problems_of(error: BaseException, plan: LaunchPlan | None = None) -> tuple[P
         return (_no_space(detail),)
     if any(_is_out_of_memory(cause) for cause in _chain(error)):
         return (_out_of_memory(str(error), detail, plan),)
-    first_line = next(iter(str(error).splitlines()), "") or "no message"
     return (
         Problem(
             code="trainer_crashed",
             message=f"The training ended with an unexpected {type(error).__name__}: "
-            f"{first_line[:200]}",
+            f"{_first_sentence(error)[:200]}",
             hint="The details below tell where; trainer.log in the run's folder has the rest.",
             detail=detail,
         ),
@@ -50,6 +49,15 @@ def tensorflow_not_importable(error: BaseException) -> ProblemError:
             detail="".join(traceback.format_exception(error)),
         )
     )
+
+
+def _first_sentence(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if lines and lines[0].startswith("Graph execution error"):
+        # TensorFlow names every frame that made the failing node before it says what failed.
+        frames = [number for number, line in enumerate(lines) if line.startswith('File "')]
+        lines = lines[frames[-1] + 1 :] if frames else lines[1:]
+    return lines[0] if lines else "it says no more"
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

@@ -25,7 +25,7 @@ class Learner:
 
     Attributes:
         calls: Training steps.
-        small_batch_calls: For a last batch that is too small to be accumulated in parts.
+        small_batch_calls: For a last batch that is too small for so many micro-batches.
         validation_calls: ``None`` when nothing is validated.
     """
 

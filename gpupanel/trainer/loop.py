@@ -15,7 +15,7 @@ from gpupanel.trainer.early_stopping import after_epoch, reason_to_stop
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.learner import Learner
-from gpupanel.trainer.order import epoch_order, replica_offsets
+from gpupanel.trainer.order import divide_batch, epoch_order
 from gpupanel.trainer.pace import Pace
 from gpupanel.trainer.position import Position
 from gpupanel.trainer.record import TrainingRecord
@@ -143,10 +143,10 @@ class TrainingLoop:
             yield order[np.newaxis, full * size :]
 
     def _calls_for(self, batches: Indices) -> Calls:
-        parts = np.diff(replica_offsets(self._plan.shares, batches.shape[1]))
-        # Micro-batches without an example would have no statistics for batch normalisation.
-        too_small = parts.max() < self._plan.accumulation_steps
-        return self._learner.small_batch_calls if too_small else self._learner.calls
+        sizes = divide_batch(self._plan.shares, batches.shape[1]).sizes
+        # An empty micro-batch would have no statistics for batch normalisation.
+        enough = sizes.min() >= self._plan.accumulation_steps
+        return self._learner.calls if enough else self._learner.small_batch_calls
 
     def _add(self, sums: CallSums, examples: int, start_s: float) -> None:
         """Count what a call did."""

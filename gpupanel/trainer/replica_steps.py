@@ -37,19 +37,19 @@ class TrainingStep:
         )
 
     def __call__(
-        self, features: tf.Tensor, labels: tf.Tensor, batch_size: tf.Tensor
+        self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
         """One update; gives the summed loss and measure, from before it."""
-        loss_sum, measure_sum, gradients = self._accumulated(features, labels, batch_size)
+        loss_sum, measure_sum, gradients = self._accumulated(features, labels, examples)
         self._optimizer.apply(gradients, self._variables)
         return loss_sum, measure_sum
 
     def _accumulated(
-        self, features: tf.Tensor, labels: tf.Tensor, batch_size: tf.Tensor
+        self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor, Gradients]:
         parts, count = self._accumulation_steps, tf.shape(labels)[0]
         if parts == 1:
-            return self._gradients(features, labels, batch_size)
+            return self._gradients(features, labels, examples)
         loss_sum, measure_sum = tf.constant(0.0), tf.constant(0.0)
         gradients = [tf.zeros_like(variable) for variable in self._variables]
         for part in range(parts):
@@ -57,18 +57,18 @@ class TrainingStep:
             # One micro-batch after the other: side by side they would need the memory of all.
             with tf.control_dependencies(gradients):
                 micro = (tf.identity(features[first:end]), tf.identity(labels[first:end]))
-            loss, measure, more = self._gradients(*micro, batch_size)
+            loss, measure, more = self._gradients(*micro, examples)
             loss_sum, measure_sum = loss_sum + loss, measure_sum + measure
             gradients = [total + gradient for total, gradient in zip(gradients, more, strict=True)]
         return loss_sum, measure_sum, gradients
 
     def _eager_gradients(
-        self, features: tf.Tensor, labels: tf.Tensor, batch_size: tf.Tensor
+        self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor, Gradients]:
         with tf.GradientTape() as tape:
             outputs = self._model(features, training=True)
             loss_sum, measure_sum = self._objective.sums(outputs, labels)
-            loss = loss_sum / batch_size
+            loss = loss_sum / examples
         gradients = tape.gradient(loss, [variable.value for variable in self._variables])
         return loss_sum, measure_sum, gradients
 
@@ -81,8 +81,8 @@ class EvaluationStep:
         self._objective = objective
 
     def __call__(
-        self, features: tf.Tensor, labels: tf.Tensor, batch_size: tf.Tensor
+        self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
         """The summed loss and measure."""
-        del batch_size
+        del examples
         return self._objective.sums(self._model(features, training=False), labels)

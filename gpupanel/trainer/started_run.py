@@ -13,7 +13,11 @@ from gpupanel.domain.run_layout import RunLayout
 
 @dataclass(frozen=True, slots=True)
 class StartedRun:
-    """A run's directory with what stands in it at the start."""
+    """A run's directory with what stands in it at the start.
+
+    Attributes:
+        plan: Each of its replicas has a share of every global batch.
+    """
 
     layout: RunLayout
     profile: Profile
@@ -39,4 +43,14 @@ def read_started_run(layout: RunLayout) -> StartedRun:
                 detail=f"{type(error).__name__}: {error}",
             )
         ) from error
-    return StartedRun(layout, profile, plan)
+    return StartedRun(layout, profile, _with_working_replicas(plan))
+
+
+def _with_working_replicas(plan: LaunchPlan) -> LaunchPlan:
+    """The plan without the replicas whose share is 0.
+
+    They would hold a copy of the weights and sum up zeros in every step, and convolutions have
+    no answer to no example; leaving them out is the same mathematics.
+    """
+    working = tuple(replica for replica in plan.replicas if replica.share > 0)
+    return plan.model_copy(update={"replicas": working})

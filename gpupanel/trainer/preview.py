@@ -1,0 +1,146 @@
+"""``python -m gpupanel.trainer.preview``: a look at data, read as training reads it.
+
+A JSON document on standard input, ``{"data": ..., "seed": ..., "example_limit": ...}``, is
+answered by a :class:`~gpupanel.domain.preview.DataPreview` on standard output. Problems with the
+data are inside the answer. TensorFlow is not imported.
+"""
+
+import base64
+import sys
+from collections.abc import Iterable
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field, TypeAdapter
+
+from gpupanel.domain.data import DataCache, DataSettings, ImagesData, KerasData
+from gpupanel.domain.preview import DataPreview, ExamplePreview
+from gpupanel.domain.value import Value
+from gpupanel.trainer.datasets.examples import Array, DataSet, Examples
+from gpupanel.trainer.datasets.keras_data import needs_download
+from gpupanel.trainer.datasets.read import read_data
+from gpupanel.trainer.datasets.split import split
+from gpupanel.trainer.failures import problems_of
+
+_SHOWN_VALUES = 8
+_LONGEST_SIDE = 128
+_CHECKED_FILES = 1000
+"""Of more images than these, some are looked at, and training may find a bad one among the rest."""
+
+
+class PreviewRequest(Value):
+    """What to look at.
+
+    Attributes:
+        data: A path in it is absolute.
+        seed: Draws the examples that are shown, and the validation split.
+        example_limit: How many are shown at most.
+    """
+
+    data: DataSettings
+    seed: int = 0
+    example_limit: Annotated[int, Field(ge=0)] = 12
+
+
+def preview(request: PreviewRequest) -> DataPreview:
+    """Some examples and the class counts; or the problems that training would have."""
+    data = request.data
+    target = data.target
+    if isinstance(data, KerasData) and needs_download(data):
+        return DataPreview(target=target, needs_download=True)
+    if isinstance(data, ImagesData):
+        data = data.model_copy(update={"cache": DataCache.NONE})
+    try:
+        data_set = read_data(data, _no_download)
+        split(data_set, data, request.seed)
+        _check_some(data_set.training, request.seed)
+        examples = _examples(data_set, request)
+    except Exception as error:  # noqa: BLE001 - told as a problem, as in training
+        return DataPreview(target=target, problems=problems_of(error))
+    return DataPreview(
+        example_count=len(data_set.training),
+        test_example_count=len(data_set.test or ()),
+        feature_shape=data_set.training.feature_shape,
+        target=target,
+        class_counts=_class_counts(data_set, data_set.training),
+        examples=examples,
+    )
+
+
+def _check_some(training: Examples, seed: int) -> None:
+    """Decode examples that stay on disk, all of them where they are few."""
+    if training.in_memory is None:
+        drawn = np.random.default_rng(seed).permutation(len(training))[:_CHECKED_FILES]
+        training.read(drawn.astype(np.int32))
+
+
+def _class_counts(data: DataSet, training: Examples) -> tuple[tuple[str, int], ...]:
+    if not data.class_names:
+        return ()
+    counts = np.bincount(training.labels.astype(np.int64), minlength=len(data.class_names))
+    return tuple((name, int(count)) for name, count in zip(data.class_names, counts, strict=True))
+
+
+def _examples(data: DataSet, request: PreviewRequest) -> tuple[ExamplePreview, ...]:
+    training = data.training
+    count = min(request.example_limit, len(training))
+    drawn = np.random.default_rng(request.seed).choice(len(training), count, replace=False)
+    indices = drawn.astype(np.int32)
+    labels = _label_texts(data, training.labels[indices])
+    features = training.read(indices)
+    return tuple(
+        _example(label, one, data.greatest) for label, one in zip(labels, features, strict=True)
+    )
+
+
+def _label_texts(data: DataSet, labels: Array) -> Iterable[str]:
+    if data.class_names:
+        return [data.class_names[int(label)] for label in labels.astype(np.int64)]
+    return [f"{label:g}" for label in labels.astype(np.float64)]
+
+
+def _example(label: str, features: Array, greatest: float) -> ExamplePreview:
+    pixels = _as_picture(features, greatest)
+    if pixels is None:
+        values = features.ravel()
+        text = ", ".join(f"{value:g}" for value in values[:_SHOWN_VALUES].astype(np.float64))
+        return ExamplePreview(label=label, text=text + (", ..." if values.size > 8 else ""))
+    height, width, channels = pixels.shape
+    return ExamplePreview(
+        label=label,
+        pixels_base64=base64.b64encode(pixels.tobytes()).decode("ascii"),
+        width=width,
+        height=height,
+        channels=channels,
+    )
+
+
+def _as_picture(features: Array, greatest: float) -> Array | None:
+    """``uint8`` pixels, shape [height, width, 1 or 3]; ``None`` when it is no picture."""
+    if features.ndim == 2:
+        features = features[..., np.newaxis]
+    if features.ndim != 3 or features.shape[-1] not in (1, 3):
+        return None
+    # Every n-th pixel is enough for a look.
+    stride = -(-max(features.shape[:2]) // _LONGEST_SIDE)
+    values = features[::stride, ::stride].astype(np.float64)
+    least, most = 0.0, greatest
+    if features.dtype != np.uint8:
+        least, most = float(values.min()), float(values.max())
+    scaled = (values - least) / max(most - least, 1e-12) * 255.0
+    return np.ascontiguousarray(np.rint(np.clip(scaled, 0.0, 255.0)).astype(np.uint8))
+
+
+def _no_download(name: str, bytes_done: int, bytes_total: int | None) -> None:
+    raise RuntimeError(f"a preview must not download {name}")
+
+
+def main() -> int:
+    """Answer the request on standard input."""
+    request = TypeAdapter(PreviewRequest).validate_json(sys.stdin.buffer.read())
+    sys.stdout.write(preview(request).model_dump_json())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
