@@ -90,6 +90,14 @@ class ModelPanel(SettingsCard):
         self._form.add_row("D&ropout", self._dropout, _DROPOUT_TIP)
         teach(self._norm, "Batch normalisation", _NORM_TIP)
         self._form.add_wide(self._norm)
+        for key, editor in (
+            ("source", self._kind),
+            ("filters", self._filters),
+            ("hidden", self._hidden),
+            ("dropout", self._dropout),
+            ("batch_norm", self._norm),
+        ):
+            self.set_editor(key, editor)
         self.body.addWidget(self._form)
         self.body.addSpacing(8)
         self.body.addWidget(self._sketch)

@@ -128,21 +128,29 @@ class TrainingPanel(SettingsCard):
         self.body.addWidget(form)
 
     def _connect(self) -> None:
-        for counter, field in (
-            (self._epochs, "epochs"),
-            (self._batch, "global_batch_size"),
-            (self._accumulation, "accumulation_steps"),
-            (self._seed, "seed"),
-            (self._checkpoint, "checkpoint_every_epochs"),
+        for field, counter in (
+            ("epochs", self._epochs),
+            ("global_batch_size", self._batch),
+            ("accumulation_steps", self._accumulation),
+            ("seed", self._seed),
+            ("checkpoint_every_epochs", self._checkpoint),
         ):
             counter.countChanged.connect(partial(self._change, field))
-        self._patience.countChanged.connect(self._change_patience)
+            self.set_editor(field, counter)
+        for field, box in (
+            ("mixed_precision", self._mixed),
+            ("jit_compile", self._jit),
+            ("tensorboard", self._tensorboard),
+        ):
+            box.clicked.connect(partial(self._change, field))
+            self.set_editor(field, box)
+        for field, number in (("learning_rate", self._rate), ("momentum", self._momentum)):
+            number.numberChanged.connect(partial(self._change, field))
+            self.set_editor(field, number)
         self._optimizer.choiceMade.connect(partial(self._change, "optimizer"))
-        self._rate.numberChanged.connect(partial(self._change, "learning_rate"))
-        self._momentum.numberChanged.connect(partial(self._change, "momentum"))
-        self._mixed.clicked.connect(partial(self._change, "mixed_precision"))
-        self._jit.clicked.connect(partial(self._change, "jit_compile"))
-        self._tensorboard.clicked.connect(partial(self._change, "tensorboard"))
+        self.set_editor("optimizer", self._optimizer)
+        self._patience.countChanged.connect(self._change_patience)
+        self.set_editor("early_stopping_patience", self._patience)
 
     def _change_patience(self, epochs: int) -> None:
         self._change("early_stopping_patience", epochs or None)

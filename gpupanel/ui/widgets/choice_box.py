@@ -5,8 +5,12 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QSizePolicy, QWidget
+from typing_extensions import override
 
 from gpupanel.ui.widgets.quiet_inputs import ComboBox
+
+
+_NARROWEST = 96
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +41,22 @@ class ChoiceBox(ComboBox):
             self._append(choice)
         # The longest entry must not widen the column; the list that drops down shows it whole.
         self.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.setMinimumContentsLength(12)
+        self.setMinimumContentsLength(8)
+        self.setMinimumWidth(_NARROWEST)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.currentIndexChanged.connect(self._tell)
+
+    @override
+    def showPopup(self) -> None:
+        """The list is as wide as its longest entry, however narrow the box is."""
+        self.view().setMinimumWidth(self.view().sizeHintForColumn(0) + 32)
+        super().showPopup()
 
     def choice(self) -> str:
         """The value of the entry that is shown."""
         return str(self.currentData())
 
-    def setChoice(self, value: str, *, unoffered: str = "{} (not in this version)") -> None:
+    def setChoice(self, value: str, *, unoffered: str = "{} (not usable)") -> None:
         """Shows a value without telling anyone.
 
         Args:

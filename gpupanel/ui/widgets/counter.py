@@ -7,6 +7,7 @@ from gpupanel.ui.widgets.quiet_inputs import SpinBox
 
 GREATEST = 2**31 - 1
 """The greatest number that Qt's spin boxes hold."""
+_NARROWEST = 80
 
 
 class Counter(SpinBox):
@@ -38,6 +39,8 @@ class Counter(SpinBox):
         """
         super().__init__(parent)
         self.setRange(least, GREATEST)
+        # Room for the greatest number of all would widen the column for nothing.
+        self.setMinimumWidth(_NARROWEST)
         self.setKeyboardTracking(True)
         self.setSpecialValueText(zero)
         self.setPrefix(before)

@@ -8,7 +8,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QSlider, QSpinBox, QWidget
 from typing_extensions import override
 
-_TEXT_MARGIN = 6
+TEXT_MARGIN = 6
 """Pixels before a number; a style sheet cannot set it."""
 
 
@@ -35,7 +35,7 @@ class SpinBox(QSpinBox):
         super().__init__(parent)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setKeyboardTracking(False)
-        self.lineEdit().setTextMargins(_TEXT_MARGIN, 0, 0, 0)
+        self.lineEdit().setTextMargins(TEXT_MARGIN, 0, 0, 0)
         self.setGroupSeparatorShown(True)
 
     @override
@@ -50,7 +50,7 @@ class DoubleSpinBox(QDoubleSpinBox):
         super().__init__(parent)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setKeyboardTracking(False)
-        self.lineEdit().setTextMargins(_TEXT_MARGIN, 0, 0, 0)
+        self.lineEdit().setTextMargins(TEXT_MARGIN, 0, 0, 0)
 
     @override
     def wheelEvent(self, event: QWheelEvent) -> None:

@@ -3,10 +3,15 @@
 import math
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QValidator, QWheelEvent
 from PySide6.QtWidgets import QAbstractSpinBox, QWidget
 from typing_extensions import override
+
+from gpupanel.ui.widgets.quiet_inputs import TEXT_MARGIN
+
+
+_NARROWEST = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,8 @@ class RealSpinBox(QAbstractSpinBox):
         self._step = step
         self._number = numbers.lowest if numbers.lowest_allowed else 1.0
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMinimumWidth(_NARROWEST)
+        self.lineEdit().setTextMargins(TEXT_MARGIN, 0, 0, 0)
         self.setKeyboardTracking(True)
         self.lineEdit().textEdited.connect(self._take_text)
         self.editingFinished.connect(self._show)
@@ -112,13 +119,6 @@ class RealSpinBox(QAbstractSpinBox):
             super().wheelEvent(event)
         else:
             event.ignore()
-
-    @override
-    def sizeHint(self) -> QSize:
-        hint = super().sizeHint()
-        return QSize(
-            max(hint.width(), self.fontMetrics().horizontalAdvance("0.00001 ") + 56), hint.height()
-        )
 
     @override
     def event(self, event: QEvent) -> bool:

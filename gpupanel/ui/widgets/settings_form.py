@@ -22,6 +22,20 @@ class SettingsCard(QFrame):
         self.body.setContentsMargins(16, 12, 16, 16)
         self.body.setSpacing(8)
         self.body.addWidget(caption)
+        self._editors: dict[str, QWidget] = {}
+
+    def set_editor(self, key: str, editor: QWidget) -> None:
+        """Names the editor of one profile key (``global_batch_size``)."""
+        if not self._editors:
+            self.setFocusProxy(editor)
+        self._editors[key] = editor
+
+    def focus_editor(self, field: str) -> None:
+        """Leads a person to the editor of a dotted profile key; to the first one for others."""
+        keys = [part for part in field.split(".") if part in self._editors]
+        target = self._editors[keys[0]] if keys else self.focusProxy()
+        if target is not None:
+            target.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
 
 class Caption(QLabel):
@@ -63,13 +77,16 @@ class SettingsForm(QWidget):
         self._layout.setFormAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self._layout.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
-    def add_row(self, label: str, editor: QWidget, tip: str) -> None:
+    def add_row(
+        self, label: str, editor: QWidget, tip: str, *, widest: int | None = _WIDEST_EDITOR
+    ) -> None:
         """Adds a labelled editor.
 
         Args:
             label: With ``&`` before the letter that reaches the editor by keyboard.
             editor: Gets the label's text as its accessible name.
             tip: One or two sentences that teach what the setting does; shown over both.
+            widest: Pixels that the editor is at most wide; ``None``: as wide as the form.
         """
         caption = QLabel(label, self)
         caption.setBuddy(editor)
@@ -78,7 +95,8 @@ class SettingsForm(QWidget):
         # As tall as its editor, so that the two stand on one line of text.
         caption.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
         editor.setSizePolicy(QSizePolicy.Policy.Expanding, editor.sizePolicy().verticalPolicy())
-        editor.setMaximumWidth(_WIDEST_EDITOR)
+        if widest is not None:
+            editor.setMaximumWidth(widest)
         teach(editor, label.replace("&", ""), tip)
         self._layout.addRow(caption, editor)
 

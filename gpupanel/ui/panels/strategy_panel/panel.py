@@ -25,7 +25,7 @@ _KINDS = {
     ),
     StrategyKind.MIRRORED: Choice(
         StrategyKind.MIRRORED,
-        "Mirrored: a copy on every device",
+        "Mirrored: all devices",
         "Every device holds a copy of the model and takes a share of each batch.",
     ),
 }
@@ -103,7 +103,7 @@ class StrategyPanel(SettingsCard):
         self._kind.setChoice(value.kind, unoffered=_kind_name(value.kind))
         self._shares.setChoice(
             value.shares if isinstance(value.shares, str) else _BY_HAND,
-            unoffered="Balanced, measured (not in this version)",
+            unoffered="Balanced (not usable)",
         )
         self._fields.setShares(shares or ())
         self._fields.setPlan(self._plan, self._faces)
@@ -132,6 +132,12 @@ class StrategyPanel(SettingsCard):
         self._form.add_row("S&hares", self._shares, _SHARES_TIP)
         self._form.add_row("Per replica", self._fields, _HAND_TIP)
         self._form.add_row("All-red&uce", self._all_reduce, _REDUCE_TIP)
+        for key, editor in (
+            ("kind", self._kind),
+            ("shares", self._shares),
+            ("all_reduce", self._all_reduce),
+        ):
+            self.set_editor(key, editor)
         self.body.addWidget(self._form)
         self.body.addWidget(self._note)
         self.body.addSpacing(8)
@@ -171,6 +177,8 @@ class StrategyPanel(SettingsCard):
                 "The profile asks for a strategy that this version cannot train with. It is kept "
                 "until you choose another."
             )
+        if self._value.shares == "balanced":
+            return "This version does not measure balanced shares. Choose equal, or by hand."
         if self._plan is None:
             return "No plan at the moment: see the problems under “What will happen”."
         return ""
@@ -181,4 +189,4 @@ class StrategyPanel(SettingsCard):
 
 
 def _kind_name(kind: StrategyKind) -> str:
-    return f"{kind.replace('_', ' ').capitalize()} (not in this version)"
+    return f"{kind.replace('_', ' ').capitalize()} (not usable)"

@@ -1,0 +1,188 @@
+"""Some examples: pictures with their labels, or the first values of each."""
+
+import base64
+import binascii
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtGui import QFont, QFontDatabase, QHelpEvent, QImage, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from typing_extensions import override
+
+from gpupanel.domain.preview import ExamplePreview
+from gpupanel.ui import theme
+
+_PICTURE = 56
+"""Pixels that a picture is scaled towards, by a whole number so that its pixels stay crisp."""
+_CELL = 64
+_GAP = 8
+_PICTURE_ROWS = 2
+_TEXT_ROWS = 6
+_STALE_OPACITY = 0.35
+_FORMATS = {1: QImage.Format.Format_Grayscale8, 3: QImage.Format.Format_RGB888}
+
+
+class ExamplesView(QWidget):
+    """Two rows of pictures, as many as there is room for; or a few lines of values."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._examples: tuple[ExamplePreview, ...] = ()
+        self._pictures: tuple[QImage | None, ...] = ()
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self.setAccessibleName("Examples of the data")
+
+    def setExamples(self, examples: Sequence[ExamplePreview]) -> None:
+        """Shows other examples."""
+        self._examples = tuple(examples)
+        self._pictures = tuple(_picture(example) for example in examples)
+        self.setAccessibleDescription(", ".join(example.label for example in examples))
+        self.updateGeometry()
+        self.update()
+
+    def shown_count(self) -> int:
+        """How many examples there is room for."""
+        most = _TEXT_ROWS if not self._has_pictures() else _PICTURE_ROWS * self._per_row()
+        return min(most, len(self._examples))
+
+    @override
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    @override
+    def heightForWidth(self, arg__1: int) -> int:
+        if not self._examples:
+            return 0
+        if not self._has_pictures():
+            return min(_TEXT_ROWS, len(self._examples)) * self._line_height()
+        per_row = max(1, (arg__1 + _GAP) // (_CELL + _GAP))
+        rows = min(_PICTURE_ROWS, -(-len(self._examples) // per_row))
+        return rows * self._cell_height() + (rows - 1) * _GAP
+
+    @override
+    def sizeHint(self) -> QSize:
+        return QSize(5 * (_CELL + _GAP), self.heightForWidth(max(self.width(), _CELL)))
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
+            index = next(
+                (
+                    index
+                    for index in range(self.shown_count())
+                    if self._cell(index).contains(event.pos())
+                ),
+                None,
+            )
+            words = "" if index is None else _words(self._examples[index])
+            QToolTip.showText(event.globalPos(), words, self)
+            return True
+        return super().event(event)
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setOpacity(1.0 if self.isEnabled() else _STALE_OPACITY)
+        for index in range(self.shown_count()):
+            picture = self._pictures[index]
+            if not self._has_pictures():
+                self._paint_values(painter, self._examples[index], self._cell(index))
+            else:
+                self._paint_picture(painter, self._examples[index], picture, self._cell(index))
+
+    def _has_pictures(self) -> bool:
+        return any(picture is not None for picture in self._pictures)
+
+    def _per_row(self) -> int:
+        return max(1, (self.width() + _GAP) // (_CELL + _GAP))
+
+    def _cell(self, index: int) -> QRectF:
+        if not self._has_pictures():
+            return QRectF(0, index * self._line_height(), self.width(), self._line_height())
+        row, column = divmod(index, self._per_row())
+        height = self._cell_height()
+        return QRectF(column * (_CELL + _GAP), row * (height + _GAP), _CELL, height)
+
+    def _paint_picture(
+        self, painter: QPainter, example: ExamplePreview, picture: QImage | None, cell: QRectF
+    ) -> None:
+        frame = QRectF(cell.left() + 0.5, cell.top() + 0.5, _CELL - 1.0, _CELL - 1.0)
+        painter.setPen(QPen(theme.current().color("border"), 1.0))
+        painter.setBrush(theme.current().color("raised"))
+        painter.drawRoundedRect(frame, 4.0, 4.0)
+        if picture is not None:
+            size = _scaled(picture.size())
+            place = QRectF(0.0, 0.0, size.width(), size.height())
+            place.moveCenter(frame.center())
+            # A picture larger than its place is made smaller smoothly; a smaller one keeps edges.
+            smooth = size.width() < picture.width()
+            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, smooth)
+            painter.drawImage(place, picture)
+        painter.setFont(self._small())
+        painter.setPen(theme.current().color("text"))
+        label = painter.fontMetrics().elidedText(example.label, Qt.TextElideMode.ElideRight, _CELL)
+        below = QRectF(cell.left(), cell.top() + _CELL, _CELL, cell.height() - _CELL)
+        painter.drawText(below, Qt.AlignmentFlag.AlignCenter, label)
+
+    def _paint_values(self, painter: QPainter, example: ExamplePreview, cell: QRectF) -> None:
+        label = QRectF(cell.left(), cell.top(), min(112.0, cell.width() / 3.0), cell.height())
+        values = QRectF(
+            label.right() + _GAP, cell.top(), cell.right() - label.right() - _GAP, cell.height()
+        )
+        for place, words, font, role in (
+            (label, example.label, self._small(), "text"),
+            (values, example.text, _monospace(self._small().pointSizeF()), "muted"),
+        ):
+            painter.setFont(font)
+            painter.setPen(theme.current().color(role))
+            shown = painter.fontMetrics().elidedText(
+                words, Qt.TextElideMode.ElideRight, int(place.width())
+            )
+            painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, shown)
+
+    def _small(self) -> QFont:
+        font = QFont(self.font())
+        font.setPointSizeF(max(7.0, font.pointSizeF() * 0.88))
+        return font
+
+    def _line_height(self) -> int:
+        return self.fontMetrics().height() + 4
+
+    def _cell_height(self) -> int:
+        return _CELL + self.fontMetrics().height() + 2
+
+
+def _picture(example: ExamplePreview) -> QImage | None:
+    """The picture in an example; ``None`` when it holds none, or one that is cut short."""
+    shape = _FORMATS.get(example.channels)
+    if shape is None or not example.width or not example.height:
+        return None
+    try:
+        pixels = base64.b64decode(example.pixels_base64, validate=True)
+    except binascii.Error:
+        return None
+    stride = example.width * example.channels
+    if len(pixels) != stride * example.height:
+        return None
+    # The copy owns its pixels; without it the image would point into bytes that go away.
+    return QImage(pixels, example.width, example.height, stride, shape).copy()
+
+
+def _scaled(size: QSize) -> QSize:
+    longest = max(size.width(), size.height())
+    if longest > _PICTURE + 8:
+        return size.scaled(_PICTURE, _PICTURE, Qt.AspectRatioMode.KeepAspectRatio)
+    return size * max(1, round(_PICTURE / longest))
+
+
+def _words(example: ExamplePreview) -> str:
+    size = f", {example.width} x {example.height} pixels" if example.width else ""
+    return f"Label: {example.label}{size}" + (f"\n{example.text}" if example.text else "")
+
+
+def _monospace(point_size: float) -> QFont:
+    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    font.setPointSizeF(point_size)
+    return font

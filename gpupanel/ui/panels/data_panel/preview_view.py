@@ -1,0 +1,100 @@
+"""A look at the data: what is known of it, in words and pictures."""
+
+from PySide6.QtWidgets import QWidget
+
+from gpupanel.domain.data import Target
+from gpupanel.domain.preview import DataPreview
+from gpupanel.ui import formatting
+from gpupanel.ui.panels.data_panel.class_counts_view import ClassCountsView
+from gpupanel.ui.panels.data_panel.examples_view import ExamplesView
+from gpupanel.ui.widgets.problem_row import ProblemRow
+from gpupanel.ui.widgets.settings_form import Caption, Note, column
+
+_EMPTY = "Some examples and the number of each class appear here once the data is chosen."
+_BUSY = "Reading the data…"
+_DOWNLOAD = (
+    "This data is not on this machine yet. The first run downloads it, once; after that it is "
+    "shown here."
+)
+
+
+class PreviewView(QWidget):
+    """States in words; examples and class counts below them."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._preview: DataPreview | None = None
+        self._is_busy = False
+        self._state = Note(_EMPTY)
+        self._state.setObjectName("preview_state")
+        self._problems: list[ProblemRow] = []
+        self._problem_place = QWidget()
+        self._problem_column = column(self._problem_place)
+        self._examples = ExamplesView()
+        self._class_caption = Caption("Examples per class")
+        self._classes = ClassCountsView()
+        layout = column(self)
+        layout.addWidget(Caption("A look at it"))
+        layout.addWidget(self._state)
+        layout.addWidget(self._problem_place)
+        layout.addWidget(self._examples)
+        layout.addWidget(self._class_caption)
+        layout.addWidget(self._classes)
+        self._show()
+
+    def setPreview(self, preview: DataPreview | None) -> None:
+        """Shows another preview; ``None``: nothing is known."""
+        self._preview = preview
+        for row in self._problems:
+            self._problem_column.removeWidget(row)
+            row.hide()
+            row.deleteLater()
+        self._problems = [ProblemRow(problem) for problem in preview.problems] if preview else []
+        for row in self._problems:
+            self._problem_column.addWidget(row)
+        self._examples.setExamples(preview.examples if preview else ())
+        self._classes.setCounts(preview.class_counts if preview else ())
+        self._show()
+
+    def setBusy(self, busy: bool) -> None:
+        """Says that the data is being read; what is known stays, greyed."""
+        self._is_busy = busy
+        self._show()
+
+    def state(self) -> str:
+        """The sentence that is shown."""
+        return self._state.text()
+
+    def _show(self) -> None:
+        preview = self._preview
+        self._state.setText(self._sentence())
+        self._problem_place.setVisible(bool(self._problems))
+        self._examples.setVisible(bool(preview and preview.examples))
+        counted = bool(preview and preview.class_counts)
+        self._class_caption.setVisible(counted)
+        self._classes.setVisible(counted)
+        for part in (self._examples, self._classes, self._class_caption, self._problem_place):
+            part.setEnabled(not self._is_busy)
+
+    def _sentence(self) -> str:
+        if self._is_busy:
+            return _BUSY
+        if self._preview is None:
+            return _EMPTY
+        if self._preview.needs_download:
+            return _DOWNLOAD
+        if not self._preview.example_count:
+            return "It cannot be shown." if self._preview.problems else "It holds no examples."
+        return _facts(self._preview)
+
+
+def _facts(preview: DataPreview) -> str:
+    shape = " x ".join(str(length) for length in preview.feature_shape) or "one value"
+    parts = [f"{formatting.count(preview.example_count)} examples of {shape}"]
+    if preview.target is Target.VALUES:
+        parts.append("a value is predicted")
+    elif preview.class_counts:
+        parts.append(f"{len(preview.class_counts)} classes")
+    if preview.test_example_count:
+        parts.append(f"{formatting.count(preview.test_example_count)} more to test on")
+    return f"{', '.join(parts)}."

@@ -1,0 +1,56 @@
+"""How much memory of each device the run may take, in words."""
+
+from PySide6.QtWidgets import QGridLayout, QWidget
+
+from gpupanel.domain.plan import LaunchPlan, PlannedDevice
+from gpupanel.ui.device_faces import DeviceFaces
+from gpupanel.ui.panels.plan_panel import words
+from gpupanel.ui.widgets.color_dot import ColorDot
+from gpupanel.ui.widgets.elided_label import ElidedLabel
+from gpupanel.ui.widgets.settings_form import Note
+
+_WORDS_WIDTH = 200
+"""In pixels: a long name is shortened before the words beside it wrap."""
+
+
+class MemoryList(QWidget):
+    """A row per device: its colour, its name, what it gives."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("Memory per device")
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(8)
+        self._grid.setVerticalSpacing(4)
+        self._grid.setColumnStretch(2, 1)
+        self._grid.setColumnMinimumWidth(2, _WORDS_WIDTH)
+        self._cells: list[QWidget] = []
+        self._shown: tuple[LaunchPlan, DeviceFaces] | None = None
+
+    def setPlan(self, plan: LaunchPlan, faces: DeviceFaces) -> None:
+        """Shows the devices of a plan."""
+        if self._shown == (plan, faces):
+            return
+        self._shown = (plan, faces)
+        for cell in self._cells:
+            self._grid.removeWidget(cell)
+            cell.hide()
+            cell.deleteLater()
+        self._cells = []
+        for row, device in enumerate(plan.devices):
+            cells: tuple[QWidget, ...] = (
+                ColorDot(faces.index(device.key)),
+                ElidedLabel(faces.label(device.key, device.name)),
+                _gift(device, plan, faces),
+            )
+            for place, cell in enumerate(cells):
+                self._grid.addWidget(cell, row, place)
+            self._cells.extend(cells)
+
+
+def _gift(device: PlannedDevice, plan: LaunchPlan, faces: DeviceFaces) -> Note:
+    physical = faces.inventory.device(device.key) if faces.inventory else None
+    note = Note(words.memory(device, plan, physical.memory_total_mib if physical else None))
+    note.setToolTip(words.CUDA_CONTEXT_LESSON if physical and physical.is_gpu else "")
+    return note

@@ -1,0 +1,147 @@
+"""What will happen when Start is pressed."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+
+from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.problem import Severity
+from gpupanel.planning.preparation import Preparation
+from gpupanel.planning.tensorflow_calls import tensorflow_calls
+from gpupanel.ui import theme
+from gpupanel.ui.device_faces import DeviceFaces
+from gpupanel.ui.panels.plan_panel import words
+from gpupanel.ui.panels.plan_panel.calls_box import CallsBox
+from gpupanel.ui.panels.plan_panel.memory_list import MemoryList
+from gpupanel.ui.panels.plan_panel.problem_list import ProblemList
+from gpupanel.ui.panels.plan_panel.replica_table import ReplicaTable
+from gpupanel.ui.widgets.settings_form import Caption, Note, SettingsCard, column
+from gpupanel.ui.widgets.severity_icon import SeverityIcon
+from gpupanel.ui.widgets.share_bar import ShareBar, ShareSegment
+
+_STALE = "No plan can be made now. This was the last one, until the problems below are mended."
+_DRAG = "Drag a border to give a device more or less of each batch."
+
+
+class PlanPanel(SettingsCard):
+    """Shows a :class:`Preparation`: shares, memory, problems, replicas, calls.
+
+    While there is no plan the last one stays, greyed and said to be the last one, so that
+    nothing jumps while a person types.
+    """
+
+    fixRequested = Signal(object)
+    """The button of a problem's fix was pressed: the :class:`Fix`."""
+    sharesChosen = Signal(object)
+    """A border of the share bar was moved: the new shares, a tuple of int."""
+    fieldActivated = Signal(str)
+    """A problem was clicked: the profile key that it is about."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("What will happen", parent)
+        self.setObjectName("plan_panel")
+        self._preparation = Preparation()
+        self._faces = DeviceFaces()
+        self._icon = SeverityIcon(None)
+        self._summary = QLabel()
+        self._plan_part = QWidget()
+        self._replica_part = QWidget()
+        self._shares = ShareBar()
+        self._shares.setObjectName("share_bar")
+        self._drag = Note(_DRAG)
+        self._stale = Note(_STALE)
+        self._memory = MemoryList()
+        self._problem_caption = Caption("Problems")
+        self._problems = ProblemList()
+        self._problems.setObjectName("problem_list")
+        self._replicas = ReplicaTable()
+        self._calls = CallsBox()
+        self._lay_out()
+        self._shares.sharesChosen.connect(self.sharesChosen)
+        self._problems.fixRequested.connect(self.fixRequested)
+        self._problems.fieldActivated.connect(self.fieldActivated)
+        theme.changes.changed.connect(self._show_plan)
+        self.setPreparation(self._preparation)
+
+    def preparation(self) -> Preparation:
+        """What is shown."""
+        return self._preparation
+
+    def setInventory(self, inventory: DeviceInventory) -> None:
+        """The devices of this machine, for their colours, names and memory."""
+        self._faces = DeviceFaces(inventory)
+        self.setPreparation(self._preparation)
+
+    def setPreparation(self, preparation: Preparation) -> None:
+        """Shows what would happen now."""
+        self._preparation = preparation
+        self._icon.setSeverity(None if preparation.is_startable else Severity.ERROR)
+        self._icon.setVisible(preparation != Preparation())
+        self._summary.setText(self._sentence())
+        self._problems.setProblems(preparation.problems)
+        self._problem_caption.setVisible(bool(preparation.problems))
+        self._problems.setVisible(bool(preparation.problems))
+        self._show_plan()
+
+    def _sentence(self) -> str:
+        plan, problems = self._preparation.plan, self._preparation.problems
+        if plan is None and not problems:
+            return "What a run would do appears here as soon as the devices are known."
+        return words.summary(self._preparation, self._device_labels(plan) if plan else ())
+
+    def _device_labels(self, plan: LaunchPlan) -> tuple[str, ...]:
+        used = dict.fromkeys(replica.device_key for replica in plan.replicas)
+        names = {device.key: device.name for device in plan.devices}
+        return tuple(self._faces.label(key, names.get(key, "")) for key in used)
+
+    def _show_plan(self) -> None:
+        plan = self._preparation.plan
+        to_show = plan is not None or self._replicas.has_plan()
+        for part in (self._plan_part, self._replica_part):
+            part.setVisible(to_show)
+            part.setEnabled(plan is not None)
+        self._stale.setVisible(plan is None and to_show)
+        if plan is None:
+            return
+        self._shares.setSegments(
+            [
+                ShareSegment(
+                    share=replica.share,
+                    name=f"Replica {replica.index} on {self._faces.label(replica.device_key)}",
+                    color=self._faces.color(replica.device_key),
+                )
+                for replica in plan.replicas
+            ]
+        )
+        self._drag.setVisible(len(plan.replicas) > 1)
+        self._memory.setPlan(plan, self._faces)
+        self._replicas.setPlan(plan, self._faces)
+        self._calls.setText(tensorflow_calls(plan))
+
+    def _lay_out(self) -> None:
+        self._summary.setWordWrap(True)
+        self._summary.setProperty("role", "title")
+        self._summary.setObjectName("plan_summary")
+        self._summary.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
+        head.addWidget(self._summary, 1)
+        above = column(self._plan_part)
+        above.addWidget(Caption("Shares of each global batch"))
+        above.addWidget(self._shares)
+        above.addWidget(self._drag)
+        above.addSpacing(8)
+        above.addWidget(Caption("Memory"))
+        above.addWidget(self._memory)
+        below = column(self._replica_part)
+        below.addWidget(Caption("Replicas"))
+        below.addWidget(self._replicas)
+        below.addSpacing(8)
+        below.addWidget(self._calls)
+        self.body.addLayout(head)
+        self.body.addWidget(self._stale)
+        for part in (self._plan_part, self._problem_caption, self._problems, self._replica_part):
+            self.body.addSpacing(4)
+            self.body.addWidget(part)
+        self.body.addStretch(1)

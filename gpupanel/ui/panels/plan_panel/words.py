@@ -1,0 +1,71 @@
+"""A plan and its problems in sentences."""
+
+from collections.abc import Sequence
+
+from gpupanel.domain.device import DeviceKind
+from gpupanel.domain.plan import LaunchPlan, PlannedDevice
+from gpupanel.domain.problem import Problem, Severity
+from gpupanel.planning.preparation import Preparation
+from gpupanel.ui import formatting
+
+_FORCED_GROWTH = "TF_FORCE_GPU_ALLOW_GROWTH"
+CUDA_CONTEXT_LESSON = (
+    "A limit does not count the CUDA context, some 300 to 500 MiB more. TensorFlow gives memory "
+    "back only when its process ends."
+)
+
+
+def summary(preparation: Preparation, labels: Sequence[str]) -> str:
+    """The one sentence over everything else.
+
+    Args:
+        preparation: What would happen.
+        labels: Short names of the plan's devices, in its order.
+    """
+    errors, warnings = (
+        _count(preparation.problems, severity) for severity in (Severity.ERROR, Severity.WARNING)
+    )
+    if errors or preparation.plan is None:
+        return f"Not ready: {_counted(errors, 'problem')} to be mended first."
+    ready = f"Ready: {_division(preparation.plan, labels)}."
+    return f"{ready} {_counted(warnings, 'warning')} below." if warnings else ready
+
+
+def memory(device: PlannedDevice, plan: LaunchPlan, total_mib: int | None) -> str:
+    """How much of a device's memory TensorFlow may take, and when."""
+    limits = device.logical_limits_mib
+    total = f" of its {formatting.mib(total_mib)}" if total_mib else ""
+    if device.kind is DeviceKind.CPU:
+        return _host_memory(len(limits))
+    grows = device.memory_growth or plan.environment.get(_FORCED_GROWTH) == "true"
+    if not limits:
+        size = formatting.mib(total_mib) if total_mib else "all"
+        return f"grows as needed, up to {size}" if grows else f"nearly all{total}, at start"
+    sizes = " + ".join(formatting.mib(limit) for limit in limits)
+    if len(limits) > 1:
+        return f"split into {len(limits)} logical devices: {sizes}{total}"
+    return f"grows up to {sizes}{total}" if grows else f"takes {sizes}{total} at start"
+
+
+def _host_memory(logical_count: int) -> str:
+    if logical_count > 1:
+        return f"host memory, shared by {logical_count} logical devices; no limit"
+    return "host memory; no limit"
+
+
+def _division(plan: LaunchPlan, labels: Sequence[str]) -> str:
+    batch = f"{formatting.count(plan.global_batch_size)} examples a step"
+    where = " and ".join(dict.fromkeys(labels)) if len(labels) < 3 else f"{len(labels)} devices"
+    if len(plan.replicas) == 1:
+        return f"{where} trains on {batch}"
+    shares = " + ".join(formatting.count(share) for share in plan.shares)
+    split = f", {shares}" if len(plan.replicas) <= 4 else ""
+    return f"{len(plan.replicas)} replicas on {where} train on {batch}{split}"
+
+
+def _count(problems: Sequence[Problem], severity: Severity) -> int:
+    return sum(problem.severity is severity for problem in problems)
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
