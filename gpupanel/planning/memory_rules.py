@@ -160,7 +160,6 @@ def _more_than_there_is(
 
 
 def _free_mib(gpu: PhysicalDevice, sample: TelemetrySample | None) -> int | None:
+    # Not total minus used: the driver keeps some hundred MiB for itself, which are neither.
     reading = sample.reading(gpu.key) if sample is not None else None
-    if reading is None or reading.memory_used_mib is None or gpu.memory_total_mib is None:
-        return None
-    return gpu.memory_total_mib - reading.memory_used_mib
+    return None if reading is None else reading.memory_free_mib

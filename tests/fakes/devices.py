@@ -35,10 +35,11 @@ TWO_UNEQUAL = DeviceInventory(driver="580.65", devices=(RTX_4090, RTX_3060, CPU)
 
 def sample_with(**used_mib: int) -> TelemetrySample:
     """A sample of the two unequal GPUs, with memory used as given by ``gpu_4090=...``."""
-    keys = {name: name.upper().replace("_", "-") for name in used_mib}
-    return TelemetrySample(
-        time_s=0.0,
-        readings=tuple(
-            DeviceReading(key=keys[name], memory_used_mib=used) for name, used in used_mib.items()
-        ),
-    )
+    readings = []
+    for name, used in used_mib.items():
+        gpu = TWO_UNEQUAL.device(name.upper().replace("_", "-"))
+        assert gpu is not None
+        assert gpu.memory_total_mib is not None
+        free = gpu.memory_total_mib - used
+        readings.append(DeviceReading(key=gpu.key, memory_used_mib=used, memory_free_mib=free))
+    return TelemetrySample(time_s=0.0, readings=tuple(readings))

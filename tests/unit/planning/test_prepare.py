@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpupanel.domain.data import DigitsData, ImagesData, KerasData, NpzData
-from gpupanel.domain.device import DeviceInventory, TelemetrySample
+from gpupanel.domain.device import DeviceInventory, DeviceReading, TelemetrySample
 from gpupanel.domain.memory import AllMemory, GrowingMemory, LimitedMemory, SplitMemory
 from gpupanel.domain.model import CnnModel, MlpModel
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
@@ -158,7 +158,8 @@ def test_that_a_gpu_that_tells_no_memory_is_not_judged() -> None:
     blind = RTX_3060.model_copy(update={"memory_total_mib": None})
     inventory = DeviceInventory(devices=(blind,))
     profile = profile_with(memory={"GPU-3060": LimitedMemory(limit_mib=16_384)})
-    for sample in (None, sample_with(gpu_3060=10)):
+    silent = TelemetrySample(time_s=0.0, readings=(DeviceReading(key="GPU-3060"),))
+    for sample in (None, silent):
         codes = {problem.code for problem in prepare(profile, inventory, sample).problems}
         assert codes == {"single_replica"}
 
