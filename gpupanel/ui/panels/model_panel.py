@@ -62,7 +62,7 @@ class ModelPanel(SettingsCard):
         self._filters.numbersChanged.connect(partial(self._change, "filters"))
         self._hidden.numbersChanged.connect(partial(self._change, "hidden"))
         self._dropout.numberChanged.connect(partial(self._change, "dropout"))
-        self._norm.clicked.connect(partial(self._change, "batch_norm"))
+        self._norm.toggled.connect(partial(self._change, "batch_norm"))
         self.setValue(self._value)
 
     def value(self) -> ModelSettings:

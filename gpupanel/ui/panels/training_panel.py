@@ -77,7 +77,7 @@ class TrainingPanel(SettingsCard):
         self._checkpoint = Counter(zero="never", before="every ", unit="epoch")
         self._patience = Counter(zero="off", before="after ", unit="epoch")
         self._mixed = QCheckBox("Mi&xed precision")
-        self._jit = QCheckBox("Compile with XLA (&jit_compile)")
+        self._jit = QCheckBox("XLA (&jit_compile)")
         self._tensorboard = QCheckBox("&TensorBoard files")
         self._lay_out()
         self._connect()
@@ -142,7 +142,7 @@ class TrainingPanel(SettingsCard):
             ("jit_compile", self._jit),
             ("tensorboard", self._tensorboard),
         ):
-            box.clicked.connect(partial(self._change, field))
+            box.toggled.connect(partial(self._change, field))
             self.set_editor(field, box)
         for field, number in (("learning_rate", self._rate), ("momentum", self._momentum)):
             number.numberChanged.connect(partial(self._change, field))

@@ -9,7 +9,6 @@ from typing_extensions import override
 
 from gpupanel.ui.widgets.quiet_inputs import ComboBox
 
-
 _NARROWEST = 96
 
 

@@ -10,7 +10,6 @@ from typing_extensions import override
 
 from gpupanel.ui.widgets.quiet_inputs import TEXT_MARGIN
 
-
 _NARROWEST = 80
 
 

@@ -61,7 +61,7 @@ class DataPanel(SettingsCard):
         self._images = ImagesFields()
         self._validation = ValidationField()
         self._cache = ChoiceBox(_CACHES)
-        self._shuffle = QCheckBox("Shuffle in each epoch (&new order)")
+        self._shuffle = QCheckBox("Shuffle each epoch (&new order)")
         self._preview = PreviewView()
         self._lay_out()
         self._source.choiceMade.connect(self._change_source)
@@ -69,7 +69,7 @@ class DataPanel(SettingsCard):
         self._images.keyChanged.connect(self._change)
         self._validation.fractionChanged.connect(partial(self._change, "validation_fraction"))
         self._cache.choiceMade.connect(partial(self._change, "cache"))
-        self._shuffle.clicked.connect(partial(self._change, "shuffle"))
+        self._shuffle.toggled.connect(partial(self._change, "shuffle"))
         self.setValue(self._value)
 
     def value(self) -> DataSettings:

@@ -1,0 +1,192 @@
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QToolButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from gpupanel.domain.memory import LimitedMemory
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.problem import Change, Fix, Problem, Severity
+from gpupanel.domain.profile import Profile
+from gpupanel.planning.preparation import Preparation
+from gpupanel.planning.prepare import prepare
+from gpupanel.planning.tensorflow_calls import tensorflow_calls
+from gpupanel.ui.panels.plan_panel import PlanPanel
+from gpupanel.ui.panels.plan_panel.calls_box import CallsBox
+from gpupanel.ui.panels.plan_panel.memory_list import MemoryList
+from gpupanel.ui.panels.plan_panel.replica_table import ReplicaTable
+from gpupanel.ui.widgets.problem_row import ProblemRow
+from gpupanel.ui.widgets.share_bar import ShareBar
+from tests.ui.values import TWO_GPUS, mirrored
+
+_FIX = Fix(label="Use 46 + 18", changes=(Change(path=("strategy", "shares"), value=[46, 18]),))
+_ERROR = Problem(
+    code="shares_do_not_fit",
+    field="strategy.shares",
+    message="The shares sum to 56.",
+    hint="Give 2 numbers that sum to 64.",
+    detail="more about it",
+    fix=_FIX,
+)
+_HINT = Problem(code="a_hint", severity=Severity.HINT, message="By the way.")
+
+
+@pytest.fixture
+def panel(qtbot: QtBot) -> PlanPanel:
+    panel = PlanPanel()
+    qtbot.addWidget(panel)
+    panel.setInventory(TWO_GPUS)
+    return panel
+
+
+def _plan(profile: Profile) -> LaunchPlan:
+    plan = prepare(profile, TWO_GPUS).plan
+    assert plan is not None
+    return plan
+
+
+def _summary(panel: PlanPanel) -> str:
+    return panel.findChild(QLabel, "plan_summary").text()
+
+
+def _words(widget: QWidget) -> list[str]:
+    return [label.text() for label in widget.findChildren(QLabel) if not label.isHidden()]
+
+
+def test_that_a_plan_without_problems_is_said_to_be_ready(panel):
+    panel.setPreparation(prepare(mirrored((48, 16)), TWO_GPUS))
+    assert _summary(panel) == (
+        "Ready: 2 replicas on RTX 4090 and RTX 3060 train on 64 examples a step, 48 + 16."
+    )
+
+
+def test_that_errors_are_counted_before_anything_else(panel):
+    panel.setPreparation(Preparation(problems=(_ERROR, _HINT)))
+    assert _summary(panel) == "Not ready: 1 problem to be mended first."
+
+
+def test_that_warnings_leave_it_ready_and_are_announced(panel):
+    warning = _HINT.model_copy(update={"severity": Severity.WARNING})
+    plan = _plan(mirrored())
+    panel.setPreparation(Preparation(problems=(warning, warning), plan=plan))
+    assert _summary(panel).startswith("Ready: ")
+    assert _summary(panel).endswith(" 2 warnings below.")
+
+
+def test_that_a_problem_shows_its_severity_in_words_and_its_hint(panel):
+    panel.setPreparation(Preparation(problems=(_ERROR, _HINT)))
+    words = _words(panel.findChild(QWidget, "problem_list"))
+    assert "Error: The shares sum to 56." in words
+    assert "Give 2 numbers that sum to 64." in words
+    assert "Hint: By the way." in words
+
+
+def test_that_the_button_of_a_fix_asks_for_it_once(panel, qtbot):
+    panel.setPreparation(Preparation(problems=(_ERROR,)))
+    heard = []
+    panel.fixRequested.connect(heard.append)
+    button = next(each for each in panel.findChildren(QPushButton) if each.text() == "Use 46 + 18")
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert heard == [_FIX]
+
+
+def test_that_a_problem_without_a_fix_has_no_button(panel):
+    panel.setPreparation(Preparation(problems=(_HINT,)))
+    assert all(
+        button.isHidden() for button in panel.findChild(ProblemRow).findChildren(QPushButton)
+    )
+
+
+def test_that_a_click_and_the_return_key_lead_to_the_setting(panel, qtbot):
+    panel.setPreparation(Preparation(problems=(_ERROR, _HINT)))
+    heard = []
+    panel.fieldActivated.connect(heard.append)
+    first, second = panel.findChildren(ProblemRow)
+    qtbot.mouseClick(first, Qt.MouseButton.LeftButton)
+    qtbot.keyClick(first, Qt.Key.Key_Return)
+    qtbot.mouseClick(second, Qt.MouseButton.LeftButton)
+    assert heard == ["strategy.shares", "strategy.shares"]
+
+
+def test_that_a_problem_can_be_copied_whole(panel, qtbot):
+    panel.setPreparation(Preparation(problems=(_ERROR,)))
+    qtbot.mouseClick(panel.findChild(ProblemRow).findChild(QToolButton), Qt.MouseButton.LeftButton)
+    assert QGuiApplication.clipboard().text() == (
+        "Error: The shares sum to 56.\nGive 2 numbers that sum to 64.\n"
+        "(shares_do_not_fit, strategy.shares)\nmore about it"
+    )
+
+
+def test_that_rows_stay_the_same_widgets_while_problems_change(panel):
+    panel.setPreparation(Preparation(problems=(_ERROR, _HINT)))
+    first = panel.findChildren(ProblemRow)[0]
+    other = _ERROR.model_copy(update={"message": "The shares sum to 57."})
+    panel.setPreparation(Preparation(problems=(other,)))
+    assert first.problem() == other
+    assert not first.isHidden()
+
+
+def test_that_moving_a_border_of_the_share_bar_chooses_shares(panel, qtbot):
+    panel.setPreparation(prepare(mirrored(), TWO_GPUS))
+    heard = []
+    panel.sharesChosen.connect(heard.append)
+    qtbot.keyClick(panel.findChild(ShareBar), Qt.Key.Key_Right)
+    assert heard == [(33, 31)]
+
+
+def test_that_each_replica_is_listed_with_its_devices_and_share(panel):
+    panel.setPreparation(prepare(mirrored((48, 16)), TWO_GPUS))
+    words = _words(panel.findChild(ReplicaTable))
+    assert words[4:] == [
+        "0",
+        "RTX 4090",
+        "/device:GPU:0",
+        "48",
+        "1",
+        "RTX 3060",
+        "/device:GPU:1",
+        "16",
+    ]
+
+
+def test_that_memory_is_told_per_device_in_words(panel):
+    profile = mirrored().model_copy(
+        update={"memory": {"GPU-0": LimitedMemory(limit_mib=8192, growth=True)}}
+    )
+    panel.setPreparation(prepare(profile, TWO_GPUS))
+    assert _words(panel.findChild(MemoryList)) == [
+        "RTX 4090",
+        "grows up to 8.0 GiB of its 24.0 GiB",
+        "RTX 3060",
+        "grows as needed, up to 12.0 GiB",
+    ]
+
+
+def test_that_the_exact_calls_are_folded_away_and_can_be_copied(panel, qtbot):
+    plan = _plan(mirrored())
+    panel.setPreparation(Preparation(plan=plan))
+    box = panel.findChild(CallsBox)
+    text = box.findChild(QPlainTextEdit)
+    assert text.isHidden()
+    qtbot.mouseClick(box.findChild(QToolButton), Qt.MouseButton.LeftButton)
+    assert not text.isHidden()
+    assert text.isReadOnly()
+    qtbot.mouseClick(box.findChild(QPushButton), Qt.MouseButton.LeftButton)
+    assert QGuiApplication.clipboard().text() == tensorflow_calls(plan)
+
+
+def test_that_without_a_plan_the_last_one_stays_and_is_said_to_be_old(panel):
+    panel.setPreparation(prepare(mirrored(), TWO_GPUS))
+    panel.setPreparation(Preparation(problems=(_ERROR,)))
+    bar = panel.findChild(ShareBar)
+    assert not bar.isHidden()
+    assert not bar.isEnabled()
+    assert any("This was the last one" in words for words in _words(panel))
+    panel.setPreparation(prepare(mirrored(), TWO_GPUS))
+    assert bar.isEnabled()
+    assert not any("This was the last one" in words for words in _words(panel))
+
+
+def test_that_an_empty_panel_says_what_will_appear(panel):
+    assert "appears here" in _summary(panel)
+    assert not any("This was the last one" in words for words in _words(panel))

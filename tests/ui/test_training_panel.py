@@ -1,0 +1,143 @@
+import pytest
+from hypothesis import HealthCheck, given, settings
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QWidget
+from pytestqt.qtbot import QtBot
+
+from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.ui.panels.training_panel import TrainingPanel
+from gpupanel.ui.widgets.counter import Counter
+from gpupanel.ui.widgets.real_spin_box import RealSpinBox
+from tests.ui.values import TRAININGS
+
+_QUICK = settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@pytest.fixture
+def panel(qtbot: QtBot) -> TrainingPanel:
+    panel = TrainingPanel()
+    qtbot.addWidget(panel)
+    return panel
+
+
+def _named(panel: QWidget, kind: type[QWidget], name: str) -> QWidget:
+    return next(each for each in panel.findChildren(kind) if each.accessibleName() == name)
+
+
+@_QUICK
+@given(value=TRAININGS)
+def test_that_every_value_comes_back_unchanged_and_unannounced(panel, value):
+    heard = []
+    panel.valueChanged.connect(heard.append)
+    panel.setValue(value)
+    assert panel.value() == value
+    assert heard == []
+
+
+def test_that_typing_a_batch_size_tells_each_number_once(panel, qtbot):
+    heard = []
+    panel.valueChanged.connect(heard.append)
+    batch = _named(panel, Counter, "Global batch size")
+    batch.setFocus()
+    batch.selectAll()
+    qtbot.keyClicks(batch, "128")
+    assert [value.global_batch_size for value in heard] == [1, 12, 128]
+    assert panel.value().global_batch_size == 128
+
+
+def test_that_a_learning_rate_can_be_typed_with_an_exponent(panel, qtbot):
+    rate = _named(panel, RealSpinBox, "Learning rate")
+    rate.selectAll()
+    with qtbot.waitSignal(panel.valueChanged):
+        qtbot.keyClicks(rate, "3e-4")
+    assert panel.value().learning_rate == 3e-4
+
+
+def test_that_momentum_is_offered_only_where_the_optimizer_takes_it(panel):
+    momentum = _named(panel, RealSpinBox, "Momentum")
+    enabled = set()
+    for optimizer in Optimizer:
+        panel.setValue(TrainingSettings(optimizer=optimizer))
+        if momentum.isEnabled():
+            enabled.add(optimizer)
+    assert enabled == {Optimizer.SGD, Optimizer.RMSPROP}
+
+
+def test_that_choosing_an_optimizer_tells_once(panel):
+    heard = []
+    panel.valueChanged.connect(heard.append)
+    box = _named(panel, QComboBox, "Optimizer")
+    box.setCurrentIndex(box.findText("SGD"))
+    assert [value.optimizer for value in heard] == [Optimizer.SGD]
+
+
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [
+        ("Mixed precision", "mixed_precision"),
+        ("XLA (jit_compile)", "jit_compile"),
+        ("TensorBoard files", "tensorboard"),
+    ],
+)
+def test_that_a_click_on_a_check_box_turns_its_setting_once(panel, qtbot, name, field):
+    heard = []
+    panel.valueChanged.connect(heard.append)
+    before = getattr(panel.value(), field)
+    box = _named(panel, QCheckBox, name)
+    qtbot.mouseClick(box, Qt.MouseButton.LeftButton, pos=QPoint(8, box.height() // 2))
+    assert [getattr(value, field) for value in heard] == [not before]
+
+
+def test_that_early_stopping_is_off_until_a_patience_is_set(panel):
+    assert panel.value().early_stopping_patience is None
+    patience = _named(panel, Counter, "Early stopping")
+    assert patience.text() == "off"
+    patience.stepUp()
+    assert panel.value().early_stopping_patience == 1
+    assert patience.text() == "after 1 epoch"
+    patience.stepDown()
+    assert panel.value().early_stopping_patience is None
+
+
+def test_that_the_wheel_changes_nothing_without_focus(panel, qtbot):
+    panel.show()
+    qtbot.waitExposed(panel)
+    panel.setValue(TrainingSettings(optimizer=Optimizer.SGD))
+    for box in (
+        *panel.findChildren(QComboBox),
+        *panel.findChildren(Counter),
+        *panel.findChildren(RealSpinBox),
+    ):
+        before = panel.value()
+        QApplication.focusWidget() and QApplication.focusWidget().clearFocus()
+        wheel = QWheelEvent(
+            QPointF(5, 5),
+            QPointF(5, 5),
+            QPoint(0, 0),
+            QPoint(0, -120),
+            Qt.MouseButton.NoButton,
+            Qt.KeyboardModifier.NoModifier,
+            Qt.ScrollPhase.NoScrollPhase,
+            False,
+        )
+        QApplication.sendEvent(box, wheel)
+        assert panel.value() == before
+        assert not wheel.isAccepted(), "the page below could not scroll"
+
+
+def test_that_a_problem_can_lead_to_the_editor_of_its_key(panel, qtbot):
+    panel.show()
+    qtbot.waitExposed(panel)
+    panel.activateWindow()
+    panel.focus_editor("training.learning_rate")
+    qtbot.waitUntil(lambda: _named(panel, RealSpinBox, "Learning rate").hasFocus())
+
+
+def test_that_every_control_teaches_and_has_a_name(panel):
+    for kind in (QComboBox, Counter, RealSpinBox, QCheckBox):
+        for control in panel.findChildren(kind):
+            assert control.accessibleName()
+            assert len(control.toolTip()) > 20

@@ -1,0 +1,98 @@
+"""Hypothesis strategies for the values that the panels edit, and plans to be shown."""
+
+from hypothesis import strategies as st
+
+from gpupanel.domain.data import DataCache, DigitsData, ImagesData, KerasData, NpzData
+from gpupanel.domain.device import DeviceInventory, DeviceKind, PhysicalDevice
+from gpupanel.domain.model import CnnModel, MlpModel
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
+from gpupanel.domain.training import Optimizer, TrainingSettings
+
+COUNTS = st.integers(1, 2**40)
+FRACTIONS = st.floats(0.0, 1.0, exclude_max=True)
+UNITS = st.lists(st.integers(1, 4096), max_size=5).map(tuple)
+
+TRAININGS = st.builds(
+    TrainingSettings,
+    epochs=COUNTS,
+    global_batch_size=COUNTS,
+    accumulation_steps=COUNTS,
+    optimizer=st.sampled_from(Optimizer),
+    learning_rate=st.floats(0.0, 1e6, exclude_min=True),
+    momentum=FRACTIONS,
+    mixed_precision=st.booleans(),
+    jit_compile=st.booleans(),
+    seed=st.integers(0, 2**31 - 1),
+    checkpoint_every_epochs=st.integers(0, 100),
+    early_stopping_patience=st.none() | COUNTS,
+    tensorboard=st.booleans(),
+)
+MODELS = st.builds(MlpModel, hidden=UNITS, dropout=FRACTIONS, batch_norm=st.booleans()) | st.builds(
+    CnnModel,
+    filters=UNITS.filter(bool),
+    hidden=UNITS,
+    dropout=FRACTIONS,
+    batch_norm=st.booleans(),
+)
+STRATEGIES = st.builds(
+    StrategySettings,
+    kind=st.sampled_from(StrategyKind),
+    shares=st.sampled_from(["equal", "balanced"])
+    | st.lists(st.integers(0, 4096), max_size=9).map(tuple),
+    all_reduce=st.sampled_from(AllReduce),
+    workers=st.none() | st.integers(1, 9),
+    parameter_servers=st.none() | st.integers(1, 9),
+    placement=st.none() | st.just("auto") | st.dictionaries(st.text(), st.integers(0, 9)),
+)
+_COMMON = {
+    "validation_fraction": st.none() | FRACTIONS,
+    "shuffle": st.booleans(),
+    "cache": st.sampled_from(DataCache),
+}
+DATA = (
+    st.builds(DigitsData, **_COMMON)
+    | st.builds(KerasData, source=st.sampled_from(["mnist", "cifar100", "imdb"]), **_COMMON)
+    | st.builds(
+        NpzData,
+        path=st.text(),
+        features=st.text(),
+        labels=st.text(),
+        class_count=st.none() | COUNTS,
+        **_COMMON,
+    )
+    | st.builds(
+        ImagesData,
+        path=st.text(),
+        image_size=st.tuples(COUNTS, COUNTS),
+        color=st.sampled_from(["rgb", "grayscale"]),
+        **_COMMON,
+    )
+)
+
+
+def gpu(number: int, name: str, memory_total_mib: int = 24576) -> PhysicalDevice:
+    """A GPU that is only known, not there."""
+    return PhysicalDevice(
+        key=f"GPU-{number}", kind=DeviceKind.GPU, name=name, memory_total_mib=memory_total_mib
+    )
+
+
+CPU = PhysicalDevice(key="cpu", kind=DeviceKind.CPU, name="A Processor", memory_total_mib=65536)
+TWO_GPUS = DeviceInventory(
+    driver="560.1",
+    devices=(
+        gpu(0, "NVIDIA GeForce RTX 4090"),
+        gpu(1, "NVIDIA GeForce RTX 3060", 12288),
+        CPU,
+    ),
+)
+
+
+def mirrored(shares: str | tuple[int, ...] = "equal", batch: int = 64) -> Profile:
+    """Training on all devices with these shares."""
+    return Profile(
+        strategy=StrategySettings(kind=StrategyKind.MIRRORED, shares=shares),
+        training=TrainingSettings(global_batch_size=batch),
+        devices=DeviceSettings(),
+    )
