@@ -1,0 +1,260 @@
+import base64
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QLabel, QLineEdit, QWidget
+from pytestqt.qtbot import QtBot
+
+from gpupanel.domain.data import DigitsData, ImagesData, KerasData, NpzData, Target
+from gpupanel.domain.preview import DataPreview, ExamplePreview
+from gpupanel.domain.problem import Problem
+from gpupanel.ui.panels.data_panel import DataPanel
+from gpupanel.ui.panels.data_panel.class_counts_view import ClassCountsView
+from gpupanel.ui.panels.data_panel.examples_view import ExamplesView
+from gpupanel.ui.widgets.counter import Counter
+from gpupanel.ui.widgets.path_edit import PathEdit
+from gpupanel.ui.widgets.problem_row import ProblemRow
+from gpupanel.ui.widgets.real_spin_box import RealSpinBox
+from tests.ui.values import DATA
+
+
+@pytest.fixture
+def panel(qtbot: QtBot) -> DataPanel:
+    panel = DataPanel()
+    qtbot.addWidget(panel)
+    panel.resize(430, 600)
+    return panel
+
+
+def _choose(panel: DataPanel, source: str) -> None:
+    box = panel.findChild(QComboBox, "dataset_selector")
+    box.setCurrentIndex(box.findData(source))
+
+
+def _named(panel: QWidget, kind: type[QWidget], name: str) -> QWidget:
+    return next(
+        each
+        for each in panel.findChildren(kind)
+        if each.accessibleName() == name and not each.isHidden()
+    )
+
+
+def _state(panel: DataPanel) -> str:
+    return panel.findChild(QLabel, "preview_state").text()
+
+
+def _picture(label: str, value: int, size: int = 4) -> ExamplePreview:
+    pixels = base64.b64encode(bytes([value]) * size * size).decode()
+    return ExamplePreview(label=label, pixels_base64=pixels, width=size, height=size, channels=1)
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(value=DATA)
+def test_that_every_value_comes_back_unchanged_and_unannounced(panel, value):
+    heard = []
+    panel.valueChanged.connect(heard.append)
+    panel.setValue(value)
+    assert panel.value() == value
+    assert heard == []
+
+
+def test_that_data_sets_have_human_names(panel):
+    box = panel.findChild(QComboBox, "dataset_selector")
+    names = [box.itemText(index) for index in range(box.count())]
+    assert "MNIST: handwritten digits, 28x28" in names
+    assert names[-2:] == ["NumPy file (.npz)…", "Folder of images…"]
+    assert len(names) == 11
+
+
+def test_that_choosing_a_data_set_tells_once_and_validates_on_its_own_test_set(panel):
+    heard = []
+    panel.valueChanged.connect(heard.append)
+    _choose(panel, "mnist")
+    assert heard == [KerasData(source="mnist")]
+    assert _named(panel, QComboBox, "Validation").currentText() == "Its own test set"
+
+
+def test_that_a_source_without_a_test_set_starts_with_a_part_held_back(panel):
+    _choose(panel, "images")
+    assert panel.value() == ImagesData(path="", validation_fraction=0.2)
+
+
+def test_that_each_source_keeps_what_was_typed_for_it(panel, qtbot):
+    _choose(panel, "npz")
+    features = _named(panel, QLineEdit, "Examples array")
+    features.selectAll()
+    qtbot.keyClicks(features, "pictures")
+    _choose(panel, "digits")
+    assert panel.value() == DigitsData(validation_fraction=0.2)
+    _choose(panel, "npz")
+    assert panel.value().features == "pictures"
+
+
+def test_that_order_and_cache_carry_over_to_a_new_source(panel):
+    _named(panel, QCheckBox, "Shuffle in each epoch").click()
+    _choose(panel, "npz")
+    assert panel.value().shuffle is False
+
+
+@pytest.mark.parametrize(
+    ("choice", "fraction"), [("Its own test set", None), ("A part", 0.2), ("Nothing", 0.0)]
+)
+def test_that_validation_is_chosen_in_words(panel, choice, fraction):
+    panel.setValue(KerasData(source="mnist", validation_fraction=0.2))
+    box = _named(panel, QComboBox, "Validation")
+    box.setCurrentIndex(box.findText(choice))
+    assert panel.value().validation_fraction == fraction
+
+
+def test_that_the_part_held_back_can_be_typed(panel, qtbot):
+    part = _named(panel, RealSpinBox, "Part held back for validation")
+    part.selectAll()
+    qtbot.keyClicks(part, "0.1")
+    assert panel.value().validation_fraction == 0.1
+    part.selectAll()
+    qtbot.keyClicks(part, "1.5")
+    assert panel.value().validation_fraction == 0.1
+
+
+def test_that_the_image_size_is_height_and_width(panel):
+    panel.setValue(ImagesData(path="/pictures"))
+    _named(panel, Counter, "Width of the images in pixels").stepUp()
+    assert panel.value().image_size == (64, 65)
+
+
+def test_that_the_number_of_classes_is_left_to_the_labels_at_zero(panel):
+    panel.setValue(NpzData(path="a.npz", class_count=1))
+    classes = _named(panel, Counter, "Classes")
+    classes.stepDown()
+    assert panel.value().class_count is None
+    assert classes.text() == "as the labels say"
+
+
+def test_that_a_typed_path_is_told_at_each_keystroke(panel, qtbot):
+    _choose(panel, "npz")
+    path = next(each for each in panel.findChildren(PathEdit) if each.isVisibleTo(panel))
+    qtbot.keyClicks(path.findChild(QLineEdit), "a.npz")
+    assert panel.value().path == "a.npz"
+
+
+def _drop(panel: DataPanel, *paths: Path) -> bool:
+    dropped = QMimeData()
+    dropped.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    buttons = (Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
+    enter = QDragEnterEvent(panel.rect().center(), Qt.DropAction.CopyAction, dropped, *buttons)
+    QApplication.sendEvent(panel, enter)
+    if enter.isAccepted():
+        drop = QDropEvent(
+            QPointF(panel.rect().center()), Qt.DropAction.CopyAction, dropped, *buttons
+        )
+        QApplication.sendEvent(panel, drop)
+    return enter.isAccepted()
+
+
+def test_that_a_dropped_npz_file_becomes_the_source(panel, tmp_path):
+    heard = []
+    panel.valueChanged.connect(heard.append)
+    assert _drop(panel, tmp_path / "mine.npz")
+    assert heard == [NpzData(path=str(tmp_path / "mine.npz"), validation_fraction=0.2)]
+
+
+def test_that_a_dropped_folder_becomes_a_folder_of_images(panel, tmp_path):
+    assert _drop(panel, tmp_path)
+    assert panel.value() == ImagesData(path=str(tmp_path), validation_fraction=0.2)
+
+
+def test_that_other_drops_are_left_to_the_window(panel, tmp_path):
+    assert not _drop(panel, tmp_path / "profile.toml")
+    assert not _drop(panel, tmp_path / "a.npz", tmp_path / "b.npz")
+    assert panel.value() == DigitsData(validation_fraction=0.2)
+
+
+def test_that_a_preview_is_told_in_words(panel):
+    panel.setPreview(
+        DataPreview(
+            example_count=60_000,
+            test_example_count=10_000,
+            feature_shape=(28, 28, 1),
+            class_counts=(("0", 30_000), ("1", 30_000)),
+        )
+    )
+    assert _state(panel) == "60,000 examples of 28 x 28 x 1, 2 classes, 10,000 more to test on."
+
+
+def test_that_examples_are_painted_with_crisp_pixels(panel, qtbot):
+    panel.setPreview(
+        DataPreview(example_count=2, examples=(_picture("zero", 37), _picture("one", 203)))
+    )
+    panel.show()
+    qtbot.waitExposed(panel)
+    view = panel.findChild(ExamplesView)
+    image = view.grab().toImage()
+    assert image.pixelColor(32, 32) == QColor(37, 37, 37)
+    assert image.pixelColor(64 + 8 + 32, 32) == QColor(203, 203, 203)
+    assert view.shown_count() == 2
+
+
+def test_that_a_picture_that_is_cut_short_is_not_painted_from_foreign_memory(panel, qtbot):
+    short = _picture("zero", 37).model_copy(update={"height": 4000})
+    panel.setPreview(DataPreview(example_count=2, examples=(short, _picture("one", 203))))
+    panel.show()
+    qtbot.waitExposed(panel)
+    assert panel.findChild(ExamplesView).shown_count() == 2
+
+
+def test_that_examples_without_pictures_are_shown_as_values(panel, qtbot):
+    example = ExamplePreview(label="15.2", text="1.0, 2.0")
+    panel.setPreview(
+        DataPreview(
+            example_count=9, feature_shape=(2,), target=Target.VALUES, examples=(example,) * 9
+        )
+    )
+    panel.show()
+    qtbot.waitExposed(panel)
+    assert panel.findChild(ExamplesView).shown_count() == 6
+    assert _state(panel) == "9 examples of 2, a value is predicted."
+
+
+@pytest.mark.parametrize("class_count", [3, 10, 100])
+def test_that_classes_are_counted_for_any_number_of_them(panel, qtbot, class_count):
+    counts = tuple((f"class {index}", index + 1) for index in range(class_count))
+    panel.setPreview(DataPreview(example_count=9, class_counts=counts))
+    panel.show()
+    qtbot.waitExposed(panel)
+    view = panel.findChild(ClassCountsView)
+    assert view.isVisible()
+    assert view.height() == view.heightForWidth(view.width()) > 0
+    assert "class 2: 3" in view.accessibleDescription()
+
+
+def test_that_the_states_are_told_in_words(panel):
+    assert "appear here" in _state(panel)
+    panel.setPreviewBusy(True)
+    assert _state(panel) == "Reading the data…"
+    panel.setPreviewBusy(False)
+    panel.setPreview(DataPreview(needs_download=True))
+    assert "not on this machine yet" in _state(panel)
+    panel.setPreview(DataPreview())
+    assert _state(panel) == "It holds no examples."
+    panel.setPreview(None)
+    assert "appear here" in _state(panel)
+
+
+def test_that_problems_of_the_data_are_told_and_go_when_they_are_mended(panel):
+    problem = Problem(code="npz_missing", message="The file is not there.", hint="Choose another.")
+    panel.setPreview(DataPreview(problems=(problem,)))
+    assert [row.problem() for row in panel.findChildren(ProblemRow)] == [problem]
+    assert _state(panel) == "It cannot be shown."
+    panel.setPreview(DataPreview(example_count=1))
+    assert all(row.isHidden() for row in panel.findChildren(ProblemRow))
+
+
+def test_that_it_fits_a_narrow_column(panel):
+    for value in (KerasData(source="mnist"), ImagesData(path="x"), NpzData(path="x")):
+        panel.setValue(value)
+        assert panel.minimumSizeHint().width() <= 388

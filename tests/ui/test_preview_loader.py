@@ -1,0 +1,129 @@
+import sys
+
+import psutil
+import pytest
+from pytestqt.qtbot import QtBot
+
+from gpupanel.domain.data import DigitsData, NpzData
+from gpupanel.domain.preview import DataPreview
+from gpupanel.ui.workers.preview_worker import PreviewLoader
+
+# Stands where the real child stands: it reads the question and answers about its seed.
+_ECHO = """
+import json, sys
+question = json.load(sys.stdin)
+print(json.dumps({"example_count": question["seed"], "feature_shape": [question["example_limit"]]}))
+"""
+_SLEEP = "import time; time.sleep(60)"
+
+
+@pytest.fixture
+def loader_of(qtbot: QtBot):
+    loaders: list[PreviewLoader] = []
+
+    def make(code: str, time_limit_ms: int = 20_000) -> PreviewLoader:
+        loader = PreviewLoader((sys.executable, "-c", code), time_limit_ms=time_limit_ms)
+        loaders.append(loader)
+        return loader
+
+    yield make
+    for loader in loaders:
+        loader.stop()
+
+
+def _load(qtbot: QtBot, loader: PreviewLoader, seed: int = 7) -> DataPreview:
+    with qtbot.waitSignal(loader.previewReady, timeout=20_000) as answered:
+        loader.load(DigitsData(), seed)
+    return answered.args[0]
+
+
+@pytest.mark.slow
+def test_that_the_embedded_digits_are_looked_at_for_real(qtbot):
+    loader = PreviewLoader()
+    with qtbot.waitSignal(loader.previewReady, timeout=60_000) as answered:
+        loader.load(DigitsData(validation_fraction=0.2), 7)
+    preview = answered.args[0]
+    assert preview.problems == ()
+    assert preview.example_count == 1797
+    assert len(preview.class_counts) == 10
+    assert preview.examples[0].width == 8
+
+
+@pytest.mark.slow
+def test_that_a_file_that_is_not_there_is_a_problem_in_the_answer(qtbot, tmp_path):
+    loader = PreviewLoader()
+    with qtbot.waitSignal(loader.previewReady, timeout=60_000) as answered:
+        loader.load(NpzData(path=str(tmp_path / "none.npz")), 7)
+    assert [problem.is_error for problem in answered.args[0].problems] == [True]
+
+
+def test_that_it_says_when_it_is_busy_and_when_it_is_done(qtbot, loader_of):
+    loader = loader_of(_ECHO)
+    heard = []
+    loader.busyChanged.connect(heard.append)
+    preview = _load(qtbot, loader, seed=42)
+    assert heard == [True, False]
+    assert preview.example_count == 42
+    assert preview.feature_shape[0] > 0
+    assert not loader.is_busy()
+
+
+def test_that_a_new_question_ends_the_one_before(qtbot, loader_of):
+    slow_unless_two = f"{_ECHO}\nif question['seed'] != 2: {_SLEEP}"
+    loader = loader_of(slow_unless_two)
+    answers, busy = [], []
+    loader.previewReady.connect(answers.append)
+    loader.busyChanged.connect(busy.append)
+    loader.load(DigitsData(), 1)
+    preview = _load(qtbot, loader, seed=2)
+    assert [answer.example_count for answer in answers] == [2]
+    assert preview.example_count == 2
+    assert busy == [True, False]
+
+
+def test_that_a_child_that_dies_is_told_with_its_last_words(qtbot, loader_of):
+    loader = loader_of("import sys; sys.exit('out of order')")
+    (problem,) = _load(qtbot, loader).problems
+    assert problem.code == "preview_died"
+    assert "exit status 1" in problem.message
+    assert problem.detail == "out of order"
+
+
+def test_that_a_child_that_is_killed_is_told(qtbot, loader_of):
+    loader = loader_of("import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+    (problem,) = _load(qtbot, loader).problems
+    assert problem.code == "preview_died"
+    assert "was killed" in problem.message
+
+
+def test_that_a_child_that_takes_too_long_is_ended(qtbot, loader_of):
+    loader = loader_of(_SLEEP, time_limit_ms=200)
+    (problem,) = _load(qtbot, loader).problems
+    assert problem.code == "preview_too_slow"
+    assert "0.2 s" in problem.message
+
+
+def test_that_an_answer_that_cannot_be_read_is_told(qtbot, loader_of):
+    loader = loader_of("print('{\"example_count\": ')")
+    (problem,) = _load(qtbot, loader).problems
+    assert problem.code == "preview_unreadable"
+
+
+def test_that_a_command_that_is_not_there_is_told(qtbot, tmp_path):
+    loader = PreviewLoader((str(tmp_path / "no_such_program"),))
+    (problem,) = _load(qtbot, loader).problems
+    assert problem.code == "preview_not_started"
+
+
+def test_that_stopping_ends_the_child_and_answers_nothing(qtbot, loader_of):
+    loader = loader_of(_SLEEP)
+    answers, busy = [], []
+    loader.previewReady.connect(answers.append)
+    loader.busyChanged.connect(busy.append)
+    loader.load(DigitsData(), 1)
+    qtbot.waitUntil(lambda: bool(psutil.Process().children()))
+    loader.stop()
+    loader.stop()
+    assert psutil.Process().children() == []
+    assert answers == []
+    assert busy == [True, False]
