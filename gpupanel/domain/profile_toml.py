@@ -4,7 +4,7 @@ import difflib
 import re
 import tomllib
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, get_args
 
 import tomli_w
 from pydantic import ValidationError
@@ -127,15 +127,13 @@ def _did_you_mean(word: str, known: Iterable[str]) -> str:
     return f"Did you mean {close[0]}?" if close else ""
 
 
-def _known_keys() -> set[str]:
-    """Every key that some table of a profile has."""
-    values, seen = [Value], set[str]()
-    while values:
-        value = values.pop()
-        values.extend(value.__subclasses__())
-        if not value.__module__.startswith("gpupanel.domain.events"):
-            seen.update(value.model_fields)
-    return seen
+def _known_keys(kind: object = Profile) -> set[str]:
+    """Every key of a table of that type and of the tables in it."""
+    if isinstance(kind, type) and issubclass(kind, Value):
+        inner = [field.annotation for field in kind.model_fields.values()]
+        return set(kind.model_fields).union(*map(_known_keys, inner))
+    # A union, a tuple, an annotation: what it is made of.
+    return set[str]().union(*map(_known_keys, get_args(kind)))
 
 
 def _shown(value: object) -> str:
