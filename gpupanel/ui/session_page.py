@@ -59,8 +59,9 @@ class SessionPage(QWidget):
         self._editors = _scrolling(editors)
         splitter.addWidget(self._editors)
         splitter.addWidget(_scrolling(self._plan_column()))
-        splitter.setStretchFactor(0, 1)
-        splitter.setStretchFactor(1, 1)
+        splitter.setStretchFactor(0, 4)
+        splitter.setStretchFactor(1, 3)
+        splitter.setSizes([540, 400])
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(splitter)
@@ -81,6 +82,8 @@ class SessionPage(QWidget):
         self.plan.fixRequested.connect(self._apply_fix)
         self.plan.sharesChosen.connect(self._choose_shares)
         self.plan.fieldActivated.connect(self._go_to_field)
+        self._session.inventoryChanged.connect(self.strategy.setInventory)
+        self._session.inventoryChanged.connect(self.plan.setInventory)
         self._session.profileChanged.connect(self._show_profile)
         self._session.preparationChanged.connect(self._show_preparation)
         self._session.runChanged.connect(self._show_run)
@@ -118,8 +121,7 @@ class SessionPage(QWidget):
         }
         panel = panels.get(field.partition(".")[0])
         if panel is not None:
-            self._editors.ensureWidgetVisible(panel)
-            panel.setFocus(Qt.FocusReason.OtherFocusReason)
+            self._editors.ensureWidgetVisible(panel.focus_editor(field))
 
     @Slot(object)
     def _show_profile(self, profile: Profile) -> None:
@@ -157,6 +159,5 @@ def _same_data(one: Profile, other: Profile) -> bool:
 def _scrolling(page: QWidget) -> QScrollArea:
     area = QScrollArea()
     area.setWidgetResizable(True)
-    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     area.setWidget(page)
     return area

@@ -30,12 +30,16 @@ class SettingsCard(QFrame):
             self.setFocusProxy(editor)
         self._editors[key] = editor
 
-    def focus_editor(self, field: str) -> None:
-        """Leads a person to the editor of a dotted profile key; to the first one for others."""
-        keys = [part for part in field.split(".") if part in self._editors]
-        target = self._editors[keys[0]] if keys else self.focusProxy()
-        if target is not None:
-            target.setFocus(Qt.FocusReason.ShortcutFocusReason)
+    def focus_editor(self, field: str) -> QWidget:
+        """Gives the focus to the editor of a dotted profile key, or to the first one.
+
+        Returns:
+            What has the focus now, so that a scroll area can bring it into view.
+        """
+        named = (self._editors[part] for part in field.split(".") if part in self._editors)
+        target = next(named, None) or self.focusProxy() or self
+        target.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        return target
 
 
 class Caption(QLabel):
