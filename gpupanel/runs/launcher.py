@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import threading
 from datetime import datetime
 from pathlib import Path
 
@@ -26,7 +27,7 @@ def launch(profile: Profile, plan: LaunchPlan, runs_dir: Path) -> RunLayout:
     """
     layout = create_run(profile, plan, runs_dir)
     with layout.trainer_log.open("ab") as log:
-        subprocess.Popen(
+        supervisor = subprocess.Popen(
             [sys.executable, "-m", "gpupanel.runs.supervisor", str(layout.root)],
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -34,6 +35,10 @@ def launch(profile: Profile, plan: LaunchPlan, runs_dir: Path) -> RunLayout:
             cwd=layout.root,
             start_new_session=True,
         )
+    # It outlives this process; should it end before, somebody has to take its exit status.
+    threading.Thread(
+        target=supervisor.wait, name=f"supervisor of {layout.name}", daemon=True
+    ).start()
     return layout
 
 

@@ -22,6 +22,7 @@ from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.run_state import status_words
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
+from gpupanel.ui.theme import GRID
 from gpupanel.ui.workers.device_worker import DeviceWatch
 from gpupanel.ui.workers.history_worker import RunHistory
 from gpupanel.ui.workers.launch_worker import Launcher
@@ -98,6 +99,7 @@ class MainWindow(QMainWindow):
         splitter.setChildrenCollapsible(False)
         splitter.addWidget(self.devices)
         splitter.addWidget(self.tabs)
+        self.devices.setContentsMargins(2 * GRID, GRID, 0, GRID)
         splitter.setStretchFactor(1, 1)
         splitter.setSizes([320, 960])
         central = QWidget()

@@ -101,6 +101,11 @@ def phase_words(status: RunStatus) -> str:
     return _PHASES[status.phase]
 
 
+def is_passing(status: RunStatus) -> bool:
+    """Whether the phase may last so short that words for it would only flicker."""
+    return status.stage is RunStage.RUNNING and status.phase is not Phase.TRAINING
+
+
 def outcome_words(outcome: Outcome | None) -> str:
     """How a run ended, for people; ``None``: it goes on."""
     return "Running" if outcome is None else _OUTCOMES[outcome]
@@ -127,8 +132,11 @@ def state_words(run: RunState, status: RunStatus | None, preparation: Preparatio
             return _readiness_words(preparation.problems)
         case RunState.LAUNCHING:
             return "Starting…"
-        case RunState.STARTING | RunState.RUNNING:
+        case RunState.STARTING:
             return "Starting…" if status is None else phase_words(status)
+        case RunState.RUNNING:
+            # Validating and saving can take turns with training many times a second.
+            return "Training"
         case RunState.STOPPING:
             saving = status is not None and status.phase is Phase.SAVING
             return "Stopping: saving…" if saving else "Stopping…"

@@ -83,3 +83,16 @@ def test_that_numbers_keep_their_place_while_they_change(qtbot, panel):
     panel.layout().activate()
 
     assert [label.x() for label in panel.findChildren(QLabel)] == before
+
+
+def test_that_phases_that_take_turns_do_not_flicker(qtbot, panel):
+    validating = HALFWAY.model_copy(update={"phase": Phase.VALIDATING})
+    phase = panel.findChild(QLabel)
+    panel.setStatus(HALFWAY, "Training")
+    for _ in range(5):
+        panel.setStatus(validating, "Validating")
+        assert phase.text() == "Training"
+        panel.setStatus(HALFWAY, "Training")
+    panel.setStatus(validating, "Validating")
+
+    qtbot.waitUntil(lambda: phase.text() == "Validating", timeout=2000)

@@ -5,6 +5,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QW
 
 from gpupanel.runs.status import RunStatus
 from gpupanel.ui import formatting
+from gpupanel.ui.run_state import is_passing
+from gpupanel.ui.widgets.settled_label import SettledLabel
 
 _BAR_STEPS = 1000
 
@@ -15,9 +17,10 @@ class ProgressPanel(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("progress_row")
-        self._phase = self._number(
-            "Tracing the first step…", "What the run is doing now.", align_right=False
-        )
+        self._phase = SettledLabel(self)
+        self._phase.setToolTip("What the run is doing now.")
+        widest = self._phase.fontMetrics().horizontalAdvance("Tracing the first step…")
+        self._phase.setMinimumWidth(widest)
         self._epoch = self._number(
             "epoch 100/100", "The epoch that is trained now: one pass over all training examples."
         )
@@ -54,7 +57,8 @@ class ProgressPanel(QWidget):
             status: ``None``: there is no run to show.
             words: What it is doing or how it ended, for people.
         """
-        self._phase.setText(words or "No run yet")
+        passing = status is not None and is_passing(status)
+        self._phase.setWords(words or "No run yet", is_passing=passing)
         shown = status or RunStatus()
         step = f"step {formatting.count(shown.step)}"
         if shown.step_total:
@@ -82,10 +86,9 @@ class ProgressPanel(QWidget):
         total = status.step_total or 0
         self._bar.setValue(min(_BAR_STEPS, status.step * _BAR_STEPS // total) if total else 0)
 
-    def _number(self, widest: str, tip: str, *, align_right: bool = True) -> QLabel:
+    def _number(self, widest: str, tip: str) -> QLabel:
         label = QLabel(self)
         label.setToolTip(tip)
         label.setMinimumWidth(label.fontMetrics().horizontalAdvance(widest))
-        side = Qt.AlignmentFlag.AlignRight if align_right else Qt.AlignmentFlag.AlignLeft
-        label.setAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+        label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         return label

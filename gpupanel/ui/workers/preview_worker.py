@@ -143,7 +143,10 @@ class PreviewLoader(QObject):
         process, self._process = self._process, None
         if process is None:
             return
-        process.disconnect(self)
+        # One by one: disconnecting from a receiver as a whole makes Qt warn.
+        process.started.disconnect(self._ask)
+        process.errorOccurred.disconnect(self._fail)
+        process.finished.disconnect(self._finish)
         if process.state() is QProcess.ProcessState.NotRunning:
             process.deleteLater()
         else:

@@ -1,0 +1,42 @@
+"""Who answers the window's questions in a test, and is told things."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from typing_extensions import override
+
+from gpupanel.domain.problem import Problem
+from gpupanel.ui.questions import Questions, SaveChoice
+
+
+class Person(Questions):
+    """Answers as the test says, and remembers what was asked and told."""
+
+    def __init__(self) -> None:
+        self.choice = SaveChoice.DISCARD
+        self.opens: Path | None = None
+        self.saves: Path | None = None
+        self.asked: list[str] = []
+        self.told: list[tuple[str, tuple[Problem, ...]]] = []
+        self.farewells = 0
+
+    @override
+    def about_changes(self, name: str) -> SaveChoice:
+        self.asked.append(name)
+        return self.choice
+
+    @override
+    def profile_to_open(self, folder: Path) -> Path | None:
+        return self.opens
+
+    @override
+    def place_to_save(self, suggestion: Path) -> Path | None:
+        return self.saves
+
+    @override
+    def tell(self, title: str, problems: Sequence[Problem]) -> None:
+        self.told.append((title, tuple(problems)))
+
+    @override
+    def tell_run_goes_on(self) -> None:
+        self.farewells += 1
