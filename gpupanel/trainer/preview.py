@@ -24,6 +24,7 @@ from gpupanel.trainer.failures import problems_of
 
 _SHOWN_VALUES = 8
 _LONGEST_SIDE = 128
+_FILES_AT_ONCE = 64
 _CHECKED_FILES = 1000
 """Of more images than these, some are looked at, and training may find a bad one among the rest."""
 
@@ -71,7 +72,8 @@ def _check_some(training: Examples, seed: int) -> None:
     """Decode examples that stay on disk, all of them where they are few."""
     if training.in_memory is None:
         drawn = np.random.default_rng(seed).permutation(len(training))[:_CHECKED_FILES]
-        training.read(drawn.astype(np.int32))
+        for start in range(0, len(drawn), _FILES_AT_ONCE):
+            training.read(drawn[start : start + _FILES_AT_ONCE].astype(np.int32))
 
 
 def _class_counts(data: DataSet, training: Examples) -> tuple[tuple[str, int], ...]:

@@ -15,6 +15,12 @@ from gpupanel.trainer.datasets.keras_files import KerasFile
 
 _PIECE_BYTES = 256 * 1024
 _TIMEOUT_S = 30.0
+_NETWORK_ERRORS = (
+    urllib.error.URLError,
+    http.client.HTTPException,
+    TimeoutError,
+    ConnectionError,
+)
 
 OnDownload = Callable[[str, int, int | None], None]
 
@@ -63,9 +69,7 @@ def _fetch(name: str, url: str, target: Path, on_progress: OnDownload) -> str:
                     hasher.update(piece)
                     done += len(piece)
                     on_progress(name, done, total)
-        except (urllib.error.URLError, http.client.HTTPException, TimeoutError) as error:
-            raise _failed(name, url, error) from error
-        except ConnectionError as error:
+        except _NETWORK_ERRORS as error:
             raise _failed(name, url, error) from error
     if total is not None and done != total:
         raise _failed(name, url, EOFError(f"{done:,} of {total:,} bytes came"))
@@ -74,6 +78,8 @@ def _fetch(name: str, url: str, target: Path, on_progress: OnDownload) -> str:
 
 def _failed(name: str, url: str, error: Exception) -> ProblemError:
     reason = getattr(error, "reason", None) or error
+    if isinstance(error, urllib.error.HTTPError):
+        error.close()  # it holds the connection
     return ProblemError(
         Problem(
             code="data_download_failed",

@@ -44,6 +44,8 @@ _DAMAGE = (
     pickle.UnpicklingError,
 )
 
+_DIVIDED = ("x_train", "y_train", "x_test", "y_test")
+
 _Raw = tuple[Array, Array, Array, Array]
 
 
@@ -98,7 +100,8 @@ def _read(data: KerasData) -> _Raw:
     paths = [file.path for file in KERAS_FILES[data.source]]
     match data.source:
         case "mnist":
-            return _read_divided_npz(paths[0])
+            x_train, y_train, x_test, y_test = _read_npz(paths[0], _DIVIDED)
+            return x_train, y_train, x_test, y_test
         case "fashion_mnist":
             return _read_idx(paths)
         case "cifar10":
@@ -114,16 +117,14 @@ def _read(data: KerasData) -> _Raw:
             (x_train, y_train), (x_test, y_test) = read
             return x_train, y_train, x_test, y_test
         case "imdb":
-            x_train, y_train, x_test, y_test = _read_pickled_npz(
-                paths[0], ("x_train", "y_train", "x_test", "y_test")
-            )
+            x_train, y_train, x_test, y_test = _read_pickled_npz(paths[0], _DIVIDED)
             return multi_hot(x_train), y_train, multi_hot(x_test), y_test
         case "reuters":
             words, labels = _read_pickled_npz(paths[0], ("x", "y"))
             return _divided(multi_hot(words), labels)
         case "boston_housing" | "california_housing":
-            with np.load(paths[0], allow_pickle=False) as arrays:
-                return _divided(arrays["x"], arrays["y"])
+            values, prices = _read_npz(paths[0], ("x", "y"))
+            return _divided(values, prices)
 
 
 def _divided(x: Array, y: Array) -> _Raw:
@@ -134,9 +135,10 @@ def _divided(x: Array, y: Array) -> _Raw:
     return x[:cut], y[:cut], x[cut:], y[cut:]
 
 
-def _read_divided_npz(path: Path) -> _Raw:
-    with np.load(path, allow_pickle=False) as arrays:
-        return arrays["x_train"], arrays["y_train"], arrays["x_test"], arrays["y_test"]
+def _read_npz(path: Path, names: Iterable[str]) -> tuple[Array, ...]:
+    # Opened here: NumPy leaves a file that is no archive open.
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        return tuple(arrays[name] for name in names)
 
 
 def _read_idx(paths: Iterable[Path]) -> _Raw:

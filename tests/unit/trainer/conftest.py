@@ -1,0 +1,135 @@
+"""Run directories as the launcher writes them, and trainers started on them."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from gpupanel.domain.device import DeviceKind
+from gpupanel.domain.events import Event, TrainingEnded, decode_event
+from gpupanel.domain.plan import LaunchPlan, PlannedDevice, PlannedReplica
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.profile_toml import dump_profile
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.strategy import StrategyKind
+
+_PATIENCE_S = 60.0
+
+MakeRun = Callable[[Path, Profile, Sequence[int]], RunLayout]
+
+
+def cpu_plan(profile: Profile, shares: Sequence[int]) -> LaunchPlan:
+    """As planning makes it for the CPU: a logical device for each replica."""
+    several = len(shares) > 1
+    return LaunchPlan(
+        environment={"CUDA_VISIBLE_DEVICES": "-1"},
+        devices=(
+            PlannedDevice(
+                key="cpu",
+                kind=DeviceKind.CPU,
+                name="the CPU",
+                index=0,
+                logical_limits_mib=tuple(None for _ in shares) if several else (),
+            ),
+        ),
+        strategy=StrategyKind.MIRRORED if several else StrategyKind.ONE_DEVICE,
+        all_reduce=profile.strategy.all_reduce,
+        replicas=tuple(
+            PlannedReplica(
+                index=index, device_key="cpu", logical_device=f"/device:CPU:{index}", share=share
+            )
+            for index, share in enumerate(shares)
+        ),
+        global_batch_size=sum(shares),
+        accumulation_steps=profile.training.accumulation_steps,
+    )
+
+
+@pytest.fixture(scope="session")
+def make_run() -> MakeRun:
+    """Writes a run directory that a trainer can be started on."""
+
+    def make(folder: Path, profile: Profile, shares: Sequence[int]) -> RunLayout:
+        layout = RunLayout(folder)
+        layout.requests.mkdir(parents=True)
+        layout.profile.write_text(dump_profile(profile), encoding="utf-8")
+        plan = cpu_plan(profile, shares)
+        layout.plan.write_text(plan.model_dump_json(), encoding="utf-8")
+        return layout
+
+    return make
+
+
+@dataclass
+class Trainer:
+    """A started trainer and what it wrote."""
+
+    layout: RunLayout
+    process: subprocess.Popen[bytes]
+
+    def events(self) -> list[Event]:
+        """The whole lines so far."""
+        if not self.layout.events.exists():
+            return []
+        text = self.layout.events.read_text(encoding="utf-8")
+        return [decode_event(line) for line in text.split("\n")[:-1]]
+
+    def wait_for(self, kind: type[Event], count: int = 1) -> Event:
+        """The n-th event of a kind, when it is there."""
+        end = time.monotonic() + _PATIENCE_S
+        while time.monotonic() < end:
+            found = [event for event in self.events() if isinstance(event, kind)]
+            if len(found) >= count:
+                return found[count - 1]
+            time.sleep(0.02)
+        raise AssertionError(f"no {kind.__name__}; log: {self.log()}")
+
+    def ended(self) -> TrainingEnded:
+        """How it ended, when its process has."""
+        self.process.wait(_PATIENCE_S)
+        last = self.events()[-1]
+        assert isinstance(last, TrainingEnded), self.log()
+        return last
+
+    def log(self) -> str:
+        return self.layout.trainer_log.read_text(encoding="utf-8")[-4000:]
+
+
+StartTrainer = Callable[..., Trainer]
+
+
+@pytest.fixture
+def start_trainer() -> Iterator[StartTrainer]:
+    """Starts the real training process, as the supervisor does."""
+    started: list[Trainer] = []
+
+    def start(layout: RunLayout, **environment: str) -> Trainer:
+        with layout.trainer_log.open("wb") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "gpupanel.trainer", str(layout.root)],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **_environment(layout), **environment},
+            )
+        started.append(Trainer(layout, process))
+        return started[-1]
+
+    yield start
+    for trainer in started:
+        trainer.process.kill()
+        trainer.process.wait()
+
+
+def _environment(layout: RunLayout) -> dict[str, str]:
+    plan = json.loads(layout.plan.read_text(encoding="utf-8"))
+    return {
+        **plan["environment"],
+        "GPUPANEL_SUPERVISOR_PID": str(os.getpid()),
+        "TF_CPP_MIN_LOG_LEVEL": "2",
+    }

@@ -1,0 +1,105 @@
+"""Folders of images by class, good and bad."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from gpupanel.domain.data import DataCache, ImagesData
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.trainer.datasets.images import read_images
+
+
+def make_folder(root: Path, counts: dict[str, int]) -> Path:
+    for brightness, (name, count) in enumerate(counts.items(), start=1):
+        folder = root / name
+        folder.mkdir(parents=True)
+        for number in range(count):
+            pixels = np.full((10, 12, 3), 40 * brightness + number, np.uint8)
+            Image.fromarray(pixels).save(folder / f"{number}.png")
+    return root
+
+
+def problem_of(root: Path) -> Problem:
+    with pytest.raises(ProblemError) as caught:
+        read_images(ImagesData(path=str(root)))
+    (problem,) = caught.value.problems
+    assert problem.hint
+    assert problem.field == "data.path"
+    return problem
+
+
+@pytest.mark.parametrize("cache", list(DataCache))
+@pytest.mark.parametrize(("color", "channels"), [("rgb", 3), ("grayscale", 1)])
+def test_that_images_are_read_by_class(
+    tmp_path: Path, cache: DataCache, color: str, channels: int
+) -> None:
+    root = make_folder(tmp_path / "images", {"cat": 2, "dog": 3})
+    settings = ImagesData(path=str(root), image_size=(8, 6), color=color, cache=cache)
+
+    data = read_images(settings, tmp_path / "cache")
+
+    assert data.class_names == ("cat", "dog")
+    assert data.training.labels.tolist() == [0, 0, 1, 1, 1]
+    assert data.training.feature_shape == (8, 6, channels)
+    assert (data.training.in_memory is not None) == (cache is DataCache.MEMORY)
+    read = data.training.read(np.array([4, 0], np.int32))
+    assert [int(picture.mean()) for picture in read] == [82, 40]
+
+
+def test_that_a_subset_of_images_on_disk_reads_its_own(tmp_path: Path) -> None:
+    root = make_folder(tmp_path, {"cat": 2, "dog": 3})
+    data = read_images(ImagesData(path=str(root), cache=DataCache.NONE))
+
+    chosen = data.training.subset(np.array([3, 1], np.int32))
+
+    assert len(chosen) == 2
+    assert int(chosen.read(np.array([0], np.int32)).mean()) == 81
+
+
+def test_that_a_missing_folder_is_told(tmp_path: Path) -> None:
+    assert problem_of(tmp_path / "gone").code == "data_file_missing"
+
+
+def test_that_no_folder_chosen_is_told() -> None:
+    assert problem_of(Path()).code == "data_path_missing"
+
+
+def test_that_a_file_is_no_folder(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.touch()
+
+    assert problem_of(path).code == "data_file_unreadable"
+
+
+def test_that_a_folder_without_classes_is_told(tmp_path: Path) -> None:
+    assert problem_of(tmp_path).code == "data_no_classes"
+
+
+def test_that_a_class_without_images_is_told_by_name(tmp_path: Path) -> None:
+    problem = problem_of(make_folder(tmp_path, {"cat": 2, "dog": 0}))
+
+    assert problem.code == "data_class_empty"
+    assert '"dog"' in problem.message
+
+
+def test_that_one_class_only_is_told(tmp_path: Path) -> None:
+    assert problem_of(make_folder(tmp_path, {"cat": 2})).code == "data_one_class"
+
+
+@pytest.mark.parametrize("damage", ["cut short", "no image"])
+def test_that_a_bad_image_is_told_by_name(tmp_path: Path, damage: str) -> None:
+    root = make_folder(tmp_path, {"cat": 2, "dog": 2})
+    bad = root / "dog" / "1.png"
+    if damage == "cut short":
+        os.truncate(bad, bad.stat().st_size // 2)
+    else:
+        bad.write_text("no image", encoding="utf-8")
+
+    problem = problem_of(root)
+
+    assert problem.code == "data_image_unreadable"
+    assert str(bad) in problem.message
+    assert problem.detail

@@ -1,0 +1,108 @@
+"""The look at data before a run."""
+
+import base64
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from gpupanel.domain.data import DigitsData, ImagesData, KerasData, NpzData, Target
+from gpupanel.domain.preview import DataPreview
+from gpupanel.trainer.preview import PreviewRequest, preview
+
+
+def test_that_the_process_answers_without_tensorflow() -> None:
+    request = {"data": {"source": "digits", "validation_fraction": 0.2}, "seed": 3}
+    code = (
+        "import sys; from gpupanel.trainer.preview import main; main();"
+        "sys.exit('tensorflow' in sys.modules or 'sklearn' in sys.modules)"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        input=json.dumps({**request, "example_limit": 5}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    answer = DataPreview.model_validate_json(done.stdout)
+    assert answer.example_count == 1797
+    assert answer.feature_shape == (8, 8)
+    assert sum(count for _, count in answer.class_counts) == 1797
+    assert len(answer.examples) == 5
+    picture = answer.examples[0]
+    assert (picture.width, picture.height, picture.channels) == (8, 8, 1)
+    assert len(base64.b64decode(picture.pixels_base64)) == 64
+
+
+def test_that_the_seed_draws_the_examples() -> None:
+    def labels(seed: int) -> list[str]:
+        request = PreviewRequest(data=DigitsData(), seed=seed, example_limit=20)
+        return [example.label for example in preview(request).examples]
+
+    assert labels(1) == labels(1)
+    assert labels(1) != labels(2)
+
+
+def test_that_examples_that_are_no_pictures_are_told_as_values(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", x=np.arange(40.0).reshape(4, 10), y=[0, 1, 0, 1])
+
+    answer = preview(PreviewRequest(data=NpzData(path=str(tmp_path / "a.npz")), example_limit=1))
+
+    (example,) = answer.examples
+    assert example.width == 0
+    assert example.text.endswith(", ...")
+    assert answer.class_counts == (("0", 2), ("1", 2))
+
+
+def test_that_float_pictures_and_large_ones_can_be_shown(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", x=np.random.default_rng(0).random((4, 300, 200, 3)), y=[0, 1] * 2)
+
+    answer = preview(PreviewRequest(data=NpzData(path=str(tmp_path / "a.npz")), example_limit=1))
+
+    (example,) = answer.examples
+    assert (example.height, example.width, example.channels) == (100, 67, 3)
+    shown = np.frombuffer(base64.b64decode(example.pixels_base64), np.uint8)
+    assert (shown.min(), shown.max()) == (0, 255)
+
+
+def test_that_problems_are_those_of_training(tmp_path: Path) -> None:
+    answer = preview(PreviewRequest(data=NpzData(path=str(tmp_path / "gone.npz"))))
+
+    assert [problem.code for problem in answer.problems] == ["data_file_missing"]
+
+
+def test_that_a_fraction_that_leaves_nothing_is_told() -> None:
+    answer = preview(PreviewRequest(data=DigitsData(validation_fraction=0.0001)))
+
+    assert [problem.code for problem in answer.problems] == ["data_validation_fraction"]
+
+
+def test_that_a_bad_image_is_found_though_none_is_shown(tmp_path: Path) -> None:
+    for name in ("cat", "dog"):
+        (tmp_path / name).mkdir()
+        Image.new("RGB", (4, 4)).save(tmp_path / name / "0.png")
+    settings = ImagesData(path=str(tmp_path))
+    assert preview(PreviewRequest(data=settings, example_limit=0)).problems == ()
+    (tmp_path / "dog" / "1.png").write_text("no image", encoding="utf-8")
+
+    answer = preview(PreviewRequest(data=settings, example_limit=0))
+
+    assert [problem.code for problem in answer.problems] == ["data_image_unreadable"]
+
+
+def test_that_data_that_is_not_here_is_not_downloaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KERAS_HOME", str(tmp_path))
+
+    answer = preview(PreviewRequest(data=KerasData(source="boston_housing")))
+
+    assert answer == DataPreview(needs_download=True, target=Target.VALUES)
+    assert list(tmp_path.iterdir()) == []

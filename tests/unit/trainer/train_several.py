@@ -1,0 +1,65 @@
+"""Trains several run directories in one process, which saves imports of TensorFlow.
+
+``python train_several.py RUN_DIR...``: devices are configured once, by the plan of the first. Each
+run gets an ``evaluation.json`` beside its model: what plain Keras measures with ``model.keras`` on
+the whole training and validation sets.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import keras
+import tensorflow as tf
+
+from gpupanel.domain.data import Target
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.trainer import training
+from gpupanel.trainer.datasets.examples import Examples
+from gpupanel.trainer.datasets.read import read_data
+from gpupanel.trainer.datasets.split import split
+from gpupanel.trainer.device_configuration import configure_devices
+from gpupanel.trainer.event_writer import EventWriter
+from gpupanel.trainer.interruptions import Interruptions
+from gpupanel.trainer.record import TrainingRecord
+from gpupanel.trainer.started_run import read_started_run
+from gpupanel.trainer.strategies import make_strategy
+
+# TensorFlow numbers its collectives per strategy: two strategies over the same devices in one
+# process would mix them up. A run has a process of its own, so only this one shares strategies.
+STRATEGIES: dict[str, tf.distribute.Strategy] = {}
+
+
+def shared_strategy(plan: LaunchPlan) -> tf.distribute.Strategy:
+    name = f"{plan.all_reduce} {[replica.logical_device for replica in plan.replicas]}"
+    return STRATEGIES.get(name) or STRATEGIES.setdefault(name, make_strategy(plan))
+
+
+def train_one(layout: RunLayout) -> None:
+    run = read_started_run(layout)
+    data = read_data(run.profile.data, print, layout.root / "cache")
+    parts = split(data, run.profile.data, run.profile.training.seed)
+    with EventWriter(layout.events) as events:
+        training.train(run, parts, events, Interruptions(layout.requests, events), TrainingRecord())
+    model = keras.models.load_model(layout.model)
+    if data.target is Target.CLASSES:
+        model.compile(loss="sparse_categorical_crossentropy", metrics=["accuracy"])
+    else:
+        model.compile(loss="mse", metrics=["mae"])
+
+    def evaluate(examples: Examples | None) -> list[float]:
+        if examples is None or examples.in_memory is None:
+            return []
+        result = model.evaluate(examples.in_memory, examples.labels, batch_size=37, verbose=0)
+        return [float(value) for value in result]
+
+    measured = {"train": evaluate(parts.training), "validation": evaluate(parts.validation)}
+    (layout.root / "evaluation.json").write_text(json.dumps(measured), encoding="utf-8")
+
+
+layouts = [RunLayout(Path(argument)) for argument in sys.argv[1:]]
+training.make_strategy = shared_strategy
+configure_devices(read_started_run(layouts[0]).plan)
+for one in layouts:
+    train_one(one)
