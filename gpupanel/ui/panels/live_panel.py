@@ -47,6 +47,11 @@ class LivePanel(QWidget):
         self._preparing.timeout.connect(self._prepare_one)
         self._preparing.start(_PREPARE_AFTER_MS)
 
+    @property
+    def plot_wall(self) -> PlotWall:
+        """The plots."""
+        return self._wall
+
     def clear(self) -> None:
         """Forget the run that is shown."""
         self._show_run(RunCurves())

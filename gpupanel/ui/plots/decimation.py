@@ -34,8 +34,11 @@ def envelope(
     if times.size <= 2 * pixels or end_s <= start_s:
         return times.copy(), values.copy()
     # Columns stand still on the time axis: what was decimated once comes out the same again.
-    column = np.floor((times - start_s) * (pixels / (end_s - start_s))).astype(np.int64)
-    starts = np.concatenate(([0], np.flatnonzero(np.diff(column)) + 1))
+    edges = np.linspace(start_s, end_s, pixels, endpoint=False)
+    starts = np.searchsorted(times, edges, side="left")
+    # The point before the left edge is a column of its own; empty columns are none.
+    starts = np.concatenate(([0], starts[starts < times.size]))
+    starts = starts[np.concatenate(([True], np.diff(starts) > 0))]
     # fmin and fmax pass over what is not a number unless nothing else is in the column.
     least = np.fmin.reduceat(values, starts)
     greatest = np.fmax.reduceat(values, starts)

@@ -16,8 +16,8 @@ from gpupanel.ui.plots.time_axis import TimeAxis
 from gpupanel.ui.plots.value_axis import ValueAxis
 
 _LEFT_AXIS_WIDTH = 52
-_MARGIN = 0.04
-"""Of the range of values, above and below what is drawn at its very edge."""
+_MARGIN = 0.08
+"""Of the range of values, above and below it: labels at its ends need the room."""
 
 
 class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
@@ -147,10 +147,9 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         for side in ("left", "bottom"):
             axis = item.getAxis(side)
             axis.setTickFont(font)
-            axis.setStyle(
-                tickLength=-3, tickTextOffset=4, maxTickLevel=0, hideOverlappingLabels=False
-            )
+            axis.setStyle(tickLength=-3, tickTextOffset=4, maxTickLevel=0)
             axis.enableAutoSIPrefix(False)
+            axis.setZValue(-1)  # the grid lies under the curves
         item.getAxis("left").setWidth(_LEFT_AXIS_WIDTH)
         item.getAxis("bottom").setHeight(20)
         self.recolor()

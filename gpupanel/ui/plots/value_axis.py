@@ -5,7 +5,7 @@ from typing_extensions import override
 
 from gpupanel.ui.plots.axis_range import nice_step
 
-_PIXELS_A_LABEL = 44.0
+_PIXELS_A_LABEL = 36.0
 
 
 class ValueAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
