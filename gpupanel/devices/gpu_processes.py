@@ -82,5 +82,5 @@ def _owner(pid: int) -> _Owner:
         return _Owner(None, None)
     try:
         return _Owner(name, process.username())
-    except (psutil.Error, KeyError):
+    except psutil.Error:
         return _Owner(name, None)

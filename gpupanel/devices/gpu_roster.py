@@ -122,13 +122,13 @@ class GpuRoster:
             gpu.nvml = None
 
     def _look(self) -> None:
-        lost = [gpu for gpu in self._known.values() if gpu.nvml is None]
-        none_answers = bool(lost) and len(lost) == len(self._known)
+        answering = sum(gpu.nvml is not None for gpu in self._known.values())
+        none_answers = bool(self._known) and not answering
         if self._is_open and (none_answers or self._list_now() != self._listing):
             self.close()
         if not self._is_open:
             self._open()
-        elif lost:
+        elif self._listing is not None and answering < self._listing[0]:
             self._list_gpus()
 
     def _list_now(self) -> tuple[int, tuple[str, ...]]:
@@ -165,7 +165,7 @@ class GpuRoster:
             return
         if key is None:
             # Without an identity nothing can be chosen or remembered about it.
-            _LOG.info("A GPU is left out, since the driver does not tell its UUID")
+            _LOG.debug("A GPU is left out, since the driver does not tell its UUID")
             return
         memory = nvml.memory()
         device = PhysicalDevice(

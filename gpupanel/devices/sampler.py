@@ -30,7 +30,7 @@ class DeviceSampler:
     def __init__(
         self, roster: GpuRoster | None = None, clock: Callable[[], float] = time.time
     ) -> None:
-        """Cheap: without a driver some milliseconds, with one as long as it initialises.
+        """Cheap, a millisecond: the driver is first asked by :meth:`inventory` or :meth:`sample`.
 
         Args:
             roster: The GPUs.

@@ -168,7 +168,8 @@ class Standin:
         # Renamed into place, so that nobody reads half a file, and a new inode tells of a change
         # that the clock of the file system would not.
         beside = self.state_file.with_suffix(".new")
-        beside.write_text(state.text(), encoding="utf-8")
+        # A lone surrogate stands for a byte that is no text, as a damaged GPU may answer.
+        beside.write_text(state.text(), encoding="utf-8", errors="surrogateescape")
         beside.replace(self.state_file)
 
     @property

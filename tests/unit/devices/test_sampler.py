@@ -20,6 +20,7 @@ from tests.nvml.standin import (
     DRIVER_NOT_LOADED,
     EIGHT_GPUS,
     FUNCTION_NOT_FOUND,
+    GPU_IS_LOST,
     LIB_RM_VERSION_MISMATCH,
     NO_PERMISSION,
     NOT_SUPPORTED,
@@ -292,11 +293,34 @@ def test_that_a_bare_gpu_is_listed_with_what_it_tells(
 def test_that_a_gpu_without_an_identity_is_left_out_and_logged(
     sampler: DeviceSampler, nvml_in_process: Standin, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO)
+    caplog.set_level(logging.DEBUG)
     nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, fail={"nvmlDeviceGetUUID": NO_PERMISSION}))
 
     assert list(_states(sampler)) == [RTX_3060.uuid]
     assert "UUID" in caplog.text
+
+
+def test_that_a_gpu_that_is_lost_while_it_is_listed_does_not_stop_the_others(
+    sampler: DeviceSampler, nvml_in_process: Standin, clock: Clock
+) -> None:
+    fail = {"nvmlDeviceGetCudaComputeCapability": GPU_IS_LOST}
+    nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, fail=fail))
+    assert _states(sampler) == {RTX_3060.uuid: DeviceState.OK}
+
+    nvml_in_process.tell(TWO_UNEQUAL_GPUS)
+    clock.to_the_next_look()
+    assert list(_states(sampler)) == [RTX_4090.uuid, RTX_3060.uuid]
+
+
+def test_that_a_name_that_is_no_text_is_left_out(
+    sampler: DeviceSampler, nvml_in_process: Standin
+) -> None:
+    nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, name="RTX \udcff"))
+
+    device = sampler.inventory().device(RTX_4090.uuid)
+
+    assert device is not None
+    assert device.name == "NVIDIA GPU"
 
 
 def test_that_static_facts_of_eight_gpus_are_fetched_once(
@@ -333,6 +357,14 @@ def test_that_the_driver_is_looked_at_once_an_interval_however_often_one_samples
         sampler.inventory()
 
     assert counter.standin_calls(b"nvmlDeviceGetCount_v2") == 0
+
+
+def test_that_constructing_does_not_wait_for_the_driver(nvml_in_process: Standin) -> None:
+    counter = ctypes.CDLL(str(nvml_in_process.library))
+    counter.standin_reset_calls()
+
+    with DeviceSampler():
+        assert counter.standin_calls(b"") == 0
 
 
 def test_that_closing_lets_the_driver_go(
