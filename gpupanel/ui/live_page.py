@@ -29,6 +29,7 @@ class LivePage(QWidget):
         self._session = session
         self._control = control
         self._plan: LaunchPlan | None = None
+        self._waiting: list[FollowedRun] = []
         self.banner = RunBanner()
         self.live = LivePanel()
         self.log = LogPanel()
@@ -58,6 +59,7 @@ class LivePage(QWidget):
     @Slot(object)
     def _begin(self, layout: RunLayout) -> None:
         self._plan = None
+        self._waiting = []
         self.live.clear()
         self.log.clear(layout.trainer_log)
         self.banner.setRun(layout.name, "")
@@ -72,6 +74,10 @@ class LivePage(QWidget):
 
     @Slot(object)
     def _add(self, followed: FollowedRun) -> None:
+        if self._session.inventory is None:
+            # Curves need their devices first; these are listed in a moment.
+            self._waiting.append(followed)
+            return
         self.live.addEvents(followed.events)
         self.live.addSamples(followed.samples)
         self.log.append(followed.log)
@@ -94,8 +100,12 @@ class LivePage(QWidget):
     @Slot()
     def _show_devices(self) -> None:
         inventory = self._session.inventory
-        if inventory is not None:
-            self.live.setDevices(with_devices_of(self._plan, inventory))
+        if inventory is None:
+            return
+        self.live.setDevices(with_devices_of(self._plan, inventory))
+        waiting, self._waiting = self._waiting, []
+        for followed in waiting:
+            self._add(followed)
 
     @Slot()
     def _return(self) -> None:

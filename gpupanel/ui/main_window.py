@@ -19,7 +19,7 @@ from gpupanel.ui.profile_actions import ProfileActions
 from gpupanel.ui.profile_binding import ProfileBinding
 from gpupanel.ui.questions import Questions
 from gpupanel.ui.run_control import RunControl
-from gpupanel.ui.run_state import status_words
+from gpupanel.ui.run_state import short_words
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.theme import GRID
@@ -140,7 +140,7 @@ class MainWindow(QMainWindow):
         self.profile_bar.setState(session.state_words, session.state_tone)
         self.profile_bar.setButtons(session.buttons, errors)
         status = session.run_status or self.control.shown_status
-        self.progress.setStatus(status, "" if status is None else status_words(status))
+        self.progress.setStatus(status, "" if status is None else short_words(status))
         pid = status.trainer_pid if session.run_state.is_busy and status is not None else None
         self.devices.setOwnProcesses(frozenset() if pid is None else frozenset({pid}))
 

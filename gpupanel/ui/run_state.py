@@ -111,11 +111,16 @@ def outcome_words(outcome: Outcome | None) -> str:
     return "Running" if outcome is None else _OUTCOMES[outcome]
 
 
+def short_words(status: RunStatus) -> str:
+    """What a run is doing, or how it ended."""
+    return outcome_words(status.outcome) if status.has_ended else phase_words(status)
+
+
 def status_words(status: RunStatus) -> str:
     """What a run is doing, or how it ended and what it reached."""
+    words = [short_words(status)]
     if not status.has_ended:
-        return phase_words(status)
-    words = [outcome_words(status.outcome)]
+        return words[0]
     if status.metrics.val_accuracy is not None:
         words.append(f"validation accuracy {formatting.fraction(status.metrics.val_accuracy)}")
     elif status.metrics.val_loss is not None:

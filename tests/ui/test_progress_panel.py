@@ -65,6 +65,15 @@ def test_that_a_run_that_ended_before_its_first_step_leaves_the_bar_empty(panel)
     assert (bar.value(), bar.maximum() > 0) == (0, True)
 
 
+def test_that_an_ended_run_tells_how_long_it_took(panel):
+    ended = HALFWAY.model_copy(
+        update={"stage": RunStage.ENDED, "started_s": 100.0, "ended_s": 161.0}
+    )
+    texts, _ = _shown(panel, ended, "Completed")
+
+    assert texts[-1] == "took 1:01"
+
+
 def test_that_no_run_shows_dashes(panel):
     texts, bar = _shown(panel, None)
 

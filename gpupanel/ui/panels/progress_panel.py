@@ -34,7 +34,9 @@ class ProgressPanel(QWidget):
             "1,000,000 ex/s",
             "Training examples a second over all devices; validation is not counted.",
         )
-        self._left = self._number("10:00:00 left", "Time left at the speed so far.")
+        self._left = self._number(
+            "10:00:00 left", "Time left at the speed so far; once it ended, how long it took."
+        )
         self._bar = QProgressBar(self)
         self._bar.setObjectName("run_progress")
         self._bar.setRange(0, _BAR_STEPS)
@@ -72,7 +74,7 @@ class ProgressPanel(QWidget):
         self._step.setText(step)
         self._loss.setText(f"loss {formatting.number(shown.loss)}")
         self._rate.setText(formatting.rate(shown.examples_per_second))
-        self._left.setText(f"{formatting.duration(shown.seconds_left)} left")
+        self._left.setText(_time_words(shown))
         self._show_bar(shown, is_run=status is not None)
         self._bar.setFormat(f"{epoch}, {step}")
 
@@ -92,3 +94,9 @@ class ProgressPanel(QWidget):
         label.setMinimumWidth(label.fontMetrics().horizontalAdvance(widest))
         label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         return label
+
+
+def _time_words(status: RunStatus) -> str:
+    if status.ended_s is not None and status.started_s is not None:
+        return f"took {formatting.duration(status.ended_s - status.started_s)}"
+    return f"{formatting.duration(status.seconds_left)} left"
