@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
 from gpupanel.ui.widgets.quiet_inputs import ComboBox
+from gpupanel.ui.widgets.tips import wrapped
 
 _NARROWEST = 96
 
@@ -76,7 +77,7 @@ class ChoiceBox(ComboBox):
 
     def _append(self, choice: Choice) -> None:
         self.addItem(choice.label, choice.value)
-        self.setItemData(self.count() - 1, choice.tip or None, Qt.ItemDataRole.ToolTipRole)
+        self.setItemData(self.count() - 1, wrapped(choice.tip) or None, Qt.ItemDataRole.ToolTipRole)
 
     def _forget_unoffered(self) -> None:
         while self.count() > self._offered:

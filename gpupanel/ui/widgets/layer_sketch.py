@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
 from gpupanel.ui import theme
+from gpupanel.ui.widgets.tips import wrapped
 
 _PADDING = 8
 _ARROW = 20
@@ -32,7 +33,7 @@ class LayerSketch(QWidget):
         self._layers = tuple(layers)
         words = " → ".join(self._layers)
         self.setAccessibleDescription(words)
-        self.setToolTip(f"What an example passes on its way: {words}.")
+        self.setToolTip(wrapped(f"What an example passes on its way: {words}."))
         self.updateGeometry()
         self.update()
 

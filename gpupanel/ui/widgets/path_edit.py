@@ -4,6 +4,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, QWidget
 
 from gpupanel.ui.widgets.settings_form import teach
+from gpupanel.ui.widgets.tips import wrapped
 
 
 class PathEdit(QWidget):
@@ -49,7 +50,7 @@ class PathEdit(QWidget):
         """Shows a path without telling anyone."""
         if path != self._field.text():
             self._field.setText(path)
-        self._field.setToolTip(path or self.toolTip())
+        self._field.setToolTip(wrapped(path) or self.toolTip())
 
     def _open_dialog(self) -> None:
         # Opened, not executed: the event loop goes on and nothing waits for the answer.

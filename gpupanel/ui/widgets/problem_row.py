@@ -16,6 +16,7 @@ from typing_extensions import override
 
 from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
+from gpupanel.ui.widgets.tips import wrapped
 
 WORDS = {Severity.ERROR: "Error", Severity.WARNING: "Warning", Severity.HINT: "Hint"}
 """Each severity as people read it."""
@@ -37,6 +38,7 @@ class ProblemRow(QFrame):
         self._message = _wrapped()
         self._hint = _wrapped(tone="muted")
         self._fix = QPushButton(self)
+        self._fix.setProperty("role", "fix")
         self._copy = QToolButton(self)
         self._copy.setText("Copy")
         self._copy.setProperty("role", "quiet")
@@ -62,7 +64,7 @@ class ProblemRow(QFrame):
         self._fix.setVisible(problem.fix is not None)
         if problem.fix is not None:
             self._fix.setText(problem.fix.label)
-            self._fix.setToolTip(_changes_in_words(problem.fix))
+            self._fix.setToolTip(wrapped(_changes_in_words(problem.fix)))
         self.setAccessibleName(f"{word}: {problem.message}")
         self.setAccessibleDescription(problem.hint)
         self.setCursor(

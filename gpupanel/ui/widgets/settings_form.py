@@ -3,6 +3,8 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFormLayout, QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
+from gpupanel.ui.widgets.tips import wrapped
+
 _WIDEST_EDITOR = 320
 """In pixels; a number in a field across a whole screen is hard to find."""
 _WIDEST_LABEL = "Accumulation steps  "
@@ -94,7 +96,7 @@ class SettingsForm(QWidget):
         """
         caption = QLabel(label, self)
         caption.setBuddy(editor)
-        caption.setToolTip(tip)
+        caption.setToolTip(wrapped(tip))
         caption.setMinimumWidth(caption.fontMetrics().horizontalAdvance(_WIDEST_LABEL))
         # As tall as its editor, so that the two stand on one line of text.
         caption.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
@@ -117,7 +119,7 @@ class SettingsForm(QWidget):
 
 def teach(widget: QWidget, name: str, tip: str) -> None:
     """Gives a control its tooltip, and the same words to assistive technology."""
-    widget.setToolTip(tip)
+    widget.setToolTip(wrapped(tip))
     widget.setAccessibleName(name)
     widget.setAccessibleDescription(tip)
 

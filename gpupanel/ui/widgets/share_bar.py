@@ -18,6 +18,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from typing_extensions import override
 
+from gpupanel.ui.widgets.tips import wrapped
+
 BAR_HEIGHT = 36
 GRAB_DISTANCE = 8
 _RADIUS = 6.0
@@ -251,8 +253,8 @@ class ShareBar(QWidget):
         for segment, share, place in zip(self._segments, self._shares, self._places(), strict=True):
             if place.left() <= position.x() < place.right():
                 part = f"{segment.name}: {share:,} of {total:,} examples ({share / total:.0%})."
-                return f"<p>{part}</p><p>{lesson}</p>"
-        return f"<p>{lesson}</p>"
+                return f"{wrapped(part)}<p>{lesson}</p>"
+        return wrapped(lesson)
 
 
 def ink_on(color: QColor) -> QColor:

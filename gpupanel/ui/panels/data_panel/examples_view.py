@@ -11,6 +11,7 @@ from typing_extensions import override
 
 from gpupanel.domain.preview import ExamplePreview
 from gpupanel.ui import theme
+from gpupanel.ui.widgets.tips import wrapped
 
 _PICTURE = 56
 """Pixels that a picture is scaled towards, by a whole number so that its pixels stay crisp."""
@@ -76,7 +77,7 @@ class ExamplesView(QWidget):
                 ),
                 None,
             )
-            words = "" if index is None else _words(self._examples[index])
+            words = "" if index is None else wrapped(_words(self._examples[index]))
             QToolTip.showText(event.globalPos(), words, self)
             return True
         return super().event(event)

@@ -19,7 +19,7 @@ class CallsBox(QWidget):
         self._fold.setCheckable(True)
         self._fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._fold.setArrowType(Qt.ArrowType.RightArrow)
-        self._fold.setProperty("role", "quiet")
+        self._fold.setProperty("role", "fold")
         self._copy = QPushButton("&Copy")
         self._text = QPlainTextEdit()
         self._text.setReadOnly(True)

@@ -2,12 +2,14 @@
 
 from PySide6.QtWidgets import QGridLayout, QWidget
 
+from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice
 from gpupanel.ui.device_faces import DeviceFaces
 from gpupanel.ui.panels.plan_panel import words
 from gpupanel.ui.widgets.color_dot import ColorDot
 from gpupanel.ui.widgets.elided_label import ElidedLabel
 from gpupanel.ui.widgets.settings_form import Note
+from gpupanel.ui.widgets.tips import wrapped
 
 _WORDS_WIDTH = 200
 """In pixels: a long name is shortened before the words beside it wrap."""
@@ -52,5 +54,5 @@ class MemoryList(QWidget):
 def _gift(device: PlannedDevice, plan: LaunchPlan, faces: DeviceFaces) -> Note:
     physical = faces.inventory.device(device.key) if faces.inventory else None
     note = Note(words.memory(device, plan, physical.memory_total_mib if physical else None))
-    note.setToolTip(words.CUDA_CONTEXT_LESSON if physical and physical.is_gpu else "")
+    note.setToolTip(wrapped(words.CUDA_CONTEXT_LESSON) if device.kind is DeviceKind.GPU else "")
     return note

@@ -19,7 +19,7 @@ from gpupanel.ui.widgets.settings_form import Caption, Note, SettingsCard, colum
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
 from gpupanel.ui.widgets.share_bar import ShareBar, ShareSegment
 
-_STALE = "No plan can be made now. This was the last one, until the problems below are mended."
+_STALE = "Below: the last plan that could be made."
 _DRAG = "Drag a border to give a device more or less of each batch."
 
 

@@ -8,6 +8,7 @@ from gpupanel.ui import formatting
 from gpupanel.ui.device_faces import DeviceFaces
 from gpupanel.ui.widgets.color_dot import ColorDot
 from gpupanel.ui.widgets.elided_label import ElidedLabel
+from gpupanel.ui.widgets.tips import wrapped
 
 _HEADINGS = (
     ("Replica", "One copy of the model; counted from 0, as TensorFlow counts."),
@@ -32,7 +33,7 @@ class ReplicaTable(QWidget):
             label = QLabel(heading)
             label.setProperty("tone", "muted")
             label.setProperty("textSize", "small")
-            label.setToolTip(tip)
+            label.setToolTip(wrapped(tip))
             self._grid.addWidget(label, 0, place + 1 if place else 0, 1, 1 if place else 2)
             if heading == "Share":
                 label.setAlignment(Qt.AlignmentFlag.AlignRight)

@@ -12,6 +12,7 @@ from gpupanel.domain.strategy import StrategyKind
 from gpupanel.ui import formatting, theme
 from gpupanel.ui.device_faces import DeviceFaces
 from gpupanel.ui.widgets.share_bar import ink_on
+from gpupanel.ui.widgets.tips import wrapped
 
 _GAP = 8.0
 _BATCH_HEIGHT = 24.0
@@ -19,6 +20,14 @@ _FLOW_HEIGHT = 24.0
 _RADIUS = 6.0
 _ROOMY = 104.0
 """A box at least this wide says everything; a narrower one only number and share."""
+
+
+_LESSON = (
+    "A replica is one copy of the model on one device. In each step every replica takes its share "
+    "of the global batch; the gradients are summed, and every copy gets the same update. So the "
+    "copies stay equal, and any split gives the same result."
+)
+_NO_PLAN = "No plan now: see the problems under “What will happen”"
 
 
 class DivisionDiagram(QWidget):
@@ -34,11 +43,11 @@ class DivisionDiagram(QWidget):
         self._is_current = False
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("How each step is divided")
-        self.setToolTip(
-            "A replica is one copy of the model on one device. In each step every replica takes "
-            "its share of the global batch; the gradients are summed, and every copy gets the "
-            "same update. So the copies stay equal, and any split gives the same result."
-        )
+        self.setToolTip(wrapped(_LESSON))
+
+    def has_plan(self) -> bool:
+        """Whether a plan was ever shown."""
+        return self._plan is not None
 
     def setPlan(self, plan: LaunchPlan | None, faces: DeviceFaces) -> None:
         """Draws another plan; ``None``: the last one does not hold any more."""
@@ -63,11 +72,10 @@ class DivisionDiagram(QWidget):
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setOpacity(1.0 if self._is_current else 0.35)
         line = self._line_height()
-        self._paint_text(
-            painter, QRectF(0.0, 0.0, self.width(), line), self._batch_words(), "muted", small=True
-        )
+        above = self._batch_words() if self._is_current else _NO_PLAN
+        self._paint_text(painter, QRectF(0.0, 0.0, self.width(), line), above, "muted", small=True)
+        painter.setOpacity(1.0 if self._is_current else 0.35)
         parts = self._batch_parts(line + 4.0)
         boxes = self._boxes(parts[0].bottom() + _FLOW_HEIGHT)
         update = self._update_place(boxes[0].bottom() + _FLOW_HEIGHT)
@@ -205,7 +213,8 @@ class DivisionDiagram(QWidget):
             f"{replica.share:,}"
             for replica in self._plan.replicas
         )
-        return f"{self._batch_words()}: {takers}; {self._update_words()}."
+        words = f"{self._batch_words()}: {takers}; {self._update_words()}."
+        return words if self._is_current else f"{_NO_PLAN}. The last one was: {words}"
 
     def _small(self) -> QFont:
         font = QFont(self.font())

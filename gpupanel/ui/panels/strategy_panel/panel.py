@@ -9,7 +9,6 @@ from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.planning.strategy_rules import TRAINABLE_KINDS
-from gpupanel.ui import theme
 from gpupanel.ui.device_faces import DeviceFaces
 from gpupanel.ui.panels.strategy_panel.division_diagram import DivisionDiagram
 from gpupanel.ui.panels.strategy_panel.share_fields import ShareFields
@@ -87,7 +86,6 @@ class StrategyPanel(SettingsCard):
         self._shares.choiceMade.connect(self._change_shares)
         self._fields.sharesChanged.connect(partial(self._change, "shares"))
         self._all_reduce.choiceMade.connect(partial(self._change, "all_reduce"))
-        theme.changes.changed.connect(self.update)
         self.setValue(self._value)
 
     def value(self) -> StrategySettings:
@@ -124,6 +122,7 @@ class StrategyPanel(SettingsCard):
         self._plan = plan
         self._fields.setPlan(plan, self._faces)
         self._diagram.setPlan(plan, self._faces)
+        self._diagram.setVisible(self._diagram.has_plan())
         self._say(self._remark())
 
     def _lay_out(self) -> None:
@@ -179,8 +178,6 @@ class StrategyPanel(SettingsCard):
             )
         if self._value.shares == "balanced":
             return "This version does not measure balanced shares. Choose equal, or by hand."
-        if self._plan is None:
-            return "No plan at the moment: see the problems under “What will happen”."
         return ""
 
     def _say(self, sentence: str) -> None:

@@ -11,6 +11,7 @@ from gpupanel.ui.device_faces import DeviceFaces
 from gpupanel.ui.widgets.color_dot import ColorDot
 from gpupanel.ui.widgets.counter import Counter
 from gpupanel.ui.widgets.settings_form import column, teach
+from gpupanel.ui.widgets.tips import wrapped
 
 _TIP = (
     "Examples of each global batch that this replica takes. Shares need not be equal: a faster "
@@ -69,7 +70,7 @@ class _ShareRow(QWidget):
         self._name = QLabel(f"Replica {replica}")
         self.field = Counter(unit="example")
         teach(self.field, f"Share of replica {replica}", _TIP)
-        self._name.setToolTip(_TIP)
+        self._name.setToolTip(wrapped(_TIP))
         self._layout = QHBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.setSpacing(8)
@@ -84,4 +85,4 @@ class _ShareRow(QWidget):
                 self._dot.deleteLater()
             self._dot, self._index = ColorDot(index), index
             self._layout.insertWidget(0, self._dot)
-        self._name.setToolTip(f"Replica {self._replica} runs on {label}. {_TIP}")
+        self._name.setToolTip(wrapped(f"Replica {self._replica} runs on {label}. {_TIP}"))
