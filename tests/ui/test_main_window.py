@@ -1,0 +1,257 @@
+"""The window as a whole, over runs that the test writes itself."""
+
+import sys
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, QSettings, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractSpinBox,
+    QComboBox,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QTableView,
+    QWidget,
+)
+
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.profile import Profile
+from gpupanel.runs.profile_file import write_profile
+from gpupanel.ui.main_window import MainWindow
+from gpupanel.ui.questions import ProblemDialog, SaveChoice
+from gpupanel.ui.run_state import RunState
+from tests.fakes.devices import CPU_ONLY
+from tests.fakes.person import Person
+from tests.fakes.readings import busy_sample
+from tests.fakes.run_directory import STARTED_S, WrittenRun
+
+PUBLIC_NAMES = (
+    "device_list",
+    "strategy_chooser",
+    "dataset_selector",
+    "start_button",
+    "stop_button",
+    "loss_plot",
+    "utilization_plot",
+    "run_progress",
+    "problem_list",
+    "profile_open",
+    "profile_save",
+)
+
+
+@pytest.fixture
+def person():
+    return Person()
+
+
+@pytest.fixture
+def settings(tmp_path):
+    return QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+
+
+@pytest.fixture
+def opened(qtbot, settings, runs_dir, person):
+    """Opens windows, and closes them after the test."""
+    windows = []
+
+    def open_window(*, begin=True):
+        window = MainWindow(settings, runs_dir, person)
+        qtbot.addWidget(window)
+        windows.append(window)
+        window.resize(1280, 800)
+        with qtbot.waitExposed(window):
+            window.show()
+        if begin:
+            with qtbot.waitSignal(window.session.preparationChanged, timeout=10_000):
+                window.begin()
+        return window
+
+    yield open_window
+    person.choice = SaveChoice.DISCARD
+    for window in windows:
+        window.close()
+
+
+def _text(window, name):
+    return window.findChild(QLabel, name).text()
+
+
+def test_that_the_names_that_scripts_rely_on_are_there(opened):
+    window = opened()
+
+    assert [name for name in PUBLIC_NAMES if window.findChild(QWidget, name) is None] == []
+
+
+def test_that_tensorflow_is_not_in_the_windows_process(opened):
+    opened()
+
+    assert not {"tensorflow", "keras"} & set(sys.modules)
+
+
+def test_that_every_control_has_a_tooltip(opened):
+    window = opened()
+    kinds = (QAbstractButton, QComboBox, QAbstractSpinBox, QLineEdit, QPlainTextEdit)
+    controls = [each for each in window.findChildren(QWidget) if isinstance(each, kinds)]
+
+    silent = [
+        each.objectName() or type(each).__name__
+        for each in controls
+        if not each.toolTip() and not each.objectName().startswith("qt_")
+    ]
+    assert silent == []
+
+
+def test_that_the_window_fits_1280_by_800(opened):
+    window = opened()
+
+    assert window.minimumSizeHint().width() <= 1280
+    assert window.minimumSizeHint().height() <= 800
+    assert (window.width(), window.height()) == (1280, 800)
+
+
+def test_that_a_choice_in_a_panel_is_an_edit_and_a_problem_disables_start(qtbot, opened):
+    window = opened()
+    training = window.session_page.training
+    value = training.value().model_copy(update={"global_batch_size": 128})
+    training.setValue(value)
+    training.valueChanged.emit(value)
+    assert window.session.profile.training.global_batch_size == 128
+    assert window.findChild(QLabel, "dirty_mark").isVisible()
+
+    devices = Profile().devices.model_copy(update={"visible": ("GPU-gone",)})
+    window.session.edit(window.session.profile.model_copy(update={"devices": devices}))
+    qtbot.waitUntil(lambda: not window.findChild(QPushButton, "start_button").isEnabled())
+
+    assert "problem" in _text(window, "run_state")
+
+
+def test_that_a_profile_target_is_opened(opened, tmp_path):
+    write_profile(tmp_path / "mine.toml", Profile(name="mine"))
+    window = opened()
+
+    window.open_target(tmp_path / "mine.toml")
+
+    assert window.windowTitle().startswith("mine")
+    assert not window.session.is_dirty
+
+
+def test_that_a_bad_profile_is_refused_with_all_its_problems(opened, person, tmp_path):
+    bad = tmp_path / "bad.toml"
+    bad.write_text('schema_version = 1\ncolour = "red"\n[training]\nepochs = 0\n', "utf-8")
+    window = opened()
+    before = window.session.profile
+
+    window.open_target(bad)
+
+    assert len(person.told[0][1]) == 2
+    assert window.session.profile == before
+
+
+def test_that_a_past_run_target_is_shown_with_its_curves(qtbot, opened, runs_dir):
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.step(12)
+        run.print("a line of the log\n")
+        run.sample(busy_sample(CPU_ONLY, STARTED_S + 1))
+        run.end()
+    window = opened(begin=False)
+    window.open_target(run.layout.root)
+    window.begin()
+
+    qtbot.waitUntil(lambda: "Completed" in _banner(window), timeout=5000)
+    assert window.tabs.currentWidget() is window.live_page
+    assert "a line of the log" in window.live_page.log.text()
+    qtbot.waitUntil(lambda: window.findChild(QPushButton, "start_button").isEnabled())
+    assert window.session.run_state is RunState.IDLE
+
+
+def test_that_a_run_that_goes_on_is_followed_at_once(qtbot, opened, runs_dir):
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.step(3)
+        window = opened()
+        qtbot.waitUntil(lambda: window.session.run_state is RunState.RUNNING, timeout=5000)
+        assert window.tabs.currentWidget() is window.live_page
+        assert _text(window, "run_state") == "● Training"
+        run.step(2)
+        qtbot.waitUntil(lambda: window.session.run_status.step == 5, timeout=5000)
+
+
+def test_that_a_failed_run_shows_its_problem(qtbot, opened, runs_dir):
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.end(Outcome.FAILED, Problem(code="nan", message="The data holds NaN.", hint="Mend it."))
+    window = opened()
+    window.tabs.setCurrentWidget(window.runs)
+    table = window.findChild(QTableView, "runs_table")
+    qtbot.waitUntil(lambda: table.model().rowCount() == 1, timeout=5000)
+    table.selectRow(0)
+    qtbot.keyClick(table, Qt.Key.Key_Return)
+    problem = window.findChild(QLabel, "run_problem")
+    qtbot.waitUntil(problem.isVisible, timeout=5000)
+
+    assert "The data holds NaN." in problem.text()
+
+
+def test_that_a_profile_can_be_dropped_on_the_window(opened, tmp_path):
+    write_profile(tmp_path / "dropped.toml", Profile(name="dropped"))
+    window = opened()
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(tmp_path / "dropped.toml"))])
+
+    window.dropEvent(
+        QDropEvent(
+            QPointF(5, 5),
+            Qt.DropAction.CopyAction,
+            data,
+            Qt.MouseButton.LeftButton,
+            Qt.KeyboardModifier.NoModifier,
+        )
+    )
+
+    assert window.session.profile.name == "dropped"
+
+
+def test_that_closing_asks_before_changes_are_lost(opened, person):
+    window = opened()
+    window.session.edit(Profile(name="changed"))
+    person.choice = SaveChoice.CANCEL
+
+    assert not window.close()
+    assert window.isVisible()
+    person.choice = SaveChoice.DISCARD
+    assert window.close()
+
+
+def test_that_closing_during_a_run_says_once_that_it_goes_on(qtbot, opened, person, runs_dir):
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        for _ in range(2):
+            window = opened()
+            qtbot.waitUntil(lambda shown=window: shown.session.run_state.is_busy, timeout=5000)
+            window.close()
+
+    assert person.farewells == 1
+
+
+def test_that_problems_can_be_copied_from_their_dialog(qtbot):
+    dialog = ProblemDialog(
+        "bad.toml was not opened.",
+        (
+            Problem(code="a", message="One is wrong.", hint="Mend one."),
+            Problem(code="b", message="Two is wrong.", detail="line 7"),
+        ),
+        None,
+    )
+    qtbot.addWidget(dialog)
+
+    assert dialog.text() == "1. One is wrong.\nMend one.\n\n2. Two is wrong.\nline 7"
+
+
+def _banner(window: MainWindow) -> str:
+    return " ".join(label.text() for label in window.live_page.banner.findChildren(QLabel))
