@@ -5,7 +5,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QCheckBox,
+    QComboBox,
+    QFileDialog,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.data import DigitsData, ImagesData, KerasData, NpzData, Target
@@ -258,3 +267,26 @@ def test_that_it_fits_a_narrow_column(panel):
     for value in (KerasData(source="mnist"), ImagesData(path="x"), NpzData(path="x")):
         panel.setValue(value)
         assert panel.minimumSizeHint().width() <= 388
+
+
+def test_that_a_path_chosen_with_the_button_is_told_once(panel, qtbot, tmp_path):
+    _choose(panel, "npz")
+    heard = []
+    panel.valueChanged.connect(heard.append)
+    path = next(each for each in panel.findChildren(PathEdit) if each.isVisibleTo(panel))
+    qtbot.mouseClick(path.findChild(QPushButton), Qt.MouseButton.LeftButton)
+    dialog = path.findChild(QFileDialog)
+    assert dialog.fileMode() is QFileDialog.FileMode.ExistingFile
+    dialog.fileSelected.emit(str(tmp_path / "a.npz"))
+    dialog.reject()
+    assert [value.path for value in heard] == [str(tmp_path / "a.npz")]
+
+
+def test_that_a_problem_leads_to_the_path_of_the_source_that_is_chosen(panel):
+    for source in ("npz", "images"):
+        _choose(panel, source)
+        target = panel.focus_editor("data.path")
+        assert isinstance(target, PathEdit)
+        assert target.isVisibleTo(panel)
+    _choose(panel, "digits")
+    assert panel.focus_editor("data.path").objectName() == "dataset_selector"

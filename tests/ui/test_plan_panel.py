@@ -190,3 +190,18 @@ def test_that_without_a_plan_the_last_one_stays_and_is_said_to_be_old(panel):
 def test_that_an_empty_panel_says_what_will_appear(panel):
     assert "appears here" in _summary(panel)
     assert not any("the last plan that could be made" in words for words in _words(panel))
+
+
+def test_that_a_long_name_does_not_make_a_problem_wider_than_its_column(panel, qtbot):
+    name = "a" * 300
+    panel.setPreparation(
+        Preparation(problems=(_HINT.model_copy(update={"message": f"No {name}."}),))
+    )
+    panel.resize(400, 600)
+    panel.show()
+    qtbot.waitExposed(panel)
+    row = panel.findChild(ProblemRow)
+    message = next(label for label in row.findChildren(QLabel) if "aaa" in label.text())
+    assert message.height() >= 4 * message.fontMetrics().lineSpacing()
+    row.copy()
+    assert f"No {name}." in QGuiApplication.clipboard().text()

@@ -1,5 +1,7 @@
 """One problem: how bad, what happened and why, what to do, and a button that does it."""
 
+import re
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import (
@@ -20,6 +22,7 @@ from gpupanel.ui.widgets.tips import wrapped
 
 WORDS = {Severity.ERROR: "Error", Severity.WARNING: "Warning", Severity.HINT: "Hint"}
 """Each severity as people read it."""
+_LONGEST_WORD = 24
 
 
 class ProblemRow(QFrame):
@@ -58,8 +61,8 @@ class ProblemRow(QFrame):
         self._problem = problem
         word = WORDS[problem.severity]
         self._icon.setSeverity(problem.severity)
-        self._message.setText(f"{word}: {problem.message}")
-        self._hint.setText(problem.hint)
+        self._message.setText(_breakable(f"{word}: {problem.message}"))
+        self._hint.setText(_breakable(problem.hint))
         self._hint.setVisible(bool(problem.hint))
         self._fix.setVisible(problem.fix is not None)
         if problem.fix is not None:
@@ -124,6 +127,11 @@ def problem_text(problem: Problem) -> str:
     lines = [f"{WORDS[problem.severity]}: {problem.message}", problem.hint]
     about = f"({problem.code}{f', {problem.field}' if problem.field else ''})"
     return "\n".join(line for line in (*lines, about, problem.detail) if line)
+
+
+def _breakable(text: str) -> str:
+    """The text with places for a line to end in words that are too long for one, such as names."""
+    return re.sub(rf"(\S{{{_LONGEST_WORD}}})(?=\S)", "\\1\N{ZERO WIDTH SPACE}", text)
 
 
 def _changes_in_words(fix: Fix) -> str:

@@ -38,8 +38,9 @@ class SettingsCard(QFrame):
         Returns:
             What has the focus now, so that a scroll area can bring it into view.
         """
-        named = (self._editors[part] for part in field.split(".") if part in self._editors)
-        target = next(named, None) or self.focusProxy() or self
+        named = (self._editors.get(part) for part in field.split("."))
+        shown = (editor for editor in named if editor is not None and editor.isVisibleTo(self))
+        target = next(shown, None) or self.focusProxy() or self
         target.setFocus(Qt.FocusReason.ShortcutFocusReason)
         return target
 

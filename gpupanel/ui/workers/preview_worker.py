@@ -16,8 +16,11 @@ from gpupanel.domain.data import DataSettings
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem
 
-COMMAND = (sys.executable, "-m", "gpupanel.trainer.preview")
-"""Reads the question on standard input and answers on standard output."""
+COMMAND = (sys.executable, "-P", "-m", "gpupanel.trainer.preview")
+"""Reads the question on standard input and answers on standard output.
+
+``-P``: a file named as a module in the working directory is none of its business.
+"""
 TIME_LIMIT_MS = 30_000
 EXAMPLE_LIMIT = 24
 _LAST_LINES = 12
