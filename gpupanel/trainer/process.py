@@ -114,6 +114,7 @@ def _train(
         check_features_fit_model(profile.model, examples.training.feature_shape)
         return examples
 
+    go_on()
     with ThreadPoolExecutor(1, thread_name_prefix="read-data") as pool:
         # Read while TensorFlow is imported; a download waits for its phase, so that it is seen.
         downloads = isinstance(run.profile.data, KerasData) and needs_download(run.profile.data)

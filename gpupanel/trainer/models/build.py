@@ -92,7 +92,10 @@ def _convolutions(
         hidden = keras.layers.Reshape((*hidden.shape[1:], 1), name="channel")(hidden)
     for number, filters in enumerate(settings.filters, start=1):
         name = f"convolution_{number}"
-        hidden = keras.layers.Conv2D(filters, 3, padding="same", name=name)(hidden)
+        # Batch normalisation subtracts any bias again.
+        bias = not settings.batch_norm
+        convolution = keras.layers.Conv2D(filters, 3, padding="same", use_bias=bias, name=name)
+        hidden = convolution(hidden)
         if settings.batch_norm:
             hidden = _batch_norm(f"{name}_norm", across_replicas=across_replicas)(hidden)
         hidden = keras.layers.ReLU(name=f"{name}_relu")(hidden)
@@ -105,7 +108,8 @@ def _dense(
 ) -> keras.KerasTensor:
     for number, units in enumerate(settings.hidden, start=1):
         name = f"dense_{number}"
-        hidden = keras.layers.Dense(units, name=name)(hidden)
+        bias = not settings.batch_norm
+        hidden = keras.layers.Dense(units, use_bias=bias, name=name)(hidden)
         if settings.batch_norm:
             hidden = _batch_norm(f"{name}_norm", across_replicas=across_replicas)(hidden)
         hidden = keras.layers.ReLU(name=f"{name}_relu")(hidden)

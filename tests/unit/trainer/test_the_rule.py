@@ -58,7 +58,7 @@ def plans(images: Path) -> dict[str, tuple[Profile, Sequence[int]]]:
         )
         for cache in DataCache
     }
-    half = changed(optimizer=Optimizer.ADAM, learning_rate=1e-3, epochs=1, mixed_precision=True)
+    half = changed(optimizer=Optimizer.ADAM, learning_rate=3e-3, mixed_precision=True)
     everything = CnnModel(filters=(4,), batch_norm=True, dropout=0.2)
     return {
         "equal": (profile(), [32, 32]),
@@ -83,7 +83,7 @@ def plans(images: Path) -> dict[str, tuple[Profile, Sequence[int]]]:
             [40, 24],
         ),
         "everything": (
-            profile(adam.model_copy(update={"mixed_precision": True}), everything),
+            profile(half, everything),
             [60, 4],
         ),
         **cached,
@@ -222,8 +222,8 @@ def test_that_where_images_are_kept_changes_nothing(runs: dict[str, RunLayout]) 
 def test_that_everything_together_trains(runs: dict[str, RunLayout]) -> None:
     metrics = last_metrics(runs["everything"])
 
-    assert metrics.loss is not None
-    assert metrics.loss < 2.3  # guessing: log 10
+    assert metrics.val_accuracy is not None
+    assert metrics.val_accuracy > 0.5  # guessing: 0.1
     assert all(array.dtype != np.float16 for array in state(runs["everything"]))
 
 

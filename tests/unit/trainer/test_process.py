@@ -1,0 +1,284 @@
+"""The real training process: its events in order, and how it ends, whatever happens."""
+
+import itertools
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpupanel.domain import events
+from gpupanel.domain.data import DigitsData, KerasData
+from gpupanel.domain.events import Phase
+from gpupanel.domain.model import MlpModel
+from gpupanel.domain.outcome import Metrics, Outcome
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.request import Request
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.trainer.checkpoints import Checkpoints
+from tests.unit.trainer.conftest import MakeRun, StartTrainer, Trainer
+
+pytestmark = pytest.mark.tensorflow
+
+DIGITS = Profile(
+    data=DigitsData(validation_fraction=0.2),
+    model=MlpModel(hidden=(128,)),
+    training=TrainingSettings(epochs=25),
+)
+ENDLESS = DIGITS.model_copy(update={"training": TrainingSettings(epochs=1_000_000)})
+
+
+def test_that_digits_are_learned_and_every_event_is_in_order(
+    tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
+) -> None:
+    trainer = start_trainer(make_run(tmp_path / "run", DIGITS, [32, 32]))
+
+    end = trainer.ended()
+
+    assert trainer.process.returncode == 0
+    assert end.outcome is Outcome.COMPLETED
+    assert end.metrics.val_accuracy is not None
+    assert end.metrics.val_accuracy >= 0.95
+    assert end.examples_per_second is not None
+    assert end.examples_per_second > 1_000
+    told = trainer.events()
+    assert_phases_in_order(told)
+    assert_steps_add_up(told)
+    assert_files_are_there(trainer.layout, told)
+    assert "Traceback" not in trainer.log()
+
+
+def assert_phases_in_order(told: list[events.Event]) -> None:
+    phases = [event.phase for event in told if isinstance(event, events.PhaseChanged)]
+    assert phases[:6] == [
+        Phase.IMPORTING_TENSORFLOW,
+        Phase.CONFIGURING_DEVICES,
+        Phase.LOADING_DATA,
+        Phase.BUILDING_MODEL,
+        Phase.TRACING,
+        Phase.TRAINING,
+    ]
+    assert phases[6:] == [
+        *[Phase.VALIDATING, Phase.SAVING, Phase.TRAINING] * 24,
+        *[Phase.VALIDATING, Phase.SAVING],
+    ]
+    devices = next(event for event in told if isinstance(event, events.DevicesReady))
+    assert [device.name for device in devices.logical_devices] == ["/device:CPU:0", "/device:CPU:1"]
+    data = next(event for event in told if isinstance(event, events.DataReady))
+    assert (data.training_examples, data.validation_examples) == (1438, 359)
+    assert (data.feature_shape, data.steps_per_epoch) == ((8, 8), 23)
+    model = next(event for event in told if isinstance(event, events.ModelReady))
+    assert model.parameters == model.trainable_parameters == 64 * 128 + 128 + 128 * 10 + 10
+
+
+def assert_steps_add_up(told: list[events.Event]) -> None:
+    steps = [event for event in told if isinstance(event, events.StepsDone)]
+    assert steps[0].step == 1
+    assert sum(event.steps for event in steps) == steps[-1].step == 25 * 23
+    assert sum(event.examples for event in steps) == 25 * 1438
+    times = [event.time_s for event in steps]
+    assert all(later - earlier > 0.04 for earlier, later in itertools.pairwise(times[:-1]))
+    epochs = [event for event in told if isinstance(event, events.EpochDone)]
+    assert [event.epoch for event in epochs] == list(range(1, 26))
+    assert [event.step for event in epochs] == [23 * epoch for epoch in range(1, 26)]
+    checkpoints = [event for event in told if isinstance(event, events.CheckpointSaved)]
+    assert [event.epoch for event in checkpoints] == list(range(1, 26))
+
+
+def assert_files_are_there(layout: RunLayout, told: list[events.Event]) -> None:
+    saved = [event.path for event in told if isinstance(event, events.CheckpointSaved)]
+    kept = [f"checkpoints/{path.name}" for path in Checkpoints(layout.checkpoints).saved()]
+    assert kept == saved[-3:]
+    assert layout.model.is_file()
+    for part in ("train", "validation"):
+        (board,) = (layout.tensorboard / part).iterdir()
+        assert b"epoch_accuracy" in board.read_bytes()
+    assert not list(layout.root.glob(".partial*"))
+
+
+@pytest.mark.parametrize("how", ["request", "signal"])
+def test_that_a_stop_saves_and_ends(
+    tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer, how: str
+) -> None:
+    trainer = start_trainer(make_run(tmp_path / "run", ENDLESS, [64]))
+    trainer.wait_for(events.EpochDone)
+    if how == "request":
+        (trainer.layout.requests / Request.CHECKPOINT).touch()
+        trainer.wait_for(events.RequestAnswered)
+        (trainer.layout.requests / Request.STOP).touch()
+    else:
+        trainer.process.send_signal(signal.SIGTERM)
+
+    end = trainer.ended()
+
+    assert (trainer.process.returncode, end.outcome, end.problem) == (0, Outcome.STOPPED, None)
+    assert end.metrics.loss is not None
+    answered = [event.request for event in trainer.events() if event.kind == "request_answered"]
+    wanted = [Request.CHECKPOINT, Request.STOP] if how == "request" else [Request.STOP]
+    assert answered == wanted
+    assert_saved_last(trainer)
+
+
+def assert_saved_last(trainer: Trainer) -> None:
+    """The last checkpoint is of the last step, and the model is there."""
+    told = trainer.events()
+    last_step = [event for event in told if isinstance(event, events.StepsDone)][-1].step
+    saved = [event for event in told if isinstance(event, events.CheckpointSaved)][-1]
+    assert saved.step >= last_step
+    assert (trainer.layout.root / saved.path).is_dir()
+    assert isinstance(told[-2], events.ModelSaved)
+    assert trainer.layout.model.is_file()
+
+
+def test_that_a_trainer_whose_supervisor_is_gone_saves_and_ends(
+    tmp_path: Path, make_run: MakeRun
+) -> None:
+    layout = make_run(tmp_path / "run", ENDLESS, [64])
+    supervisor = (
+        "import os, subprocess, sys, time\n"
+        "os.environ.update(GPUPANEL_SUPERVISOR_PID=str(os.getpid()), CUDA_VISIBLE_DEVICES='-1')\n"
+        "log = open(sys.argv[2], 'wb')\n"
+        "command = [sys.executable, '-m', 'gpupanel.trainer', sys.argv[1]]\n"
+        "subprocess.Popen(command, stdout=log, stderr=log)\n"
+        "time.sleep(600)\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", supervisor, str(layout.root), str(layout.trainer_log)]
+    )
+    trainer = Trainer(layout, process)
+    trainer.wait_for(events.EpochDone)
+
+    process.kill()
+    process.wait()
+
+    end = trainer.wait_for(events.TrainingEnded)
+    assert isinstance(end, events.TrainingEnded)
+    assert end.outcome is Outcome.STOPPED
+    assert end.problem is not None
+    assert end.problem.code == "supervisor_gone"
+    assert_saved_last(trainer)
+
+
+def test_that_a_stop_during_start_up_ends_it_with_nothing_to_save(
+    tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
+) -> None:
+    layout = make_run(tmp_path / "run", DIGITS, [64])
+    (layout.requests / Request.STOP).touch()
+    trainer = start_trainer(layout)
+
+    assert trainer.ended().outcome is Outcome.STOPPED
+    assert trainer.process.returncode == 0
+    assert not layout.model.exists()
+
+
+def failed(trainer: Trainer, code: str) -> events.TrainingEnded:
+    end = trainer.ended()
+    assert trainer.process.returncode == 1
+    assert end.outcome is Outcome.FAILED
+    assert end.problem is not None
+    assert end.problem.code == code, end.problem
+    assert end.problem.message in trainer.log()
+    return end
+
+
+def test_that_a_loss_that_is_not_finite_ends_the_training_and_names_the_step(
+    tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
+) -> None:
+    cache = tmp_path / "datasets"
+    cache.mkdir()
+    random = np.random.default_rng(0)
+    np.savez(cache / "boston_housing.npz", x=random.random((500, 3)), y=random.random(500))
+    # The error of a linear model grows by half in each step at this rate, until it overflows.
+    wild = Profile(
+        data=KerasData(source="boston_housing"),
+        model=MlpModel(hidden=()),
+        training=TrainingSettings(epochs=200, optimizer=Optimizer.SGD, learning_rate=1.2),
+    )
+    layout = make_run(tmp_path / "run", wild, [64])
+    trainer = start_trainer(layout, KERAS_HOME=str(tmp_path))
+
+    end = failed(trainer, "loss_not_finite")
+
+    assert end.problem is not None
+    last = [event for event in trainer.events() if isinstance(event, events.EpochDone)][-1]
+    (step,) = re.findall(r"at step (\d+)", end.problem.message)
+    assert last.step < int(step) <= last.step + 7
+    checkpoints = Checkpoints(layout.checkpoints).saved()
+    assert len(checkpoints) == 3
+    for checkpoint in checkpoints:
+        with np.load(checkpoint / "state.npz") as state:
+            assert all(np.isfinite(state[name]).all() for name in state)
+    assert not layout.model.exists()
+
+
+def test_that_a_full_disk_is_told_and_the_checkpoint_kept(
+    tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
+) -> None:
+    short = DIGITS.model_copy(update={"training": TrainingSettings(epochs=1)})
+    layout = make_run(tmp_path / "run", short, [64])
+    (layout.root / ".partial-model.keras").symlink_to("/dev/full")
+    trainer = start_trainer(layout)
+
+    end = failed(trainer, "no_space")
+
+    assert end.metrics.val_accuracy is not None
+    assert len(Checkpoints(layout.checkpoints).saved()) == 1
+    assert not layout.model.exists()
+
+
+def test_that_no_space_for_events_ends_the_process_with_a_word_in_the_log(
+    tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
+) -> None:
+    layout = make_run(tmp_path / "run", DIGITS, [64])
+    layout.events.symlink_to("/dev/full")
+    trainer = start_trainer(layout)
+
+    assert trainer.process.wait(60) == 1
+    assert "No space is left" in trainer.log()
+
+
+def test_that_a_tensorflow_that_cannot_be_imported_is_told(
+    tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
+) -> None:
+    broken = tmp_path / "site" / "tensorflow"
+    broken.mkdir(parents=True)
+    (broken / "__init__.py").write_text(
+        "raise ImportError('libcudart.so.99: cannot open shared object file')", encoding="utf-8"
+    )
+    path = os.pathsep.join([str(broken.parent), str(Path.cwd())])
+    layout = make_run(tmp_path / "run", DIGITS, [64])
+    trainer = start_trainer(layout, PYTHONPATH=path)
+
+    end = failed(trainer, "tensorflow_not_importable")
+
+    assert end.problem is not None
+    assert "libcudart.so.99" in end.problem.message
+    assert "Traceback" in end.problem.detail
+    assert end.metrics == Metrics()
+
+
+def test_that_a_bad_profile_or_plan_is_told(
+    tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
+) -> None:
+    layout = make_run(tmp_path / "run", DIGITS, [64])
+    layout.plan.write_text('{"environment": {}}', encoding="utf-8")
+
+    failed(start_trainer(layout), "run_unreadable")
+
+
+def test_that_a_download_without_a_network_is_told(
+    tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
+) -> None:
+    mnist = DIGITS.model_copy(update={"data": KerasData(source="mnist")})
+    layout = make_run(tmp_path / "run", mnist, [64])
+    # A proxy that nobody listens at: no request leaves this machine.
+    trainer = start_trainer(
+        layout, KERAS_HOME=str(tmp_path / "keras"), https_proxy="http://127.0.0.1:9"
+    )
+
+    failed(trainer, "data_download_failed")
