@@ -1,0 +1,355 @@
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QCheckBox, QLabel, QPushButton, QWidget
+
+from gpupanel.domain.device import CPU_KEY, DeviceInventory
+from gpupanel.domain.memory import (
+    AllMemory,
+    GrowingMemory,
+    LimitedMemory,
+    SplitMemory,
+)
+from gpupanel.domain.profile import DeviceSettings
+from gpupanel.ui.device_choices import DeviceChoices
+from gpupanel.ui.panels.device_panel import DevicePanel
+from gpupanel.ui.panels.device_panel.device_card import DeviceCard
+from gpupanel.ui.panels.device_panel.memory_editor import MemoryEditor
+from gpupanel.ui.widgets.memory_bar import MemoryBar
+from gpupanel.ui.widgets.quiet_inputs import ComboBox, Slider, SpinBox
+from gpupanel.ui.widgets.sparkline import Sparkline
+from gpupanel.ui.widgets.switch import Switch
+from tests.fakes.devices import CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL
+from tests.fakes.readings import OUR_PID, busy_sample, with_lost
+
+ELSEWHERE = "GPU-elsewhere"
+
+
+@pytest.fixture
+def panel(qtbot) -> DevicePanel:
+    panel = DevicePanel()
+    qtbot.addWidget(panel)
+    panel.resize(320, 900)
+    panel.show()
+    return panel
+
+
+def cards(panel: DevicePanel) -> list[DeviceCard]:
+    return sorted(panel.findChildren(DeviceCard), key=lambda card: card.y())
+
+
+def card(panel: DevicePanel, key: str) -> DeviceCard:
+    return next(each for each in panel.findChildren(DeviceCard) if each.device.key == key)
+
+
+def switch(panel: DevicePanel, key: str) -> Switch:
+    return card(panel, key).findChild(Switch)
+
+
+def seen(parent: QWidget, kind: type) -> list:
+    """Children of a kind that are on the screen, once the layout had its turn."""
+    QApplication.processEvents()
+    return [child for child in parent.findChildren(kind) if child.isVisible()]
+
+
+def seen_texts(widget: QWidget) -> str:
+    return "\n".join(label.text() for label in seen(widget, QLabel))
+
+
+def click(widget) -> None:
+    QTest.mouseClick(widget, Qt.MouseButton.LeftButton)
+
+
+def choose(box: ComboBox, policy: str) -> None:
+    """Choose as a person does: with the keyboard."""
+    box.setFocus()
+    wanted = box.findData(policy)
+    while box.currentIndex() != wanted:
+        QTest.keyClick(box, Qt.Key.Key_Down if box.currentIndex() < wanted else Qt.Key.Key_Up)
+
+
+def policy_box(panel: DevicePanel, key: str) -> ComboBox:
+    return card(panel, key).findChild(ComboBox)
+
+
+def test_that_there_is_a_card_per_device_in_the_inventorys_order(panel, qtbot):
+    panel.setInventory(TWO_UNEQUAL)
+    qtbot.waitUntil(lambda: cards(panel)[1].y() > 0)
+    assert [each.device.key for each in cards(panel)] == ["GPU-4090", "GPU-3060", CPU_KEY]
+    assert panel.objectName() == "device_list"
+
+
+def test_that_no_named_device_means_every_gpu(panel):
+    panel.setInventory(TWO_UNEQUAL)
+    on = [switch(panel, each.key).isChecked() for each in TWO_UNEQUAL.devices]
+    assert on == [True, True, False]
+    assert panel.value() == DeviceChoices()
+
+
+def test_that_no_named_device_means_the_cpu_where_there_is_no_gpu(panel):
+    panel.setInventory(CPU_ONLY)
+    assert switch(panel, CPU_KEY).isChecked()
+    assert "No NVIDIA driver answers here: training runs on the CPU." in seen_texts(panel)
+
+
+def test_that_a_switch_writes_the_devices_in_use_by_their_keys(panel, qtbot):
+    panel.setInventory(TWO_UNEQUAL)
+    with qtbot.waitSignal(panel.valueChanged) as told:
+        click(switch(panel, "GPU-3060"))
+    assert told.args == [panel.value()]
+    assert panel.value().devices.visible == ("GPU-4090",)
+    QTest.keyClick(switch(panel, CPU_KEY), Qt.Key.Key_Space)
+    click(switch(panel, "GPU-3060"))
+    assert panel.value().devices.visible == ("GPU-4090", "GPU-3060", CPU_KEY)
+
+
+def test_that_the_only_device_in_use_cannot_be_switched_off(panel):
+    panel.setInventory(TWO_UNEQUAL)
+    click(switch(panel, "GPU-3060"))
+    click(switch(panel, "GPU-4090"))
+    assert panel.value().devices.visible == ("GPU-4090",)
+    assert "only device in use" in switch(panel, "GPU-4090").toolTip()
+
+
+def test_that_showing_a_value_tells_nobody(panel, qtbot):
+    panel.setInventory(TWO_UNEQUAL)
+    with qtbot.assertNotEmitted(panel.valueChanged):
+        panel.setValue(
+            DeviceChoices(
+                devices=DeviceSettings(visible=("GPU-3060", CPU_KEY), cpu_replicas=3),
+                memory={"GPU-3060": LimitedMemory(limit_mib=2048)},
+            )
+        )
+        panel.setSample(busy_sample(TWO_UNEQUAL, 1.0))
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        AllMemory(),
+        GrowingMemory(),
+        LimitedMemory(limit_mib=2048, growth=True),
+        LimitedMemory(limit_mib=999_999),
+        SplitMemory(split_mib=(2048, 2048)),
+        SplitMemory(split_mib=(1024, 3072, 512)),
+        SplitMemory(split_mib=(1024,) * 20),
+    ],
+)
+def test_that_a_value_comes_back_as_it_was_set(panel, qtbot, policy):
+    choices = DeviceChoices(memory={"GPU-4090": policy, "default": AllMemory()})
+    panel.setInventory(TWO_UNEQUAL)
+    panel.setValue(choices)
+    panel.setSample(busy_sample(TWO_UNEQUAL, 1.0))
+    assert panel.value() == choices
+    editor = MemoryEditor()
+    qtbot.addWidget(editor)
+    editor.setValue(policy)
+    editor.setRoom(12_288, 10_000)
+    assert editor.value() == policy
+
+
+def test_that_a_limit_is_offered_that_fits_into_what_is_free(panel):
+    panel.setInventory(TWO_UNEQUAL)
+    panel.setSample(busy_sample(TWO_UNEQUAL, 1.0))
+    choose(policy_box(panel, "GPU-3060"), "limit")
+    policy = panel.value().memory["GPU-3060"]
+    others = 12_288 // 8 + 12_288 // 4
+    assert isinstance(policy, LimitedMemory)
+    assert 0 < policy.limit_mib <= 12_288 - others - 500
+
+
+def test_that_the_slider_and_the_number_follow_each_other(panel):
+    panel.setInventory(TWO_UNEQUAL)
+    panel.setValue(DeviceChoices(memory={"GPU-4090": LimitedMemory(limit_mib=8192)}))
+    slider = card(panel, "GPU-4090").findChild(Slider)
+    [number] = seen(card(panel, "GPU-4090"), SpinBox)
+    QTest.keyClick(slider, Qt.Key.Key_Right)
+    assert panel.value().memory["GPU-4090"] == LimitedMemory(limit_mib=8448)
+    assert number.value() == 8448
+    number.selectAll()
+    QTest.keyClicks(number, "5000")
+    QTest.keyClick(number, Qt.Key.Key_Return)
+    assert panel.value().memory["GPU-4090"] == LimitedMemory(limit_mib=5000)
+    assert slider.value() == 5000
+    QTest.keyClick(slider, Qt.Key.Key_End)
+    assert panel.value().memory["GPU-4090"] == LimitedMemory(
+        limit_mib=RTX_4090.memory_total_mib or 0
+    )
+
+
+def test_that_a_limit_above_what_is_free_is_told_in_words(panel):
+    panel.setInventory(TWO_UNEQUAL)
+    panel.setOwnProcesses(frozenset([OUR_PID]))
+    panel.setSample(busy_sample(TWO_UNEQUAL, 1.0))
+    panel.setValue(DeviceChoices(memory={"GPU-3060": LimitedMemory(limit_mib=12_000)}))
+    assert "More than the 10.5 GiB free now" in seen_texts(card(panel, "GPU-3060"))
+    panel.setValue(DeviceChoices(memory={"GPU-3060": LimitedMemory(limit_mib=4096)}))
+    assert "of 10.5 GiB free now" in seen_texts(card(panel, "GPU-3060"))
+
+
+def test_that_a_gpu_is_split_into_equal_parts_or_into_each_its_own(panel, qtbot):
+    panel.setInventory(TWO_UNEQUAL)
+    panel.setValue(DeviceChoices(memory={"GPU-3060": SplitMemory(split_mib=(3072, 3072))}))
+    mine = card(panel, "GPU-3060")
+    count = next(
+        box for box in mine.findChildren(SpinBox) if box.accessibleName() == "Logical devices"
+    )
+    QTest.keyClick(count, Qt.Key.Key_Up)
+    assert panel.value().memory["GPU-3060"] == SplitMemory(split_mib=(2048, 2048, 2048))
+    equal = next(box for box in seen(mine, QCheckBox) if box.text() == "Equal sizes")
+    equal.setFocus()
+    QTest.keyClick(equal, Qt.Key.Key_Space)
+    second = next(
+        box for box in mine.findChildren(SpinBox) if "logical device 2" in box.accessibleName()
+    )
+    qtbot.waitUntil(second.isVisible)
+    second.setValue(1024)
+    assert panel.value().memory["GPU-3060"] == SplitMemory(split_mib=(2048, 1024, 2048))
+    QTest.keyClick(count, Qt.Key.Key_Down)
+    assert panel.value().memory["GPU-3060"] == SplitMemory(split_mib=(2048, 1024))
+    QTest.keyClick(equal, Qt.Key.Key_Space)
+    assert panel.value().memory["GPU-3060"] == SplitMemory(split_mib=(1536, 1536))
+
+
+def test_that_the_default_policy_holds_until_a_device_gets_its_own(panel):
+    panel.setInventory(TWO_UNEQUAL)
+    panel.setValue(DeviceChoices(memory={"default": AllMemory()}))
+    assert policy_box(panel, "GPU-4090").currentData() == "all"
+    choose(policy_box(panel, "GPU-4090"), "growth")
+    assert panel.value().memory == {"default": AllMemory(), "GPU-4090": GrowingMemory()}
+    assert policy_box(panel, "GPU-3060").currentData() == "all"
+
+
+def test_that_the_cpu_has_replicas_and_no_memory_policy_and_no_power(panel):
+    panel.setInventory(CPU_ONLY)
+    panel.setSample(busy_sample(CPU_ONLY, 1.0))
+    mine = card(panel, CPU_KEY)
+    assert seen(mine, ComboBox) == []
+    assert " W" not in seen_texts(mine)
+    [replicas] = seen(mine, SpinBox)
+    QTest.keyClick(replicas, Qt.Key.Key_Up)
+    assert panel.value().devices.cpu_replicas == 2
+
+
+def test_that_readings_are_shown_and_what_is_not_known_is_a_dash(panel):
+    panel.setInventory(TWO_UNEQUAL)
+    assert "\N{EN DASH} / 450 W" in seen_texts(card(panel, "GPU-4090"))
+    sample = busy_sample(TWO_UNEQUAL, 0.0)
+    panel.setSample(sample)
+    texts = seen_texts(card(panel, "GPU-4090"))
+    for words in ("68 %", "9.0 / 24.0 GiB", "58 °C", "292 / 450 W"):
+        assert words in texts
+    assert card(panel, "GPU-4090").findChild(Sparkline).values() == (67.5,)
+
+
+def test_that_the_runs_own_memory_is_told_from_that_of_others(panel):
+    panel.setInventory(TWO_UNEQUAL)
+    panel.setValue(DeviceChoices(memory={"GPU-3060": LimitedMemory(limit_mib=4096)}))
+    panel.setSample(busy_sample(TWO_UNEQUAL, 0.0))
+    bar = card(panel, "GPU-3060").findChild(MemoryBar)
+    assert (bar.use().others_mib, bar.use().ours_mib) == (4608, 0)
+    panel.setOwnProcesses(frozenset([OUR_PID]))
+    assert (bar.use().others_mib, bar.use().ours_mib) == (1536, 3072)
+    assert bar.use().cap_mib == 4096
+
+
+def test_that_a_lost_device_is_told_in_words_and_comes_back(panel):
+    panel.setInventory(TWO_UNEQUAL)
+    sample = busy_sample(TWO_UNEQUAL, 0.0)
+    panel.setSample(with_lost(sample, "GPU-4090"))
+    assert "Lost: it stopped answering" in seen_texts(card(panel, "GPU-4090"))
+    assert card(panel, "GPU-4090").findChild(Sparkline).values() == (None,)
+    assert "Lost" not in seen_texts(card(panel, "GPU-3060"))
+    panel.setSample(sample)
+    assert "Lost" not in seen_texts(card(panel, "GPU-4090"))
+
+
+def test_that_a_device_of_another_machine_is_kept_until_it_is_removed(panel, qtbot):
+    choices = DeviceChoices(
+        devices=DeviceSettings(visible=("GPU-3060", ELSEWHERE)),
+        memory={ELSEWHERE: LimitedMemory(limit_mib=4096)},
+    )
+    panel.setInventory(TWO_UNEQUAL)
+    panel.setValue(choices)
+    assert panel.value() == choices
+    assert "Not in this machine" in seen_texts(panel)
+    click(switch(panel, "GPU-4090"))
+    assert panel.value().devices.visible == ("GPU-4090", "GPU-3060", ELSEWHERE)
+    [remove] = seen(panel, QPushButton)
+    click(remove)
+    assert panel.value() == DeviceChoices(devices=DeviceSettings(visible=("GPU-4090", "GPU-3060")))
+    assert "Not in this machine" not in seen_texts(panel)
+
+
+def test_that_nothing_can_be_changed_while_a_run_goes_on(panel, qtbot):
+    panel.setInventory(TWO_UNEQUAL)
+    panel.setValue(
+        DeviceChoices(devices=DeviceSettings(visible=("GPU-4090", "GPU-3060", ELSEWHERE)))
+    )
+    panel.setEditable(False)
+    with qtbot.assertNotEmitted(panel.valueChanged):
+        click(switch(panel, "GPU-3060"))
+        click(seen(panel, QPushButton)[0])
+        assert not policy_box(panel, "GPU-4090").isEnabled()
+    panel.setEditable(True)
+    click(switch(panel, "GPU-3060"))
+    assert panel.value().devices.visible == ("GPU-4090", ELSEWHERE)
+
+
+def test_that_cards_keep_their_curves_when_the_driver_names_itself_anew(panel):
+    panel.setInventory(TWO_UNEQUAL)
+    panel.setSample(busy_sample(TWO_UNEQUAL, 0.0))
+    panel.setInventory(TWO_UNEQUAL.model_copy(update={"driver": "999"}))
+    assert len(card(panel, "GPU-4090").findChild(Sparkline).values()) == 1
+    assert "Driver 999" in seen_texts(panel)
+
+
+def test_that_a_device_that_goes_loses_its_card_and_the_others_keep_theirs(panel, qtbot):
+    panel.setInventory(TWO_UNEQUAL)
+    panel.setSample(busy_sample(TWO_UNEQUAL, 0.0))
+    first = card(panel, "GPU-4090")
+    panel.setInventory(DeviceInventory(driver="580", devices=(RTX_4090, CPU_ONLY.devices[0])))
+    qtbot.waitUntil(lambda: len(panel.findChildren(DeviceCard)) == 2)
+    assert card(panel, "GPU-4090") is first
+
+
+def test_that_a_problem_of_the_driver_is_told_in_its_words(panel):
+    panel.setInventory(
+        DeviceInventory(devices=CPU_ONLY.devices, problem="The driver is of another version.")
+    )
+    assert "The driver is of another version." in seen_texts(panel)
+
+
+def test_that_nothing_moves_while_readings_change(panel, qtbot):
+    panel.setInventory(TWO_UNEQUAL)
+    panel.setSample(busy_sample(TWO_UNEQUAL, 0.0))
+    qtbot.waitUntil(lambda: cards(panel)[1].y() > 0)
+    places = [label.geometry() for label in panel.findChildren(QLabel)]
+    heights = [each.height() for each in cards(panel)]
+    for moment in range(1, 20):
+        panel.setSample(busy_sample(TWO_UNEQUAL, float(moment)))
+    panel.layout().activate()
+    assert [each.height() for each in cards(panel)] == heights
+    tops = [label.geometry().top() for label in panel.findChildren(QLabel)]
+    assert tops == [place.top() for place in places]
+
+
+def test_that_every_control_teaches(panel):
+    panel.setInventory(TWO_UNEQUAL)
+    panel.setValue(
+        DeviceChoices(
+            devices=DeviceSettings(visible=("GPU-4090", "GPU-3060", CPU_KEY, ELSEWHERE)),
+            memory={
+                "GPU-4090": LimitedMemory(limit_mib=4096),
+                "GPU-3060": SplitMemory(split_mib=(1024, 1024)),
+            },
+        )
+    )
+    silent = [
+        each
+        for kind in (Switch, ComboBox, Slider, SpinBox, QCheckBox, QPushButton)
+        for each in seen(panel, kind)
+        if not each.toolTip()
+    ]
+    assert silent == []
+    assert RTX_3060.key in card(panel, "GPU-3060").findChild(QLabel).toolTip()

@@ -1,0 +1,63 @@
+import pytest
+
+from gpupanel.ui import formatting
+from gpupanel.ui.formatting import DASH
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (formatting.mib(8192), "8.0 GiB"),
+        (formatting.mib(512), "512 MiB"),
+        (formatting.mib(1_048_576), "1,024.0 GiB"),
+        (formatting.gib_number(3174), "3.1"),
+        (formatting.percent(86.6), "87 %"),
+        (formatting.fraction(0.9512), "95.1 %"),
+        (formatting.celsius(71.4), "71 °C"),
+        (formatting.watts(389.7), "390 W"),
+        (formatting.count(118_000), "118,000"),
+        (formatting.rate(118_000.4), "118,000 ex/s"),
+        (formatting.rate(2.345), "2.3 ex/s"),
+        (formatting.number(0.23412), "0.2341"),
+        (formatting.number(12.3456), "12.35"),
+        (formatting.number(1234.56), "1235"),
+        (formatting.number(0.0000123), "1.2e-05"),
+        (formatting.number(0.0), "0.0000"),
+        (formatting.duration(41), "0:41"),
+        (formatting.duration(59.6), "1:00"),
+        (formatting.duration(3661), "1:01:01"),
+        (formatting.duration(-5), "-0:05"),
+    ],
+)
+def test_that_numbers_read_as_people_write_them(text, expected):
+    assert text == expected
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        formatting.mib,
+        formatting.gib_number,
+        formatting.percent,
+        formatting.fraction,
+        formatting.celsius,
+        formatting.watts,
+        formatting.count,
+        formatting.rate,
+        formatting.number,
+        formatting.duration,
+    ],
+)
+def test_that_what_is_not_known_is_a_dash(write):
+    assert write(None) == DASH
+
+
+@pytest.mark.parametrize("write", [formatting.rate, formatting.number, formatting.duration])
+@pytest.mark.parametrize("value", [float("inf"), float("nan")])
+def test_that_what_is_no_number_is_a_dash(write, value):
+    assert write(value) == DASH
+
+
+def test_that_device_names_lose_their_maker_and_equal_ones_get_a_number():
+    names = ("NVIDIA GeForce RTX 3090", "NVIDIA GeForce RTX 3090", "AMD Ryzen 9 7950X")
+    assert formatting.device_labels(names) == ("RTX 3090 #1", "RTX 3090 #2", "Ryzen 9 7950X")

@@ -1,0 +1,117 @@
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor
+from PySide6.QtTest import QTest
+
+from gpupanel.ui import theme
+from gpupanel.ui.widgets.elided_label import ElidedLabel
+from gpupanel.ui.widgets.empty_state import EmptyState
+from gpupanel.ui.widgets.memory_bar import MemoryBar, MemoryUse
+from gpupanel.ui.widgets.sparkline import Sparkline
+from gpupanel.ui.widgets.switch import Switch
+from gpupanel.ui.widgets.tone import Tone, set_tone
+
+
+def pixel(widget, x: int, y: int) -> QColor:
+    return widget.grab().toImage().pixelColor(x, y)
+
+
+def near(one: QColor, other: QColor) -> bool:
+    pairs = zip(one.getRgb()[:3], other.getRgb()[:3], strict=True)
+    return all(abs(a - b) <= 12 for a, b in pairs)
+
+
+def test_that_a_switch_turns_by_mouse_and_by_keyboard(qtbot):
+    switch = Switch()
+    qtbot.addWidget(switch)
+    switch.show()
+    clicks = []
+    switch.clicked.connect(lambda on: clicks.append(on))
+    QTest.mouseClick(switch, Qt.MouseButton.LeftButton)
+    QTest.keyClick(switch, Qt.Key.Key_Space)
+    assert clicks == [True, False]
+    switch.setChecked(True)
+    assert clicks == [True, False]
+
+
+def test_that_a_switch_shows_its_side_not_only_a_colour(qtbot):
+    switch = Switch()
+    qtbot.addWidget(switch)
+    switch.resize(switch.sizeHint())
+    off = switch.grab().toImage()
+    switch.setChecked(True)
+    on = switch.grab().toImage()
+    middle = switch.height() // 2
+    left, right = 10, switch.width() - 12
+    assert off.pixelColor(left, middle) != off.pixelColor(right, middle)
+    assert on.pixelColor(left, middle) != on.pixelColor(right, middle)
+
+
+def test_that_a_memory_bar_draws_others_then_ours_then_free_and_the_cap(qtbot):
+    bar = MemoryBar(0)
+    qtbot.addWidget(bar)
+    bar.resize(100, bar.sizeHint().height())
+    bar.setUse(MemoryUse(total_mib=1000, others_mib=200, ours_mib=300, cap_mib=600))
+    middle, colors = bar.height() // 2, theme.current()
+    assert near(pixel(bar, 35, middle), theme.device_color(0))
+    assert near(pixel(bar, 65, middle), colors.color("track"))
+    assert not near(pixel(bar, 10, middle), theme.device_color(0))
+    # The run's memory begins behind that of the others: 200 + 600 of 1000.
+    assert any(near(pixel(bar, x, 1), colors.color("text")) for x in (79, 80))
+
+
+def test_that_a_memory_bar_says_the_same_in_words(qtbot):
+    bar = MemoryBar(0)
+    qtbot.addWidget(bar)
+    bar.setUse(MemoryUse(total_mib=8192, others_mib=1024, ours_mib=2048, cap_mib=4096))
+    for words in ("2.0 GiB held by this run", "1.0 GiB by others", "5.0 GiB free", "limit of 4.0"):
+        assert words in bar.toolTip()
+
+
+def test_that_a_cap_beyond_the_memory_is_drawn_at_its_end():
+    assert MemoryUse(total_mib=1000, others_mib=500, cap_mib=900).cap_position_mib == 1000
+    assert MemoryUse(total_mib=1000).cap_position_mib is None
+    assert MemoryUse(cap_mib=5).cap_position_mib is None
+
+
+def test_that_a_sparkline_keeps_the_newest_readings_and_gaps(qtbot):
+    line = Sparkline(0, length=4)
+    qtbot.addWidget(line)
+    for value in (10.0, 20.0, None, 40.0, 50.0):
+        line.add(value)
+    assert line.values() == (20.0, None, 40.0, 50.0)
+    line.resize(80, 32)
+    picture = line.grab().toImage()
+    columns = [x for x in range(80) if picture.pixelColor(x, 28) != picture.pixelColor(27, 5)]
+    assert columns
+    assert not any(30 <= x <= 50 for x in columns)
+
+
+def test_that_a_long_name_ends_in_an_ellipsis(qtbot):
+    label, plain = ElidedLabel("an exceedingly long name of a device"), ElidedLabel("short")
+    for each in (label, plain):
+        qtbot.addWidget(each)
+        each.resize(80, 20)
+    assert label.minimumSizeHint().width() < 80
+    whole = ElidedLabel(label.text())
+    qtbot.addWidget(whole)
+    whole.resize(600, 20)
+    cut = whole.grab().toImage().copy(0, 0, 80, 20)
+    assert label.grab().toImage() != cut
+
+
+def test_that_an_empty_place_says_what_will_be_there(qtbot):
+    state = EmptyState("Nothing yet", "Press Start.")
+    qtbot.addWidget(state)
+    assert state.text() == "Nothing yet\nPress Start."
+    state.setTexts("Still nothing", "Wait.")
+    assert state.text() == "Still nothing\nWait."
+
+
+@pytest.mark.parametrize("tone", [Tone.ERROR, Tone.WARNING, Tone.MUTED])
+def test_that_a_tone_colours_a_label_that_is_shown_already(qtbot, tone):
+    label = ElidedLabel("words")
+    qtbot.addWidget(label)
+    label.show()
+    set_tone(label, tone)
+    assert label.palette().windowText().color() == theme.current().color(tone.value)
