@@ -74,6 +74,10 @@ class TimePlot(QFrame):
         """What pyqtgraph paints, made now if it was not yet."""
         return self._make_canvas() if self._canvas is None else self._canvas
 
+    def title(self) -> str:
+        """What it is called."""
+        return self._title.text()
+
     def setTitle(self, title: str) -> None:
         """Call it something else."""
         self._title.setText(title)
@@ -112,7 +116,7 @@ class TimePlot(QFrame):
     def _make_canvas(self) -> "PlotCanvas":
         from gpupanel.ui.plots.plot_canvas import PlotCanvas
 
-        canvas = PlotCanvas(self._value_range, self._bounds)
+        canvas = PlotCanvas(self._value_range, self._bounds, self)
         canvas.setCurves(self._curves)
         canvas.setTimeRange(*self._times)
         canvas.timeRangeChosen.connect(self._take_range)

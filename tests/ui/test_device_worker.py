@@ -1,0 +1,162 @@
+import threading
+import time
+
+import pytest
+from PySide6.QtCore import QObject, QThread, Slot
+
+from gpupanel.domain.device import CPU_KEY, DeviceInventory, TelemetrySample
+from gpupanel.ui.workers.device_worker import DeviceWatch
+from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
+from tests.fakes.readings import busy_sample
+
+
+class FakeDriver:
+    """Stands in for the sampler: as slow as told, and remembers which thread asked."""
+
+    def __init__(self, slow_s: float = 0.0) -> None:
+        self.slow_s = slow_s
+        self.devices: DeviceInventory = TWO_UNEQUAL
+        self.threads: set[int] = set()
+        self.samples = 0
+        self.is_closed = False
+
+    def make(self) -> "FakeDriver":
+        self.threads.add(threading.get_ident())
+        return self
+
+    def inventory(self) -> DeviceInventory:
+        self.threads.add(threading.get_ident())
+        return self.devices
+
+    def sample(self) -> TelemetrySample:
+        self.threads.add(threading.get_ident())
+        time.sleep(self.slow_s)
+        self.samples += 1
+        return busy_sample(self.devices, float(self.samples))
+
+    def close(self) -> None:
+        self.threads.add(threading.get_ident())
+        self.is_closed = True
+
+
+class Listener(QObject):
+    def __init__(self) -> None:
+        super().__init__()
+        self.threads: list[QThread] = []
+        self.told: list[object] = []
+
+    @Slot(object)
+    def hear(self, value: object) -> None:
+        self.threads.append(QThread.currentThread())
+        self.told.append(value)
+
+
+@pytest.fixture
+def watching(qtbot):
+    watches = []
+
+    def watch(driver: FakeDriver) -> DeviceWatch:
+        watches.append(DeviceWatch(make_source=driver.make))
+        return watches[-1]
+
+    yield watch
+    for each in watches:
+        each.stop()
+
+
+def test_that_the_inventory_comes_first_and_samples_follow(qtbot, watching):
+    watch = watching(FakeDriver())
+    order = Listener()
+    watch.inventoryChanged.connect(order.hear)
+    watch.sampled.connect(order.hear)
+    watch.start(interval_ms=5)
+    qtbot.waitUntil(lambda: len(order.told) >= 4)
+    assert order.told[0] == TWO_UNEQUAL
+    assert [sample.time_s for sample in order.told[1:4]] == [1.0, 2.0, 3.0]
+    assert set(order.threads) == {QThread.currentThread()}
+
+
+def test_that_the_driver_is_only_ever_asked_in_the_workers_thread(qtbot, watching):
+    driver = FakeDriver()
+    watch = watching(driver)
+    with qtbot.waitSignal(watch.sampled):
+        watch.start(interval_ms=5)
+    watch.stop()
+    assert driver.is_closed
+    assert len(driver.threads) == 1
+    assert threading.get_ident() not in driver.threads
+
+
+def test_that_a_slow_driver_does_not_stall_the_window(qtbot, watching):
+    driver = FakeDriver(slow_s=0.5)
+    watch = watching(driver)
+    watch.start(interval_ms=10)
+    longest, last = 0.0, time.perf_counter()
+    end = last + 1.2
+    while last < end:
+        qtbot.wait(5)
+        now = time.perf_counter()
+        longest, last = max(longest, now - last), now
+    assert driver.samples >= 1
+    assert longest < 0.3
+
+
+def test_that_a_changed_inventory_is_told_and_an_equal_one_is_not(qtbot, watching):
+    driver = FakeDriver()
+    watch = watching(driver)
+    heard = Listener()
+    watch.inventoryChanged.connect(heard.hear)
+    watch.start(interval_ms=1)
+    qtbot.waitUntil(lambda: driver.samples > 25)
+    assert heard.told == [TWO_UNEQUAL]
+    driver.devices = CPU_ONLY
+    qtbot.waitUntil(lambda: len(heard.told) == 2)
+    assert heard.told[1] == CPU_ONLY
+
+
+def test_that_nothing_is_told_after_stop_and_it_may_start_again(qtbot, watching):
+    driver = FakeDriver()
+    watch = watching(driver)
+    with qtbot.waitSignal(watch.sampled):
+        watch.start(interval_ms=1)
+    watch.start(interval_ms=1)
+    watch.stop()
+    watch.stop()
+    assert not watch.is_running
+    heard = Listener()
+    watch.sampled.connect(heard.hear)
+    qtbot.wait(50)
+    assert heard.told == []
+    with qtbot.waitSignal(watch.sampled):
+        watch.start(interval_ms=1)
+
+
+def test_that_a_driver_that_never_answers_is_left_behind(qtbot, watching, monkeypatch, caplog):
+    from gpupanel.ui.workers import device_worker
+
+    monkeypatch.setattr(device_worker, "_JOIN_MS", 50)
+    driver = FakeDriver(slow_s=0.6)
+    watch = watching(driver)
+    watch.start()
+    qtbot.waitUntil(lambda: bool(driver.threads))
+    begin = time.perf_counter()
+    watch.stop()
+    assert time.perf_counter() - begin < 0.4
+    assert "does not answer" in caplog.text
+    caplog.clear()
+    [(thread, _)] = device_worker._left_behind
+    qtbot.waitUntil(thread.isFinished)
+    device_worker._left_behind.clear()
+
+
+def test_that_the_real_devices_are_read(qtbot):
+    watch = DeviceWatch()
+    heard = Listener()
+    watch.inventoryChanged.connect(heard.hear)
+    try:
+        with qtbot.waitSignal(watch.sampled, timeout=20_000) as told:
+            watch.start()
+    finally:
+        watch.stop()
+    assert heard.told[0].device(CPU_KEY) is not None
+    assert told.args[0].reading(CPU_KEY).memory_used_mib > 0

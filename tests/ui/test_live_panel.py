@@ -1,0 +1,342 @@
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QPushButton, QTabWidget, QWidget
+
+from gpupanel.domain.events import EpochDone, RunStarted, StepsDone
+from gpupanel.domain.outcome import Metrics
+from gpupanel.ui import theme
+from gpupanel.ui.panels.live_panel import LivePanel
+from gpupanel.ui.plots.legend import Legend, LegendEntry
+from gpupanel.ui.plots.time_axis import TimeAxis
+from gpupanel.ui.plots.value_axis import ValueAxis
+from tests.fakes.devices import TWO_UNEQUAL
+from tests.fakes.readings import EIGHT_DEVICES, busy_sample
+
+START = 1_000.0
+
+
+def run_events(seconds: int, first: int = 0) -> list:
+    return [
+        StepsDone(
+            time_s=START + second,
+            step=second,
+            steps=1,
+            epoch=1,
+            step_in_epoch=second,
+            examples=64,
+            loss=2.0 * math.exp(-second / 20.0) + 0.1,
+            accuracy=1.0 - 0.9 * math.exp(-second / 20.0),
+            examples_per_second=50_000.0,
+        )
+        for second in range(first, seconds)
+    ]
+
+
+def feed(panel: LivePanel, seconds: int = 60) -> None:
+    panel.setDevices(TWO_UNEQUAL)
+    panel.addEvents([RunStarted(time_s=START, supervisor_pid=1), *run_events(seconds)])
+    panel.addSamples([busy_sample(TWO_UNEQUAL, START + second) for second in range(seconds)])
+
+
+@pytest.fixture
+def panel(qtbot) -> LivePanel:
+    panel = LivePanel()
+    qtbot.addWidget(panel)
+    panel.resize(900, 600)
+    panel.show()
+    return panel
+
+
+def line_data(plot, index: int):
+    import pyqtgraph as pg
+
+    lines = [item for item in plot.canvas.getPlotItem().items if isinstance(item, pg.PlotCurveItem)]
+    return lines[index].getData()
+
+
+def point_count(plot, index: int) -> int:
+    times = line_data(plot, index)[0]
+    return 0 if times is None else len(times)
+
+
+def redraw_count(panel: LivePanel, monkeypatch) -> list[None]:
+    calls: list[None] = []
+    loss = panel.plot_wall.loss_plot
+    original = loss.redraw
+
+    def counting(pointer_s):
+        calls.append(None)
+        original(pointer_s)
+
+    monkeypatch.setattr(loss, "redraw", counting)
+    return calls
+
+
+def test_that_an_empty_panel_says_what_will_appear(panel):
+    from gpupanel.ui.widgets.empty_state import EmptyState
+
+    state = panel.findChild(EmptyState)
+    assert state.isVisible()
+    assert "Press Start" in state.text()
+    assert not panel.plot_wall.isVisible()
+
+
+def test_that_events_and_samples_are_drawn(panel, qtbot):
+    feed(panel)
+    wall = panel.plot_wall
+    assert wall.isVisible()
+    qtbot.waitUntil(lambda: point_count(wall.loss_plot, 0) == 60)
+    times, losses = line_data(wall.loss_plot, 0)
+    assert times[-1] == 59.0
+    assert losses[0] == pytest.approx(2.1)
+    assert len(line_data(wall.utilization_plot, 2)[0]) == 60
+    assert line_data(wall.memory_plot, 0)[1][5] == pytest.approx(37.5, abs=0.1)
+    assert line_data(wall.rate_plot, 0)[1][5] == 50_000.0
+
+
+def test_that_scripts_find_the_plots_before_anything_was_drawn(panel):
+    assert panel.findChild(QWidget, "loss_plot") is panel.plot_wall.loss_plot
+    assert panel.findChild(QWidget, "utilization_plot") is panel.plot_wall.utilization_plot
+
+
+def test_that_all_plots_show_the_same_time_up_to_now(panel):
+    feed(panel, 61)
+    panel.plot_wall.redraw()
+    ranges = {plot.canvas.time_range for plot in panel.plot_wall.plots}
+    assert len(ranges) == 1
+    [(start, end)] = ranges
+    assert start == 0.0
+    assert 60.0 <= end <= 80.0
+
+
+def wheel(canvas, x: int, notches: int) -> None:
+    position = QPointF(x, canvas.height() / 2)
+    event = QWheelEvent(
+        position,
+        canvas.viewport().mapToGlobal(position),
+        QPoint(),
+        QPoint(0, 120 * notches),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(canvas.viewport(), event)
+
+
+def test_that_zooming_one_plot_zooms_all_until_the_whole_run_is_asked_for(panel, qtbot):
+    feed(panel)
+    wall = panel.plot_wall
+    wall.redraw()
+    whole = wall.loss_plot.canvas.time_range
+    wheel(wall.loss_plot.canvas, 200, 3)
+    zoomed = wall.loss_plot.canvas.time_range
+    assert zoomed[1] - zoomed[0] < whole[1] - whole[0]
+    assert wall.rate_plot.canvas.time_range == zoomed
+    assert not wall.is_following
+    wall.redraw()
+    assert wall.memory_plot.canvas.time_range == zoomed
+    [button] = [each for each in panel.findChildren(QPushButton) if each.isEnabled()]
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert wall.is_following
+    assert {plot.canvas.time_range for plot in wall.plots} == {whole}
+    assert not button.isEnabled()
+
+
+def test_that_a_double_click_shows_the_whole_run_again(panel):
+    feed(panel)
+    wall = panel.plot_wall
+    wall.redraw()
+    whole = wall.loss_plot.canvas.time_range
+    wheel(wall.rate_plot.canvas, 200, 3)
+    canvas = wall.utilization_plot.canvas
+    QTest.mouseDClick(canvas.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(100, 40))
+    assert wall.is_following
+    assert canvas.time_range == whole
+
+
+def test_that_axes_stay_while_the_pointer_is_in_a_plot(panel):
+    feed(panel, 30)
+    wall = panel.plot_wall
+    wall.redraw()
+    before = [(plot.canvas.time_range, plot.canvas.value_range) for plot in wall.plots]
+    canvas = wall.loss_plot.canvas
+    QTest.mouseMove(canvas.viewport(), QPoint(200, 60))
+    panel.addEvents([*run_events(300, first=30)])
+    panel.addEvents([run_events(301, first=300)[0].model_copy(update={"loss": 99.0})])
+    wall.redraw()
+    assert [(plot.canvas.time_range, plot.canvas.value_range) for plot in wall.plots] == before
+    QApplication.sendEvent(canvas, QEvent(QEvent.Type.Leave))
+    wall.redraw()
+    assert canvas.time_range[1] >= 300.0
+    assert canvas.value_range[1] >= 99.0
+
+
+def test_that_legends_say_the_newest_value_or_that_under_the_pointer(panel):
+    feed(panel)
+    wall = panel.plot_wall
+    wall.redraw()
+    newest = wall.loss_plot.legend.entries()[0]
+    assert (newest.label, newest.value) == ("training", "0.2047")
+    wall.loss_plot.canvas.pointed.emit(0.5)
+    wall.redraw()
+    assert wall.loss_plot.legend.entries()[0].value == "2.100"
+    assert wall.utilization_plot.legend.entries()[0].label == "RTX 4090"
+
+
+def test_that_a_device_has_its_colour_in_every_plot(panel):
+    feed(panel)
+    panel.plot_wall.redraw()
+    for plot in (panel.plot_wall.utilization_plot, panel.plot_wall.memory_plot):
+        colors = [entry.color for entry in plot.legend.entries()]
+        assert colors == [theme.device_color(index) for index in range(3)]
+
+
+def test_that_plots_take_the_colours_of_a_new_theme(panel, restored_theme, qapp):
+    feed(panel)
+    canvas = panel.plot_wall.loss_plot.canvas
+    for colors in (theme.DARK, theme.LIGHT):
+        theme.show(qapp, colors)
+        assert canvas.backgroundBrush().color().name() == colors.surface
+
+
+def test_that_hidden_plots_do_not_draw(qtbot, monkeypatch):
+    tabs, panel = QTabWidget(), LivePanel()
+    qtbot.addWidget(tabs)
+    tabs.addTab(panel, "Live")
+    tabs.addTab(QWidget(), "Runs")
+    tabs.show()
+    feed(panel)
+    calls = redraw_count(panel, monkeypatch)
+    qtbot.waitUntil(lambda: len(calls) > 1)
+    tabs.setCurrentIndex(1)
+    calls.clear()
+    panel.addEvents(run_events(90, first=60))
+    panel.plot_wall.redraw()
+    qtbot.wait(200)
+    assert calls == []
+    tabs.setCurrentIndex(0)
+    qtbot.waitUntil(lambda: len(calls) > 0)
+
+
+def test_that_nothing_is_drawn_per_event(panel, qtbot, monkeypatch):
+    feed(panel)
+    calls = redraw_count(panel, monkeypatch)
+    for second in range(60, 260):
+        panel.addEvents(run_events(second + 1, first=second))
+    assert calls == []
+
+
+def test_that_what_has_not_changed_is_not_decimated_again(panel, monkeypatch):
+    from gpupanel.ui.plots import drawn_curve
+
+    feed(panel)
+    panel.plot_wall.redraw()
+    calls = []
+    original = drawn_curve.envelope
+    monkeypatch.setattr(
+        drawn_curve, "envelope", lambda *given: (calls.append(None), original(*given))[1]
+    )
+    panel.plot_wall.redraw()
+    assert calls == []
+    panel.addSamples([busy_sample(TWO_UNEQUAL, START + 59.5)])
+    panel.plot_wall.redraw()
+    assert len(calls) == 6
+
+
+def test_that_a_cleared_panel_is_empty_and_takes_another_run(panel):
+    feed(panel)
+    panel.plot_wall.redraw()
+    panel.clear()
+    assert not panel.plot_wall.isVisible()
+    panel.addEvents([RunStarted(time_s=5.0, supervisor_pid=1)])
+    panel.addSamples([busy_sample(TWO_UNEQUAL, 7.0)])
+    assert panel.plot_wall.isVisible()
+    panel.plot_wall.redraw()
+    assert line_data(panel.plot_wall.utilization_plot, 0)[0].tolist() == [2.0]
+    assert point_count(panel.plot_wall.loss_plot, 0) == 0
+
+
+def test_that_predicted_values_get_a_plot_of_their_error(panel):
+    panel.addEvents(
+        [
+            RunStarted(time_s=START, supervisor_pid=1),
+            EpochDone(
+                time_s=START + 9,
+                epoch=1,
+                step=9,
+                metrics=Metrics(loss=1.0, mean_absolute_error=120.0),
+                seconds=9.0,
+            ),
+        ]
+    )
+    panel.plot_wall.redraw()
+    assert panel.plot_wall.metric_plot.title() == "Mean absolute error"
+    assert panel.plot_wall.metric_plot.canvas.value_range[1] >= 120.0
+
+
+def test_that_a_missing_reading_leaves_a_gap_in_the_line(panel):
+    feed(panel)
+    lost = busy_sample(TWO_UNEQUAL, START + 60.0)
+    panel.addSamples([lost.model_copy(update={"readings": lost.readings[1:]})])
+    panel.addSamples([busy_sample(TWO_UNEQUAL, START + 61.0)])
+    panel.plot_wall.redraw()
+    assert np.isnan(line_data(panel.plot_wall.utilization_plot, 0)[1]).sum() == 1
+
+
+def test_that_times_and_values_on_axes_read_as_people_write_them(qapp):
+    bottom, left = TimeAxis("bottom"), ValueAxis("left")
+    assert bottom.tickStrings([0.0, 90.0, 3661.0], 1.0, 30.0) == ["0:00", "1:30", "1:01:01"]
+    assert bottom.tickSpacing(0.0, 600.0, 400.0) == [(120.0, 0.0)]
+    assert bottom.tickSpacing(0.0, 30 * 86_400.0, 400.0) == [(432_000.0, 0.0)]
+    assert left.tickStrings([0.25, 130_000.0], 1.0, 1.0) == ["0.25", "130,000"]
+
+
+def test_that_a_legend_without_room_keeps_marks_and_its_tooltip_says_all(qtbot):
+    legend = Legend()
+    qtbot.addWidget(legend)
+    color = theme.device_color(0)
+    entries = tuple(
+        LegendEntry(device.name, "87 %", "100 %", color) for device in EIGHT_DEVICES.devices
+    )
+    legend.setEntries(entries)
+    assert legend.toolTip().count("87 %") == 8
+    pictures = []
+    for width in (2000, 600, 200):
+        legend.resize(width, 16)
+        pictures.append(legend.grab().toImage())
+    inks = [
+        sum(
+            picture.pixelColor(x, y) != picture.pixelColor(0, 0)
+            for x in range(picture.width())
+            for y in range(picture.height())
+        )
+        for picture in pictures
+    ]
+    assert inks[0] > inks[1] > inks[2] > 0
+
+
+@pytest.mark.slow
+def test_that_the_panel_comes_without_pyqtgraph_and_prepares_it_while_nobody_waits():
+    script = (
+        "import sys\n"
+        "from PySide6.QtWidgets import QApplication\n"
+        "from gpupanel.ui.panels.live_panel import LivePanel\n"
+        "app = QApplication([])\n"
+        "panel = LivePanel()\n"
+        "assert 'pyqtgraph' not in sys.modules\n"
+        "from PySide6.QtTest import QTest\n"
+        "for _ in range(400):\n"
+        "    QTest.qWait(20)\n"
+        "    if 'pyqtgraph' in sys.modules:\n"
+        "        break\n"
+        "assert 'pyqtgraph' in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
