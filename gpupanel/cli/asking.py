@@ -40,7 +40,7 @@ def doctor(*, json: JsonOption = False) -> None:
     with progress.status("Looking at driver and TensorFlow…"):
         report = examine()
     if json:
-        tell_json(report.model_dump(mode="json"))
+        tell_json({"ok": report.is_well, **report.model_dump(mode="json")})
     else:
         for name, value in report.facts():
             answers.print(f"[dim]{name:<28}[/]{value}", highlight=False)

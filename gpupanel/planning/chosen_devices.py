@@ -1,21 +1,62 @@
 """Which physical devices a profile means on this machine."""
 
-from gpupanel.domain.device import CPU_KEY, DeviceInventory, PhysicalDevice
+from gpupanel.domain.device import (
+    CPU_KEY,
+    DeviceInventory,
+    DeviceState,
+    PhysicalDevice,
+    TelemetrySample,
+)
 from gpupanel.domain.problem import Change, Fix, Problem
 from gpupanel.domain.profile import Profile
 
 
-def chosen_devices(profile: Profile, inventory: DeviceInventory) -> tuple[PhysicalDevice, ...]:
+def chosen_devices(
+    profile: Profile, inventory: DeviceInventory, sample: TelemetrySample | None = None
+) -> tuple[PhysicalDevice, ...]:
     """The devices that a profile names and this machine has, in the profile's order.
 
-    A profile that names none means every GPU, or the CPU where there is none.
+    A profile that names none means every GPU that answers, or the CPU where there is none.
     """
     if not profile.devices.visible:
-        return inventory.gpus or tuple(
-            device for device in inventory.devices if device.key == CPU_KEY
-        )
+        answering = tuple(gpu for gpu in inventory.gpus if not is_lost(gpu.key, sample))
+        return answering or tuple(device for device in inventory.devices if device.key == CPU_KEY)
     named = (inventory.device(key) for key in dict.fromkeys(profile.devices.visible))
     return tuple(device for device in named if device is not None)
+
+
+def is_lost(key: str, sample: TelemetrySample | None) -> bool:
+    """Whether a device stopped answering, by the latest readings."""
+    reading = sample.reading(key) if sample is not None else None
+    return reading is not None and reading.state is DeviceState.LOST
+
+
+def lost_devices(
+    profile: Profile, inventory: DeviceInventory, sample: TelemetrySample | None
+) -> list[Problem]:
+    """Devices that the profile names and that stopped answering.
+
+    CUDA hides every device that stands behind an invalid one in ``CUDA_VISIBLE_DEVICES``: a run
+    would start on other devices than the plan says.
+    """
+    lost = [key for key in profile.devices.visible if is_lost(key, sample)]
+    if not lost:
+        return []
+    others = [key for key in profile.devices.visible if key not in lost] or [CPU_KEY]
+    names = ", ".join(device.name for key in lost if (device := inventory.device(key)) is not None)
+    return [
+        Problem(
+            code="device_lost",
+            field="devices.visible",
+            message=f"{names or lost[0]} stopped answering: it fell off the bus or its driver "
+            "went away.",
+            hint="Switch it off here; restarting the machine usually brings it back.",
+            fix=Fix(
+                label="Use the others" if others != [CPU_KEY] else "Use the CPU",
+                changes=(Change(path=("devices", "visible"), value=others),),
+            ),
+        )
+    ]
 
 
 def absent_devices(profile: Profile, inventory: DeviceInventory) -> list[Problem]:

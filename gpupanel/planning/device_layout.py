@@ -4,6 +4,7 @@ from gpupanel.domain.device import DeviceKind, PhysicalDevice
 from gpupanel.domain.memory import LimitedMemory, SplitMemory
 from gpupanel.domain.plan import PlannedDevice
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.strategy import AllReduce, StrategyKind
 from gpupanel.planning.memory_rules import grows
 
 
@@ -73,7 +74,25 @@ def environment(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> dict[s
         "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
         "CUDA_VISIBLE_DEVICES": ",".join(gpu.key for gpu in gpus),
     }
+    # Written either way: a value that the person's shell has would overrule the plan.
     grow = any(grows(profile.memory_policy(gpu.key)) for gpu in gpus)
-    if grow and any(_logical_limits(profile, device) for device in devices):
-        variables["TF_FORCE_GPU_ALLOW_GROWTH"] = "true"
+    variables["TF_FORCE_GPU_ALLOW_GROWTH"] = "true" if grow else "false"
+    if any(_logical_limits(profile, device) for device in devices):
+        # With cuda_malloc_async a limit is no limit.
+        variables["TF_GPU_ALLOCATOR"] = ""
     return variables
+
+
+def all_reduce(profile: Profile, devices: tuple[PlannedDevice, ...]) -> AllReduce:
+    """How gradients are summed: as chosen, else by hierarchical copy where a GPU is split.
+
+    Several logical devices of one GPU turn NCCL off, and TensorFlow would fall back to reducing
+    on one device.
+    """
+    chosen = profile.strategy.all_reduce
+    split = any(
+        device.kind is DeviceKind.GPU and len(device.logical_limits_mib) > 1 for device in devices
+    )
+    mirrored = profile.strategy.kind is StrategyKind.MIRRORED
+    automatic = chosen is AllReduce.AUTO and mirrored
+    return AllReduce.HIERARCHICAL_COPY if automatic and split else chosen

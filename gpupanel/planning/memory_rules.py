@@ -6,6 +6,7 @@ The facts are read from TensorFlow 2.21's ``tensorflow/python/eager/context.py``
 from gpupanel.domain.device import CPU_KEY, DeviceInventory, PhysicalDevice, TelemetrySample
 from gpupanel.domain.memory import (
     DEFAULT_MEMORY_KEY,
+    AllMemory,
     GrowingMemory,
     LimitedMemory,
     MemoryPolicy,
@@ -43,32 +44,46 @@ def memory_problems(
 
 
 def _growth_differs(profile: Profile, gpus: tuple[PhysicalDevice, ...]) -> list[Problem]:
-    """TensorFlow raises ``Memory growth cannot differ between GPU devices``, and only late."""
-    growing = [gpu.name for gpu in gpus if grows(profile.memory_policy(gpu.key))]
+    """TensorFlow raises ``Memory growth cannot differ between GPU devices``, and only late.
+
+    Where one of them has a limit, it drops growth for all instead, silently.
+    """
+    policies = [profile.memory_policy(gpu.key) for gpu in gpus]
+    growing = [gpu.name for gpu, policy in zip(gpus, policies, strict=True) if grows(policy)]
     if not growing or len(growing) == len(gpus):
         return []
+    # A split GPU cannot grow: its limits are taken at the start.
+    all_grow = not any(isinstance(policy, SplitMemory) for policy in policies)
     changes = tuple(
-        Change(path=("memory", gpu.key), value=_growing(profile.memory_policy(gpu.key)))
-        for gpu in gpus
+        Change(
+            path=("memory", gpu.key),
+            value=_with_growth(policy, growth=all_grow).model_dump(mode="json"),
+        )
+        for gpu, policy in zip(gpus, policies, strict=True)
     )
     return [
         Problem(
             code="memory_growth_differs",
             field="memory",
             message=(
-                f"Memory growth is on for {', '.join(growing)} but not for the other GPUs, and "
-                "TensorFlow refuses growth that differs between the GPUs of one process."
+                f"Memory growth is on for {', '.join(growing)} but not for the other GPUs; "
+                "TensorFlow knows it for all GPUs of one process or for none."
             ),
             hint="Let every chosen GPU grow (limits may stay), or none.",
-            fix=Fix(label="Let every chosen GPU grow", changes=changes),
+            fix=Fix(
+                label="Let every chosen GPU grow" if all_grow else "Let none grow",
+                changes=changes,
+            ),
         )
     ]
 
 
-def _growing(policy: MemoryPolicy) -> dict[str, object]:
+def _with_growth(policy: MemoryPolicy, *, growth: bool) -> MemoryPolicy:
     if isinstance(policy, LimitedMemory):
-        return policy.model_copy(update={"growth": True}).model_dump(mode="json")
-    return GrowingMemory().model_dump(mode="json")
+        return policy.model_copy(update={"growth": growth})
+    if growth:
+        return GrowingMemory()
+    return policy if isinstance(policy, SplitMemory) else AllMemory()
 
 
 def _cpu_has_no_policy(profile: Profile) -> list[Problem]:

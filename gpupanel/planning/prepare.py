@@ -5,8 +5,18 @@ from gpupanel.domain.plan import LaunchPlan, PlannedReplica
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind
-from gpupanel.planning.chosen_devices import absent_devices, chosen_devices, mixed_kinds
-from gpupanel.planning.device_layout import environment, logical_devices, planned_devices
+from gpupanel.planning.chosen_devices import (
+    absent_devices,
+    chosen_devices,
+    lost_devices,
+    mixed_kinds,
+)
+from gpupanel.planning.device_layout import (
+    all_reduce,
+    environment,
+    logical_devices,
+    planned_devices,
+)
 from gpupanel.planning.memory_rules import memory_problems
 from gpupanel.planning.preparation import Preparation
 from gpupanel.planning.session_rules import (
@@ -29,12 +39,13 @@ def prepare(
         inventory: The devices of this machine.
         sample: The latest readings, for what is free now.
     """
-    devices = chosen_devices(profile, inventory)
+    devices = chosen_devices(profile, inventory, sample)
     planned = planned_devices(profile, devices)
     logical = logical_devices(planned)
     on_gpus = any(device.is_gpu for device in devices)
     problems = [
         *absent_devices(profile, inventory),
+        *lost_devices(profile, inventory, sample),
         *mixed_kinds(devices),
         *memory_problems(profile, devices, inventory, sample),
         *session_problems(profile, devices),
@@ -45,7 +56,9 @@ def prepare(
     if profile.strategy.kind not in TRAINABLE_KINDS:
         return Preparation(problems=_sorted(problems))
     if profile.strategy.kind is StrategyKind.ONE_DEVICE:
-        logical = logical[:1]
+        # The others stay hidden: TensorFlow would make a context on each that it sees.
+        devices, logical = devices[:1], logical[:1]
+        planned = planned_devices(profile, devices)
     shares = shares_of(profile, len(logical))
     if shares is None:
         return Preparation(problems=_sorted(problems))
@@ -55,7 +68,7 @@ def prepare(
         environment=environment(profile, devices),
         devices=planned,
         strategy=profile.strategy.kind,
-        all_reduce=profile.strategy.all_reduce,
+        all_reduce=all_reduce(profile, planned),
         replicas=tuple(
             PlannedReplica(index=index, device_key=key, logical_device=name, share=share)
             for index, ((key, name), share) in enumerate(zip(logical, shares, strict=True))

@@ -101,10 +101,8 @@ def _share_problems(profile: Profile, replica_count: int) -> list[Problem]:
     batch, shares = profile.training.global_batch_size, profile.strategy.shares
     if shares == "balanced":
         return [_balanced_not_available()]
-    if batch < replica_count:
-        return [_batch_too_small(batch, replica_count)]
     if isinstance(shares, str):
-        return []
+        return [_batch_too_small(batch, replica_count)] if batch < replica_count else []
     if len(shares) != replica_count:
         message = f"{len(shares)} shares are given for {replica_count} replicas."
         better = equal_shares(batch, replica_count)

@@ -7,7 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpupanel.domain.data import DigitsData, ImagesData, KerasData, NpzData
-from gpupanel.domain.device import DeviceInventory, DeviceReading, TelemetrySample
+from gpupanel.domain.device import (
+    DeviceInventory,
+    DeviceReading,
+    DeviceState,
+    TelemetrySample,
+)
 from gpupanel.domain.memory import AllMemory, GrowingMemory, LimitedMemory, SplitMemory
 from gpupanel.domain.model import CnnModel, MlpModel
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
@@ -54,6 +59,7 @@ def test_that_nothing_named_means_every_gpu() -> None:
     assert plan.environment == {
         "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
         "CUDA_VISIBLE_DEVICES": "GPU-4090,GPU-3060",
+        "TF_FORCE_GPU_ALLOW_GROWTH": "true",
     }
     assert [device.memory_growth for device in plan.devices] == [True, True]
     assert plan.shares == (32, 32)
@@ -93,6 +99,62 @@ def test_that_one_device_takes_the_whole_batch_on_the_first() -> None:
     assert [(replica.device_key, replica.share) for replica in plan.replicas] == [("GPU-3060", 64)]
 
 
+def test_that_the_devices_that_a_one_device_run_does_not_use_stay_hidden() -> None:
+    plan = prepare(Profile(), TWO_UNEQUAL).plan
+    assert plan is not None
+    assert plan.environment["CUDA_VISIBLE_DEVICES"] == "GPU-4090"
+    assert [device.key for device in plan.devices] == ["GPU-4090"]
+
+
+def test_that_growth_and_allocator_of_the_persons_shell_do_not_overrule_the_plan() -> None:
+    memory = {"default": LimitedMemory(limit_mib=1024)}
+    plan = prepare(profile_with(memory=memory), TWO_UNEQUAL).plan
+    assert plan is not None
+    assert plan.environment["TF_FORCE_GPU_ALLOW_GROWTH"] == "false"
+    assert plan.environment["TF_GPU_ALLOCATOR"] == ""
+
+
+def lost(*keys: str) -> TelemetrySample:
+    readings = tuple(DeviceReading(key=key, state=DeviceState.LOST) for key in keys)
+    return TelemetrySample(time_s=0.0, readings=readings)
+
+
+def test_that_a_lost_gpu_is_left_out_where_none_is_named() -> None:
+    plan = prepare(profile_with(), TWO_UNEQUAL, lost("GPU-4090")).plan
+    assert plan is not None
+    assert [device.key for device in plan.devices] == ["GPU-3060"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "others"),
+    [(("GPU-4090",), ["GPU-3060"]), (("GPU-4090", "GPU-3060"), ["cpu"])],
+)
+def test_that_a_named_gpu_that_is_lost_is_refused(keys: tuple[str, ...], others: list[str]) -> None:
+    profile = profile_with(devices=DeviceSettings(visible=("GPU-4090", "GPU-3060")))
+    problem = found(profile, "device_lost", sample=lost(*keys))
+    assert problem.is_error
+    assert "RTX 4090" in problem.message
+    assert problem.fix is not None
+    assert problem.fix.changes[0].value == others
+
+
+def test_that_growth_beside_a_split_gpu_is_refused_and_the_split_kept() -> None:
+    memory = {
+        "GPU-4090": SplitMemory(split_mib=(1024, 1024)),
+        "GPU-3060": LimitedMemory(limit_mib=1024, growth=True),
+    }
+    profile = profile_with(memory=memory)
+    fix = found(profile, "memory_growth_differs").fix
+    assert fix is not None
+    mended = apply_fix(profile, fix)
+    assert mended.memory["GPU-4090"] == memory["GPU-4090"]
+    assert mended.memory["GPU-3060"] == LimitedMemory(limit_mib=1024)
+    growing = profile_with(memory={"GPU-4090": memory["GPU-4090"]})
+    fix = found(growing, "memory_growth_differs").fix
+    assert fix is not None
+    assert apply_fix(growing, fix).memory["GPU-3060"] == AllMemory()
+
+
 def test_that_a_split_gpu_becomes_several_replicas() -> None:
     memory = {"GPU-4090": SplitMemory(split_mib=(4096, 8192)), "GPU-3060": AllMemory()}
     plan = prepare(profile_with(memory=memory), TWO_UNEQUAL).plan
@@ -103,6 +165,7 @@ def test_that_a_split_gpu_becomes_several_replicas() -> None:
         ("GPU-4090", "/device:GPU:1"),
         ("GPU-3060", "/device:GPU:2"),
     ]
+    assert plan.all_reduce is AllReduce.HIERARCHICAL_COPY
 
 
 def test_that_growth_up_to_a_limit_comes_from_the_environment_and_no_call() -> None:
@@ -278,6 +341,9 @@ def test_that_a_batch_smaller_than_the_replicas_is_refused() -> None:
     problem = found(cpu_profile(4, training=training), "batch_smaller_than_replicas", CPU_ONLY)
     assert problem.is_error
     assert problem.field == "training.global_batch_size"
+    given = StrategySettings(kind=StrategyKind.MIRRORED, shares=(1, 0))
+    one = TrainingSettings(global_batch_size=1)
+    assert prepare(cpu_profile(strategy=given, training=one), CPU_ONLY).is_startable
 
 
 def test_that_more_accumulation_steps_than_a_share_has_examples_are_refused() -> None:
