@@ -36,7 +36,6 @@ class NumberListEdit(QWidget):
         self._numbers: tuple[int, ...] = ()
         self._field = QLineEdit(self)
         self._field.setPlaceholderText(placeholder)
-        self._field.setClearButtonEnabled(least_length == 0)
         self._complaint = Note(tone="error", parent=self)
         self._complaint.hide()
         layout = column(self, spacing=4)

@@ -17,8 +17,9 @@ class SettingsCard(QFrame):
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("card", "true")
-        caption = QLabel(title, self)
+        caption = QLabel(title.upper(), self)
         caption.setProperty("role", "section")
+        caption.setAccessibleName(title)
         self.body = QVBoxLayout(self)
         """What the card holds, from top to bottom."""
         self.body.setContentsMargins(16, 12, 16, 16)
