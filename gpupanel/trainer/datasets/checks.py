@@ -114,15 +114,7 @@ def checked_classes(labels: Array, name: ArrayName, class_count: int | None) -> 
             f"{name} holds the negative label {least}, first in example {where}.",
             "Number the classes from 0.",
         )
-    if class_count is not None and greatest >= class_count:
-        where = int(np.argmax(numbers >= class_count))
-        raise name.problem(
-            "data_labels_out_of_range",
-            f"{name} holds the label {greatest}, but with {class_count} classes labels go from 0 "
-            f"to {class_count - 1}; the first outside is in example {where}.",
-            "Mend the labels, or set data.class_count to the number of classes.",
-        )
-    _check_greatest(greatest, len(labels), class_count, name)
+    _check_greatest(numbers, class_count, name)
     if least == greatest:
         raise name.problem(
             "data_one_class",
@@ -132,14 +124,25 @@ def checked_classes(labels: Array, name: ArrayName, class_count: int | None) -> 
     return labels.astype(np.int32)
 
 
-def _check_greatest(greatest: int, count: int, class_count: int | None, name: ArrayName) -> None:
+def _check_greatest(
+    labels: npt.NDArray[np.int64], class_count: int | None, name: ArrayName
+) -> None:
+    greatest = int(labels.max())
+    if class_count is not None and greatest >= class_count:
+        raise name.problem(
+            "data_labels_out_of_range",
+            f"{name} holds the label {greatest}, but with {class_count} classes labels go from 0 "
+            f"to {class_count - 1}; the first outside is in example "
+            f"{int(np.argmax(labels >= class_count))}.",
+            "Mend the labels, or set data.class_count to the number of classes.",
+        )
     # Without a count the greatest label decides how many outputs the model gets: a stray one
     # (an identifier taken for a class) would ask for gigabytes.
-    if class_count is None and greatest >= max(1000, count):
+    if class_count is None and greatest >= max(1000, len(labels)):
         raise name.problem(
             "data_labels_out_of_range",
             f"{name} holds the label {greatest}, which would make {greatest + 1:,} classes of "
-            f"{count:,} examples.",
+            f"{len(labels):,} examples.",
             "Number the classes from 0 without gaps, or set data.class_count.",
         )
 

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from gpupanel.domain.data import DataCache, DataSettings, DigitsData, ImagesData, KerasData
-from gpupanel.domain.events import EpochDone, decode_event
+from gpupanel.domain.events import CheckpointSaved, EpochDone, Event, ProblemReported, decode_event
 from gpupanel.domain.model import CnnModel, MlpModel, ModelSettings
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.profile import Profile
@@ -28,6 +28,10 @@ DIGITS = DigitsData(validation_fraction=0.2)
 SGD = TrainingSettings(epochs=3, optimizer=Optimizer.SGD, learning_rate=0.1, momentum=0.9)
 NORMED = MlpModel(hidden=(32,), batch_norm=True)
 FROZEN = SGD.model_copy(update={"learning_rate": 1e-30, "epochs": 1})
+
+PATIENT = FROZEN.model_copy(
+    update={"epochs": 9, "early_stopping_patience": 2, "checkpoint_every_epochs": 5}
+)
 
 
 def profile(
@@ -78,6 +82,7 @@ def plans(images: Path) -> dict[str, tuple[Profile, Sequence[int]]]:
         "normed": (profile(model=NORMED), [64]),
         "normed, 60 + 4": (profile(model=NORMED), [60, 4]),
         "frozen": (profile(FROZEN), [48, 16]),
+        "patient": (profile(PATIENT), [64]),
         "values": (
             profile(changed(learning_rate=0.01), data=KerasData(source="boston_housing")),
             [40, 24],
@@ -134,10 +139,12 @@ def state(layout: RunLayout) -> list[np.ndarray]:
         return [arrays[name] for name in arrays]
 
 
+def all_events(layout: RunLayout) -> list[Event]:
+    return [decode_event(line) for line in layout.events.read_text(encoding="utf-8").splitlines()]
+
+
 def last_metrics(layout: RunLayout) -> Metrics:
-    lines = layout.events.read_text(encoding="utf-8").splitlines()
-    done = [event for event in map(decode_event, lines) if isinstance(event, EpochDone)]
-    return done[-1].metrics
+    return [event for event in all_events(layout) if isinstance(event, EpochDone)][-1].metrics
 
 
 def furthest(one: RunLayout, other: RunLayout) -> float:
@@ -225,6 +232,18 @@ def test_that_everything_together_trains(runs: dict[str, RunLayout]) -> None:
     assert metrics.val_accuracy is not None
     assert metrics.val_accuracy > 0.5  # guessing: 0.1
     assert all(array.dtype != np.float16 for array in state(runs["everything"]))
+
+
+def test_that_early_stopping_ends_the_training_with_a_checkpoint(
+    runs: dict[str, RunLayout],
+) -> None:
+    told = all_events(runs["patient"])
+
+    assert [event.epoch for event in told if isinstance(event, EpochDone)] == [1, 2, 3]
+    (hint,) = [event.problem for event in told if isinstance(event, ProblemReported)]
+    assert hint.code == "stopped_early"
+    assert [event.epoch for event in told if isinstance(event, CheckpointSaved)] == [3]
+    assert runs["patient"].model.is_file()
 
 
 def evaluation(layout: RunLayout) -> dict[str, list[float]]:

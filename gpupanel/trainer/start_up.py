@@ -1,0 +1,93 @@
+"""What happens before the first step: data is read while TensorFlow is imported."""
+
+import importlib
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from gpupanel.domain.data import KerasData
+from gpupanel.domain.events import DownloadProgressed, Phase
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.trainer.datasets.keras_data import needs_download
+from gpupanel.trainer.datasets.read import read_data
+from gpupanel.trainer.datasets.split import Split, split
+from gpupanel.trainer.event_writer import EventWriter
+from gpupanel.trainer.failures import tensorflow_not_importable
+from gpupanel.trainer.interruptions import Interruption, Interruptions
+from gpupanel.trainer.models.fit_check import check_features_fit_model
+from gpupanel.trainer.started_run import StartedRun
+
+
+class StartUpInterrupted(Exception):  # noqa: N818 - no error: somebody asked
+    """Ends a start-up; there is nothing to save."""
+
+    def __init__(self, interruption: Interruption) -> None:
+        super().__init__(interruption.name)
+        self.interruption = interruption
+
+
+class StartUp:
+    """The steps of a start-up, in whose gaps a stop is heard."""
+
+    def __init__(self, run: StartedRun, events: EventWriter, interruptions: Interruptions) -> None:
+        self._run = run
+        self._events = events
+        self._interruptions = interruptions
+
+    def go_on(self) -> None:
+        """Look whether somebody asked to stop.
+
+        Raises:
+            StartUpInterrupted: Somebody did, or the supervisor is gone.
+        """
+        pending = self._interruptions.pending()
+        if pending in (Interruption.STOP, Interruption.SUPERVISOR_GONE):
+            raise StartUpInterrupted(pending)
+
+    def begin_reading(self, pool: ThreadPoolExecutor) -> Callable[[], Split]:
+        """Begin to read the data; what is returned gives the examples, or raises why not.
+
+        A download waits until it is asked for, so that it happens in its own phase.
+        """
+        data = self._run.profile.data
+        if isinstance(data, KerasData) and needs_download(data):
+            return self._read
+        return pool.submit(self._read).result
+
+    def import_tensorflow(self) -> None:
+        """Import TensorFlow and Keras.
+
+        Raises:
+            ProblemError: They cannot be imported.
+        """
+        self._events.phase(Phase.IMPORTING_TENSORFLOW)
+        # A keras.json of the user's may name another backend.
+        os.environ["KERAS_BACKEND"] = "tensorflow"
+        try:
+            importlib.import_module("tensorflow")
+            importlib.import_module("keras")
+        except Exception as error:
+            # A broken build raises whatever its libraries raise, not only ImportError.
+            raise tensorflow_not_importable(error) from error
+
+    def _read(self) -> Split:
+        profile = self._run.profile
+        data = read_data(profile.data, self._on_download, decoded_data(self._run.layout))
+        examples = split(data, profile.data, profile.training.seed)
+        check_features_fit_model(profile.model, examples.training.feature_shape)
+        return examples
+
+    def _on_download(self, name: str, bytes_done: int, bytes_total: int | None) -> None:
+        self.go_on()
+        self._events.write(
+            DownloadProgressed(
+                time_s=time.time(), name=name, bytes_done=bytes_done, bytes_total=bytes_total
+            )
+        )
+
+
+def decoded_data(layout: RunLayout) -> Path:
+    """Where ``cache = "disk"`` keeps decoded examples as long as the run lasts."""
+    return layout.root / "decoded-data"
