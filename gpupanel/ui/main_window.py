@@ -60,12 +60,11 @@ class MainWindow(QMainWindow):
         self.devices = DevicePanel()
         self.session_page = SessionPage(self.session, self._preview_loader)
         self.live_page = LivePage(self.session, self.control)
-        self.runs = RunsPanel()
+        self.runs = RunsPanel(runs_dir)
         self.progress = ProgressPanel()
         self._compose()
         ProfileBinding(self.session, self.profiles, self.profile_bar, self.devices, self)
         self._connect()
-        self.runs.setFolder(runs_dir)
         self._show_run()
 
     def begin(self) -> None:
@@ -110,6 +109,7 @@ class MainWindow(QMainWindow):
         layout.addWidget(splitter, 1)
         layout.addWidget(self.progress)
         self.setCentralWidget(central)
+        central.setFocus()
         self.resize(1280, 800)
         geometry = self._settings.value(_GEOMETRY_KEY)
         if isinstance(geometry, QByteArray):

@@ -37,7 +37,7 @@ GOING = RunSummary(
 
 @pytest.fixture
 def panel(qtbot):
-    panel = RunsPanel()
+    panel = RunsPanel(Path("/runs"))
     qtbot.addWidget(panel)
     panel.resize(900, 400)
     panel.setRuns((GOING, BEST, LOST))
@@ -113,7 +113,7 @@ def test_that_numbers_are_sorted_as_numbers(table):
 
 
 def test_that_an_empty_place_says_what_will_appear(qtbot):
-    panel = RunsPanel()
+    panel = RunsPanel(Path("/runs"))
     qtbot.addWidget(panel)
     panel.setRuns(())
     with qtbot.waitExposed(panel):

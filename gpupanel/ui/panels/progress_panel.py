@@ -62,7 +62,7 @@ class ProgressPanel(QWidget):
         passing = status is not None and is_passing(status)
         self._phase.setWords(words or "No run yet", is_passing=passing)
         shown = status or RunStatus()
-        step = f"step {formatting.count(shown.step)}"
+        step = f"step {formatting.count(None if status is None else status.step)}"
         if shown.step_total:
             step += f" / {formatting.count(shown.step_total)}"
         epoch = (

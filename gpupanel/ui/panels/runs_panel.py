@@ -21,13 +21,17 @@ from gpupanel.ui.widgets.empty_state import EmptyState
 
 
 class RunsPanel(QWidget):
-    """A row per run, newest first; double click or Enter opens it in Live."""
+    """A row per run, newest first; double click or Enter opens it in Live.
+
+    Args:
+        runs_dir: Where the runs are kept, which is said below the table.
+    """
 
     runOpened = Signal(object)
     """The directory of the run that is to be shown: a :class:`Path`."""
     refreshRequested = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, runs_dir: Path, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("runs_panel")
         self._model = RunsModel(self)
@@ -40,7 +44,7 @@ class RunsPanel(QWidget):
         self._open.setEnabled(False)
         self._refresh = QPushButton("Re&fresh", self)
         self._refresh.setToolTip("Reads the folder of runs again, such as after a run elsewhere")
-        self._where = QLabel(self)
+        self._where = QLabel(str(runs_dir), self)
         self._where.setProperty("tone", "muted")
         self._where.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._compose()
@@ -48,10 +52,6 @@ class RunsPanel(QWidget):
         self._table.selectionModel().selectionChanged.connect(self._on_selection_changed)
         self._open.clicked.connect(self._open_selected)
         self._refresh.clicked.connect(self.refreshRequested)
-
-    def setFolder(self, runs_dir: Path) -> None:
-        """Say where the runs are kept."""
-        self._where.setText(str(runs_dir))
 
     def setRuns(self, runs: tuple[RunSummary, ...]) -> None:
         """Show these runs; the chosen one stays chosen."""

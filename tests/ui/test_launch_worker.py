@@ -1,0 +1,60 @@
+"""Launching and steering runs off the GUI thread."""
+
+import pytest
+
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.request import Request
+from gpupanel.planning.prepare import prepare
+from gpupanel.runs.requests import is_asked
+from gpupanel.ui.workers.history_worker import RunHistory
+from gpupanel.ui.workers.launch_worker import Launcher
+from tests.fakes.devices import CPU_ONLY
+from tests.fakes.run_directory import WrittenRun
+
+
+@pytest.fixture
+def launcher(qapp):
+    launcher = Launcher()
+    yield launcher
+    launcher.stop()
+
+
+def test_that_a_folder_that_cannot_be_made_is_a_problem(qtbot, launcher, tmp_path):
+    (tmp_path / "file").touch()
+    with qtbot.waitSignal(launcher.refused, timeout=5000) as refused:
+        launcher.launch(Profile(), prepare(Profile(), CPU_ONLY).plan, tmp_path / "file" / "runs")
+
+    (problem,) = refused.args[0]
+    assert problem.message
+    assert problem.hint
+
+
+def test_that_requests_reach_the_runs_folder(qtbot, launcher, runs_dir):
+    run = WrittenRun(runs_dir)
+    launcher.ask_to_stop(run.layout)
+    launcher.end_now(run.layout)
+
+    qtbot.waitUntil(lambda: is_asked(run.layout, Request.END), timeout=5000)
+    assert is_asked(run.layout, Request.STOP)
+
+
+def test_that_a_request_that_cannot_be_written_is_told(qtbot, launcher, runs_dir):
+    run = WrittenRun(runs_dir)
+    run.layout.requests.rmdir()
+    run.layout.requests.touch()
+    with qtbot.waitSignal(launcher.refused, timeout=5000) as refused:
+        launcher.ask_to_stop(run.layout)
+
+    assert refused.args[0][0].message
+
+
+def test_that_runs_are_listed_newest_first(qtbot, runs_dir):
+    with WrittenRun(runs_dir, Profile(name="one")) as run:
+        run.begin()
+        run.end()
+    history = RunHistory(runs_dir)
+    with qtbot.waitSignal(history.listed, timeout=5000) as listed:
+        history.refresh()
+    history.stop()
+
+    assert [summary.profile_name for summary in listed.args[0]] == ["one"]
