@@ -117,6 +117,7 @@ def test_that_all_plots_show_the_same_time_up_to_now(panel):
 
 
 def wheel(canvas, x: int, notches: int) -> None:
+    QApplication.processEvents()  # the layout has its turn
     position = QPointF(x, canvas.height() / 2)
     event = QWheelEvent(
         position,
@@ -188,7 +189,8 @@ def test_that_legends_say_the_newest_value_or_that_under_the_pointer(panel):
     wall.loss_plot.canvas.pointed.emit(0.5)
     wall.redraw()
     assert wall.loss_plot.legend.entries()[0].value == "2.100"
-    assert wall.utilization_plot.legend.entries()[0].label == "RTX 4090"
+    labels = [entry.label for entry in wall.utilization_plot.legend.entries()]
+    assert labels == ["RTX 4090", "RTX 3060", "CPU"]
 
 
 def test_that_a_device_has_its_colour_in_every_plot(panel):

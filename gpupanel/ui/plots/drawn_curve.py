@@ -54,7 +54,7 @@ class DrawnCurve:
             connect="all" if whole else "finite",
             skipFiniteCheck=whole,
             # Upright lines side by side look the same without it and are drawn in half the time.
-            antialias=times.size < 2 * pixels,
+            antialias=times.size <= pixels,
         )
         if self._dots is not None:
             self._dots.setData(times, self._values)

@@ -14,6 +14,7 @@ from gpupanel.ui.plots.curve import Curve
 from gpupanel.ui.plots.drawn_curve import DrawnCurve
 from gpupanel.ui.plots.time_axis import TimeAxis
 from gpupanel.ui.plots.value_axis import ValueAxis
+from gpupanel.ui.plots.value_grid import ValueGrid
 
 _LEFT_AXIS_WIDTH = 52
 _MARGIN = 0.08
@@ -50,6 +51,7 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         self._pointer = pg.InfiniteLine(angle=90, movable=False)
         self._pointer.hide()
         self._box = self.getPlotItem().getViewBox()
+        self._grid = ValueGrid(self.getPlotItem().getAxis("left"))
         self._dress()
         self._box.sigRangeChangedManually.connect(self._take_range)
         theme.changes.changed.connect(self.recolor)
@@ -111,6 +113,7 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
             axis = self.getPlotItem().getAxis(side)
             axis.setPen(pg.mkPen(colors.color("border")))
             axis.setTextPen(pg.mkPen(colors.color("muted")))
+        self._grid.setColor(colors.color("border"))
         self._pointer.setPen(pg.mkPen(colors.color("strong_border"), width=1))
         for drawn in self._curves:
             drawn.recolor()
@@ -134,22 +137,22 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         item = self.getPlotItem()
         item.hideButtons()
         item.setMenuEnabled(False)
-        item.showGrid(x=False, y=True, alpha=0.6)
         item.setContentsMargins(0, 8, 12, 0)
         self._box.setMouseEnabled(x=True, y=False)
         self._box.disableAutoRange()
         self._box.setDefaultPadding(0.0)
         self._box.setLimits(xMin=0.0, minXRange=1.0)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.addItem(self._grid, ignoreBounds=True)
         self.addItem(self._pointer, ignoreBounds=True)
         font = QFont(self.font())
         font.setPointSizeF(max(7.0, font.pointSizeF() * theme.SMALL_TEXT))
         for side in ("left", "bottom"):
             axis = item.getAxis(side)
             axis.setTickFont(font)
-            axis.setStyle(tickLength=-3, tickTextOffset=4, maxTickLevel=0)
+            # Labels at the ends of an axis reach beyond it.
+            axis.setStyle(tickLength=-3, tickTextOffset=4, hideOverlappingLabels=False)
             axis.enableAutoSIPrefix(False)
-            axis.setZValue(-1)  # the grid lies under the curves
         item.getAxis("left").setWidth(_LEFT_AXIS_WIDTH)
         item.getAxis("bottom").setHeight(20)
         self.recolor()

@@ -183,7 +183,9 @@ class PlotWall(QWidget):
         if self._inventory is None:
             return
         devices = self._inventory.devices
-        labels = formatting.device_labels(tuple(device.name for device in devices))
+        # The full name of a processor is longer than a legend; there is only one.
+        names = tuple(device.name if device.is_gpu else "CPU" for device in devices)
+        labels = formatting.device_labels(names)
         utilization, memory = [], []
         for index, (device, label) in enumerate(zip(devices, labels, strict=True)):
             curves = self._curves.devices.get(device.key)
