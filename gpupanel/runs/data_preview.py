@@ -6,12 +6,14 @@ The window asks the same child through its own worker.
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 from pydantic import ValidationError
 
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
+from gpupanel.runs.profile_file import anchored
 
 PREVIEW_TIMEOUT_S = 120.0
 
@@ -19,7 +21,7 @@ PREVIEW_TIMEOUT_S = 120.0
 def preview_data(profile: Profile) -> DataPreview:
     """Some examples, the counts, and every problem of the data that a profile names."""
     question = {
-        "data": profile.data.model_dump(mode="json"),
+        "data": anchored(profile, Path.cwd()).data.model_dump(mode="json"),
         "seed": profile.training.seed,
         "example_limit": 0,
     }

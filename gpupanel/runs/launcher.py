@@ -13,6 +13,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.disk_problems import disk_problem, space_problem
+from gpupanel.runs.profile_file import anchored
 
 _LONGEST_SLUG = 40
 
@@ -45,6 +46,8 @@ def launch(profile: Profile, plan: LaunchPlan, runs_dir: Path) -> RunLayout:
 def create_run(profile: Profile, plan: LaunchPlan, runs_dir: Path) -> RunLayout:
     """Make the run's directory with its profile and plan, readable by its owner only.
 
+    A relative data path is taken from the working directory: the trainer has another.
+
     Raises:
         ProblemError: The directory cannot be made, or there is no space left for a run.
     """
@@ -54,7 +57,7 @@ def create_run(profile: Profile, plan: LaunchPlan, runs_dir: Path) -> RunLayout:
         if problem is not None:
             raise ProblemError(problem)
         layout = RunLayout(_new_directory(runs_dir.absolute(), profile.name))
-        layout.profile.write_text(dump_profile(profile), encoding="utf-8")
+        layout.profile.write_text(dump_profile(anchored(profile, Path.cwd())), encoding="utf-8")
         layout.plan.write_text(plan.model_dump_json(indent=2), encoding="utf-8")
         layout.requests.mkdir()
         layout.trainer_log.touch()

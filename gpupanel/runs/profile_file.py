@@ -29,11 +29,15 @@ def read_profile(path: Path) -> Profile:
         raise ProblemError(_not_a_profile(path, f"it is not UTF-8 text ({error})")) from error
     if len(content) > LARGEST_PROFILE_BYTES:
         raise ProblemError(_not_a_profile(path, "it is larger than 1 MiB"))
-    profile = parse_profile(text)
+    return anchored(parse_profile(text), path.absolute().parent)
+
+
+def anchored(profile: Profile, folder: Path) -> Profile:
+    """The profile with a relative data path taken from that folder, absolute."""
     data = profile.data
     if not isinstance(data, NpzData | ImagesData) or not data.path:
         return profile
-    found = path.absolute().parent / Path(data.path).expanduser()
+    found = folder / Path(data.path).expanduser()
     return _with_data_path(profile, Path(os.path.normpath(found)))
 
 

@@ -61,6 +61,16 @@ def test_that_a_folder_of_runs_that_is_a_file_is_told(runs_dir: Path, plan: Laun
     assert code_of(caught) == "disk_error"
 
 
+def test_that_a_relative_data_path_is_taken_from_where_the_run_is_started(
+    runs_dir: Path, tmp_path: Path, plan: LaunchPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    layout = create_run(Profile(data=NpzData(path="x.npz")), plan, runs_dir)
+    data = parse_profile(layout.profile.read_text()).data
+    assert isinstance(data, NpzData)
+    assert data.path == str(tmp_path / "x.npz")
+
+
 def test_that_too_little_space_is_told_before_anything_is_made(
     runs_dir: Path, plan: LaunchPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
