@@ -94,8 +94,8 @@ def _out_of_memory(message: str, detail: str, plan: LaunchPlan | None) -> Proble
         code="out_of_memory",
         field="training.global_batch_size",
         message=f"The memory{where} is not enough for this model and batch.",
-        hint="Use a smaller global batch or more accumulation steps, give this device a smaller "
-        "share, or raise its memory limit.",
+        hint="Use a smaller model, a smaller global batch or more accumulation steps, give this "
+        "device a smaller share, or raise its memory limit.",
         detail=detail,
     )
 

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from gpupanel.domain import events
-from gpupanel.domain.data import DigitsData, KerasData
+from gpupanel.domain.data import DataCache, DigitsData, ImagesData, KerasData
 from gpupanel.domain.events import Phase
-from gpupanel.domain.model import MlpModel
+from gpupanel.domain.model import CnnModel, MlpModel
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
@@ -229,6 +230,44 @@ def test_that_a_full_disk_is_told_and_the_checkpoint_kept(
     assert end.metrics.val_accuracy is not None
     assert len(Checkpoints(layout.checkpoints).saved()) == 1
     assert not layout.model.exists()
+
+
+def test_that_too_little_memory_is_told_with_the_device(
+    tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
+) -> None:
+    # Its weights want more bytes than a process has addresses.
+    vast = DIGITS.model_copy(update={"model": MlpModel(hidden=(10**12,))})
+    trainer = start_trainer(make_run(tmp_path / "run", vast, [64]))
+
+    end = failed(trainer, "out_of_memory")
+
+    assert end.problem is not None
+    assert "the CPU (/device:CPU:0)" in end.problem.message
+
+
+def test_that_images_decoded_to_disk_are_gone_when_the_run_ends(
+    tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
+) -> None:
+    for brightness, name in enumerate(("dark", "light"), start=1):
+        (tmp_path / "images" / name).mkdir(parents=True)
+        for number in range(8):
+            picture = Image.new("L", (8, 8), 100 * brightness + number)
+            picture.save(tmp_path / "images" / name / f"{number}.png")
+    images = ImagesData(path=str(tmp_path / "images"), image_size=(8, 8), cache=DataCache.DISK)
+    profile = DIGITS.model_copy(
+        update={
+            "data": images,
+            "model": CnnModel(filters=(2,)),
+            "training": TrainingSettings(epochs=1, global_batch_size=5),
+        }
+    )
+    trainer = start_trainer(make_run(tmp_path / "run", profile, [3, 2]))
+
+    assert trainer.ended().outcome is Outcome.COMPLETED
+    assert {path.name for path in trainer.layout.root.iterdir()} == {
+        *["profile.toml", "plan.json", "events.jsonl", "trainer.log", "model.keras"],
+        *["requests", "checkpoints", "tensorboard"],
+    }
 
 
 def test_that_no_space_for_events_ends_the_process_with_a_word_in_the_log(
