@@ -197,4 +197,3 @@ class MainWindow(QMainWindow):
         self._preview_loader.stop()
         self._history.stop()
         self.control.close()
-        event.accept()
