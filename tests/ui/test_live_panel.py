@@ -88,6 +88,18 @@ def test_that_an_empty_panel_says_what_will_appear(panel):
     assert not panel.plot_wall.isVisible()
 
 
+def test_that_a_run_that_starts_says_so_until_there_is_something_to_draw(panel):
+    from gpupanel.ui.widgets.empty_state import EmptyState
+
+    panel.setDevices(TWO_UNEQUAL)
+    panel.addEvents([RunStarted(time_s=START, supervisor_pid=1)])
+    assert "starting" in panel.findChild(EmptyState).text()
+    panel.addSamples([busy_sample(TWO_UNEQUAL, START + 1.0)])
+    assert panel.plot_wall.isVisible()
+    panel.clear()
+    assert "Press Start" in panel.findChild(EmptyState).text()
+
+
 def test_that_events_and_samples_are_drawn(panel, qtbot):
     feed(panel)
     wall = panel.plot_wall

@@ -15,6 +15,16 @@ from gpupanel.ui.widgets.empty_state import EmptyState
 _PREPARE_AFTER_MS = 600
 """When the window stands and nobody waits for it, and before a run needs the plots."""
 
+_NOTHING_SENTENCE = (
+    "Press Start: loss and accuracy, what each device does and how fast it goes\n"
+    "appear here while the run trains. A past run can be opened under Runs."
+)
+_NOTHING = ("Nothing to draw yet", _NOTHING_SENTENCE)
+_STARTING = (
+    "The run is starting",
+    "Curves appear here with the first readings of the devices and the first step.",
+)
+
 
 class LivePanel(QWidget):
     """Takes events and samples in at any rate; plots draw them on a timer of their own."""
@@ -23,11 +33,7 @@ class LivePanel(QWidget):
         super().__init__(parent)
         self._curves = RunCurves()
         self._inventory: DeviceInventory | None = None
-        self._empty = EmptyState(
-            "Nothing to draw yet",
-            "Press Start: loss and accuracy, what each device does and how fast it goes\n"
-            "appear here while the run trains. A past run can be opened under Runs.",
-        )
+        self._empty = EmptyState(*_NOTHING)
         self._wall = PlotWall(self._curves)
         self._hint = QLabel("Drag or turn the wheel in a plot to look closer.")
         self._hint.setProperty("tone", "muted")
@@ -55,6 +61,7 @@ class LivePanel(QWidget):
     def clear(self) -> None:
         """Forget the run that is shown."""
         self._show_run(RunCurves())
+        self._empty.setTexts(*_NOTHING)
         self._stack.setCurrentIndex(0)
 
     def setDevices(self, inventory: DeviceInventory) -> None:
@@ -99,6 +106,8 @@ class LivePanel(QWidget):
     def _show_what_there_is(self) -> None:
         if self._curves.has_points:
             self._stack.setCurrentIndex(1)
+        elif self._curves.has_begun:
+            self._empty.setTexts(*_STARTING)
 
     @Slot()
     def _prepare_one(self) -> None:

@@ -63,6 +63,11 @@ class RunCurves:
         self._waiting: list[TelemetrySample] = []
 
     @property
+    def has_begun(self) -> bool:
+        """Whether the run reported anything at all."""
+        return self._started_s is not None
+
+    @property
     def has_points(self) -> bool:
         """Whether there is anything to draw."""
         return self.elapsed_s > 0.0

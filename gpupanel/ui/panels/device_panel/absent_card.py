@@ -18,7 +18,7 @@ class AbsentCard(QFrame):
     def __init__(self, key: str, *, in_use: bool, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("card", True)
-        self._key = key
+        self._key, self._is_in_use = key, in_use
         dot = ColorDot(None)
         dot.setFilled(False)
         name = ElidedLabel(key)
@@ -44,6 +44,16 @@ class AbsentCard(QFrame):
         layout.addLayout(head)
         layout.addWidget(sentence)
         layout.addWidget(self._remove)
+
+    @property
+    def key(self) -> str:
+        """The device's key."""
+        return self._key
+
+    @property
+    def is_in_use(self) -> bool:
+        """Whether the profile wants to use it, or only keeps settings for it."""
+        return self._is_in_use
 
     def setEditable(self, editable: bool) -> None:
         """Let a person remove it, or not."""

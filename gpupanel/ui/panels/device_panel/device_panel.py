@@ -136,16 +136,19 @@ class DevicePanel(QWidget):
         self._show_absent(self._inventory)
 
     def _show_absent(self, inventory: DeviceInventory) -> None:
-        for card in self._absent:
-            self._drop(card)
-        self._absent = [
-            AbsentCard(key, in_use=key in self._choices.devices.visible)
+        wanted = [
+            (key, key in self._choices.devices.visible)
             for key in self._choices.absent_keys(inventory)
         ]
-        for offset, card in enumerate(self._absent):
-            card.removed.connect(self._take_removal)
+        if wanted != [(card.key, card.is_in_use) for card in self._absent]:
+            for card in self._absent:
+                self._drop(card)
+            self._absent = [AbsentCard(key, in_use=in_use) for key, in_use in wanted]
+            for offset, card in enumerate(self._absent):
+                card.removed.connect(self._take_removal)
+                self._column.insertWidget(len(self._cards) + 1 + offset, card)
+        for card in self._absent:
             card.setEditable(self._is_editable)
-            self._column.insertWidget(len(self._cards) + 1 + offset, card)
 
     def _drop(self, card: QWidget) -> None:
         self._column.removeWidget(card)

@@ -63,7 +63,8 @@ class ReadingsView(QWidget):
         self._bar = MemoryBar(index)
         self._memory = self._number("")
         self._temperature = self._number(formatting.celsius(100.0))
-        self._power = self._number("")
+        limit = formatting.watts(device.power_limit_w)
+        self._power = self._number(f"{limit.removesuffix(' W')} / {limit}")
         self._teach()
         self._arrange()
         self.show_reading(None, MemoryUse(total_mib=device.memory_total_mib))
@@ -126,5 +127,6 @@ class ReadingsView(QWidget):
     def _number(self, widest: str) -> QLabel:
         label = QLabel(self)
         label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        label.setMinimumWidth(label.fontMetrics().horizontalAdvance(widest))
+        # Kerning makes some numbers a pixel or two wider than others of as many figures.
+        label.setMinimumWidth(label.fontMetrics().horizontalAdvance(widest) + GRID // 2)
         return label
