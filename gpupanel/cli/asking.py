@@ -54,8 +54,8 @@ def check(profile: ProfileArgument, *, json: JsonOption = False) -> None:
     """Say everything that is wrong with a profile on this machine, and what would happen."""
     preparation = Preparation()
     try:
-        read, preparation = prepared(profile)
-        problems = (*preparation.problems, *preview_data(read).problems)
+        _, preparation = prepared(profile, look_at_data=True)
+        problems = preparation.problems
     except ProblemError as error:
         problems = error.problems
     ok = not any(problem.is_error for problem in problems)
@@ -102,15 +102,16 @@ def _write_script(output: Path, script: str) -> None:
         raise ProblemError(disk_problem(error, output)) from error
 
 
-def prepared(path: Path) -> tuple[Profile, Preparation]:
+def prepared(path: Path, *, look_at_data: bool = False) -> tuple[Profile, Preparation]:
     """The profile in a file, and what would happen with it on this machine.
 
     Raises:
         ProblemError: The file holds no profile.
     """
     profile = read_profile(path)
+    preview = preview_data(profile) if look_at_data else None
     with DeviceSampler() as sampler:
-        return profile, prepare(profile, sampler.inventory(), sampler.sample())
+        return profile, prepare(profile, sampler.inventory(), sampler.sample(), preview)
 
 
 def startable(path: Path) -> tuple[Profile, LaunchPlan, tuple[Problem, ...]]:

@@ -36,5 +36,10 @@ class CnnModel(Value):
     dropout: Fraction = 0.0
     batch_norm: bool = False
 
+    @property
+    def smallest_side(self) -> int:
+        """The least height and width of a picture, in pixels: each pooling halves both."""
+        return int(2 ** len(self.filters))
+
 
 ModelSettings = Annotated[MlpModel | CnnModel, Field(discriminator="source")]

@@ -2,6 +2,7 @@
 
 from gpupanel.domain.device import DeviceInventory, TelemetrySample
 from gpupanel.domain.plan import LaunchPlan, PlannedReplica
+from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind
@@ -11,6 +12,7 @@ from gpupanel.planning.chosen_devices import (
     lost_devices,
     mixed_kinds,
 )
+from gpupanel.planning.data_rules import data_problems
 from gpupanel.planning.device_layout import (
     all_reduce,
     environment,
@@ -30,7 +32,10 @@ _ORDER = list(Severity)
 
 
 def prepare(
-    profile: Profile, inventory: DeviceInventory, sample: TelemetrySample | None = None
+    profile: Profile,
+    inventory: DeviceInventory,
+    sample: TelemetrySample | None = None,
+    preview: DataPreview | None = None,
 ) -> Preparation:
     """Everything that can be said about a profile on this machine before it starts.
 
@@ -38,6 +43,7 @@ def prepare(
         profile: What the person chose.
         inventory: The devices of this machine.
         sample: The latest readings, for what is free now.
+        preview: What a look at the profile's data found, if somebody looked.
     """
     devices = chosen_devices(profile, inventory, sample)
     planned = planned_devices(profile, devices)
@@ -48,6 +54,7 @@ def prepare(
         *lost_devices(profile, inventory, sample),
         *mixed_kinds(devices),
         *memory_problems(profile, devices, inventory, sample),
+        *data_problems(profile, preview),
         *session_problems(profile, devices),
     ]
     if not logical:

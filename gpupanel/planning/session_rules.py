@@ -1,29 +1,24 @@
-"""What data, model and training need of each other, as problems with stable codes."""
+"""What task and training settings need, as problems with stable codes."""
 
-from gpupanel.domain.data import ImagesData, KerasData, NpzData
+from gpupanel.domain.data import KerasData
 from gpupanel.domain.device import PhysicalDevice
-from gpupanel.domain.model import CnnModel
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.training import Optimizer
-
-_WITHOUT_PICTURES = ("imdb", "reuters", "boston_housing", "california_housing")
-
 
 BFLOAT16_FROM = (8, 0)
 """Compute capability from which NVIDIA GPUs calculate with bfloat16 (Ampere)."""
 
 
 def session_problems(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> list[Problem]:
-    """Every problem of task, data, model and training settings."""
+    """Every problem of task and training settings."""
     on_gpus = any(device.is_gpu for device in devices)
     return [
         *_task_not_available(profile),
-        *_path_missing(profile),
-        *_model_needs_pictures(profile),
         *_precision_on_cpu(profile, on_gpus=on_gpus),
         *_precision_on_old_gpus(profile, devices),
         *_momentum_unused(profile),
+        *_accumulation_with_batch_norm(profile),
         *_stopping_without_validation(profile),
     ]
 
@@ -57,40 +52,6 @@ def _task_not_available(profile: Profile) -> list[Problem]:
             message=f"This version trains; it cannot {profile.task} yet.",
             hint='Set task to "train".',
             fix=Fix(label="Train", changes=(Change(path=("task",), value="train"),)),
-        )
-    ]
-
-
-def _path_missing(profile: Profile) -> list[Problem]:
-    if not isinstance(profile.data, NpzData | ImagesData) or profile.data.path:
-        return []
-    what = "file" if isinstance(profile.data, NpzData) else "folder of images"
-    return [
-        Problem(
-            code="data_path_missing",
-            field="data.path",
-            message=f"No {what} was chosen to learn from.",
-            hint=f"Choose a {what}.",
-        )
-    ]
-
-
-def _model_needs_pictures(profile: Profile) -> list[Problem]:
-    data = profile.data
-    if not isinstance(profile.model, CnnModel) or not isinstance(data, KerasData):
-        return []
-    if data.source not in _WITHOUT_PICTURES:
-        return []
-    return [
-        Problem(
-            code="model_needs_pictures",
-            field="model.source",
-            message=f"A convolutional network needs pictures, and {data.source} has none.",
-            hint="Use dense layers (mlp).",
-            fix=Fix(
-                label="Use mlp",
-                changes=(Change(path=("model",), value={"source": "mlp"}),),
-            ),
         )
     ]
 
@@ -143,6 +104,22 @@ def batch_norm_problems(profile: Profile, replica_count: int) -> list[Problem]:
             "several replicas.",
             hint="Switch XLA off, leave batch normalisation out, or use one device.",
             fix=_switch_off("jit_compile"),
+        )
+    ]
+
+
+def _accumulation_with_batch_norm(profile: Profile) -> list[Problem]:
+    """Accumulation is the same mathematics except for what looks at the batch itself."""
+    if profile.training.accumulation_steps == 1 or not profile.model.batch_norm:
+        return []
+    return [
+        Problem(
+            code="accumulation_with_batch_norm",
+            severity=Severity.HINT,
+            field="training.accumulation_steps",
+            message="Batch normalisation sees one micro-batch at a time: the result differs from "
+            "that without accumulation.",
+            hint="Use fewer accumulation steps, or leave batch normalisation out.",
         )
     ]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from gpupanel.domain.preview import DataPreview
-from gpupanel.domain.problem import Problem
+from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.profile_file import anchored
 
@@ -45,6 +45,7 @@ def preview_data(profile: Profile) -> DataPreview:
 def _failed(why: str, detail: str) -> DataPreview:
     problem = Problem(
         code="preview_failed",
+        severity=Severity.WARNING,
         field="data",
         message=f"The data could not be looked at: {why}.",
         hint="Check the file; a start may still work and will tell more.",

@@ -1,10 +1,14 @@
 """Reports steps as they are done, at most 20 times a second however fast they are."""
 
 import time
+from typing import TYPE_CHECKING
 
 from gpupanel.domain.events import StepsDone
 from gpupanel.trainer.event_writer import EventWriter
-from gpupanel.trainer.models.objectives import Objective
+
+if TYPE_CHECKING:
+    # Its module needs TensorFlow, which a process that only reports does not.
+    from gpupanel.trainer.models.objectives import Objective
 
 _LEAST_INTERVAL_S = 0.055
 """A little more than a twentieth of a second, so that the last report fits in too."""
@@ -13,7 +17,7 @@ _LEAST_INTERVAL_S = 0.055
 class StepReports:
     """Adds up steps until the next report is due."""
 
-    def __init__(self, events: EventWriter, objective: Objective) -> None:
+    def __init__(self, events: EventWriter, objective: "Objective") -> None:
         self._events = events
         self._objective = objective
         self._last_report_s = float("-inf")

@@ -5,7 +5,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from gpupanel.domain.data import DataSettings
 from gpupanel.domain.device import DeviceInventory, TelemetrySample
+from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Fix
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.fixes import apply_fix
@@ -24,7 +26,9 @@ from gpupanel.ui.widgets.tone import Tone
 PREPARE_DELAY_MS = 40
 """Typing and dragging ask for one preparation a frame or two, not one a keystroke."""
 
-Preparer = Callable[[Profile, DeviceInventory, TelemetrySample | None], Preparation]
+Preparer = Callable[
+    [Profile, DeviceInventory, TelemetrySample | None, DataPreview | None], Preparation
+]
 
 
 class Session(QObject):
@@ -50,6 +54,7 @@ class Session(QObject):
         self._path: Path | None = None
         self._inventory: DeviceInventory | None = None
         self._sample: TelemetrySample | None = None
+        self._previewed: tuple[DataSettings, DataPreview] | None = None
         self._preparation = Preparation()
         self._run_state = RunState.IDLE
         self._run_status: RunStatus | None = None
@@ -155,6 +160,11 @@ class Session(QObject):
         if not self._timer.isActive():
             self._timer.start()
 
+    def set_preview(self, data: DataSettings, preview: DataPreview) -> None:
+        """Take over what a look at these data settings found."""
+        self._previewed = (data, preview)
+        self._timer.start()
+
     def set_run(self, state: RunState, status: RunStatus | None) -> None:
         """Take over where the run stands."""
         if (state, status) != (self._run_state, self._run_status):
@@ -166,7 +176,7 @@ class Session(QObject):
         self._timer.stop()
         if self._inventory is None:
             return self._preparation
-        preparation = self._preparer(self._profile, self._inventory, self._sample)
+        preparation = self._preparer(self._profile, self._inventory, self._sample, self._preview)
         if preparation != self._preparation:
             self._preparation = preparation
             self.preparationChanged.emit(preparation)
@@ -175,6 +185,13 @@ class Session(QObject):
     def close(self) -> None:
         """Prepare nothing any more."""
         self._timer.stop()
+
+    @property
+    def _preview(self) -> DataPreview | None:
+        """What is known of the data as it is chosen now."""
+        if self._previewed is None or self._previewed[0] != self._profile.data:
+            return None
+        return self._previewed[1]
 
     def _set_profile(self, profile: Profile) -> None:
         self._profile = profile

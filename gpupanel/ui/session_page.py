@@ -1,8 +1,9 @@
 """The Session tab: what is chosen, and beside it what will happen."""
 
 from PySide6.QtCore import Qt, QTimer, Slot
-from PySide6.QtWidgets import QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
+from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Fix
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.preparation import Preparation
@@ -28,6 +29,7 @@ class SessionPage(QWidget):
         self._session = session
         self._loader = loader
         self._previewed: Profile | None = None
+        self._preview_has_problems = False
         self.strategy = StrategyPanel()
         self.data = DataPanel()
         self.model = ModelPanel()
@@ -88,8 +90,11 @@ class SessionPage(QWidget):
         self._session.preparationChanged.connect(self._show_preparation)
         self._session.runChanged.connect(self._show_run)
         self._preview_timer.timeout.connect(self._load_preview)
-        self._loader.previewReady.connect(self.data.setPreview)
+        self._loader.previewReady.connect(self._show_preview)
         self._loader.busyChanged.connect(self.data.setPreviewBusy)
+        application = QApplication.instance()
+        if isinstance(application, QApplication):
+            application.applicationStateChanged.connect(self._look_again)
 
     @Slot()
     def _edit(self) -> None:
@@ -144,6 +149,19 @@ class SessionPage(QWidget):
     @Slot()
     def _show_run(self) -> None:
         self._note.setVisible(self._session.run_state.is_busy)
+
+    @Slot(object)
+    def _show_preview(self, preview: DataPreview) -> None:
+        self._preview_has_problems = bool(preview.problems)
+        self.data.setPreview(preview)
+        if self._previewed is not None:
+            self._session.set_preview(self._previewed.data, preview)
+
+    @Slot(Qt.ApplicationState)
+    def _look_again(self, state: Qt.ApplicationState) -> None:
+        """Somebody who comes back to the window may have mended the data elsewhere."""
+        if state is Qt.ApplicationState.ApplicationActive and self._preview_has_problems:
+            self._preview_timer.start()
 
     @Slot()
     def _load_preview(self) -> None:

@@ -6,12 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.profile_file import write_profile
-
-pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 CHILD = """

@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+from gpupanel.domain.data import DigitsData, NpzData
 from gpupanel.domain.device import DeviceReading, TelemetrySample
-from gpupanel.domain.problem import Change, Fix
+from gpupanel.domain.preview import DataPreview
+from gpupanel.domain.problem import Change, Fix, Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.preparation import Preparation
 from gpupanel.planning.prepare import prepare
@@ -16,9 +18,9 @@ class _CountingPreparer:
     def __init__(self):
         self.asked = []
 
-    def __call__(self, profile, inventory, sample):
-        self.asked.append((profile, inventory, sample))
-        return prepare(profile, inventory, sample)
+    def __call__(self, profile, inventory, sample, preview):
+        self.asked.append((profile, inventory, sample, preview))
+        return prepare(profile, inventory, sample, preview)
 
 
 def _named(name: str) -> Profile:
@@ -57,7 +59,7 @@ def test_that_many_changes_at_once_are_prepared_once(qtbot):
         for name in ("a", "b", "c"):
             session.edit(_named(name))
 
-    assert [profile.name for profile, _, _ in preparer.asked] == ["c"]
+    assert [profile.name for profile, *_ in preparer.asked] == ["c"]
 
 
 def test_that_an_edit_makes_dirty_and_taking_it_back_makes_clean(qtbot):
@@ -117,6 +119,21 @@ def test_that_the_memory_a_run_takes_is_no_problem_of_the_next(qtbot):
     assert preparer.asked[-1][2] == _sample(6400)
 
 
+def test_that_a_problem_of_the_data_keeps_a_run_from_starting_until_other_data_is_chosen(qtbot):
+    session = Session()
+    session.set_inventory(CPU_ONLY)
+    told = Problem(code="data_file_missing", field="data.path", message="It is gone.")
+    data = NpzData(path="gone.npz")
+    session.edit(session.profile.model_copy(update={"data": data}))
+    session.set_preview(data, DataPreview(problems=(told,)))
+    assert told in session.prepare_now().problems
+    assert not session.buttons.start
+
+    session.edit(session.profile.model_copy(update={"data": DigitsData()}))
+    assert told not in session.prepare_now().problems
+    assert session.buttons.start
+
+
 def test_that_start_is_off_while_a_run_goes_on(qtbot):
     session = Session()
     session.set_inventory(CPU_ONLY)
@@ -130,7 +147,7 @@ def test_that_start_is_off_while_a_run_goes_on(qtbot):
 
 
 def test_that_a_preparation_that_says_the_same_is_not_told_again(qtbot):
-    session = Session(lambda profile, inventory, sample: Preparation())
+    session = Session(lambda *_: Preparation())
     session.set_inventory(CPU_ONLY)
 
     with qtbot.assertNotEmitted(session.preparationChanged):

@@ -25,7 +25,7 @@ def check_features_fit_model(model: ModelSettings, feature_shape: tuple[int, ...
         )
     height, width = feature_shape[:2]
     halvings = len(model.filters)
-    if min(height, width) < 2**halvings:
+    if min(height, width) < model.smallest_side:
         raise _problem(
             "model_pictures_too_small",
             f"Pictures of {height}x{width} pixels are too small for {halvings} convolutions: each "

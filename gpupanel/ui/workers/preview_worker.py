@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, QTimer, Signa
 
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.preview import DataPreview
-from gpupanel.domain.problem import Problem
+from gpupanel.domain.problem import Problem, Severity
 
 COMMAND = (sys.executable, "-P", "-m", "gpupanel.trainer.preview")
 """Reads the question on standard input and answers on standard output.
@@ -172,6 +172,8 @@ def _told(problem: Problem) -> DataPreview:
 def _not_started(why: str) -> Problem:
     return Problem(
         code="preview_not_started",
+        severity=Severity.WARNING,
+        field="data",
         message="The process that looks at the data could not be started.",
         hint="Repair the installation of gpupanel; the detail says what the system answered.",
         detail=why,
@@ -181,6 +183,7 @@ def _not_started(why: str) -> Problem:
 def _too_slow(seconds: float, log: str) -> Problem:
     return Problem(
         code="preview_too_slow",
+        severity=Severity.WARNING,
         field="data",
         message=f"Looking at the data took more than {seconds:g} s and was ended.",
         hint="A run may still read it; a very large file or a slow disk can be the cause.",
@@ -191,6 +194,7 @@ def _too_slow(seconds: float, log: str) -> Problem:
 def _died(how: str, log: str) -> Problem:
     return Problem(
         code="preview_died",
+        severity=Severity.WARNING,
         field="data",
         message=f"The process that looks at the data {how}.",
         hint="The data may be damaged or too large for this machine's memory; copy the detail.",
@@ -201,6 +205,7 @@ def _died(how: str, log: str) -> Problem:
 def _unreadable(detail: str) -> Problem:
     return Problem(
         code="preview_unreadable",
+        severity=Severity.WARNING,
         field="data",
         message="The process that looks at the data gave an answer that cannot be read.",
         hint="This is a defect of gpupanel; please report it with the detail.",

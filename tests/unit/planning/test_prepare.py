@@ -15,6 +15,7 @@ from gpupanel.domain.device import (
 )
 from gpupanel.domain.memory import AllMemory, GrowingMemory, LimitedMemory, SplitMemory
 from gpupanel.domain.model import CnnModel, MlpModel
+from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
@@ -371,6 +372,54 @@ def test_that_convolutions_over_what_is_no_picture_are_refused() -> None:
     assert found(profile, "model_needs_pictures", CPU_ONLY).is_error
     pictures = cpu_profile(data=KerasData(source="mnist"), model=CnnModel())
     assert prepare(pictures, CPU_ONLY).problems == ()
+
+
+def seen(*shape: int, examples: int = 1000) -> DataPreview:
+    return DataPreview(example_count=examples, feature_shape=shape)
+
+
+def codes(profile: Profile, preview: DataPreview) -> list[str]:
+    return [problem.code for problem in prepare(profile, CPU_ONLY, None, preview).problems]
+
+
+def test_that_what_a_look_at_the_data_found_is_told_with_the_rest() -> None:
+    told = Problem(code="data_file_missing", field="data.path", message="It is gone.")
+    preview = DataPreview(problems=(told,))
+    preparation = prepare(cpu_profile(data=NpzData(path="x.npz")), CPU_ONLY, None, preview)
+    assert preparation.problems == (told,)
+    assert not preparation.is_startable
+    assert codes(cpu_profile(data=NpzData(path="")), preview) == ["data_path_missing"]
+
+
+def test_that_a_network_too_deep_for_its_pictures_is_refused_and_a_shallower_one_offered() -> None:
+    profile = cpu_profile(model=CnnModel(filters=(8, 16, 32, 64)))
+    assert codes(profile, DataPreview()) == []
+    (problem,) = prepare(profile, CPU_ONLY, None, seen(8, 8)).problems
+    assert problem.code == "model_pictures_too_small"
+    assert problem.fix is not None
+    mended = apply_fix(profile, problem.fix)
+    assert mended.model == CnnModel(filters=(8, 16, 32))
+    assert codes(mended, seen(8, 8)) == []
+
+
+@pytest.mark.parametrize("shape", [(64,), (1, 9), (2, 2, 2, 2)])
+def test_that_convolutions_over_rows_of_numbers_are_refused(shape: tuple[int, ...]) -> None:
+    profile = cpu_profile(model=CnnModel(), data=NpzData(path="x.npz"))
+    assert codes(profile, seen(*shape)) == ["model_needs_pictures"]
+    assert codes(cpu_profile(data=NpzData(path="x.npz")), seen(*shape)) == []
+
+
+def test_that_a_batch_above_the_examples_is_warned_of() -> None:
+    held_back = cpu_profile(data=DigitsData(validation_fraction=0.5))
+    assert codes(held_back, seen(8, 8, examples=128)) == []
+    assert codes(held_back, seen(8, 8, examples=127)) == ["batch_above_examples"]
+
+
+def test_that_accumulation_with_batch_normalisation_is_told_not_to_be_the_same() -> None:
+    training = TrainingSettings(accumulation_steps=2)
+    profile = cpu_profile(training=training, model=MlpModel(batch_norm=True))
+    assert found(profile, "accumulation_with_batch_norm", CPU_ONLY).severity is Severity.HINT
+    assert prepare(cpu_profile(training=training), CPU_ONLY).problems == ()
 
 
 def test_that_mixed_precision_on_the_cpu_is_warned_of() -> None:
