@@ -69,7 +69,7 @@ def _end(
         problem=problems[-1] if problems else None,
     )
     for problem in problems:
-        print(problem.message, problem.detail, sep="\n", file=sys.stderr)
+        print(*filter(None, (problem.message, problem.detail)), sep="\n", file=sys.stderr)
     try:
         for problem in problems[:-1]:
             events.write(ProblemReported(time_s=time.time(), problem=problem))

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QPushButton, QTabWidget, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QTabWidget, QWidget
 
 from gpupanel.domain.events import EpochDone, RunStarted, StepsDone
 from gpupanel.domain.outcome import Metrics
@@ -202,7 +202,7 @@ def test_that_legends_say_the_newest_value_or_that_under_the_pointer(panel):
     wall.redraw()
     assert wall.loss_plot.legend.entries()[0].value == "2.100"
     labels = [entry.label for entry in wall.utilization_plot.legend.entries()]
-    assert labels == ["RTX 4090", "RTX 3060", "CPU"]
+    assert labels == ["RTX 4090", "RTX 3060", "a CPU"]
 
 
 def test_that_a_device_has_its_colour_in_every_plot(panel):
@@ -354,3 +354,20 @@ def test_that_the_panel_comes_without_pyqtgraph_and_prepares_it_while_nobody_wai
         "assert 'pyqtgraph' in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+
+
+def test_that_a_plot_without_a_step_says_so_until_the_first_one(panel):
+    def notes():
+        plots = (panel.plot_wall.loss_plot, panel.plot_wall.rate_plot)
+        return [
+            label.isVisibleTo(plot)
+            for plot in plots
+            for label in plot.canvas.findChildren(QLabel)
+            if label.text() == "No step yet"
+        ]
+
+    panel.plot_wall.redraw()
+    assert notes() == [True, True]
+    feed(panel)
+    panel.plot_wall.redraw()
+    assert notes() == [False, False]

@@ -57,3 +57,15 @@ def test_that_only_the_end_of_a_very_long_log_is_kept(panel):
 
 def test_that_it_cannot_be_typed_into_but_copied_from(panel):
     assert _view(panel).isReadOnly()
+
+
+def test_that_no_empty_line_stands_below_the_last_one(qtbot):
+    panel = LogPanel()
+    qtbot.addWidget(panel)
+    panel.append("one\n")
+    assert panel.text() == "one"
+    panel.append("\ntwo\n")
+    assert panel.text() == "one\n\ntwo"
+    panel.clear()
+    panel.append("three")
+    assert panel.text() == "three"

@@ -20,6 +20,7 @@ class LogPanel(QWidget):
         self._where = QLabel(self)
         self._where.setProperty("tone", "muted")
         self._where.setProperty("textSize", "small")
+        self._held_back = ""
         self._text = QPlainTextEdit(self)
         self._text.setObjectName("trainer_log")
         self._text.setReadOnly(True)
@@ -46,6 +47,7 @@ class LogPanel(QWidget):
     def clear(self, path: Path | None = None) -> None:
         """Show the log of another run, which is the file at ``path``."""
         self._text.clear()
+        self._held_back = ""
         self._where.setText("" if path is None else path.name)
         self._where.setToolTip("" if path is None else str(path))
 
@@ -60,7 +62,11 @@ class LogPanel(QWidget):
         # A cursor of its own: neither the person's selection nor the view moves.
         cursor = QTextCursor(self._text.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
-        cursor.insertText(text.replace("\r\n", "\n").replace("\r", "\n"))
+        text = self._held_back + text.replace("\r\n", "\n").replace("\r", "\n")
+        # The last line's end waits for the next line, so that no empty line is shown below it.
+        whole = text.rstrip("\n")
+        self._held_back = text[len(whole) :]
+        cursor.insertText(whole)
         if was_at_end:
             bar.setValue(bar.maximum())
 

@@ -5,7 +5,7 @@ import math
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QFont, QMouseEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from gpupanel.ui import theme
@@ -27,6 +27,7 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
     Args:
         value_range: A range that never changes, or ``None`` to fit round numbers to the values.
         bounds: What a fitted range never leaves.
+        empty_note: What stands in the plot while no curve has a point.
     """
 
     timeRangeChosen = Signal(float, float)
@@ -40,6 +41,7 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         self,
         value_range: tuple[float, float] | None,
         bounds: tuple[float, float],
+        empty_note: str = "",
         parent: QWidget | None = None,
     ) -> None:
         axes = {"bottom": TimeAxis("bottom"), "left": ValueAxis("left")}
@@ -50,6 +52,7 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         self._times = (0.0, 10.0)
         self._pointer = pg.InfiniteLine(angle=90, movable=False)
         self._pointer.hide()
+        self._note = QLabel(empty_note)
         self._box = self.getPlotItem().getViewBox()
         self._grid = ValueGrid(self.getPlotItem().getAxis("left"))
         self._dress()
@@ -79,6 +82,7 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
             for item in drawn.items:
                 self.addItem(item)
         self._shown = None
+        self._note.show()
 
     def setTimeRange(self, start_s: float, end_s: float) -> None:
         """Show that span of time."""
@@ -101,6 +105,8 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         pixels = max(1, math.ceil(self._box.width()))
         for drawn in self._curves:
             drawn.redraw(*self._times, pixels)
+        if not self._note.isHidden():
+            self._note.setVisible(all(drawn.bounds() is None for drawn in self._curves))
         if not keep_axes and self._fixed is None:
             self._fit()
 
@@ -143,6 +149,12 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         self._box.setDefaultPadding(0.0)
         self._box.setLimits(xMin=0.0, minXRange=1.0)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._note.setProperty("tone", "muted")
+        self._note.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._note.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        over = QVBoxLayout(self)
+        over.setContentsMargins(_LEFT_AXIS_WIDTH, 0, 0, 0)
+        over.addWidget(self._note)
         self.addItem(self._grid, ignoreBounds=True)
         self.addItem(self._pointer, ignoreBounds=True)
         font = QFont(self.font())

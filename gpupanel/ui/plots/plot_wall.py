@@ -22,6 +22,8 @@ _REDRAW_INTERVAL_MS = 66
 _WIDEST_RATE = "9,999,999 ex/s"
 _METRIC_TITLES = {"accuracy": "Accuracy, %", "mean_absolute_error": "Mean absolute error"}
 
+_NO_STEP = "No step yet"
+
 
 class PlotWall(QWidget):
     """Loss and metric at the left; utilization, memory and examples a second at the right.
@@ -46,11 +48,13 @@ class PlotWall(QWidget):
             "Loss",
             "Mean loss over the examples of each step; a dot for each validation.",
             bounds=nothing_below,
+            empty_note=_NO_STEP,
         )
         self.metric_plot = TimePlot(
             "metric_plot",
             "Accuracy, %",
             "Part of the examples that were classified right; a dot for each validation.",
+            empty_note=_NO_STEP,
         )
         self.utilization_plot = TimePlot(
             "utilization_plot",
@@ -69,6 +73,7 @@ class PlotWall(QWidget):
             "Examples a second",
             "Training only: validation and start-up are not counted.",
             bounds=nothing_below,
+            empty_note=_NO_STEP,
         )
         self._timer = QTimer(self)
         self._timer.setInterval(_REDRAW_INTERVAL_MS)
@@ -183,9 +188,7 @@ class PlotWall(QWidget):
         if self._inventory is None:
             return
         devices = self._inventory.devices
-        # The full name of a processor is longer than a legend; there is only one.
-        names = tuple(device.name if device.is_gpu else "CPU" for device in devices)
-        labels = formatting.device_labels(names)
+        labels = formatting.device_labels(tuple(device.name for device in devices))
         utilization, memory = [], []
         for index, (device, label) in enumerate(zip(devices, labels, strict=True)):
             curves = self._curves.devices.get(device.key)

@@ -26,6 +26,7 @@ class TimePlot(QFrame):
         tip: What the plot tells, for those who see it the first time.
         value_range: A range that never changes, or ``None`` to fit round numbers to the values.
         bounds: What a fitted range never leaves.
+        empty_note: What stands in the plot while no curve has a point.
     """
 
     timeRangeChosen = Signal(float, float)
@@ -40,12 +41,14 @@ class TimePlot(QFrame):
         *,
         value_range: tuple[float, float] | None = None,
         bounds: tuple[float, float] = (float("-inf"), float("inf")),
+        empty_note: str = "",
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self.setObjectName(name)
         self.setProperty("card", "true")
         self._value_range, self._bounds = value_range, bounds
+        self._empty_note = empty_note
         self._curves: tuple[Curve, ...] = ()
         self._times = (0.0, 10.0)
         self._canvas: PlotCanvas | None = None
@@ -116,7 +119,7 @@ class TimePlot(QFrame):
     def _make_canvas(self) -> "PlotCanvas":
         from gpupanel.ui.plots.plot_canvas import PlotCanvas
 
-        canvas = PlotCanvas(self._value_range, self._bounds, self)
+        canvas = PlotCanvas(self._value_range, self._bounds, self._empty_note, self)
         canvas.setCurves(self._curves)
         canvas.setTimeRange(*self._times)
         canvas.timeRangeChosen.connect(self._take_range)
