@@ -22,6 +22,7 @@ from gpupanel.domain.events import (
     RunStarted,
     TrainerStarted,
     TrainingEnded,
+    decode_event,
     encode_event,
 )
 from gpupanel.domain.outcome import Metrics, Outcome
@@ -30,19 +31,19 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.exit_reading import Ending, read_exit
-from gpupanel.runs.follower import RunFollower
 from gpupanel.runs.line_log import LineLog
 from gpupanel.runs.log_tail import last_lines
 from gpupanel.runs.requests import ask, is_asked
 from gpupanel.runs.run_lock import hold_run_lock
 from gpupanel.runs.status import RunStatus
+from gpupanel.runs.tails import LineTail
 from gpupanel.runs.telemetry import TelemetryRecorder
 from gpupanel.runs.watchdogs import Act, Patience, Watched, decide
 
 SUPERVISOR_PID_VARIABLE = "GPUPANEL_SUPERVISOR_PID"
 """The trainer compares this with its parent: when they differ it is alone."""
 
-_TICK_S = 0.05
+_TICK_S = 0.1
 
 
 class Supervisor:
@@ -64,7 +65,7 @@ class Supervisor:
         self._command = [*trainer_command, str(layout.root)]
         self._patience = patience or Patience()
         self._log = LineLog(layout.events)
-        self._follower = RunFollower(layout)
+        self._events = LineTail(layout.events)
         self._status = RunStatus()
         self._said: TrainingEnded | None = None
         self._watchdog: Problem | None = None
@@ -128,15 +129,12 @@ class Supervisor:
 
     def _look(self) -> None:
         """Take in what the trainer wrote and what people asked."""
-        while True:
-            news = self._follower.poll()
-            for event in news.events:
+        while lines := self._events.read():
+            self._last_sign_s = time.monotonic()
+            for line in lines:
+                event = decode_event(line)
                 self._status = self._status.after(event)
                 self._said = event if isinstance(event, TrainingEnded) else self._said
-            if news.events:
-                self._last_sign_s = time.monotonic()
-            if not news.has_more:
-                break
         asked = any(is_asked(self._layout, request) for request in (Request.STOP, Request.END))
         if asked and self._stop_asked_s is None:
             self._stop_asked_s = time.monotonic()

@@ -17,8 +17,10 @@ from gpupanel.ui.plots.sample_buffer import SampleBuffer
 from gpupanel.ui.plots.time_plot import TimePlot
 from gpupanel.ui.theme import GRID
 
-_REDRAW_INTERVAL_MS = 66
-"""15 times a second, whatever comes in."""
+_REDRAW_INTERVAL_MS = 250
+"""Four times a second while somebody only looks: painting takes time from the training."""
+_POINTED_INTERVAL_MS = 66
+"""Fifteen times a second while the pointer is in a plot, so that its line keeps up."""
 _WIDEST_RATE = "9,999,999 ex/s"
 _METRIC_TITLES = {"accuracy": "Accuracy, %", "mean_absolute_error": "Mean absolute error"}
 
@@ -166,6 +168,9 @@ class PlotWall(QWidget):
     @Slot(object)
     def _take_pointer(self, time_s: float | None) -> None:
         self._pointer_s = time_s
+        interval = _REDRAW_INTERVAL_MS if time_s is None else _POINTED_INTERVAL_MS
+        if interval != self._timer.interval():
+            self._timer.setInterval(interval)
 
     def _set_following(self, *, following: bool) -> None:
         if following != self._is_following:

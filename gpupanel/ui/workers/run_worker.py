@@ -23,8 +23,8 @@ from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
 
 POLL_MS = 250
 """For file systems that tell nothing, and for the log and the lock, which are not watched."""
-COALESCE_MS = 30
-"""Lines that are written together are read together."""
+COALESCE_MS = 150
+"""Lines that are written together are read together, and no more often than a person sees."""
 LOCK_INTERVAL_S = 1.0
 """How often to look whether a silent run still has its supervisor."""
 
@@ -60,6 +60,7 @@ class _RunReader(Worker):
         self._follower = RunFollower(layout)
         self._status = RunStatus()
         self._is_unread = False
+        self._has_more = False
         self._has_caught_up = False
         self._lock_seen_s = -LOCK_INTERVAL_S
         self._poll_timer: QTimer | None = None
@@ -109,6 +110,7 @@ class _RunReader(Worker):
         for event in followed.events:
             self._status = self._status.after(event)
         self._is_unread = True
+        self._has_more = followed.has_more or not self._has_caught_up
         self.updated.emit(RunUpdate(followed, self._status))
 
     def _vanished(self) -> RunSummary | None:
@@ -124,8 +126,8 @@ class _RunReader(Worker):
     def go_on(self) -> None:
         """The window has dealt with the last update."""
         self._is_unread = False
-        if self._soon_timer is not None:
-            self._soon_timer.start()
+        if self._has_more:
+            self.read()
 
     @override
     def close(self) -> None:

@@ -64,6 +64,8 @@ class DevicePanel(QWidget):
 
     def setOwnProcesses(self, pids: frozenset[int]) -> None:
         """Tell which processes are of the run shown: their memory is drawn as ours."""
+        if pids == self._own_processes:
+            return
         self._own_processes = pids
         for card in self._cards:
             card.setOwnProcesses(pids)
