@@ -21,9 +21,9 @@ from gpupanel.runs.profile_file import read_profile
 from gpupanel.runs.status import RunStatus
 from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
 
-POLL_MS = 250
+POLL_MS = 500
 """For file systems that tell nothing, and for the log and the lock, which are not watched."""
-COALESCE_MS = 150
+COALESCE_MS = 250
 """Lines that are written together are read together, and no more often than a person sees."""
 LOCK_INTERVAL_S = 1.0
 """How often to look whether a silent run still has its supervisor."""
