@@ -28,7 +28,7 @@ from gpupanel.runs.follower import RunFollower
 from gpupanel.runs.launcher import create_run, launch
 from gpupanel.runs.supervisor import SUPERVISOR_PID_VARIABLE
 
-REPETITIONS = 5
+REPETITIONS = 9
 EPOCHS = 20
 BOUND_PERCENT = 2.0
 RUN_SECONDS_AT_MOST = 300
