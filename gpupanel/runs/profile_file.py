@@ -1,7 +1,7 @@
 """Profiles as files: read with every mistake told, written all or nothing."""
 
 import os
-import tempfile
+import shutil
 from pathlib import Path
 
 from gpupanel.domain.data import ImagesData, NpzData
@@ -65,15 +65,19 @@ def write_whole(path: Path, text: str) -> None:
     Raises:
         OSError: It cannot be written; what stood there before still stands.
     """
-    descriptor, beside = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
+    # A plain new file, not a temporary one, which nobody but its owner could read: a profile is
+    # there to be shared.
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        with beside.open("w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        Path(beside).replace(path)
+        if path.exists():
+            shutil.copymode(path, beside)
+        beside.replace(path)
     except OSError:
-        Path(beside).unlink(missing_ok=True)
+        beside.unlink(missing_ok=True)
         raise
 
 

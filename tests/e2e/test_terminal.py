@@ -60,6 +60,15 @@ def long_run(tmp_path: Path) -> Path:
     return path
 
 
+def started_run(runs_dir: Path) -> RunLayout:
+    """The one run in the folder, once it is there."""
+    end_s = time.monotonic() + 30
+    while not (found := list(runs_dir.glob("*"))):
+        assert time.monotonic() < end_s, "no run was started"
+        time.sleep(0.05)
+    return RunLayout(found[0])
+
+
 def wait_for_event(layout: RunLayout, kind: type[Any], timeout_s: float = 60.0) -> Any:
     follower, end_s = RunFollower(layout), time.monotonic() + timeout_s
     while time.monotonic() < end_s:
@@ -188,17 +197,35 @@ def test_that_ctrl_c_stops_the_run_and_saves(long_run: Path, runs_dir: Path) -> 
         stderr=subprocess.PIPE,
         text=True,
     )
-    end_s = time.monotonic() + 30
-    while not (found := list(runs_dir.glob("*"))):
-        assert time.monotonic() < end_s
-        time.sleep(0.05)
-    layout = RunLayout(found[0])
+    layout = started_run(runs_dir)
     wait_for_event(layout, StepsDone)
     terminal.send_signal(signal.SIGINT)
     out, err = terminal.communicate(timeout=60)
     assert terminal.returncode == 130, err
     assert json.loads(out)["outcome"] == "stopped"
     assert layout.model.exists()
+
+
+def test_that_a_run_goes_on_when_what_started_it_is_killed(long_run: Path, runs_dir: Path) -> None:
+    terminal = subprocess.Popen(
+        [sys.executable, "-m", "gpupanel", "run", str(long_run)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    layout = started_run(runs_dir)
+    wait_for_event(layout, StepsDone)
+    terminal.kill()
+    terminal.wait()
+    killed_s = time.time()
+    follower, end_s = RunFollower(layout), time.monotonic() + 20
+    while not any(
+        isinstance(event, StepsDone) and event.time_s > killed_s + 0.5
+        for event in follower.poll().events
+    ):
+        assert time.monotonic() < end_s, "no step after the kill"
+        time.sleep(0.05)
+    gpupanel("stop", layout.name)
+    assert answered(gpupanel("watch", layout.name, "--json"))["outcome"] == "stopped"
 
 
 def test_that_a_killed_trainer_is_told_in_a_sentence(long_run: Path) -> None:

@@ -172,6 +172,16 @@ def test_that_a_failed_save_leaves_the_old_profile_and_no_crumbs(
     assert [entry.name for entry in tmp_path.iterdir()] == ["mine.toml"]
 
 
+def test_that_a_saved_profile_can_be_read_by_whom_the_person_lets(tmp_path: Path) -> None:
+    plain, path = tmp_path / "plain", tmp_path / "mine.toml"
+    plain.touch()
+    write_profile(path, Profile())
+    assert path.stat().st_mode == plain.stat().st_mode
+    path.chmod(0o640)
+    write_profile(path, Profile(name="again"))
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
 def test_that_a_request_is_a_file_with_its_name(runs_dir: Path, plan: LaunchPlan) -> None:
     layout = create_run(Profile(), plan, runs_dir)
     assert not is_asked(layout, Request.STOP)
