@@ -24,8 +24,11 @@ class Phase(StrEnum):
     LOADING_DATA = "loading_data"
     BUILDING_MODEL = "building_model"
     TRACING = "tracing"
+    MEASURING = "measuring"
     TRAINING = "training"
     VALIDATING = "validating"
+    EVALUATING = "evaluating"
+    PREDICTING = "predicting"
     SAVING = "saving"
 
 
@@ -47,10 +50,44 @@ class RunStarted(_Event):
 
 
 class TrainerStarted(_Event):
-    """The supervisor started the trainer's process."""
+    """The supervisor started a process of the run.
+
+    Attributes:
+        process: Its place in the plan's gang.
+        name: How people are told of it: "worker 1".
+    """
 
     kind: Literal["trainer_started"] = "trainer_started"
     pid: int
+    process: int = 0
+    name: str = "the trainer"
+
+
+class RunRestarted(_Event):
+    """The supervisor ended what was left of the gang and starts all of it again.
+
+    Attributes:
+        attempt: Counted from 1; 0 when a person asked.
+        problem: Why.
+    """
+
+    kind: Literal["run_restarted"] = "run_restarted"
+    attempt: int
+    problem: Problem | None = None
+
+
+class TrainingResumed(_Event):
+    """The trainer goes on from a checkpoint.
+
+    Attributes:
+        epoch: The epoch that is trained next or was begun, counted from 1.
+        step: Updates that the checkpoint holds: what was done after it is done again.
+    """
+
+    kind: Literal["training_resumed"] = "training_resumed"
+    path: str
+    epoch: int
+    step: int
 
 
 class PhaseChanged(_Event):
@@ -108,6 +145,91 @@ class ModelReady(_Event):
     kind: Literal["model_ready"] = "model_ready"
     parameters: int
     trainable_parameters: int
+
+
+class PlacedLayer(Value):
+    """One layer with the device that holds its weights and does its work.
+
+    Attributes:
+        place: Its index among the plan's places.
+    """
+
+    name: str
+    place: int
+    device_key: str
+    logical_device: str
+    parameters: int
+
+
+class LayersPlaced(_Event):
+    """Where each layer went; ``model_parallel`` only."""
+
+    kind: Literal["layers_placed"] = "layers_placed"
+    layers: tuple[PlacedLayer, ...]
+
+
+class ReplicaSpeed(Value):
+    """What one replica was measured to do.
+
+    Attributes:
+        examples_per_second: At its share.
+        largest_share: The most examples that fit its memory at once; ``None``: the whole global
+            batch fits.
+    """
+
+    replica: int
+    examples_per_second: float
+    largest_share: int | None = None
+
+
+class SharesChosen(_Event):
+    """The global batch is divided so from the next step on; the mathematics stays the same.
+
+    Attributes:
+        step: Updates done before.
+        shares: Examples of each full global batch, per replica.
+        speeds: What was measured, per replica.
+        reason: ``measured`` before the first step, ``adjusted`` when a speed has changed.
+    """
+
+    kind: Literal["shares_chosen"] = "shares_chosen"
+    step: int
+    shares: tuple[int, ...]
+    speeds: tuple[ReplicaSpeed, ...]
+    reason: Literal["measured", "adjusted"]
+
+
+class ExamplesDone(_Event):
+    """Progress of the tasks ``evaluate`` and ``predict``; at most 20 of these a second."""
+
+    kind: Literal["examples_done"] = "examples_done"
+    examples: int
+    examples_total: int
+    examples_per_second: float
+
+
+class EvaluationDone(_Event):
+    """What a saved model reaches on the whole data.
+
+    Attributes:
+        confusion: How many examples of each class (row) were taken for each class (column);
+            empty where values are predicted or labels are not known.
+        class_names: Of rows and columns.
+    """
+
+    kind: Literal["evaluation_done"] = "evaluation_done"
+    examples: int
+    metrics: Metrics
+    confusion: tuple[tuple[int, ...], ...] = ()
+    class_names: tuple[str, ...] = ()
+
+
+class PredictionsSaved(_Event):
+    """The predictions stand at ``path``, relative to the run's directory, in input order."""
+
+    kind: Literal["predictions_saved"] = "predictions_saved"
+    path: str
+    examples: int
 
 
 class StepsDone(_Event):
@@ -181,9 +303,12 @@ class TrainingEnded(_Event):
 
     Attributes:
         examples_per_second: Training only: start-up and validation are not counted.
+        process: Who says so: its place in the plan's gang. Others than the first say so only
+            when they fail.
     """
 
     kind: Literal["training_ended"] = "training_ended"
+    process: int = 0
     outcome: Outcome
     metrics: Metrics = Metrics()
     examples_per_second: float | None = None
@@ -217,11 +342,18 @@ class UnknownEvent(_Event):
 KnownEvent = (
     RunStarted
     | TrainerStarted
+    | RunRestarted
+    | TrainingResumed
     | PhaseChanged
     | DevicesReady
     | DownloadProgressed
     | DataReady
     | ModelReady
+    | LayersPlaced
+    | SharesChosen
+    | ExamplesDone
+    | EvaluationDone
+    | PredictionsSaved
     | StepsDone
     | EpochDone
     | CheckpointSaved

@@ -14,12 +14,15 @@ class MlpModel(Value):
         hidden: Units of each hidden layer.
         dropout: Fraction of activations dropped after each hidden layer while training.
         batch_norm: Normalise over the batch after each hidden layer.
+        batch_norm_synchronized: Take the statistics over the whole global batch; without it over
+            each replica's part, which is faster and depends on the shares.
     """
 
     source: Literal["mlp"] = "mlp"
     hidden: tuple[PositiveInt, ...] = (128,)
     dropout: Fraction = 0.0
     batch_norm: bool = False
+    batch_norm_synchronized: bool = True
 
 
 class CnnModel(Value):
@@ -28,6 +31,8 @@ class CnnModel(Value):
     Attributes:
         filters: Filters of each convolution.
         hidden: Units of each dense layer before the output.
+        batch_norm: Normalise over the batch after each convolution and hidden layer.
+        batch_norm_synchronized: See :class:`MlpModel`.
     """
 
     source: Literal["cnn"] = "cnn"
@@ -35,6 +40,7 @@ class CnnModel(Value):
     hidden: tuple[PositiveInt, ...] = ()
     dropout: Fraction = 0.0
     batch_norm: bool = False
+    batch_norm_synchronized: bool = True
 
     @property
     def smallest_side(self) -> int:
@@ -42,4 +48,19 @@ class CnnModel(Value):
         return int(2 ** len(self.filters))
 
 
-ModelSettings = Annotated[MlpModel | CnnModel, Field(discriminator="source")]
+class SavedModel(Value):
+    """A Keras model in a ``.keras`` file, loaded in safe mode: no code of it is run.
+
+    Attributes:
+        path: The file, empty while none was chosen; a relative one is meant from the profile's
+            folder.
+    """
+
+    source: Literal["saved"] = "saved"
+    path: str = ""
+
+
+BuildableModel = MlpModel | CnnModel
+"""What is built and trained here."""
+
+ModelSettings = Annotated[MlpModel | CnnModel | SavedModel, Field(discriminator="source")]

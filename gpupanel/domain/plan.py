@@ -3,9 +3,10 @@
 The planner makes it, the launcher writes it, the trainer carries it out to the letter.
 """
 
+from enum import StrEnum
 from typing import Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.strategy import AllReduce, StrategyKind
@@ -37,23 +38,71 @@ class PlannedReplica(Value):
 
     Attributes:
         device_key: The physical device that it runs on.
-        logical_device: TensorFlow's name of the logical device (``/device:GPU:0``).
+        logical_device: TensorFlow's name of the logical device within its process
+            (``/device:GPU:0``).
         share: Examples of each full global batch.
+        process: Which process of the plan's gang it runs in.
     """
 
     index: int
     device_key: str
     logical_device: str
     share: int
+    process: int = 0
+
+
+class ProcessRole(StrEnum):
+    """What a process of a run is there for."""
+
+    TRAINER = "trainer"
+    """The only process of its run."""
+    WORKER = "worker"
+    COORDINATOR = "coordinator"
+    """Hands steps to the workers of a parameter-server run."""
+    PARAMETER_SERVER = "parameter_server"
+
+
+class PlannedProcess(Value):
+    """One process of a run.
+
+    Attributes:
+        index: Among the processes of its role.
+        environment: Variables that it gets besides those of the whole plan.
+        devices: The physical devices that it sees, numbered as TensorFlow does there.
+    """
+
+    role: ProcessRole = ProcessRole.TRAINER
+    index: int = 0
+    environment: dict[str, str] = Field(default_factory=dict)
+    devices: tuple[PlannedDevice, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """How people are told of it: "worker 1"."""
+        role = self.role.replace("_", " ")
+        alone = self.role in (ProcessRole.TRAINER, ProcessRole.COORDINATOR)
+        return f"the {role}" if alone else f"{role} {self.index}"
+
+
+class LogicalPlace(Value):
+    """A logical device that layers can be placed on."""
+
+    device_key: str
+    logical_device: str
 
 
 class LaunchPlan(Value):
     """Environment, device configuration, shares and global batch of one run.
 
     Attributes:
-        environment: Variables that the trainer's process gets besides its parent's.
-        devices: The visible physical devices.
-        replicas: In order; their shares sum to ``global_batch_size``.
+        environment: Variables that every process gets besides its parent's.
+        devices: The visible physical devices of all processes.
+        replicas: In order; their shares sum to ``global_batch_size``. Those of a
+            ``parameter_server`` run are its workers: each takes whole batches by turns.
+        places: Where layers can be placed; ``model_parallel`` only.
+        balanced: The shares are where measuring begins, and are adjusted while training.
+        processes: The gang, when there is more than one process. The first one tells events and
+            saves.
     """
 
     environment: dict[str, str]
@@ -61,14 +110,25 @@ class LaunchPlan(Value):
     strategy: StrategyKind
     all_reduce: AllReduce = AllReduce.AUTO
     replicas: tuple[PlannedReplica, ...]
+    places: tuple[LogicalPlace, ...] = ()
     global_batch_size: PositiveInt
     accumulation_steps: PositiveInt = 1
+    balanced: bool = False
+    processes: tuple[PlannedProcess, ...] = ()
 
     @model_validator(mode="after")
     def _shares_sum_to_the_global_batch(self) -> Self:
-        if sum(self.shares) != self.global_batch_size:
+        if self.strategy is StrategyKind.PARAMETER_SERVER:
+            if set(self.shares) != {self.global_batch_size}:
+                raise ValueError("each worker of a parameter-server run takes whole batches")
+        elif sum(self.shares) != self.global_batch_size:
             raise ValueError("the shares do not sum to the global batch size")
         return self
+
+    @property
+    def gang(self) -> tuple[PlannedProcess, ...]:
+        """Every process of the run, also when it is one."""
+        return self.processes or (PlannedProcess(devices=self.devices),)
 
     @property
     def shares(self) -> tuple[int, ...]:

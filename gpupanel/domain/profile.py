@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from gpupanel.domain.data import DataSettings, DigitsData
+from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.memory import DEFAULT_MEMORY_KEY, GrowingMemory, MemoryPolicy
-from gpupanel.domain.model import MlpModel, ModelSettings
+from gpupanel.domain.model import MlpModel, ModelSettings, SavedModel
 from gpupanel.domain.strategy import StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.domain.value import PositiveInt, Value
@@ -39,6 +40,12 @@ class Profile(Value):
     data: DataSettings = DigitsData(validation_fraction=0.2)
     model: ModelSettings = MlpModel()
     training: TrainingSettings = TrainingSettings()
+    inference: InferenceSettings = InferenceSettings()
+
+    @property
+    def normalises_batches(self) -> bool:
+        """Whether the model to be built has batch normalisation."""
+        return not isinstance(self.model, SavedModel) and self.model.batch_norm
 
     def memory_policy(self, key: str) -> MemoryPolicy:
         """The policy of a device: its own, else the default one, else growth."""

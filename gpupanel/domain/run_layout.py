@@ -50,6 +50,14 @@ class RunLayout:
         return self.root / "requests"
 
     @property
+    def heartbeats(self) -> Path:
+        """A file for each process of the gang, named by its place in it (``0``, ``1``).
+
+        The process touches it once a second as long as it is not frozen.
+        """
+        return self.root / "heartbeats"
+
+    @property
     def lock(self) -> Path:
         """Held by the supervisor as long as it lives."""
         return self.root / "run.lock"
@@ -63,6 +71,10 @@ class RunLayout:
     def tensorboard(self) -> Path:
         """Event files for TensorBoard."""
         return self.root / "tensorboard"
+
+    def predictions(self, output: str) -> Path:
+        """What the task ``predict`` wrote, in that format: ``npz`` or ``csv``."""
+        return self.root / f"predictions.{output}"
 
     @property
     def model(self) -> Path:

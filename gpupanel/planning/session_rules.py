@@ -94,7 +94,7 @@ def _precision_on_old_gpus(profile: Profile, devices: tuple[PhysicalDevice, ...]
 
 def batch_norm_problems(profile: Profile, replica_count: int) -> list[Problem]:
     """XLA cannot compile statistics that are taken over several replicas."""
-    if replica_count == 1 or not (profile.training.jit_compile and profile.model.batch_norm):
+    if replica_count == 1 or not (profile.training.jit_compile and profile.normalises_batches):
         return []
     return [
         Problem(
@@ -110,7 +110,7 @@ def batch_norm_problems(profile: Profile, replica_count: int) -> list[Problem]:
 
 def _accumulation_with_batch_norm(profile: Profile) -> list[Problem]:
     """Accumulation is the same mathematics except for what looks at the batch itself."""
-    if profile.training.accumulation_steps == 1 or not profile.model.batch_norm:
+    if profile.training.accumulation_steps == 1 or not profile.normalises_batches:
         return []
     return [
         Problem(

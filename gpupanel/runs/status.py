@@ -11,6 +11,9 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.value import Value
 
 
+_RUNNING = (Phase.TRAINING, Phase.VALIDATING, Phase.EVALUATING, Phase.PREDICTING)
+
+
 class Download(Value):
     """A data set on its way; ``bytes_total`` is ``None`` when the server does not say."""
 
@@ -38,6 +41,15 @@ class RunStatus(Value):
             once it ended.
         metrics: Of the last epoch done; of the whole run once it ended.
         problems: Told by the run so far; the one that ended it is the last.
+        pids: The processes of the run, by their place in the gang; the first one trains alone or
+            leads.
+        shares: As they were last chosen by measuring; empty where they are not measured.
+        speeds: What was measured for them.
+        layers: Where each one was placed, where layers are placed on devices.
+        evaluation: What the task ``evaluate`` found.
+        examples: Evaluated or predicted so far, of ``examples_total``.
+        predictions: Where they stand, relative to the run's directory.
+        restarts: How often the run was started again.
         first_step_time_s: When the first step was reported, seconds since the epoch (UTC).
         seconds_left: An estimate from the time of the steps so far.
     """
@@ -46,7 +58,7 @@ class RunStatus(Value):
     ended_s: float | None = None
     stage: RunStage = RunStage.STARTING
     phase: Phase = Phase.STARTING
-    trainer_pid: int | None = None
+    pids: tuple[int, ...] = ()
     download: Download | None = None
     epoch: int = 0
     epoch_total: int = 0
@@ -56,6 +68,14 @@ class RunStatus(Value):
     loss: float | None = None
     accuracy: float | None = None
     metrics: Metrics = Metrics()
+    shares: tuple[int, ...] = ()
+    speeds: tuple[events.ReplicaSpeed, ...] = ()
+    layers: tuple[events.PlacedLayer, ...] = ()
+    evaluation: events.EvaluationDone | None = None
+    examples: int = 0
+    examples_total: int | None = None
+    predictions: str | None = None
+    restarts: int = 0
     outcome: Outcome | None = None
     problems: tuple[Problem, ...] = ()
     log_tail: tuple[str, ...] = ()
@@ -94,7 +114,11 @@ class RunStatus(Value):
             case events.RunStarted():
                 return {"started_s": event.time_s}
             case events.TrainerStarted():
-                return {"trainer_pid": event.pid}
+                return {"pids": (*self.pids[: event.process], event.pid)}
+            case events.RunRestarted():
+                return self._restart_changes(event)
+            case events.TrainingResumed():
+                return {"epoch": event.epoch, "step": event.step}
             case events.PhaseChanged():
                 return self._phase_changes(event)
             case events.DownloadProgressed():
@@ -113,6 +137,18 @@ class RunStatus(Value):
                 return {"stage": RunStage.STOPPING} if stopping else {}
             case events.ProblemReported():
                 return {"problems": (*self.problems, event.problem)}
+            case events.LayersPlaced():
+                return {"layers": event.layers}
+            case events.SharesChosen():
+                return {"shares": event.shares, "speeds": event.speeds}
+            case events.ExamplesDone():
+                return self._example_changes(event)
+            case events.EvaluationDone():
+                return {"evaluation": event, "metrics": event.metrics}
+            case events.PredictionsSaved():
+                return {"predictions": event.path}
+            case events.TrainingEnded() if event.process != 0:
+                return {}  # the supervisor tells what it means for the run
             case events.TrainingEnded() | events.RunEnded():
                 return self._end_changes(event)
             case (
@@ -126,9 +162,30 @@ class RunStatus(Value):
         assert_never(event)
 
     def _phase_changes(self, event: events.PhaseChanged) -> dict[str, object]:
-        training = event.phase in (Phase.TRAINING, Phase.VALIDATING)
-        running = training and self.stage is RunStage.STARTING
+        running = event.phase in _RUNNING and self.stage is RunStage.STARTING
         return {"phase": event.phase, **({"stage": RunStage.RUNNING} if running else {})}
+
+    def _restart_changes(self, event: events.RunRestarted) -> dict[str, object]:
+        told = event.problem is None or event.problem in self.problems
+        return {
+            "stage": RunStage.STARTING,
+            "phase": Phase.STARTING,
+            "restarts": self.restarts + 1,
+            "pids": (),
+            "outcome": None,
+            "ended_s": None,
+            "log_tail": (),
+            "problems": self.problems if told else (*self.problems, event.problem),
+            "first_step_time_s": None,
+            "last_step_time_s": None,
+        }
+
+    def _example_changes(self, event: events.ExamplesDone) -> dict[str, object]:
+        return {
+            "examples": event.examples,
+            "examples_total": event.examples_total,
+            "examples_per_second": event.examples_per_second,
+        }
 
     def _step_changes(self, event: events.StepsDone) -> dict[str, object]:
         first = self.first_step_time_s is None

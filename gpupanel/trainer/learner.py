@@ -6,17 +6,26 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from gpupanel.domain.model import SavedModel
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.trainer.calls import Calls
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.datasets.split import Split
-from gpupanel.trainer.feeds import make_feed
+from gpupanel.trainer.loop.calls import Calls
+from gpupanel.trainer.loop.feeds import make_feed
+from gpupanel.trainer.loop.replica_steps import EvaluationStep, TrainingStep
 from gpupanel.trainer.models.build import BuiltModel, build_model
 from gpupanel.trainer.models.objectives import Objective, make_objective
 from gpupanel.trainer.models.optimizers import make_optimizer
-from gpupanel.trainer.precision import set_precision
-from gpupanel.trainer.replica_steps import EvaluationStep, TrainingStep
+from gpupanel.trainer.models.precision import set_precision
 from gpupanel.trainer.started_run import StartedRun
+
+
+_NOT_TRAINABLE = Problem(
+    code="saved_model_not_trainable",
+    field="model.source",
+    message="A saved model can be evaluated and predict, but not be trained on here.",
+    hint='Choose the mlp or cnn, or set task to "evaluate" or "predict".',
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +60,8 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
     """
     training, plan = run.profile.training, run.plan
     across_replicas = len(plan.replicas) > 1
+    if isinstance(run.profile.model, SavedModel):
+        raise ProblemError(_NOT_TRAINABLE)
     _check_jit(run)
     set_precision(training)
     keras.config.set_image_data_format("channels_last")
@@ -85,7 +96,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
 
 def _check_jit(run: StartedRun) -> None:
     training = run.profile.training
-    if training.jit_compile and run.profile.model.batch_norm and len(run.plan.replicas) > 1:
+    if training.jit_compile and run.profile.normalises_batches and len(run.plan.replicas) > 1:
         raise ProblemError(
             Problem(
                 code="jit_compile_with_batch_norm",

@@ -13,7 +13,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.interruptions import Interruption, Interruptions
-from gpupanel.trainer.record import TrainingRecord
+from gpupanel.trainer.loop.record import TrainingRecord
 from gpupanel.trainer.start_up import StartUp, StartUpInterrupted, decoded_data
 from gpupanel.trainer.started_run import StartedRun, read_started_run
 

@@ -10,11 +10,11 @@ from gpupanel.trainer.device_configuration import configure_devices
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.learner import make_learner
-from gpupanel.trainer.loop import TrainingLoop
-from gpupanel.trainer.order import steps_per_epoch
-from gpupanel.trainer.record import TrainingRecord
+from gpupanel.trainer.loop.loop import TrainingLoop
+from gpupanel.trainer.loop.order import steps_per_epoch
+from gpupanel.trainer.loop.record import TrainingRecord
 from gpupanel.trainer.started_run import StartedRun
-from gpupanel.trainer.strategies import make_strategy
+from gpupanel.trainer.strategies.make_strategy import make_strategy
 
 
 def prepare_devices(run: StartedRun, events: EventWriter) -> None:

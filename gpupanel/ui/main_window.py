@@ -141,8 +141,8 @@ class MainWindow(QMainWindow):
         self.profile_bar.setButtons(session.buttons, errors)
         status = session.run_status or self.control.shown_status
         self.progress.setStatus(status, "" if status is None else short_words(status))
-        pid = status.trainer_pid if session.run_state.is_busy and status is not None else None
-        self.devices.setOwnProcesses(frozenset() if pid is None else frozenset({pid}))
+        pids = status.pids if session.run_state.is_busy and status is not None else ()
+        self.devices.setOwnProcesses(frozenset(pids))
 
     @Slot()
     def _show_live(self) -> None:

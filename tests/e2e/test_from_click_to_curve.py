@@ -119,7 +119,7 @@ def test_that_a_trainer_that_is_killed_is_told_as_lost(qtbot, window, tmp_path):
     _click(qtbot, window, "start_button")
     _wait_for_curve(qtbot, window)
 
-    os.kill(window.session.run_status.trainer_pid, signal.SIGKILL)
+    os.kill(window.session.run_status.pids[0], signal.SIGKILL)
     _wait_for_end(qtbot, window)
 
     assert window.session.run_status.outcome is Outcome.LOST

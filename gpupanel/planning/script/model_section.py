@@ -1,23 +1,23 @@
 """The script's model: the same layers, with the same names, as a run builds."""
 
 from gpupanel.domain.data import KerasData, Target
-from gpupanel.domain.model import CnnModel, MlpModel
+from gpupanel.domain.model import BuildableModel, CnnModel
 from gpupanel.domain.profile import Profile
 
 _FLOAT32 = 'dtype="float32"'
 
 
-def model_section(profile: Profile) -> str:
+def model_section(profile: Profile, model: BuildableModel) -> str:
     """Python that builds the model within the strategy's scope."""
     lines = ["with strategy.scope():"]
     if profile.training.mixed_precision:
         lines.insert(0, 'keras.config.set_dtype_policy("mixed_bfloat16")')
     body = ["inputs = keras.Input(x.shape[1:])", *_scaling(profile)]
-    if isinstance(profile.model, CnnModel):
-        body += _convolutions(profile.model)
+    if isinstance(model, CnnModel):
+        body += _convolutions(model)
     else:
         body.append("hidden = keras.layers.Flatten()(hidden)")
-    body += _dense(profile.model)
+    body += _dense(model)
     outputs = "class_count" if profile.data.target is Target.CLASSES else "1"
     body += [
         f"outputs = keras.layers.Dense({outputs}, {_FLOAT32})(hidden)",
@@ -51,7 +51,7 @@ def _convolutions(model: CnnModel) -> list[str]:
     return [*lines, "hidden = keras.layers.Flatten()(hidden)"]
 
 
-def _dense(model: MlpModel | CnnModel) -> list[str]:
+def _dense(model: BuildableModel) -> list[str]:
     lines = []
     for units in model.hidden:
         lines.append(f"hidden = keras.layers.Dense({units})(hidden)")

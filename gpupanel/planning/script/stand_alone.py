@@ -1,13 +1,17 @@
 """The whole script: configuration, data, model, the loop."""
 
 from gpupanel import __version__
+from gpupanel.domain.model import SavedModel
 from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.script.data_section import data_section
 from gpupanel.planning.script.loop_section import loop_section
 from gpupanel.planning.script.model_section import model_section
 from gpupanel.planning.tensorflow_calls import tensorflow_calls
 
+_SCRIPTED = (StrategyKind.ONE_DEVICE, StrategyKind.MIRRORED)
 _IMPORTS = "import keras\nimport numpy as np\n"
 
 
@@ -17,14 +21,30 @@ def stand_alone_script(profile: Profile, plan: LaunchPlan) -> str:
     It needs TensorFlow, Keras and NumPy (scikit-learn for the digits, Pillow for images). The
     order of examples, the validation examples, the shares and the mathematics are those of a
     run; requests, checkpoints, telemetry and TensorBoard files are not in it.
+
+    Raises:
+        ProblemError: A run of this kind is more than a script.
     """
+    model = profile.model
+    if isinstance(model, SavedModel) or plan.strategy not in _SCRIPTED:
+        raise ProblemError(_not_available(profile, plan))
     title = profile.name.replace("\\", "/").replace('"', "'")
     sections = (
         f'"""{title}: written by gpupanel {__version__}; it runs without gpupanel."""',
         f"# Devices and strategy\n{tensorflow_calls(plan)}",
         f"{_IMPORTS}\nSEED = {profile.training.seed}\nkeras.utils.set_random_seed(SEED)",
         f"# Data\n{data_section(profile)}",
-        f"# Model\n{model_section(profile)}",
+        f"# Model\n{model_section(profile, model)}",
         f"# Training\n{loop_section(profile, plan)}",
     )
     return "\n\n".join(section.strip("\n") for section in sections) + "\n"
+
+
+def _not_available(profile: Profile, plan: LaunchPlan) -> Problem:
+    what = "evaluation or prediction" if isinstance(profile.model, SavedModel) else plan.strategy
+    return Problem(
+        code="export_not_available",
+        field="strategy.kind",
+        message=f"A run of the kind {what} cannot be exported as a script.",
+        hint="Export one_device or mirrored training.",
+    )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import keras
 
 from gpupanel.domain.data import Target
-from gpupanel.domain.model import CnnModel, MlpModel, ModelSettings
+from gpupanel.domain.model import BuildableModel, CnnModel
 from gpupanel.trainer.datasets.examples import DataSet, Examples, Scaling
 from gpupanel.trainer.models.fit_check import output_count
 from gpupanel.trainer.models.statistics import Statistics, statistics
@@ -31,7 +31,7 @@ class BuiltModel:
 
 
 def build_model(
-    settings: ModelSettings, data: DataSet, training: Examples, *, across_replicas: bool
+    settings: BuildableModel, data: DataSet, training: Examples, *, across_replicas: bool
 ) -> BuiltModel:
     """Build the model; call it within the strategy's scope.
 
@@ -104,7 +104,7 @@ def _convolutions(
 
 
 def _dense(
-    hidden: keras.KerasTensor, settings: MlpModel | CnnModel, *, across_replicas: bool
+    hidden: keras.KerasTensor, settings: BuildableModel, *, across_replicas: bool
 ) -> keras.KerasTensor:
     for number, units in enumerate(settings.hidden, start=1):
         name = f"dense_{number}"

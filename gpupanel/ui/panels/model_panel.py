@@ -5,7 +5,7 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QWidget
 
-from gpupanel.domain.model import CnnModel, MlpModel, ModelSettings
+from gpupanel.domain.model import CnnModel, MlpModel, ModelSettings, SavedModel
 from gpupanel.ui.widgets.choice_box import Choice, ChoiceBox
 from gpupanel.ui.widgets.layer_sketch import LayerSketch
 from gpupanel.ui.widgets.number_list_edit import NumberListEdit
@@ -77,9 +77,10 @@ class ModelPanel(SettingsCard):
         self._form.set_row_visible(self._filters, visible=isinstance(value, CnnModel))
         if isinstance(value, CnnModel):
             self._filters.setNumbers(value.filters)
-        self._hidden.setNumbers(value.hidden)
-        self._dropout.setNumber(value.dropout)
-        self._norm.setChecked(value.batch_norm)
+        if not isinstance(value, SavedModel):
+            self._hidden.setNumbers(value.hidden)
+            self._dropout.setNumber(value.dropout)
+            self._norm.setChecked(value.batch_norm)
         self._sketch.setLayers(_layers(value))
 
     def _lay_out(self) -> None:
@@ -116,6 +117,8 @@ class ModelPanel(SettingsCard):
 
 def _layers(value: ModelSettings) -> tuple[str, ...]:
     """The layers in words, in the order in which an example passes them."""
+    if isinstance(value, SavedModel):
+        return ("examples", "saved model", "output")
     filters = value.filters if isinstance(value, CnnModel) else ()
     return (
         "examples",

@@ -10,11 +10,11 @@ import pytest
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.training import TrainingSettings
-from gpupanel.trainer import checkpoints as module
-from gpupanel.trainer.checkpoints import POSITION_FILE, STATE_FILE, Checkpoints
-from gpupanel.trainer.early_stopping import after_epoch, reason_to_stop
 from gpupanel.trainer.failures import problems_of
-from gpupanel.trainer.position import Position
+from gpupanel.trainer.loop.early_stopping import after_epoch, reason_to_stop
+from gpupanel.trainer.loop.position import Position
+from gpupanel.trainer.saving import checkpoints as module
+from gpupanel.trainer.saving.checkpoints import POSITION_FILE, STATE_FILE, Checkpoints
 
 STATE = {"model/dense/kernel": np.arange(6, dtype=np.float32), "optimizer/step": np.int64(3)}
 

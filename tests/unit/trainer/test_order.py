@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpupanel.trainer.order import divide_batch, epoch_order, steps_per_epoch
+from gpupanel.trainer.loop.order import divide_batch, epoch_order, steps_per_epoch
 
 SHARES = st.lists(st.integers(1, 64), min_size=1, max_size=6)
 

@@ -21,7 +21,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.training import Optimizer, TrainingSettings
-from gpupanel.trainer.checkpoints import Checkpoints
+from gpupanel.trainer.saving.checkpoints import Checkpoints
 from tests.unit.trainer.conftest import MakeRun, StartTrainer, Trainer
 
 pytestmark = pytest.mark.tensorflow

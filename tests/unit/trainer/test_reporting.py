@@ -19,8 +19,8 @@ from gpupanel.domain.outcome import Metrics
 from gpupanel.trainer import event_writer
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
-from gpupanel.trainer.pace import Pace
-from gpupanel.trainer.step_reports import StepReports
+from gpupanel.trainer.loop.pace import Pace
+from gpupanel.trainer.loop.step_reports import StepReports
 
 
 class _Means:

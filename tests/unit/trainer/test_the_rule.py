@@ -19,7 +19,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import AllReduce, StrategySettings
 from gpupanel.domain.training import Optimizer, TrainingSettings
-from gpupanel.trainer.checkpoints import STATE_FILE, Checkpoints
+from gpupanel.trainer.saving.checkpoints import STATE_FILE, Checkpoints
 from tests.unit.trainer.conftest import MakeRun
 
 pytestmark = pytest.mark.tensorflow

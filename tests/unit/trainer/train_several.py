@@ -22,9 +22,9 @@ from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.device_configuration import configure_devices
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruptions
-from gpupanel.trainer.record import TrainingRecord
+from gpupanel.trainer.loop.record import TrainingRecord
 from gpupanel.trainer.started_run import read_started_run
-from gpupanel.trainer.strategies import make_strategy
+from gpupanel.trainer.strategies.make_strategy import make_strategy
 
 # TensorFlow numbers its collectives per strategy: two strategies over the same devices in one
 # process would mix them up. A run has a process of its own, so only this one shares strategies.

@@ -8,21 +8,21 @@ import numpy as np
 
 from gpupanel.domain.events import EpochDone, Phase, ProblemReported
 from gpupanel.domain.outcome import Metrics
-from gpupanel.trainer.calls import Calls, CallSums
 from gpupanel.trainer.datasets.examples import Indices
 from gpupanel.trainer.datasets.split import Split
-from gpupanel.trainer.early_stopping import after_epoch, reason_to_stop
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.learner import Learner
-from gpupanel.trainer.order import divide_batch, epoch_order
-from gpupanel.trainer.pace import Pace
-from gpupanel.trainer.position import Position
-from gpupanel.trainer.record import TrainingRecord
-from gpupanel.trainer.saving import Saving, not_finite
+from gpupanel.trainer.loop.calls import Calls, CallSums
+from gpupanel.trainer.loop.early_stopping import after_epoch, reason_to_stop
+from gpupanel.trainer.loop.order import divide_batch, epoch_order
+from gpupanel.trainer.loop.pace import Pace
+from gpupanel.trainer.loop.position import Position
+from gpupanel.trainer.loop.record import TrainingRecord
+from gpupanel.trainer.loop.step_reports import StepReports
+from gpupanel.trainer.saving.run_saving import Saving, not_finite
+from gpupanel.trainer.saving.tensorboard import TensorBoardFiles
 from gpupanel.trainer.started_run import StartedRun
-from gpupanel.trainer.step_reports import StepReports
-from gpupanel.trainer.tensorboard import TensorBoardFiles
 
 
 class TrainingLoop:

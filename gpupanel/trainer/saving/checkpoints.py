@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from gpupanel.trainer.datasets.examples import Array
-from gpupanel.trainer.position import Position
+from gpupanel.trainer.loop.position import Position
 
 STATE_FILE = "state.npz"
 POSITION_FILE = "position.json"

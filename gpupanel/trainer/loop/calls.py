@@ -7,8 +7,8 @@ from typing import Any
 import tensorflow as tf
 
 from gpupanel.trainer.datasets.examples import Indices
-from gpupanel.trainer.feeds import Feed
-from gpupanel.trainer.order import divide_batch
+from gpupanel.trainer.loop.feeds import Feed
+from gpupanel.trainer.loop.order import divide_batch
 
 ReplicaStep = Callable[[tf.Tensor, tf.Tensor, tf.Tensor], tuple[tf.Tensor, tf.Tensor]]
 """From the features and labels of a replica's part, and the number of examples over all

@@ -7,11 +7,11 @@ import numpy as np
 from gpupanel.domain.events import CheckpointSaved, ModelSaved, Phase
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.trainer.checkpoints import Checkpoints
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.learner import Learner
-from gpupanel.trainer.position import Position
-from gpupanel.trainer.saved_model import save_model
+from gpupanel.trainer.loop.position import Position
+from gpupanel.trainer.saving.checkpoints import Checkpoints
+from gpupanel.trainer.saving.saved_model import save_model
 
 
 class Saving:

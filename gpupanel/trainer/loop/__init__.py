@@ -1,0 +1,1 @@
+"""The one loop: which examples, in which order, through which compiled calls."""

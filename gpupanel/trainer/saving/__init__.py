@@ -1,0 +1,1 @@
+"""What a run leaves behind: checkpoints, the model, TensorBoard files."""

@@ -1,0 +1,1 @@
+"""How TensorFlow divides the work over devices and processes."""
