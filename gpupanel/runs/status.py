@@ -10,7 +10,6 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.request import Request
 from gpupanel.domain.value import Value
 
-
 _RUNNING = (Phase.TRAINING, Phase.VALIDATING, Phase.EVALUATING, Phase.PREDICTING)
 
 

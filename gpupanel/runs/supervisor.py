@@ -28,6 +28,7 @@ from gpupanel.domain.events import (
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.process_environment import SUPERVISOR_PID_VARIABLE
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.exit_reading import Ending, read_exit
@@ -39,9 +40,6 @@ from gpupanel.runs.status import RunStatus
 from gpupanel.runs.tails import LineTail
 from gpupanel.runs.telemetry import TelemetryRecorder
 from gpupanel.runs.watchdogs import Act, Patience, Watched, decide
-
-SUPERVISOR_PID_VARIABLE = "GPUPANEL_SUPERVISOR_PID"
-"""The trainer compares this with its parent: when they differ it is alone."""
 
 _TICK_S = 0.1
 

@@ -8,10 +8,9 @@ from pathlib import Path
 from types import FrameType
 
 from gpupanel.domain.events import RequestAnswered
+from gpupanel.domain.process_environment import SUPERVISOR_PID_VARIABLE
 from gpupanel.domain.request import Request
 from gpupanel.trainer.event_writer import EventWriter
-
-SUPERVISOR_PID_VARIABLE = "GPUPANEL_SUPERVISOR_PID"
 
 
 class Interruption(Enum):

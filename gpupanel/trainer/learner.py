@@ -19,7 +19,6 @@ from gpupanel.trainer.models.optimizers import make_optimizer
 from gpupanel.trainer.models.precision import set_precision
 from gpupanel.trainer.started_run import StartedRun
 
-
 _NOT_TRAINABLE = Problem(
     code="saved_model_not_trainable",
     field="model.source",

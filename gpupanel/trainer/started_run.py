@@ -1,11 +1,13 @@
 """What the trainer was started with: profile and plan."""
 
+import os
 from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.plan import LaunchPlan, PlannedProcess
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.process_environment import PROCESS_VARIABLE
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import parse_profile
 from gpupanel.domain.run_layout import RunLayout
@@ -17,11 +19,23 @@ class StartedRun:
 
     Attributes:
         plan: Each of its replicas has a share of every global batch.
+        place: Of this process in the plan's gang.
     """
 
     layout: RunLayout
     profile: Profile
     plan: LaunchPlan
+    place: int = 0
+
+    @property
+    def process(self) -> PlannedProcess:
+        """What this process is there for."""
+        return self.plan.gang[self.place]
+
+    @property
+    def leads(self) -> bool:
+        """Whether this process is the one that tells events and saves."""
+        return self.place == 0
 
 
 def read_started_run(layout: RunLayout) -> StartedRun:
@@ -43,7 +57,8 @@ def read_started_run(layout: RunLayout) -> StartedRun:
                 detail=f"{type(error).__name__}: {error}",
             )
         ) from error
-    return StartedRun(layout, profile, _with_working_replicas(plan))
+    place = int(os.environ.get(PROCESS_VARIABLE) or 0)
+    return StartedRun(layout, profile, _with_working_replicas(plan), place)
 
 
 def _with_working_replicas(plan: LaunchPlan) -> LaunchPlan:

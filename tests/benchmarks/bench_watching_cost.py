@@ -20,13 +20,13 @@ from gpupanel.devices.sampler import DeviceSampler
 from gpupanel.domain.data import NpzData
 from gpupanel.domain.events import TrainingEnded
 from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.process_environment import SUPERVISOR_PID_VARIABLE
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.follower import RunFollower
 from gpupanel.runs.launcher import create_run, launch
-from gpupanel.runs.supervisor import SUPERVISOR_PID_VARIABLE
 
 REPETITIONS = 9
 EPOCHS = 20
