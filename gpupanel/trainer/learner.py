@@ -80,8 +80,9 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
             optimizer,
             accumulation_steps=accumulation_steps,
             jit_compile=training.jit_compile,
+            timed=plan.balanced,
         )
-        return Calls(strategy, feed, plan.shares, step)
+        return Calls(strategy, feed, plan.shares, step, timed=plan.balanced)
 
     feed = make_feed(split.training, plan)
     calls = training_calls(plan.accumulation_steps)

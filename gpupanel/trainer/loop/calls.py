@@ -1,6 +1,6 @@
 """Several steps in one call of a ``tf.function``, on every replica at once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,10 +9,14 @@ import tensorflow as tf
 from gpupanel.trainer.datasets.examples import Indices
 from gpupanel.trainer.loop.feeds import Feed
 from gpupanel.trainer.loop.order import divide_batch
+from gpupanel.trainer.loop.replica_sums import ReplicaSums
 
-ReplicaStep = Callable[[tf.Tensor, tf.Tensor, tf.Tensor], tuple[tf.Tensor, tf.Tensor]]
+ReplicaStep = Callable[[tf.Tensor, tf.Tensor, tf.Tensor], ReplicaSums]
 """From the features and labels of a replica's part, and the number of examples over all
-replicas, to the summed loss and the summed measure of its part."""
+replicas, to the sums of its part."""
+
+WISHES = 4
+"""How many numbers every process hands in with a call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +27,27 @@ class CallSums:
         loss_sum: Not finite when the last step done was the first whose loss is not.
         measure_sum: As :class:`~gpupanel.trainer.models.objectives.Objective` counts it.
         steps: Steps done: fewer than asked when one of them had a loss that is not finite.
+        wishes: What the processes of the run handed in, summed: the same on each of them.
+        replica_seconds: How long each replica of the run computed, waiting not counted; empty
+            where it is not measured.
     """
 
     loss_sum: float
     measure_sum: float
     steps: int
+    wishes: tuple[float, ...] = (0.0,) * WISHES
+    replica_seconds: tuple[float, ...] = ()
 
 
 class Calls:
-    """Runs steps, traced once: batch size and number of steps may differ from call to call."""
+    """Runs steps, traced once: batch size and number of steps may differ from call to call.
+
+    Every process of a run calls with the same batches; each of its replicas takes its part, by
+    its index among all replicas of the run.
+
+    Attributes:
+        shares: Examples of a full global batch, per replica of the run, from the next call on.
+    """
 
     def __init__(
         self,
@@ -39,62 +55,105 @@ class Calls:
         feed: Feed,
         shares: tuple[int, ...],
         replica_step: ReplicaStep,
+        *,
+        timed: bool = False,
     ) -> None:
+        """Nothing is traced yet.
+
+        Args:
+            strategy: Its replicas are those of the shares, of all processes.
+            feed: Where the examples come from.
+            shares: See :attr:`shares`.
+            replica_step: What a replica does with its part.
+            timed: Whether the step tells its seconds, and the sums have ``replica_seconds``.
+        """
+        self.shares = shares
         self._strategy = strategy
         self._feed = feed
-        self._shares = shares
         self._replica_step = replica_step
+        self._timed = timed
+        self._replicas = len(shares)
         bounds = tf.TensorSpec([len(shares), 2], tf.int32)
         copies = tf.TensorSpec([], tf.int32)
+        wishes = tf.TensorSpec([WISHES], tf.float32)
         # Without autograph: the loop is written with TensorFlow's own, which traces faster.
         self._function = tf.function(
-            self._steps, input_signature=[bounds, copies, *feed.signature], autograph=False
+            self._steps, input_signature=[bounds, copies, wishes, *feed.signature], autograph=False
         )
 
     def trace(self) -> None:
         """Build the graph now, so that the first call does not have to."""
         self._function.get_concrete_function()
 
-    def __call__(self, batches: Indices) -> CallSums:
+    def __call__(self, batches: Indices, wishes: Sequence[float] = ()) -> CallSums:
         """Do one step for each row.
 
         Args:
             batches: Example indices, shape [steps, batch]; the batch may be a smaller one.
+            wishes: At most :data:`WISHES` numbers, to be summed over the processes of the run.
 
         Raises:
             ProblemError: An example cannot be read.
         """
-        parts = divide_batch(self._shares, batches.shape[1])
+        parts = divide_batch(self.shares, batches.shape[1])
         division = (tf.constant(parts.bounds), tf.constant(parts.copies))
-        sums = self._function(*division, *self._feed.tensors(batches)).numpy()
-        return CallSums(float(sums[0]), float(sums[1]), round(float(sums[2])))
+        wished = tf.constant([*wishes, *[0.0] * (WISHES - len(wishes))], tf.float32)
+        sums = self._function(*division, wished, *self._feed.tensors(batches)).numpy()
+        numbers = [float(number) for number in sums]
+        return CallSums(
+            loss_sum=numbers[0],
+            measure_sum=numbers[1],
+            steps=round(numbers[2]),
+            wishes=tuple(numbers[3 : 3 + WISHES]),
+            replica_seconds=tuple(numbers[3 + WISHES :]),
+        )
 
-    def _steps(self, bounds: tf.Tensor, copies: tf.Tensor, *stacked: tf.Tensor) -> tf.Tensor:
+    def _steps(
+        self, bounds: tf.Tensor, copies: tf.Tensor, wishes: tf.Tensor, *stacked: tf.Tensor
+    ) -> tf.Tensor:
         count = tf.shape(stacked[0])[0]
         examples = tf.cast(tf.shape(stacked[0])[1] * copies, tf.float32)
 
-        def goes_on(step: tf.Tensor, loss_sum: tf.Tensor, _: tf.Tensor) -> tf.Tensor:
-            return tf.logical_and(step < count, tf.math.is_finite(loss_sum))
+        def goes_on(step: tf.Tensor, sums: tf.Tensor) -> tf.Tensor:
+            return tf.logical_and(step < count, tf.math.is_finite(sums[0]))
 
-        def one_step(step: tf.Tensor, loss_sum: tf.Tensor, measure_sum: tf.Tensor) -> Any:  # noqa: ANN401
+        def one_step(step: tf.Tensor, sums: tf.Tensor) -> Any:  # noqa: ANN401
             tensors = tuple(tensor[step] for tensor in stacked)
-            loss, measure = self._strategy.run(self._in_replica, args=(bounds, examples, tensors))
-            return step + 1, loss_sum + self._sum(loss), measure_sum + self._sum(measure)
+            more = self._strategy.run(self._in_replica, args=(bounds, examples, tensors))
+            return step + 1, sums + self._sum(more)
 
-        step, loss_sum, measure_sum = tf.while_loop(
-            goes_on, one_step, (0, 0.0, 0.0), parallel_iterations=1
-        )
+        summed = tf.zeros([2 + self._replicas * self._timed])
+        step, sums = tf.while_loop(goes_on, one_step, (0, summed), parallel_iterations=1)
+        with tf.control_dependencies([step]):
+            # After the steps on every process: collectives must come in the same order on each.
+            handed_in = tf.identity(wishes)
+        wished = self._sum(self._strategy.run(self._once_a_process, args=(handed_in,)))
         # One tensor: each that is read costs a round trip.
-        taken = tf.cast(copies, tf.float32)
-        return tf.stack([loss_sum / taken, measure_sum / taken, tf.cast(step, tf.float32)])
+        done = [tf.cast(step, tf.float32)]
+        return tf.concat([sums[:2] / tf.cast(copies, tf.float32), done, wished, sums[2:]], axis=0)
 
     def _in_replica(
         self, bounds: tf.Tensor, examples: tf.Tensor, step: tuple[tf.Tensor, ...]
-    ) -> tuple[tf.Tensor, tf.Tensor]:
-        context = tf.distribute.get_replica_context()
-        replica = int(tf.get_static_value(context.replica_id_in_sync_group))
+    ) -> tf.Tensor:
+        replica = _replica()
         features, labels = self._feed.part(replica, step, bounds[replica, 0], bounds[replica, 1])
-        return self._replica_step(features, labels, examples)
+        sums = self._replica_step(features, labels, examples)
+        told = tf.stack([sums.loss, sums.measure])
+        if not self._timed:
+            return told
+        # Each replica knows its own seconds only: summed up they stand beside each other.
+        seconds = tf.one_hot(replica, self._replicas) * sums.seconds
+        return tf.concat([told, seconds], axis=0)
+
+    def _once_a_process(self, wishes: tf.Tensor) -> tf.Tensor:
+        first_of_its_process = _replica() % len(self._strategy.extended.worker_devices) == 0
+        return wishes if first_of_its_process else tf.zeros_like(wishes)
 
     def _sum(self, per_replica: tf.Tensor) -> tf.Tensor:
         return self._strategy.reduce(tf.distribute.ReduceOp.SUM, per_replica, axis=None)
+
+
+def _replica() -> int:
+    """The index among all replicas of the run; within a replica's context."""
+    context = tf.distribute.get_replica_context()
+    return int(tf.get_static_value(context.replica_id_in_sync_group))

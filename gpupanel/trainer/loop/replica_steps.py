@@ -3,6 +3,7 @@
 import keras
 import tensorflow as tf
 
+from gpupanel.trainer.loop.replica_sums import ReplicaSums, instant
 from gpupanel.trainer.models.objectives import Objective
 
 Gradients = list[tf.Tensor]
@@ -23,12 +24,24 @@ class TrainingStep:
         *,
         accumulation_steps: int,
         jit_compile: bool,
+        timed: bool = False,
     ) -> None:
+        """Builds nothing yet.
+
+        Args:
+            model: Its trainable variables learn.
+            objective: What is made small.
+            optimizer: Built for those variables.
+            accumulation_steps: Micro-batches of each part.
+            jit_compile: Compile the gradients with XLA.
+            timed: Tell how many seconds the gradients took.
+        """
         self._model = model
         self._objective = objective
         self._optimizer = optimizer
         self._variables = model.trainable_variables
         self._accumulation_steps = accumulation_steps
+        self._timed = timed
         # XLA gets the arithmetic only; reading examples and summing over replicas stay outside.
         self._gradients = (
             tf.function(self._eager_gradients, jit_compile=True, autograph=False)
@@ -36,13 +49,28 @@ class TrainingStep:
             else self._eager_gradients
         )
 
-    def __call__(
-        self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
-    ) -> tuple[tf.Tensor, tf.Tensor]:
+    def __call__(self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor) -> ReplicaSums:
         """One update; gives the summed loss and measure, from before it."""
-        loss_sum, measure_sum, gradients = self._accumulated(features, labels, examples)
+        sums, gradients = self.learned(features, labels, examples)
         self._optimizer.apply(gradients, self._variables)
-        return loss_sum, measure_sum
+        return sums
+
+    def learned(
+        self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
+    ) -> tuple[ReplicaSums, Gradients]:
+        """The sums and the gradients of this replica's part; nothing is applied."""
+        if not self._timed:
+            loss_sum, measure_sum, gradients = self._accumulated(features, labels, examples)
+            return ReplicaSums(loss_sum, measure_sum), gradients
+        start_s = instant([features, labels])
+        with tf.control_dependencies([start_s]):
+            part = (tf.identity(features), tf.identity(labels))
+        loss_sum, measure_sum, gradients = self._accumulated(*part, examples)
+        end_s = instant(gradients)
+        with tf.control_dependencies([end_s]):
+            # Summing over replicas waits for the slowest of them: it comes after.
+            gradients = [tf.identity(gradient) for gradient in gradients]
+        return ReplicaSums(loss_sum, measure_sum, tf.cast(end_s - start_s, tf.float32)), gradients
 
     def _accumulated(
         self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
@@ -80,9 +108,7 @@ class EvaluationStep:
         self._model = model
         self._objective = objective
 
-    def __call__(
-        self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
-    ) -> tuple[tf.Tensor, tf.Tensor]:
+    def __call__(self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor) -> ReplicaSums:
         """The summed loss and measure."""
         del examples
-        return self._objective.sums(self._model(features, training=False), labels)
+        return ReplicaSums(*self._objective.sums(self._model(features, training=False), labels))

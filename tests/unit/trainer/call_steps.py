@@ -1,0 +1,90 @@
+"""Calls a small model's steps on so many logical CPUs and prints what each call summed, as JSON.
+
+``python call_steps.py REPLICAS``; run with one process. Devices are configured once.
+"""
+
+import json
+import sys
+import time
+from dataclasses import asdict
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from gpupanel.domain.device import DeviceKind
+from gpupanel.domain.plan import LaunchPlan, PlannedDevice, PlannedReplica
+from gpupanel.domain.strategy import StrategyKind
+from gpupanel.trainer.loop.calls import Calls
+from gpupanel.trainer.loop.feeds import ResidentFeed
+from gpupanel.trainer.loop.replica_steps import TrainingStep
+from gpupanel.trainer.models.objectives import Classification
+from gpupanel.trainer.strategies.make_strategy import make_strategy
+
+BATCH = 32
+
+
+def plan_of(replicas: int) -> LaunchPlan:
+    return LaunchPlan(
+        environment={},
+        devices=(PlannedDevice(key="cpu", kind=DeviceKind.CPU, name="the CPU", index=0),),
+        strategy=StrategyKind.MIRRORED if replicas > 1 else StrategyKind.ONE_DEVICE,
+        replicas=tuple(
+            PlannedReplica(
+                index=index,
+                device_key="cpu",
+                logical_device=f"/device:CPU:{index}",
+                share=BATCH // replicas,
+            )
+            for index in range(replicas)
+        ),
+        global_batch_size=BATCH,
+    )
+
+
+def main() -> None:
+    replicas = int(sys.argv[1])
+    if replicas > 1:
+        tf.config.set_logical_device_configuration(
+            tf.config.list_physical_devices("CPU")[0],
+            [tf.config.LogicalDeviceConfiguration()] * replicas,
+        )
+    plan = plan_of(replicas)
+    strategy = make_strategy(plan)
+    random = np.random.default_rng(0)
+    features = random.normal(size=(256, 300)).astype(np.float32)
+    labels = random.integers(0, 3, 256).astype(np.int32)
+    with strategy.scope():
+        keras.utils.set_random_seed(1)
+        model = keras.Sequential(
+            [keras.Input((300,)), *map(keras.layers.Dense, [300, 300, 300, 300, 3])]
+        )
+        optimizer = keras.optimizers.SGD(0.001)
+        optimizer.build(model.trainable_variables)
+    feed = ResidentFeed(features, labels, plan)
+
+    def calls(*, timed: bool) -> Calls:
+        step = TrainingStep(
+            model,
+            Classification(),
+            optimizer,
+            accumulation_steps=1,
+            jit_compile=False,
+            timed=timed,
+        )
+        return Calls(strategy, feed, plan.shares, step, timed=timed)
+
+    batches = np.arange(256, dtype=np.int32).reshape(8, BATCH)
+    untimed, timed = calls(timed=False), calls(timed=True)
+    told = [asdict(untimed(batches)), asdict(untimed(batches, wishes=[1.0, 0.0, 2.5]))]
+    timed(batches)
+    start_s = time.perf_counter()
+    told.append({**asdict(timed(batches, [3.0])), "took_s": time.perf_counter() - start_s})
+    if replicas > 1:
+        timed.shares = (BATCH - 1, *[0] * (replicas - 2), 1)
+        told.append(asdict(timed(batches)))
+    traced = [one._function.experimental_get_tracing_count() for one in (untimed, timed)]
+    print(json.dumps({"told": told, "traced": traced}))
+
+
+main()

@@ -1,0 +1,56 @@
+"""What a call sums: wishes once a process, seconds for each replica, shares that may change."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+
+
+@pytest.fixture(scope="module", params=[1, 2], ids=["one device", "mirrored"])
+def called(request: pytest.FixtureRequest) -> dict[str, Any]:
+    script = Path(__file__).with_name("call_steps.py")
+    done = subprocess.run(
+        [sys.executable, str(script), str(request.param)],
+        env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return {"replicas": request.param, **json.loads(done.stdout)}
+
+
+def test_that_wishes_are_counted_once_a_process(called: dict[str, Any]) -> None:
+    plain, wished, timed = called["told"][:3]
+
+    assert plain["wishes"] == [0.0, 0.0, 0.0, 0.0]
+    assert wished["wishes"] == [1.0, 0.0, 2.5, 0.0]
+    assert timed["wishes"] == [3.0, 0.0, 0.0, 0.0]
+    assert {sums["steps"] for sums in called["told"]} == {8}
+
+
+def test_that_each_replica_tells_its_own_seconds(called: dict[str, Any]) -> None:
+    timed = called["told"][2]
+
+    assert len(timed["replica_seconds"]) == called["replicas"]
+    assert all(1e-5 < seconds <= timed["took_s"] for seconds in timed["replica_seconds"])
+
+
+def test_that_nothing_is_measured_where_nobody_asked(called: dict[str, Any]) -> None:
+    assert called["told"][0]["replica_seconds"] == []
+
+
+def test_that_shares_change_between_calls_without_tracing_anew(called: dict[str, Any]) -> None:
+    assert called["traced"] == [1, 1]
+    assert called["told"][-1]["loss_sum"] > 0.0
+    if called["replicas"] == 2:
+        equal, most_for_the_first = called["told"][2:]
+        before = equal["replica_seconds"][0] / equal["replica_seconds"][1]
+        after = most_for_the_first["replica_seconds"][0] / most_for_the_first["replica_seconds"][1]
+        assert after > before
