@@ -79,10 +79,14 @@ _PHASES = {
     Phase.LOADING_DATA: "Loading data…",
     Phase.BUILDING_MODEL: "Building the model…",
     Phase.TRACING: "Tracing the first step…",
+    Phase.MEASURING: "Measuring replicas…",
     Phase.TRAINING: "Training",
     Phase.VALIDATING: "Validating",
+    Phase.EVALUATING: "Evaluating",
+    Phase.PREDICTING: "Predicting",
     Phase.SAVING: "Saving…",
 }
+_LASTING = (Phase.TRAINING, Phase.EVALUATING, Phase.PREDICTING)
 _OUTCOMES = {
     Outcome.COMPLETED: "Completed",
     Outcome.STOPPED: "Stopped",
@@ -98,12 +102,14 @@ def phase_words(status: RunStatus) -> str:
         done, total = status.download.bytes_done, status.download.bytes_total
         share = f", {done * 100 // total} %" if total else ""
         return f"Downloading {status.download.name}{share}…"
+    if status.phase is Phase.STARTING and status.restarts:
+        return "Restarting…"
     return _PHASES[status.phase]
 
 
 def is_passing(status: RunStatus) -> bool:
     """Whether the phase may last so short that words for it would only flicker."""
-    return status.stage is RunStage.RUNNING and status.phase is not Phase.TRAINING
+    return status.stage is RunStage.RUNNING and status.phase not in _LASTING
 
 
 def outcome_words(outcome: Outcome | None) -> str:

@@ -1,21 +1,37 @@
 """What is trained: the kind of network and its layers."""
 
 from functools import partial
+from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QMimeData, Signal
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QCheckBox, QWidget
+from typing_extensions import override
 
-from gpupanel.domain.model import CnnModel, MlpModel, ModelSettings, SavedModel
+from gpupanel.domain.model import (
+    BuildableModel,
+    CnnModel,
+    MlpModel,
+    ModelSettings,
+    SavedModel,
+)
 from gpupanel.ui.widgets.choice_box import Choice, ChoiceBox
 from gpupanel.ui.widgets.layer_sketch import LayerSketch
 from gpupanel.ui.widgets.number_list_edit import NumberListEdit
+from gpupanel.ui.widgets.path_edit import PathEdit
 from gpupanel.ui.widgets.real_spin_box import FRACTION, RealSpinBox
-from gpupanel.ui.widgets.settings_form import SettingsCard, SettingsForm, teach
+from gpupanel.ui.widgets.settings_form import Note, SettingsCard, SettingsForm, teach
 
-_KINDS = (
+_BUILT = (
     Choice("mlp", "MLP: dense layers", "Every unit sees all of the layer before; for any data."),
     Choice("cnn", "CNN: convolutions", "Small filters slide over the picture; for images."),
 )
+_SAVED = (Choice("saved", "Saved: a .keras file", "A trained model, such as a run here leaves."),)
+_UNOFFERED = {
+    "mlp": "MLP (not trained yet)",
+    "cnn": "CNN (not trained yet)",
+    "saved": "Saved model (not trainable)",
+}
 
 _KIND_TIP = (
     "The kind of network. An MLP takes any data; a CNN looks for patterns that may stand anywhere "
@@ -37,6 +53,19 @@ _NORM_TIP = (
     "Brings the activations of each batch to a common scale after each hidden layer. It often "
     "allows a larger learning rate."
 )
+_SYNCHRONIZED_TIP = (
+    "Take the statistics of batch normalisation over the whole global batch: the result is the "
+    "same however the batch is divided. Without it each replica looks at its own share only, "
+    "which is faster, and the result depends on the shares."
+)
+_PATH_TIP = (
+    "A Keras model in a .keras file. Every run here leaves one in its folder, model.keras. It is "
+    "loaded in safe mode, so that it cannot run code."
+)
+_NO_FILE = (
+    "No model was chosen yet. Browse for a .keras file or drop one here; a run that completed "
+    "offers its own in the Live tab."
+)
 
 
 class ModelPanel(SettingsCard):
@@ -49,13 +78,27 @@ class ModelPanel(SettingsCard):
         super().__init__("Model", parent)
         self.setObjectName("model_panel")
         self._value: ModelSettings = MlpModel()
-        self._drafts: dict[str, ModelSettings] = {"mlp": MlpModel(), "cnn": CnnModel()}
-        self._kind = ChoiceBox(_KINDS)
+        self._last_built = "mlp"
+        self._trains = True
+        self._drafts: dict[str, ModelSettings] = {
+            "mlp": MlpModel(),
+            "cnn": CnnModel(),
+            "saved": SavedModel(),
+        }
+        self.setAcceptDrops(True)
+        self._kind = ChoiceBox(_BUILT)
         self._kind.setObjectName("model_selector")
         self._filters = NumberListEdit(placeholder="32, 64", least_length=1)
         self._hidden = NumberListEdit(placeholder="no hidden layer")
         self._dropout = RealSpinBox(FRACTION, step=0.05)
         self._norm = QCheckBox("&Batch normalisation")
+        self._synchronized = QCheckBox("S&ynchronised over the replicas")
+        self._path = PathEdit(
+            file_filter="Keras models (*.keras)",
+            placeholder="drop a .keras file",
+            title="Choose the model",
+        )
+        self._empty = Note(_NO_FILE)
         self._sketch = LayerSketch()
         self._lay_out()
         self._kind.choiceMade.connect(self._change_kind)
@@ -63,6 +106,8 @@ class ModelPanel(SettingsCard):
         self._hidden.numbersChanged.connect(partial(self._change, "hidden"))
         self._dropout.numberChanged.connect(partial(self._change, "dropout"))
         self._norm.toggled.connect(partial(self._change, "batch_norm"))
+        self._synchronized.toggled.connect(partial(self._change, "batch_norm_synchronized"))
+        self._path.pathChanged.connect(partial(self._change, "path"))
         self.setValue(self._value)
 
     def value(self) -> ModelSettings:
@@ -73,14 +118,67 @@ class ModelPanel(SettingsCard):
         """Shows other settings without telling anyone."""
         self._value = value
         self._drafts[value.source] = value
-        self._kind.setChoice(value.source)
+        self._kind.setChoice(value.source, unoffered=_UNOFFERED[value.source])
+        is_saved = isinstance(value, SavedModel)
+        self._form.set_row_visible(self._kind, visible=not is_saved or self._trains)
         self._form.set_row_visible(self._filters, visible=isinstance(value, CnnModel))
+        for editor in (self._hidden, self._dropout, self._norm, self._synchronized):
+            self._form.set_row_visible(editor, visible=not is_saved)
+        self._form.set_row_visible(self._path, visible=is_saved)
+        self._sketch.setVisible(not is_saved)
         if isinstance(value, CnnModel):
             self._filters.setNumbers(value.filters)
-        if not isinstance(value, SavedModel):
-            self._hidden.setNumbers(value.hidden)
-            self._dropout.setNumber(value.dropout)
-            self._norm.setChecked(value.batch_norm)
+        if isinstance(value, SavedModel):
+            self._empty.setVisible(not value.path)
+            self._path.setPath(value.path)
+        else:
+            self._empty.hide()
+            self._show_built(value)
+
+    def setTrains(self, trains: bool) -> None:
+        """Offers what can be trained, or what can be evaluated and predicted with."""
+        self._trains = trains
+        self._kind.setOffered(_BUILT if trains else _SAVED)
+        self.setValue(self._value)
+
+    def draft(self, source: str) -> ModelSettings:
+        """The settings that were last shown for a kind of model: ``mlp``, ``cnn`` or ``saved``."""
+        return self._drafts[source]
+
+    def built_draft(self) -> ModelSettings:
+        """The settings that were last shown for a model that is built here."""
+        return self._drafts[self._last_built]
+
+    @override
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if self._dropped(event.mimeData()) is None:
+            event.ignore()
+        else:
+            event.acceptProposedAction()
+
+    @override
+    def dropEvent(self, event: QDropEvent) -> None:
+        path = self._dropped(event.mimeData())
+        if path is None:
+            event.ignore()
+            return
+        self._take(SavedModel(path=path))
+        event.acceptProposedAction()
+
+    def _dropped(self, dropped: QMimeData) -> str | None:
+        """The path that a drop means: one .keras file, where a saved model is asked for."""
+        paths = [Path(url.toLocalFile()) for url in dropped.urls() if url.isLocalFile()]
+        if len(paths) != 1 or paths[0].suffix.lower() != ".keras":
+            return None
+        return str(paths[0]) if isinstance(self._value, SavedModel) else None
+
+    def _show_built(self, value: BuildableModel) -> None:
+        self._last_built = value.source
+        self._hidden.setNumbers(value.hidden)
+        self._dropout.setNumber(value.dropout)
+        self._norm.setChecked(value.batch_norm)
+        self._synchronized.setEnabled(value.batch_norm)
+        self._synchronized.setChecked(value.batch_norm_synchronized)
         self._sketch.setLayers(_layers(value))
 
     def _lay_out(self) -> None:
@@ -91,15 +189,21 @@ class ModelPanel(SettingsCard):
         self._form.add_row("D&ropout", self._dropout, _DROPOUT_TIP)
         teach(self._norm, "Batch normalisation", _NORM_TIP)
         self._form.add_wide(self._norm)
+        teach(self._synchronized, "Synchronised batch normalisation", _SYNCHRONIZED_TIP)
+        self._form.add_wide(self._synchronized)
+        self._form.add_row("F&ile", self._path, _PATH_TIP, widest=None)
         for key, editor in (
             ("source", self._kind),
             ("filters", self._filters),
             ("hidden", self._hidden),
             ("dropout", self._dropout),
             ("batch_norm", self._norm),
+            ("batch_norm_synchronized", self._synchronized),
+            ("path", self._path),
         ):
             self.set_editor(key, editor)
         self.body.addWidget(self._form)
+        self.body.addWidget(self._empty)
         self.body.addSpacing(8)
         self.body.addWidget(self._sketch)
 
@@ -115,10 +219,8 @@ class ModelPanel(SettingsCard):
             self.valueChanged.emit(value)
 
 
-def _layers(value: ModelSettings) -> tuple[str, ...]:
+def _layers(value: BuildableModel) -> tuple[str, ...]:
     """The layers in words, in the order in which an example passes them."""
-    if isinstance(value, SavedModel):
-        return ("examples", "saved model", "output")
     filters = value.filters if isinstance(value, CnnModel) else ()
     return (
         "examples",

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QCheckBox, QWidget
 from gpupanel.domain.training import Optimizer, TrainingSettings
 from gpupanel.ui.widgets.choice_box import Choice, ChoiceBox
 from gpupanel.ui.widgets.counter import Counter
+from gpupanel.ui.widgets.optional_real import OptionalReal
 from gpupanel.ui.widgets.real_spin_box import FRACTION, POSITIVE, RealSpinBox
 from gpupanel.ui.widgets.settings_form import SettingsCard, SettingsForm, teach
 
@@ -17,6 +18,7 @@ _OPTIMIZERS = (
     Choice(Optimizer.SGD, "SGD", "Plain steps down the gradient, with momentum if you like."),
     Choice(Optimizer.RMSPROP, "RMSprop", "Divides each step by how large recent gradients were."),
 )
+_MOST_RESTARTS = 100
 _WITH_MOMENTUM = (Optimizer.SGD, Optimizer.RMSPROP)
 
 _EPOCHS_TIP = "How many times the training goes through all examples."
@@ -46,6 +48,15 @@ _PATIENCE_TIP = (
     "End when the validation loss (the training loss where nothing is validated) has not fallen "
     "for so many epochs."
 )
+_CLIP_TIP = (
+    "Scale the gradient of an update down to this norm when it is longer: one strange batch then "
+    "cannot throw the weights far. It is taken of the whole gradient, after the replicas' parts "
+    "were summed."
+)
+_RESTART_TIP = (
+    "When a process of the run dies or hangs, end the others and start all of them again from the "
+    "last checkpoint, so many times at most."
+)
 _MIXED_TIP = (
     "Compute in 16-bit floats and keep the weights in 32: about half the memory, and faster on "
     "GPUs with tensor cores (compute capability 7.0 or more). On a CPU it is slower."
@@ -73,9 +84,12 @@ class TrainingPanel(SettingsCard):
         self._optimizer = ChoiceBox(_OPTIMIZERS)
         self._rate = RealSpinBox(POSITIVE)
         self._momentum = RealSpinBox(FRACTION, step=0.05)
+        self._clip = OptionalReal(POSITIVE, first=1.0, name="Clip norm", tip=_CLIP_TIP)
         self._seed = Counter()
         self._checkpoint = Counter(zero="never", before="every ", unit="epoch")
         self._patience = Counter(zero="off", before="after ", unit="epoch")
+        self._restarts = Counter(zero="never", before="up to ", unit="time")
+        self._restarts.setMaximum(_MOST_RESTARTS)
         self._mixed = QCheckBox("Mi&xed precision")
         self._jit = QCheckBox("XLA (&jit_compile)")
         self._tensorboard = QCheckBox("&TensorBoard files")
@@ -97,9 +111,11 @@ class TrainingPanel(SettingsCard):
         self._rate.setNumber(value.learning_rate)
         self._momentum.setNumber(value.momentum)
         self._momentum.setEnabled(value.optimizer in _WITH_MOMENTUM)
+        self._clip.setNumber(value.clip_norm)
         self._seed.setCount(value.seed)
         self._checkpoint.setCount(value.checkpoint_every_epochs)
         self._patience.setCount(value.early_stopping_patience or 0)
+        self._restarts.setCount(value.max_restarts)
         for box, checked in (
             (self._mixed, value.mixed_precision),
             (self._jit, value.jit_compile),
@@ -115,9 +131,11 @@ class TrainingPanel(SettingsCard):
         form.add_row("&Optimizer", self._optimizer, _OPTIMIZER_TIP)
         form.add_row("&Learning rate", self._rate, _RATE_TIP)
         form.add_row("&Momentum", self._momentum, _MOMENTUM_TIP)
+        form.add_row("Cl&ip gradients", self._clip, _CLIP_TIP)
         form.add_row("See&d", self._seed, _SEED_TIP)
         form.add_row("Chec&kpoint", self._checkpoint, _CHECKPOINT_TIP)
         form.add_row("Early sto&pping", self._patience, _PATIENCE_TIP)
+        form.add_row("Restart b&y itself", self._restarts, _RESTART_TIP)
         for box, tip in (
             (self._mixed, _MIXED_TIP),
             (self._jit, _JIT_TIP),
@@ -134,6 +152,7 @@ class TrainingPanel(SettingsCard):
             ("accumulation_steps", self._accumulation),
             ("seed", self._seed),
             ("checkpoint_every_epochs", self._checkpoint),
+            ("max_restarts", self._restarts),
         ):
             counter.countChanged.connect(partial(self._change, field))
             self.set_editor(field, counter)
@@ -147,6 +166,8 @@ class TrainingPanel(SettingsCard):
         for field, number in (("learning_rate", self._rate), ("momentum", self._momentum)):
             number.numberChanged.connect(partial(self._change, field))
             self.set_editor(field, number)
+        self._clip.numberChanged.connect(partial(self._change, "clip_norm"))
+        self.set_editor("clip_norm", self._clip)
         self._optimizer.choiceMade.connect(partial(self._change, "optimizer"))
         self.set_editor("optimizer", self._optimizer)
         self._patience.countChanged.connect(self._change_patience)

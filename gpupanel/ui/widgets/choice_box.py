@@ -56,6 +56,16 @@ class ChoiceBox(ComboBox):
         """The value of the entry that is shown."""
         return str(self.currentData())
 
+    def setOffered(self, choices: Sequence[Choice]) -> None:
+        """Offers other entries without telling anyone; the one that is shown stays shown."""
+        with QSignalBlocker(self):
+            value, label = self.choice(), self.currentText()
+            self.clear()
+            self._offered = len(choices)
+            for choice in choices:
+                self._append(choice)
+            self.setChoice(value, unoffered=label)
+
     def setChoice(self, value: str, *, unoffered: str = "{} (not usable)") -> None:
         """Shows a value without telling anyone.
 

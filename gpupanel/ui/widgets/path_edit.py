@@ -14,7 +14,12 @@ class PathEdit(QWidget):
     """A person typed or chose another path; :meth:`setPath` is silent."""
 
     def __init__(
-        self, *, file_filter: str = "", placeholder: str = "", parent: QWidget | None = None
+        self,
+        *,
+        file_filter: str = "",
+        placeholder: str = "",
+        title: str = "Choose the data",
+        parent: QWidget | None = None,
     ) -> None:
         """Makes the field.
 
@@ -22,10 +27,12 @@ class PathEdit(QWidget):
             file_filter: Qt's filter of file names (``"NumPy files (*.npz)"``); empty: a folder
                 is chosen.
             placeholder: Shown while the path is empty.
+            title: Of the dialog that the button opens.
             parent: The owner in Qt's sense.
         """
         super().__init__(parent)
         self._filter = file_filter
+        self._title = title
         self._field = QLineEdit(self)
         self._field.setPlaceholderText(placeholder)
         # What is dropped here is for the panel around, which knows what a file is good for.
@@ -54,7 +61,7 @@ class PathEdit(QWidget):
 
     def _open_dialog(self) -> None:
         # Opened, not executed: the event loop goes on and nothing waits for the answer.
-        dialog = QFileDialog(self, "Choose the data", self._field.text(), self._filter)
+        dialog = QFileDialog(self, self._title, self._field.text(), self._filter)
         if self._filter:
             dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         else:

@@ -1,0 +1,70 @@
+"""A number that can be left out."""
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+
+from gpupanel.ui.widgets.real_spin_box import RealRange, RealSpinBox
+from gpupanel.ui.widgets.settings_form import teach
+from gpupanel.ui.widgets.switch import Switch
+
+
+class OptionalReal(QWidget):
+    """A switch, and the number that holds while it is on; off keeps the number for later."""
+
+    numberChanged = Signal(object)
+    """A person chose another number, or ``None``; :meth:`setNumber` is silent."""
+
+    def __init__(
+        self, numbers: RealRange, *, first: float, name: str, tip: str, off: str = "off"
+    ) -> None:
+        """Makes the field.
+
+        Args:
+            numbers: Which numbers it takes.
+            first: The number that it has when it is switched on for the first time.
+            name: What it is called by assistive technology.
+            tip: What it does; shown over switch and number alike.
+            off: What leaving it out means.
+        """
+        super().__init__()
+        self._switch = Switch(self)
+        self._field = RealSpinBox(numbers, parent=self)
+        self._off = QLabel(off, self)
+        self._off.setProperty("tone", "muted")
+        self._field.setNumber(first)
+        teach(self._switch, f"{name}: on or off", tip)
+        teach(self._field, name, tip)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        layout.addWidget(self._switch)
+        layout.addWidget(self._field, 1)
+        layout.addWidget(self._off, 1)
+        self.setFocusProxy(self._switch)
+        self._switch.toggled.connect(self._turn)
+        self._field.numberChanged.connect(self.numberChanged)
+        self._show_state()
+
+    def number(self) -> float | None:
+        """The number; ``None`` while it is off."""
+        return self._field.number() if self._switch.isChecked() else None
+
+    def setNumber(self, number: float | None) -> None:
+        """Shows a number, or that there is none, without telling anyone."""
+        was_blocked = self._switch.blockSignals(True)
+        self._switch.setChecked(number is not None)
+        self._switch.blockSignals(was_blocked)
+        self._switch.update()
+        if number is not None:
+            self._field.setNumber(number)
+        self._show_state()
+
+    @Slot()
+    def _turn(self) -> None:
+        self._show_state()
+        self.numberChanged.emit(self.number())
+
+    def _show_state(self) -> None:
+        is_on = self._switch.isChecked()
+        self._field.setVisible(is_on)
+        self._off.setVisible(not is_on)
