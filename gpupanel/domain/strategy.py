@@ -19,6 +19,17 @@ class StrategyKind(StrEnum):
     MODEL_PARALLEL = "model_parallel"
 
 
+GANG_KINDS = (StrategyKind.MULTI_WORKER, StrategyKind.PARAMETER_SERVER)
+"""The strategies whose runs are several processes."""
+
+SHARING_KINDS = (
+    StrategyKind.MIRRORED,
+    StrategyKind.CENTRAL_STORAGE,
+    StrategyKind.MULTI_WORKER,
+)
+"""The strategies that divide each global batch over several replicas."""
+
+
 class AllReduce(StrEnum):
     """How gradients are summed over replicas."""
 

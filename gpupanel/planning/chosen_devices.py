@@ -9,6 +9,7 @@ from gpupanel.domain.device import (
 )
 from gpupanel.domain.problem import Change, Fix, Problem
 from gpupanel.domain.profile import Profile
+from gpupanel.planning.replacement import same_on_what_is_here
 
 
 def chosen_devices(
@@ -61,30 +62,21 @@ def lost_devices(
 
 def absent_devices(profile: Profile, inventory: DeviceInventory) -> list[Problem]:
     """Devices that the profile names and this machine has not."""
-    absent = [key for key in profile.devices.visible if inventory.device(key) is None]
+    absent = tuple(key for key in profile.devices.visible if inventory.device(key) is None)
     if not absent:
         return []
-    present = tuple(key for key in profile.devices.visible if key not in absent)
-    unused = [gpu.key for gpu in inventory.gpus if gpu.key not in present]
-    replacement = (*present, *unused[: len(absent)]) or (CPU_KEY,)
-    names = ", ".join(
-        device.name for key in replacement if (device := inventory.device(key)) is not None
-    )
     return [
         Problem(
             code="device_not_found",
             field="devices.visible",
             message=f"{_listed(absent)} not in this machine.",
             hint="Choose among the devices that are here, or put the device back.",
-            fix=Fix(
-                label=f"Use {names}",
-                changes=(Change(path=("devices", "visible"), value=list(replacement)),),
-            ),
+            fix=same_on_what_is_here(profile, inventory, absent),
         )
     ]
 
 
-def _listed(keys: list[str]) -> str:
+def _listed(keys: tuple[str, ...]) -> str:
     return f"The device {keys[0]} is" if len(keys) == 1 else f"The devices {', '.join(keys)} are"
 
 

@@ -4,7 +4,7 @@ from gpupanel.domain.device import DeviceKind, PhysicalDevice
 from gpupanel.domain.memory import LimitedMemory, SplitMemory
 from gpupanel.domain.plan import PlannedDevice
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.strategy import AllReduce, StrategyKind
+from gpupanel.domain.strategy import GANG_KINDS, AllReduce, StrategyKind
 from gpupanel.planning.memory_rules import grows
 
 
@@ -38,8 +38,10 @@ def planned_devices(
 
 def _logical_limits(profile: Profile, device: PhysicalDevice) -> tuple[int | None, ...]:
     if not device.is_gpu:
-        # A logical CPU must have no limit; a single one needs no configuration at all.
-        replicas = profile.devices.cpu_replicas
+        # A logical CPU must have no limit; a single one needs no configuration at all. Workers
+        # are processes: MultiWorkerMirroredStrategy uses one CPU device in each.
+        in_gang = profile.strategy.kind in GANG_KINDS
+        replicas = 1 if in_gang else profile.devices.cpu_replicas
         return (None,) * replicas if replicas > 1 else ()
     policy = profile.memory_policy(device.key)
     if isinstance(policy, LimitedMemory):
@@ -69,7 +71,7 @@ def environment(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> dict[s
     """
     gpus = [device for device in devices if device.is_gpu]
     if not gpus:
-        return {"CUDA_VISIBLE_DEVICES": "-1"}
+        return cpu_environment()
     variables = {
         "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
         "CUDA_VISIBLE_DEVICES": ",".join(gpu.key for gpu in gpus),
@@ -81,6 +83,11 @@ def environment(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> dict[s
         # With cuda_malloc_async a limit is no limit.
         variables["TF_GPU_ALLOCATOR"] = ""
     return variables
+
+
+def cpu_environment() -> dict[str, str]:
+    """Of a process that must not touch a GPU."""
+    return {"CUDA_VISIBLE_DEVICES": "-1"}
 
 
 def all_reduce(profile: Profile, devices: tuple[PlannedDevice, ...]) -> AllReduce:

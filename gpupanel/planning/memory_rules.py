@@ -14,7 +14,8 @@ from gpupanel.domain.memory import (
 )
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.strategy import AllReduce, StrategyKind
+from gpupanel.domain.strategy import GANG_KINDS, AllReduce, StrategyKind
+from gpupanel.planning.workers import device_groups
 
 
 def grows(policy: MemoryPolicy) -> bool:
@@ -33,14 +34,21 @@ def memory_problems(
     """Every problem of the memory policies of the chosen devices."""
     gpus = tuple(device for device in devices if device.is_gpu)
     problems = [
-        *_growth_differs(profile, gpus),
         *_cpu_has_no_policy(profile),
+        *_policy_without_gpus(profile, devices),
         *_nccl_with_split(profile, gpus),
         *_policy_of_absent_device(profile, inventory),
     ]
     for gpu in gpus:
         problems += _more_than_there_is(profile, gpu, sample)
     return problems
+
+
+def growth_problems(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> list[Problem]:
+    """Growth that differs between the GPUs of one process; workers each have their own."""
+    gpus = tuple(device for device in devices if device.is_gpu)
+    groups = device_groups(profile, gpus) if profile.strategy.kind in GANG_KINDS else (gpus,)
+    return [problem for group in groups for problem in _growth_differs(profile, group)]
 
 
 def _growth_differs(profile: Profile, gpus: tuple[PhysicalDevice, ...]) -> list[Problem]:
@@ -96,6 +104,36 @@ def _cpu_has_no_policy(profile: Profile) -> list[Problem]:
             message="TensorFlow cannot limit or grow the memory of the CPU.",
             hint="Remove this table; memory policies are for GPUs.",
             fix=Fix(label="Remove it", changes=(Change(path=("memory", CPU_KEY)),)),
+        )
+    ]
+
+
+def _policy_without_gpus(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> list[Problem]:
+    """A limit or a split for every GPU, where there is none: the run would not be what it says."""
+    policy = profile.memory.get(DEFAULT_MEMORY_KEY)
+    if any(device.is_gpu for device in devices) or not devices:
+        return []
+    if isinstance(policy, LimitedMemory):
+        what, fix = "limit the memory of", None
+    elif isinstance(policy, SplitMemory) and profile.devices.cpu_replicas == 1:
+        what, parts = "split", len(policy.split_mib)
+        fix = Fix(
+            label=f"Make {parts} logical devices of the CPU",
+            changes=(Change(path=("devices", "cpu_replicas"), value=parts),),
+        )
+    else:
+        return []
+    return [
+        Problem(
+            code="memory_policy_without_gpus",
+            severity=Severity.WARNING,
+            field=f"memory.{DEFAULT_MEMORY_KEY}",
+            message=f"This profile means to {what} GPUs, and this run uses the CPU, whose "
+            "memory TensorFlow neither limits nor splits.",
+            hint="Logical devices of the CPU can stand in for the parts of a split GPU."
+            if fix
+            else "Choose a GPU, or let it run without a limit.",
+            fix=fix,
         )
     ]
 

@@ -1,11 +1,11 @@
 """From a profile and the devices of this machine to problems and the launch plan."""
 
 from gpupanel.domain.device import DeviceInventory, TelemetrySample
-from gpupanel.domain.plan import LaunchPlan, PlannedReplica
+from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.strategy import StrategyKind
+from gpupanel.planning.batches import planned_batch_size
 from gpupanel.planning.chosen_devices import (
     absent_devices,
     chosen_devices,
@@ -13,20 +13,17 @@ from gpupanel.planning.chosen_devices import (
     mixed_kinds,
 )
 from gpupanel.planning.data_rules import data_problems
-from gpupanel.planning.device_layout import (
-    all_reduce,
-    environment,
-    logical_devices,
-    planned_devices,
-)
-from gpupanel.planning.memory_rules import memory_problems
+from gpupanel.planning.device_layout import all_reduce, logical_devices, planned_devices
+from gpupanel.planning.layout import Layout, lay_out
+from gpupanel.planning.memory_rules import growth_problems, memory_problems
 from gpupanel.planning.preparation import Preparation
 from gpupanel.planning.session_rules import (
     accumulation_problems,
     batch_norm_problems,
     session_problems,
 )
-from gpupanel.planning.strategy_rules import TRAINABLE_KINDS, shares_of, strategy_problems
+from gpupanel.planning.share_rules import shares_of
+from gpupanel.planning.strategy_rules import is_balanced, strategy_problems
 
 _ORDER = list(Severity)
 
@@ -46,9 +43,6 @@ def prepare(
         preview: What a look at the profile's data found, if somebody looked.
     """
     devices = chosen_devices(profile, inventory, sample)
-    planned = planned_devices(profile, devices)
-    logical = logical_devices(planned)
-    on_gpus = any(device.is_gpu for device in devices)
     problems = [
         *absent_devices(profile, inventory),
         *lost_devices(profile, inventory, sample),
@@ -57,33 +51,35 @@ def prepare(
         *data_problems(profile, preview),
         *session_problems(profile, devices),
     ]
-    if not logical:
+    if not devices:
         return Preparation(problems=_sorted(problems))
-    problems += strategy_problems(profile, len(logical), on_gpus=on_gpus)
-    if profile.strategy.kind not in TRAINABLE_KINDS:
-        return Preparation(problems=_sorted(problems))
-    if profile.strategy.kind is StrategyKind.ONE_DEVICE:
-        # The others stay hidden: TensorFlow would make a context on each that it sees.
-        devices, logical = devices[:1], logical[:1]
-        planned = planned_devices(profile, devices)
-    shares = shares_of(profile, len(logical))
+    layout = lay_out(profile, devices)
+    logical_count = len(logical_devices(planned_devices(profile, devices)))
+    problems += growth_problems(profile, devices)
+    problems += strategy_problems(profile, devices, layout, logical_count)
+    shares = shares_of(profile, len(layout.spots))
     if shares is None:
         return Preparation(problems=_sorted(problems))
-    problems += accumulation_problems(profile, shares)
-    problems += batch_norm_problems(profile, len(logical))
-    plan = LaunchPlan(
-        environment=environment(profile, devices),
-        devices=planned,
+    if profile.task == "train":
+        problems += accumulation_problems(profile, shares)
+        problems += batch_norm_problems(profile, len(layout.spots))
+    return Preparation(problems=_sorted(problems), plan=_plan(profile, layout, shares))
+
+
+def _plan(profile: Profile, layout: Layout, shares: tuple[int, ...]) -> LaunchPlan:
+    trains = profile.task == "train"
+    return LaunchPlan(
+        environment=layout.environment,
+        devices=layout.devices,
         strategy=profile.strategy.kind,
-        all_reduce=all_reduce(profile, planned),
-        replicas=tuple(
-            PlannedReplica(index=index, device_key=key, logical_device=name, share=share)
-            for index, ((key, name), share) in enumerate(zip(logical, shares, strict=True))
-        ),
-        global_batch_size=profile.training.global_batch_size,
-        accumulation_steps=profile.training.accumulation_steps,
+        all_reduce=all_reduce(profile, layout.devices),
+        replicas=layout.replicas(shares),
+        places=layout.places,
+        global_batch_size=planned_batch_size(profile),
+        accumulation_steps=profile.training.accumulation_steps if trains else 1,
+        balanced=trains and is_balanced(profile, len(shares)),
+        processes=layout.processes,
     )
-    return Preparation(problems=_sorted(problems), plan=plan)
 
 
 def _sorted(problems: list[Problem]) -> tuple[Problem, ...]:

@@ -1,170 +1,88 @@
-"""What a strategy needs of devices and batch, as problems with stable codes."""
+"""What a strategy needs of devices, as problems with stable codes."""
 
+from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.strategy import AllReduce, StrategyKind
-from gpupanel.planning.shares import equal_shares, proportional_shares
+from gpupanel.domain.strategy import GANG_KINDS, SHARING_KINDS, AllReduce, StrategyKind
+from gpupanel.planning.layout import Layout
+from gpupanel.planning.share_rules import share_problems
+from gpupanel.planning.workers import worker_problems
 
-TRAINABLE_KINDS = (StrategyKind.ONE_DEVICE, StrategyKind.MIRRORED)
-"""The strategies that this version trains with."""
-
-
-def strategy_problems(profile: Profile, logical_count: int, *, on_gpus: bool) -> list[Problem]:
-    """Every problem of the strategy on so many logical devices."""
-    if profile.strategy.kind not in TRAINABLE_KINDS:
-        return [_kind_not_available(profile)]
-    if profile.strategy.kind is StrategyKind.ONE_DEVICE:
-        return _devices_unused(profile, logical_count)
-    return [
-        *_single_replica(logical_count),
-        *_share_problems(profile, logical_count),
-        *_nccl_without_gpus(profile, on_gpus=on_gpus),
-    ]
+_CPU_REPLICAS = 2
 
 
-def shares_of(profile: Profile, replica_count: int) -> tuple[int, ...] | None:
-    """The share of each replica; ``None`` while those of the profile do not fit."""
-    batch, shares = profile.training.global_batch_size, profile.strategy.shares
-    if profile.strategy.kind is StrategyKind.ONE_DEVICE:
-        return (batch,)
-    if shares == "equal":
-        return equal_shares(batch, replica_count)
-    if isinstance(shares, str) or len(shares) != replica_count or sum(shares) != batch:
-        return None
-    return shares
+def strategy_problems(
+    profile: Profile, devices: tuple[PhysicalDevice, ...], layout: Layout, logical_count: int
+) -> list[Problem]:
+    """Every problem of the strategy.
+
+    Args:
+        profile: What the person chose.
+        devices: The chosen ones.
+        layout: What the strategy makes of them.
+        logical_count: Logical devices of all that are chosen.
+    """
+    kind = profile.strategy.kind
+    on_gpus = any(device.is_gpu for device in devices)
+    problems = share_problems(profile, len(layout.spots))
+    problems += _nccl_without_gpus(profile, on_gpus=on_gpus) or _all_reduce_unused(profile)
+    problems += _workers_unused(profile)
+    if kind is StrategyKind.ONE_DEVICE:
+        return [*problems, *_devices_unused(logical_count)]
+    if kind in GANG_KINDS:
+        return [*problems, *worker_problems(profile, devices)]
+    if logical_count == 1:
+        problems.append(_single_logical_device(profile, on_gpus=on_gpus))
+    return problems
 
 
 def _set_strategy(key: str, value: object) -> Change:
     return Change(path=("strategy", key), value=value)
 
 
-def _kind_not_available(profile: Profile) -> Problem:
-    return Problem(
-        code="strategy_not_available",
-        field="strategy.kind",
-        message=f"This version cannot train with the strategy {profile.strategy.kind}.",
-        hint="Use mirrored for several devices, one_device for one.",
-        fix=Fix(
-            label="Use mirrored",
-            changes=(_set_strategy("kind", StrategyKind.MIRRORED.value),),
-        ),
-    )
-
-
-def _devices_unused(profile: Profile, logical_count: int) -> list[Problem]:
-    shares = profile.strategy.shares
-    problems = []
-    if logical_count > 1:
-        problems.append(
-            Problem(
-                code="devices_unused",
-                severity=Severity.WARNING,
-                field="strategy.kind",
-                message=f"One device trains; {logical_count - 1} of the {logical_count} chosen "
-                "logical devices will idle.",
-                hint="Train on all of them with the mirrored strategy, or switch the others off.",
-                fix=Fix(
-                    label="Use mirrored",
-                    changes=(_set_strategy("kind", StrategyKind.MIRRORED.value),),
-                ),
-            )
-        )
-    if not isinstance(shares, str):
-        problems.append(
-            Problem(
-                code="shares_unused",
-                severity=Severity.HINT,
-                field="strategy.shares",
-                message="Shares mean nothing on one device: it takes the whole batch.",
-                hint='Set them to "equal".',
-                fix=Fix(label="Set to equal", changes=(_set_strategy("shares", "equal"),)),
-            )
-        )
-    return problems
-
-
-def _single_replica(logical_count: int) -> list[Problem]:
-    if logical_count != 1:
+def _devices_unused(logical_count: int) -> list[Problem]:
+    if logical_count == 1:
         return []
     return [
         Problem(
-            code="single_replica",
-            severity=Severity.HINT,
-            field="strategy.kind",
-            message="The mirrored strategy has one replica only: the same as one device.",
-            hint="Switch more devices on, or use one_device.",
-        )
-    ]
-
-
-def _share_problems(profile: Profile, replica_count: int) -> list[Problem]:
-    batch, shares = profile.training.global_batch_size, profile.strategy.shares
-    if shares == "balanced":
-        return [_balanced_not_available()]
-    if isinstance(shares, str):
-        return [_batch_too_small(batch, replica_count)] if batch < replica_count else []
-    if len(shares) != replica_count:
-        message = f"{len(shares)} shares are given for {replica_count} replicas."
-        better = equal_shares(batch, replica_count)
-    elif sum(shares) != batch:
-        message = f"The shares sum to {sum(shares)}, the global batch size is {batch}."
-        better = proportional_shares(batch, shares)
-    else:
-        return _idle_replicas(shares)
-    return [
-        Problem(
-            code="shares_do_not_fit",
-            field="strategy.shares",
-            message=message,
-            hint=f"Give {replica_count} numbers that sum to {batch}.",
-            fix=Fix(
-                label=f"Use {' + '.join(map(str, better))}",
-                changes=(_set_strategy("shares", list(better)),),
-            ),
-        )
-    ]
-
-
-def _balanced_not_available() -> Problem:
-    return Problem(
-        code="shares_not_available",
-        field="strategy.shares",
-        message="This version does not measure balanced shares.",
-        hint="Use equal shares, or give each replica its number of examples.",
-        fix=Fix(label="Use equal shares", changes=(_set_strategy("shares", "equal"),)),
-    )
-
-
-def _batch_too_small(batch: int, replica_count: int) -> Problem:
-    return Problem(
-        code="batch_smaller_than_replicas",
-        field="training.global_batch_size",
-        message=f"A global batch of {batch} cannot be divided among {replica_count} replicas: "
-        "some would have nothing to do.",
-        hint=f"Use a global batch of at least {replica_count}, or fewer replicas.",
-        fix=Fix(
-            label=f"Use a batch of {replica_count}",
-            changes=(
-                Change(path=("training", "global_batch_size"), value=replica_count),
-                _set_strategy("shares", "equal"),
-            ),
-        ),
-    )
-
-
-def _idle_replicas(shares: tuple[int, ...]) -> list[Problem]:
-    idle = [str(index) for index, share in enumerate(shares) if share == 0]
-    if not idle:
-        return []
-    return [
-        Problem(
-            code="replica_without_share",
+            code="devices_unused",
             severity=Severity.WARNING,
-            field="strategy.shares",
-            message=f"Replica {', '.join(idle)} has a share of 0 and will only wait.",
-            hint="Give it examples, or switch its device off.",
+            field="strategy.kind",
+            message=f"One device works; {logical_count - 1} of the {logical_count} chosen "
+            "logical devices will idle.",
+            hint="Work on all of them with the mirrored strategy, or switch the others off.",
+            fix=Fix(
+                label="Use mirrored",
+                changes=(_set_strategy("kind", StrategyKind.MIRRORED.value),),
+            ),
         )
     ]
+
+
+def _single_logical_device(profile: Profile, *, on_gpus: bool) -> Problem:
+    """A strategy for several devices has one; layers placed by hand cannot go elsewhere then."""
+    parallel = profile.strategy.kind is StrategyKind.MODEL_PARALLEL
+    placement = profile.strategy.placement
+    places = 1 + max(placement.values(), default=0) if isinstance(placement, dict) else 0
+    wanted = max(_CPU_REPLICAS, places)
+    several = Fix(
+        label=f"Make {wanted} logical devices of the CPU",
+        changes=(Change(path=("devices", "cpu_replicas"), value=wanted),),
+    )
+    one = Fix(
+        label="Use one device",
+        changes=(_set_strategy("kind", StrategyKind.ONE_DEVICE.value),),
+    )
+    return Problem(
+        code="single_replica",
+        severity=Severity.HINT,
+        field="strategy.kind",
+        message="All layers are on the one device that there is: the same as one device."
+        if parallel
+        else f"The strategy {profile.strategy.kind} has one replica only: the same as one device.",
+        hint="Switch more devices on, or use one_device.",
+        fix=one if on_gpus else several,
+    )
 
 
 def _nccl_without_gpus(profile: Profile, *, on_gpus: bool) -> list[Problem]:
@@ -176,9 +94,64 @@ def _nccl_without_gpus(profile: Profile, *, on_gpus: bool) -> list[Problem]:
             field="strategy.all_reduce",
             message="NCCL sums over NVIDIA GPUs only, and this run uses the CPU.",
             hint="Let the strategy choose.",
-            fix=Fix(
-                label="Choose automatically",
-                changes=(_set_strategy("all_reduce", AllReduce.AUTO.value),),
-            ),
+            fix=_CHOOSE_AUTOMATICALLY,
         )
     ]
+
+
+_CHOOSE_AUTOMATICALLY = Fix(
+    label="Choose automatically", changes=(_set_strategy("all_reduce", AllReduce.AUTO.value),)
+)
+
+
+def _all_reduce_unused(profile: Profile) -> list[Problem]:
+    kind, chosen = profile.strategy.kind, profile.strategy.all_reduce
+    if chosen is AllReduce.AUTO or kind is StrategyKind.MIRRORED:
+        return []
+    if kind is StrategyKind.MULTI_WORKER and chosen is AllReduce.NCCL:
+        return []
+    how = {
+        StrategyKind.MULTI_WORKER: "workers sum over a ring, or by NCCL",
+        StrategyKind.CENTRAL_STORAGE: "gradients are summed where the weights are",
+    }.get(kind, "no gradients are summed over replicas")
+    return [
+        Problem(
+            code="all_reduce_unused",
+            severity=Severity.HINT,
+            field="strategy.all_reduce",
+            message=f"{chosen} is not used by the strategy {kind}: {how}.",
+            hint="Let the strategy choose.",
+            fix=_CHOOSE_AUTOMATICALLY,
+        )
+    ]
+
+
+def _workers_unused(profile: Profile) -> list[Problem]:
+    """Keys of other strategies: nothing breaks, but they do nothing."""
+    strategy = profile.strategy
+    unused = [
+        key
+        for key, kinds in (
+            ("workers", GANG_KINDS),
+            ("parameter_servers", (StrategyKind.PARAMETER_SERVER,)),
+            ("placement", (StrategyKind.MODEL_PARALLEL,)),
+        )
+        if getattr(strategy, key) is not None and strategy.kind not in kinds
+    ]
+    return [
+        Problem(
+            code="strategy_key_unused",
+            severity=Severity.HINT,
+            field=f"strategy.{key}",
+            message=f"{key} means nothing to the strategy {strategy.kind}.",
+            hint="Remove it, or choose a strategy that uses it.",
+            fix=Fix(label="Remove it", changes=(_set_strategy(key, None),)),
+        )
+        for key in unused
+    ]
+
+
+def is_balanced(profile: Profile, replica_count: int) -> bool:
+    """Whether shares are measured; one replica takes everything in any case."""
+    shares, kind = profile.strategy.shares, profile.strategy.kind
+    return shares == "balanced" and kind in SHARING_KINDS and replica_count > 1

@@ -1,6 +1,8 @@
 """The exact environment and ``tf.config`` calls of a plan, as a person may read and copy them."""
 
-from gpupanel.domain.plan import LaunchPlan, PlannedDevice
+from typing import assert_never
+
+from gpupanel.domain.plan import LaunchPlan, PlannedDevice, PlannedProcess, ProcessRole
 from gpupanel.domain.strategy import AllReduce, StrategyKind
 
 _CROSS_DEVICE_OPS = {
@@ -8,19 +10,64 @@ _CROSS_DEVICE_OPS = {
     AllReduce.HIERARCHICAL_COPY: "HierarchicalCopyAllReduce",
     AllReduce.REDUCTION_TO_ONE_DEVICE: "ReductionToOneDevice",
 }
+_TASK_TYPES = {
+    ProcessRole.WORKER: "worker",
+    ProcessRole.COORDINATOR: "chief",
+    ProcessRole.PARAMETER_SERVER: "ps",
+}
+_FIRST_PORT = 12345
 
 
 def tensorflow_calls(plan: LaunchPlan) -> str:
-    """Python that configures TensorFlow as the plan says, from the environment to the strategy."""
-    lines = ["import os", ""]
-    lines += [f'os.environ["{key}"] = "{value}"' for key, value in plan.environment.items()]
+    """Python that configures TensorFlow as the plan says, from the environment to the strategy.
+
+    Of several processes each runs it with its own ``PROCESS``; the ports are examples, since free
+    ones are chosen when a run starts.
+    """
+    lines = _environment_of_gang(plan) if plan.processes else _environment(plan)
     lines += ["", "import tensorflow as tf", ""]
     for kind in dict.fromkeys(device.kind for device in plan.devices):
         name = kind.lower() + "s"
         lines.append(f'{name} = tf.config.list_physical_devices("{kind.upper()}")')
-    for device in plan.devices:
-        lines += _configuration(device)
-    return "\n".join([*lines, "", _strategy(plan)]) + "\n"
+    for place, process in enumerate(plan.gang):
+        configured = [line for device in process.devices for line in _configuration(device)]
+        if plan.processes and configured:
+            lines.append(f"if PROCESS == {place}:")
+            configured = [f"    {line}" for line in configured]
+        lines += configured
+    return "\n".join([*lines, "", *_strategy(plan)]) + "\n"
+
+
+def _environment(plan: LaunchPlan) -> list[str]:
+    variables = plan.environment.items()
+    return ["import os", "", *(f'os.environ["{key}"] = "{value}"' for key, value in variables)]
+
+
+def _environment_of_gang(plan: LaunchPlan) -> list[str]:
+    lines = ["import json", "import os", "", f"PROCESS = 0  # of {len(plan.gang)}", "VARIABLES = ["]
+    for process in plan.gang:
+        pairs = ", ".join(f'"{key}": "{value}"' for key, value in process.environment.items())
+        lines.append(f"    {{{pairs}}},  # {process.name}")
+    lines += ["]", "TASKS = ["]
+    for process in plan.gang:
+        lines.append(f'    {{"type": "{_task_type(process)}", "index": {process.index}}},')
+    lines += ["]", "CLUSTER = {"]
+    port = _FIRST_PORT
+    for task_type in dict.fromkeys(_task_type(process) for process in plan.gang):
+        count = sum(_task_type(process) == task_type for process in plan.gang)
+        addresses = ", ".join(f'"127.0.0.1:{port + index}"' for index in range(count))
+        lines.append(f'    "{task_type}": [{addresses}],')
+        port += count
+    return [
+        *lines,
+        "}",
+        "os.environ.update(VARIABLES[PROCESS])",
+        'os.environ["TF_CONFIG"] = json.dumps({"cluster": CLUSTER, "task": TASKS[PROCESS]})',
+    ]
+
+
+def _task_type(process: PlannedProcess) -> str:
+    return _TASK_TYPES[process.role]
 
 
 def _configuration(device: PlannedDevice) -> list[str]:
@@ -37,10 +84,46 @@ def _configuration(device: PlannedDevice) -> list[str]:
     return lines
 
 
-def _strategy(plan: LaunchPlan) -> str:
-    if plan.strategy is StrategyKind.ONE_DEVICE:
-        return f'strategy = tf.distribute.OneDeviceStrategy("{plan.replicas[0].logical_device}")'
-    names = ", ".join(f'"{replica.logical_device}"' for replica in plan.replicas)
-    operations = _CROSS_DEVICE_OPS.get(plan.all_reduce)
-    extra = f", cross_device_ops=tf.distribute.{operations}()" if operations else ""
-    return f"strategy = tf.distribute.MirroredStrategy([{names}]{extra})"
+def _strategy(plan: LaunchPlan) -> list[str]:
+    names = [f'"{replica.logical_device}"' for replica in plan.replicas]
+    match plan.strategy:
+        case StrategyKind.ONE_DEVICE:
+            return [f"strategy = tf.distribute.OneDeviceStrategy({names[0]})"]
+        case StrategyKind.MIRRORED:
+            operations = _CROSS_DEVICE_OPS.get(plan.all_reduce)
+            extra = f", cross_device_ops=tf.distribute.{operations}()" if operations else ""
+            return [f"strategy = tf.distribute.MirroredStrategy([{', '.join(names)}]{extra})"]
+        case StrategyKind.CENTRAL_STORAGE:
+            return [
+                "strategy = tf.distribute.experimental.CentralStorageStrategy(",
+                f'    compute_devices=[{", ".join(names)}], parameter_device="/device:CPU:0"',
+                ")",
+            ]
+        case StrategyKind.MULTI_WORKER:
+            return _multi_worker(plan)
+        case StrategyKind.PARAMETER_SERVER:
+            return [
+                "resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()",
+                'if TASKS[PROCESS]["type"] == "chief":',
+                "    strategy = tf.distribute.ParameterServerStrategy(resolver)",
+                "else:",
+                "    server = tf.distribute.Server(",
+                '        resolver.cluster_spec(), resolver.task_type, resolver.task_id, "grpc"',
+                "    )",
+                "    server.join()",
+            ]
+        case StrategyKind.MODEL_PARALLEL:
+            places = ", ".join(f'"{place.logical_device}"' for place in plan.places)
+            return [f"PLACES = [{places}]  # each layer is built and called on one of them"]
+    assert_never(plan.strategy)
+
+
+def _multi_worker(plan: LaunchPlan) -> list[str]:
+    options = ""
+    if plan.all_reduce is AllReduce.NCCL:
+        nccl = "tf.distribute.experimental.CommunicationImplementation.NCCL"
+        options = (
+            "\n    tf.distribute.experimental.CommunicationOptions(\n"
+            f"        implementation={nccl}\n    )\n"
+        )
+    return [f"strategy = tf.distribute.MultiWorkerMirroredStrategy({options})"]

@@ -54,7 +54,7 @@ def train_replica(indices):
         found = tape.gradient(scaled, [variable.value for variable in model.trainable_variables])
         gradients = found if gradients is None else [a + b for a, b in zip(gradients, found)]
         loss_sum, measure_sum = loss_sum + loss, measure_sum + measure
-    optimizer.apply(gradients, model.trainable_variables)  # sums over replicas
+{clip}    optimizer.apply(gradients, model.trainable_variables)  # sums over replicas
     return loss_sum, measure_sum
 
 
@@ -101,6 +101,14 @@ keras.Model(model.input, final(model.output)).save("model.keras")
 """
 
 
+_CLIP = """    # The gradient of the whole batch is clipped: summed first; apply sums once more.
+    context = tf.distribute.get_replica_context()
+    whole = context.all_reduce(tf.distribute.ReduceOp.SUM, gradients)
+    clipped, _ = tf.clip_by_global_norm(whole, {norm!r})
+    gradients = [each / context.num_replicas_in_sync for each in clipped]
+"""
+
+
 def loop_section(profile: Profile, plan: LaunchPlan) -> str:
     """Python that trains, validates after each epoch and saves ``model.keras``."""
     training = profile.training
@@ -111,6 +119,7 @@ def loop_section(profile: Profile, plan: LaunchPlan) -> str:
         batch=plan.global_batch_size,
         shares=list(plan.shares),
         parts=plan.accumulation_steps,
+        clip="" if training.clip_norm is None else _CLIP.format(norm=training.clip_norm),
         jit=", jit_compile=True" if training.jit_compile and len(plan.replicas) == 1 else "",
         unit_squared="UNIT**2" if values else "1.0",
         order=shuffled if profile.data.shuffle else "np.arange(len(x))",

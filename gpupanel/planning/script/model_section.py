@@ -45,10 +45,15 @@ def _convolutions(model: CnnModel) -> list[str]:
     for filters in model.filters:
         lines.append(f'hidden = keras.layers.Conv2D({filters}, 3, padding="same")(hidden)')
         if model.batch_norm:
-            lines.append("hidden = keras.layers.BatchNormalization(synchronized=True)(hidden)")
+            lines.append(_batch_norm(model))
         lines.append("hidden = keras.layers.ReLU()(hidden)")
         lines.append("hidden = keras.layers.MaxPooling2D(2)(hidden)")
     return [*lines, "hidden = keras.layers.Flatten()(hidden)"]
+
+
+def _batch_norm(model: BuildableModel) -> str:
+    synchronized = model.batch_norm_synchronized
+    return f"hidden = keras.layers.BatchNormalization(synchronized={synchronized})(hidden)"
 
 
 def _dense(model: BuildableModel) -> list[str]:
@@ -56,7 +61,7 @@ def _dense(model: BuildableModel) -> list[str]:
     for units in model.hidden:
         lines.append(f"hidden = keras.layers.Dense({units})(hidden)")
         if model.batch_norm:
-            lines.append("hidden = keras.layers.BatchNormalization(synchronized=True)(hidden)")
+            lines.append(_batch_norm(model))
         lines.append("hidden = keras.layers.ReLU()(hidden)")
         if model.dropout:
             lines.append(f"hidden = keras.layers.Dropout({model.dropout})(hidden)")

@@ -14,6 +14,7 @@ from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.plan import LaunchPlan, PlannedReplica
 from gpupanel.domain.preview import DataPreview, ExamplePreview
 from gpupanel.domain.problem import Change, Fix, Problem
+from gpupanel.domain.process_environment import PROCESS_VARIABLE, SUPERVISOR_PID_VARIABLE
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind
@@ -27,6 +28,8 @@ PROBLEM = Problem(
 EVERY_EVENT: list[Event] = [
     events.RunStarted(time_s=1.5, supervisor_pid=1),
     events.TrainerStarted(time_s=1.5, pid=2),
+    events.RunRestarted(time_s=1.5, attempt=1, problem=PROBLEM),
+    events.TrainingResumed(time_s=1.5, path="checkpoints/step-000000003", epoch=2, step=3),
     events.PhaseChanged(time_s=1.5, phase=events.Phase.TRACING),
     events.DevicesReady(
         time_s=1.5,
@@ -43,6 +46,37 @@ EVERY_EVENT: list[Event] = [
         steps_per_epoch=3,
     ),
     events.ModelReady(time_s=1.5, parameters=10, trainable_parameters=9),
+    events.LayersPlaced(
+        time_s=1.5,
+        layers=(
+            events.PlacedLayer(
+                name="dense_1",
+                place=1,
+                device_key="cpu",
+                logical_device="/device:CPU:1",
+                parameters=10,
+            ),
+        ),
+    ),
+    events.SharesChosen(
+        time_s=1.5,
+        step=3,
+        shares=(48, 16),
+        speeds=(
+            events.ReplicaSpeed(replica=0, examples_per_second=300.0),
+            events.ReplicaSpeed(replica=1, examples_per_second=100.0, largest_share=16),
+        ),
+        reason="adjusted",
+    ),
+    events.ExamplesDone(time_s=1.5, examples=1, examples_total=2, examples_per_second=1e3),
+    events.EvaluationDone(
+        time_s=1.5,
+        examples=3,
+        metrics=Metrics(accuracy=0.5),
+        confusion=((1, 1), (0, 1)),
+        class_names=("0", "1"),
+    ),
+    events.PredictionsSaved(time_s=1.5, path="predictions.npz", examples=3),
     events.StepsDone(
         time_s=1.5,
         step=3,
@@ -135,6 +169,8 @@ def test_that_the_names_in_a_run_are_those_that_scripts_rely_on(tmp_path: Path) 
             layout.checkpoints,
             layout.tensorboard,
             layout.model,
+            layout.heartbeats,
+            layout.predictions("csv"),
         )
     }
     assert layout.name == "2026-11-21T10-15-02-digits"
@@ -149,4 +185,10 @@ def test_that_the_names_in_a_run_are_those_that_scripts_rely_on(tmp_path: Path) 
         "checkpoints",
         "tensorboard",
         "model.keras",
+        "heartbeats",
+        "predictions.csv",
     }
+
+
+def test_that_a_process_learns_two_different_things_from_its_environment() -> None:
+    assert len({SUPERVISOR_PID_VARIABLE, PROCESS_VARIABLE}) == 2

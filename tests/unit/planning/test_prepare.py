@@ -22,7 +22,6 @@ from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.domain.training import Optimizer, TrainingSettings
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import prepare
-from gpupanel.planning.strategy_rules import TRAINABLE_KINDS
 from tests.fakes.devices import CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL, sample_with
 
 MIRRORED = StrategySettings(kind=StrategyKind.MIRRORED)
@@ -252,42 +251,9 @@ def test_that_nccl_on_the_cpu_is_refused() -> None:
     assert found(cpu_profile(strategy=strategy), "nccl_without_gpus", CPU_ONLY).is_error
 
 
-@pytest.mark.parametrize(
-    ("visible", "replacement"),
-    [
-        (("GPU-gone",), ["GPU-4090"]),
-        (("GPU-4090", "GPU-gone"), ["GPU-4090", "GPU-3060"]),
-        (("GPU-gone", "GPU-lost"), ["GPU-4090", "GPU-3060"]),
-    ],
-)
-def test_that_a_device_that_is_not_here_is_refused_and_another_offered(
-    visible: tuple[str, ...], replacement: list[str]
-) -> None:
-    profile = profile_with(devices=DeviceSettings(visible=visible))
-    problem = found(profile, "device_not_found")
-    assert problem.is_error
-    assert problem.fix is not None
-    assert problem.fix.changes == (Change(path=("devices", "visible"), value=replacement),)
-
-
-def test_that_the_cpu_is_offered_where_no_gpu_is() -> None:
-    profile = profile_with(devices=DeviceSettings(visible=("GPU-gone",)))
-    assert prepare(profile, CPU_ONLY).plan is None
-    fix = found(profile, "device_not_found", CPU_ONLY).fix
-    assert fix is not None
-    assert fix.label == "Use a CPU"
-
-
 def test_that_cpu_and_gpu_together_are_refused() -> None:
     profile = profile_with(devices=DeviceSettings(visible=("cpu", "GPU-4090")))
     assert found(profile, "devices_mixed").is_error
-
-
-@pytest.mark.parametrize("kind", sorted(set(StrategyKind) - set(TRAINABLE_KINDS)))
-def test_that_a_strategy_that_is_not_built_yet_is_refused(kind: StrategyKind) -> None:
-    profile = profile_with(strategy=StrategySettings(kind=kind))
-    assert found(profile, "strategy_not_available").is_error
-    assert prepare(profile, TWO_UNEQUAL).plan is None
 
 
 def test_that_idle_devices_of_a_one_device_run_are_told() -> None:
@@ -330,11 +296,6 @@ def test_that_a_replica_without_a_share_is_warned_of() -> None:
     strategy = StrategySettings(kind=StrategyKind.MIRRORED, shares=(64, 0))
     problem = found(cpu_profile(strategy=strategy), "replica_without_share", CPU_ONLY)
     assert problem.severity is Severity.WARNING
-
-
-def test_that_balanced_shares_are_refused_until_they_are_measured() -> None:
-    strategy = StrategySettings(kind=StrategyKind.MIRRORED, shares="balanced")
-    assert found(cpu_profile(strategy=strategy), "shares_not_available", CPU_ONLY).is_error
 
 
 def test_that_a_batch_smaller_than_the_replicas_is_refused() -> None:

@@ -6,7 +6,8 @@ import symtable
 import pytest
 
 from gpupanel.domain.data import DataSettings, DigitsData, ImagesData, KerasData, NpzData
-from gpupanel.domain.model import CnnModel, MlpModel
+from gpupanel.domain.model import CnnModel, MlpModel, ModelSettings, SavedModel
+from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import Optimizer, TrainingSettings
@@ -105,3 +106,37 @@ def test_that_a_name_cannot_break_out_of_the_scripts_first_line() -> None:
     text = script(name='"""; import os; os.remove("x")  # \\')
     assert isinstance(ast.parse(text).body[0], ast.Expr)
     assert "os.remove" not in ast.unparse(ast.parse(text).body[1:3])
+
+
+def test_that_a_clipped_gradient_is_that_of_the_whole_batch() -> None:
+    text = script(training=TrainingSettings(clip_norm=0.5))
+    summed, clipped = (
+        text.index("context.all_reduce"),
+        text.index("clip_by_global_norm(whole, 0.5)"),
+    )
+    assert summed < clipped < text.index("optimizer.apply")
+    assert "clip_by_global_norm" not in script()
+
+
+@pytest.mark.parametrize("synchronized", [True, False])
+def test_that_the_script_normalises_batches_as_the_run_does(*, synchronized: bool) -> None:
+    text = script(model=CnnModel(batch_norm=True, batch_norm_synchronized=synchronized))
+    assert f"BatchNormalization(synchronized={synchronized})" in text
+
+
+@pytest.mark.parametrize(
+    ("kind", "model"),
+    [
+        (StrategyKind.MULTI_WORKER, MlpModel()),
+        (StrategyKind.ONE_DEVICE, SavedModel(path="model.keras")),
+    ],
+)
+def test_that_a_run_that_is_more_than_a_script_is_not_exported(
+    kind: StrategyKind, model: ModelSettings
+) -> None:
+    profile = Profile(strategy=StrategySettings(kind=kind))
+    plan = prepare(profile, CPU_ONLY).plan
+    assert plan is not None
+    with pytest.raises(ProblemError) as refused:
+        stand_alone_script(profile.model_copy(update={"model": model}), plan)
+    assert refused.value.problems[0].code == "export_not_available"

@@ -1,10 +1,11 @@
 """The calls that a person may copy are Python, and say what the plan says."""
 
 import ast
+from typing import Any
 
 import pytest
 
-from gpupanel.domain.memory import LimitedMemory
+from gpupanel.domain.memory import GrowingMemory, LimitedMemory
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.planning.prepare import prepare
@@ -59,3 +60,52 @@ def test_that_one_device_is_named() -> None:
 def test_that_the_chosen_all_reduce_is_named(all_reduce: AllReduce, name: str) -> None:
     strategy = StrategySettings(kind=StrategyKind.MIRRORED, all_reduce=all_reduce)
     assert f"cross_device_ops=tf.distribute.{name}()" in calls(Profile(strategy=strategy))
+
+
+def cpu_calls(kind: StrategyKind, **strategy: Any) -> str:
+    devices = DeviceSettings(cpu_replicas=2)
+    return calls(
+        Profile(devices=devices, strategy=StrategySettings(kind=kind, **strategy)), CPU_ONLY
+    )
+
+
+def test_that_central_storage_keeps_weights_in_host_memory() -> None:
+    text = cpu_calls(StrategyKind.CENTRAL_STORAGE)
+    assert 'compute_devices=["/device:CPU:0", "/device:CPU:1"]' in text
+    assert 'parameter_device="/device:CPU:0"' in text
+
+
+def test_that_each_worker_is_told_its_gpu_and_its_task() -> None:
+    memory = {"GPU-3060": LimitedMemory(limit_mib=1024), "GPU-4090": GrowingMemory()}
+    strategy = StrategySettings(kind=StrategyKind.MULTI_WORKER, all_reduce=AllReduce.NCCL)
+    text = calls(Profile(memory=memory, strategy=strategy))
+    variables: dict[str, Any] = {}
+    exec(text.split("os.environ.update")[0], variables)
+    visible = [each["CUDA_VISIBLE_DEVICES"] for each in variables["VARIABLES"]]
+    assert visible == ["GPU-4090", "GPU-3060"]
+    assert variables["TASKS"] == [{"type": "worker", "index": 0}, {"type": "worker", "index": 1}]
+    assert len(set(variables["CLUSTER"]["worker"])) == 2
+    assert "if PROCESS == 1:\n    tf.config.set_logical_device_configuration(gpus[0]" in text
+    assert "CommunicationImplementation.NCCL" in text
+
+
+def test_that_workers_without_a_choice_sum_as_tensorflow_likes() -> None:
+    text = cpu_calls(StrategyKind.MULTI_WORKER)
+    assert "MultiWorkerMirroredStrategy()" in text
+    assert "if PROCESS" not in text
+
+
+def test_that_a_parameter_server_cluster_names_every_task() -> None:
+    text = cpu_calls(StrategyKind.PARAMETER_SERVER, workers=2)
+    variables: dict[str, Any] = {}
+    exec(text.split("os.environ.update")[0], variables)
+    assert list(variables["CLUSTER"]) == ["chief", "worker", "ps"]
+    addresses = [each for task in variables["CLUSTER"].values() for each in task]
+    assert len(set(addresses)) == 4
+    assert all(address.startswith("127.0.0.1:") for address in addresses)
+    assert "ParameterServerStrategy(resolver)" in text
+
+
+def test_that_the_places_of_layers_are_named() -> None:
+    text = cpu_calls(StrategyKind.MODEL_PARALLEL)
+    assert 'PLACES = ["/device:CPU:0", "/device:CPU:1"]' in text

@@ -8,7 +8,6 @@ from PySide6.QtWidgets import QWidget
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
-from gpupanel.planning.strategy_rules import TRAINABLE_KINDS
 from gpupanel.ui.device_faces import DeviceFaces
 from gpupanel.ui.panels.strategy_panel.division_diagram import DivisionDiagram
 from gpupanel.ui.panels.strategy_panel.share_fields import ShareFields
@@ -73,7 +72,7 @@ class StrategyPanel(SettingsCard):
         self._plan: LaunchPlan | None = None
         self._faces = DeviceFaces()
         self._by_hand: tuple[int, ...] | None = None
-        self._kind = ChoiceBox([_KINDS[kind] for kind in TRAINABLE_KINDS])
+        self._kind = ChoiceBox([_KINDS[kind] for kind in _KINDS])
         self._kind.setObjectName("strategy_chooser")
         self._shares = ChoiceBox(_SHARES)
         self._shares.setObjectName("shares_chooser")
@@ -171,7 +170,7 @@ class StrategyPanel(SettingsCard):
             self.valueChanged.emit(value)
 
     def _remark(self) -> str:
-        if self._value.kind not in TRAINABLE_KINDS:
+        if self._value.kind not in _KINDS:
             return (
                 "The profile asks for a strategy that this version cannot train with. It is kept "
                 "until you choose another."
