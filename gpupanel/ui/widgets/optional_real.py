@@ -42,7 +42,7 @@ class OptionalReal(QWidget):
         layout.addWidget(self._off, 1)
         self.setFocusProxy(self._switch)
         self._switch.toggled.connect(self._turn)
-        self._field.numberChanged.connect(self.numberChanged)
+        self._field.numberChanged.connect(self._tell)
         self._show_state()
 
     def number(self) -> float | None:
@@ -62,6 +62,10 @@ class OptionalReal(QWidget):
     @Slot()
     def _turn(self) -> None:
         self._show_state()
+        self._tell()
+
+    @Slot()
+    def _tell(self) -> None:
         self.numberChanged.emit(self.number())
 
     def _show_state(self) -> None:
