@@ -12,9 +12,10 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.failures import problems_of
+from gpupanel.trainer.inference.started import infer_started
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.loop.record import TrainingRecord
-from gpupanel.trainer.start_up import StartUp, StartUpInterrupted, decoded_data
+from gpupanel.trainer.start_up import StartUp, StartUpInterrupted, decoded_data, read_split
 from gpupanel.trainer.started_run import StartedRun, read_started_run
 
 _SUPERVISOR_GONE = Problem(
@@ -42,7 +43,8 @@ def train_run(root: Path) -> int:
 def _train_started(run: StartedRun, events: EventWriter, record: TrainingRecord) -> int:
     interruptions = Interruptions(run.layout.requests, events)
     try:
-        interruption = _train(run, events, interruptions, record)
+        work = _train if run.profile.task == "train" else infer_started
+        interruption = work(run, events, interruptions, record)
     except StartUpInterrupted as interrupted:
         interruption = interrupted.interruption
     except Exception as error:  # noqa: BLE001 - the last resort: told as a problem
@@ -87,7 +89,7 @@ def _train(
     start_up = StartUp(run, events, interruptions)
     start_up.go_on()
     with ThreadPoolExecutor(1, thread_name_prefix="read-data") as pool:
-        reading = start_up.begin_reading(pool)
+        reading = start_up.begin_reading(pool, read_split)
         start_up.import_tensorflow()
         start_up.go_on()
 

@@ -6,10 +6,12 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TypeVar
 
 from gpupanel.domain.data import KerasData
 from gpupanel.domain.events import DownloadProgressed, Phase
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.trainer.datasets.download import OnDownload
 from gpupanel.trainer.datasets.keras_data import needs_download
 from gpupanel.trainer.datasets.read import read_data
 from gpupanel.trainer.datasets.split import Split, split
@@ -18,6 +20,8 @@ from gpupanel.trainer.failures import tensorflow_not_importable
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.models.fit_check import check_features_fit_model
 from gpupanel.trainer.started_run import StartedRun
+
+Read = TypeVar("Read")
 
 
 class StartUpInterrupted(Exception):  # noqa: N818 - no error: somebody asked
@@ -46,15 +50,17 @@ class StartUp:
         if pending in (Interruption.STOP, Interruption.SUPERVISOR_GONE):
             raise StartUpInterrupted(pending)
 
-    def begin_reading(self, pool: ThreadPoolExecutor) -> Callable[[], Split]:
+    def begin_reading(
+        self, pool: ThreadPoolExecutor, read: Callable[[StartedRun, OnDownload], Read]
+    ) -> Callable[[], Read]:
         """Begin to read the data; what is returned gives the examples, or raises why not.
 
         A download waits until it is asked for, so that it happens in its own phase.
         """
         data = self._run.profile.data
         if isinstance(data, KerasData) and needs_download(data):
-            return self._read
-        return pool.submit(self._read).result
+            return lambda: read(self._run, self._on_download)
+        return pool.submit(read, self._run, self._on_download).result
 
     def import_tensorflow(self) -> None:
         """Import TensorFlow and Keras.
@@ -72,13 +78,6 @@ class StartUp:
             # A broken build raises whatever its libraries raise, not only ImportError.
             raise tensorflow_not_importable(error) from error
 
-    def _read(self) -> Split:
-        profile = self._run.profile
-        data = read_data(profile.data, self._on_download, decoded_data(self._run.layout))
-        examples = split(data, profile.data, profile.training.seed)
-        check_features_fit_model(profile.model, examples.training.feature_shape)
-        return examples
-
     def _on_download(self, name: str, bytes_done: int, bytes_total: int | None) -> None:
         self.go_on()
         self._events.write(
@@ -86,6 +85,19 @@ class StartUp:
                 time_s=time.time(), name=name, bytes_done=bytes_done, bytes_total=bytes_total
             )
         )
+
+
+def read_split(run: StartedRun, on_download: OnDownload) -> Split:
+    """What is trained on and what validates.
+
+    Raises:
+        ProblemError: The data cannot be used, or does not fit the model.
+    """
+    profile = run.profile
+    data = read_data(profile.data, on_download, decoded_data(run.layout))
+    examples = split(data, profile.data, profile.training.seed)
+    check_features_fit_model(profile.model, examples.training.feature_shape)
+    return examples
 
 
 def decoded_data(layout: RunLayout) -> Path:

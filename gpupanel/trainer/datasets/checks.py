@@ -87,13 +87,16 @@ def _check_finite(raw: Array, converted: npt.NDArray[np.float32], name: ArrayNam
     )
 
 
-def checked_classes(labels: Array, name: ArrayName, class_count: int | None) -> Array:
+def checked_classes(
+    labels: Array, name: ArrayName, class_count: int | None, *, must_differ: bool = True
+) -> Array:
     """Labels as ``int32`` class numbers from 0.
 
     Args:
         labels: One an example; a trailing axis of length 1 is dropped.
         name: Where they come from.
         class_count: How many classes there are; ``None``: the greatest label plus one.
+        must_differ: Refuse labels that are all the same: nothing can be learned from them.
 
     Raises:
         ProblemError: They are no class numbers, or all the same.
@@ -115,7 +118,7 @@ def checked_classes(labels: Array, name: ArrayName, class_count: int | None) -> 
             "Number the classes from 0.",
         )
     _check_greatest(numbers, class_count, name)
-    if least == greatest:
+    if must_differ and least == greatest:
         raise name.problem(
             "data_one_class",
             f"{name} holds one class only ({least}), so there is nothing to tell apart.",

@@ -3,6 +3,7 @@
 import lzma
 import zipfile
 import zlib
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,59 @@ def read_npz(data: NpzData) -> DataSet:
         scaling=Scaling.DIVIDE if pixels else Scaling.NONE,
         greatest=255.0 if pixels else 1.0,
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NpzToJudge:
+    """What a trained model is to judge.
+
+    Attributes:
+        features: ``uint8`` or ``float32``, first axis the examples.
+        labels: ``int32`` class numbers, one an example; ``None``: the file has none.
+        class_names: Numbers up to the greatest class; empty where nothing tells it.
+    """
+
+    features: Array
+    labels: Array | None
+    class_names: tuple[str, ...]
+
+
+def read_npz_to_judge(data: NpzData, *, needs_labels: bool) -> NpzToJudge:
+    """The features in the file, and the labels if they are there; all may be of one class.
+
+    Raises:
+        ProblemError: The file or an array in it cannot be used, or lacks labels that are needed.
+    """
+    path = Path(data.path)
+    fields = {data.features: "data.features"}
+    if needs_labels or data.labels in array_names(path):
+        fields[data.labels] = "data.labels"
+    arrays = read_arrays(path, fields)
+    of = ArrayName(source=str(path), name=data.features, field="data.features")
+    features = checked_features(arrays[data.features], of)
+    labels, class_count = None, data.class_count or 0
+    if data.labels in fields:
+        labels_of = ArrayName(source=str(path), name=data.labels, field="data.labels")
+        labels = checked_classes(
+            arrays[data.labels], labels_of, data.class_count, must_differ=False
+        )
+        check_lengths(features, labels, of, labels_of)
+        class_count = data.class_count or int(labels.max()) + 1
+    return NpzToJudge(features, labels, tuple(str(number) for number in range(class_count)))
+
+
+def array_names(path: Path) -> tuple[str, ...]:
+    """The names of the arrays in an ``.npz`` file.
+
+    Raises:
+        ProblemError: The file is missing, unreadable, cut short or no ``.npz``.
+    """
+    check_file(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return tuple(name.removesuffix(".npy") for name in archive.namelist())
+    except _DAMAGE as error:
+        raise damaged(path, "a NumPy .npz file", error) from error
 
 
 def read_arrays(path: Path, fields: dict[str, str]) -> dict[str, Array]:

@@ -1,0 +1,133 @@
+"""Which examples are evaluated or predicted, in the order in which the source has them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from gpupanel.domain.data import NpzData, Target
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.profile import Profile
+from gpupanel.trainer.datasets.download import OnDownload
+from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, FeatureFiles, Indices
+from gpupanel.trainer.datasets.npz import read_npz_to_judge
+from gpupanel.trainer.datasets.read import read_data
+from gpupanel.trainer.datasets.split import divide
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InferenceExamples:
+    """The chosen examples; a row is a position among them.
+
+    Attributes:
+        features: Of every example of the source, or where they are read from.
+        labels: Of the chosen ones, ``int32`` class numbers or ``float32`` values; ``None`` where
+            they are not known.
+        indices: Position of each chosen example in the source, its test set after its training
+            set, ascending.
+        target: What the labels are, or would be.
+        class_names: As far as the source knows them.
+        class_count_is_known: Whether there are exactly as many classes as names; otherwise the
+            greatest label made them and there may be more.
+    """
+
+    features: Array | FeatureFiles
+    labels: Array | None
+    indices: Indices
+    target: Target
+    class_names: tuple[str, ...]
+    class_count_is_known: bool
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    @property
+    def feature_shape(self) -> tuple[int, ...]:
+        """Shape of one example."""
+        return tuple(self.features.shape[1:])
+
+    @property
+    def features_are_bytes(self) -> bool:
+        """Whether they are ``uint8``, as all that stay on disk are; else ``float32``."""
+        return not isinstance(self.features, np.ndarray) or self.features.dtype == np.uint8
+
+    def read(self, first: int, end: int) -> Array:
+        """The features of these rows.
+
+        Raises:
+            ProblemError: One of them cannot be read.
+        """
+        chosen = self.indices[first:end]
+        if isinstance(self.features, np.ndarray):
+            return np.asarray(self.features[chosen])
+        return self.features.read(chosen)
+
+
+def read_inference_examples(
+    profile: Profile, on_download: OnDownload, cache_dir: Path
+) -> InferenceExamples:
+    """The examples that the profile chooses.
+
+    Args:
+        profile: Its task decides whether labels must be there.
+        on_download: Told how far a download is.
+        cache_dir: A folder that belongs to the run.
+
+    Raises:
+        ProblemError: The data cannot be used, and why.
+    """
+    data = profile.data
+    features: Array | FeatureFiles
+    labels: Array | None
+    if isinstance(data, NpzData):
+        source = read_npz_to_judge(data, needs_labels=profile.task == "evaluate")
+        features, labels, names = source.features, source.labels, source.class_names
+        known = data.class_count is not None
+        training, test = len(features), 0
+    else:
+        data_set = read_data(data, on_download, cache_dir)
+        whole = _whole(data_set)
+        features, labels, names, known = whole.features, whole.labels, data_set.class_names, True
+        training, test = len(data_set.training), len(data_set.test or ())
+    indices = _chosen(profile, training, test)
+    return InferenceExamples(
+        features=features,
+        labels=None if labels is None else labels[indices],
+        indices=indices,
+        target=data.target,
+        class_names=names,
+        class_count_is_known=known,
+    )
+
+
+def _whole(data: DataSet) -> Examples:
+    """Training set and test set, one after the other."""
+    if data.test is None:
+        return data.training
+    # Sources with a test set of their own hold their features in memory.
+    parts = (data.training, data.test)
+    features = [part.read(np.arange(len(part), dtype=np.int32)) for part in parts]
+    return Examples(np.concatenate(features), np.concatenate([part.labels for part in parts]))
+
+
+def _chosen(profile: Profile, training: int, test: int) -> Indices:
+    everything = np.arange(training + test, dtype=np.int32)
+    which, fraction = profile.inference.examples, profile.data.validation_fraction
+    if which == "all":
+        return everything
+    kept, held_back = everything[:training], everything[training:]
+    if fraction is not None:
+        kept, held_back = divide(training, fraction, profile.training.seed)
+    chosen = kept if which == "training" else held_back
+    if len(chosen) == 0:
+        raise ProblemError(
+            Problem(
+                code="inference_no_validation_examples",
+                field="inference.examples",
+                message="There are no validation examples: the data has no test set of its own, "
+                "and no fraction is held back.",
+                hint='Set inference.examples to "all", or set data.validation_fraction as it was '
+                "in training.",
+            )
+        )
+    return chosen

@@ -1,0 +1,232 @@
+"""From configured devices and read examples to an evaluation or a file of predictions."""
+
+import time
+from collections.abc import Callable
+from contextlib import closing
+from typing import TypeVar
+
+import numpy as np
+import tensorflow as tf
+
+from gpupanel.domain.data import Target
+from gpupanel.domain.events import (
+    EvaluationDone,
+    ModelReady,
+    Phase,
+    PredictionsSaved,
+    ProblemReported,
+)
+from gpupanel.domain.model import SavedModel
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.trainer.event_writer import EventWriter
+from gpupanel.trainer.inference.evaluation import Evaluation
+from gpupanel.trainer.inference.examples import InferenceExamples
+from gpupanel.trainer.inference.meaning import Floats, Meaning, Reading, read_outputs, scores_of
+from gpupanel.trainer.inference.predictions import Predictions, write_predictions
+from gpupanel.trainer.inference.progress import Progress
+from gpupanel.trainer.inference.replicas import Replica, load_replicas, reshaped_hint
+from gpupanel.trainer.inference.spread import Digest, Spread
+from gpupanel.trainer.interruptions import Interruption, Interruptions
+from gpupanel.trainer.loop.record import TrainingRecord
+from gpupanel.trainer.started_run import StartedRun
+
+_FIRST_EXAMPLES = 64
+"""They tell what outputs mean where the model does not, and trace every replica."""
+_ENDING = (Interruption.STOP, Interruption.SUPERVISOR_GONE)
+_NO_SAVED_MODEL = Problem(
+    code="inference_needs_saved_model",
+    field="model.source",
+    message="Only a saved model can be evaluated or predict.",
+    hint='Set model.source to "saved" and model.path to a .keras file, or task to "train".',
+)
+_NO_LABELS = Problem(
+    code="inference_needs_labels",
+    field="data.labels",
+    message="The data has no labels to compare the model with.",
+    hint='Choose data with labels, or set task to "predict".',
+)
+
+Result = TypeVar("Result")
+
+
+class Inference:
+    """Evaluates or predicts with the saved model of a run; devices are configured."""
+
+    def __init__(
+        self,
+        run: StartedRun,
+        examples: InferenceExamples,
+        events: EventWriter,
+        interruptions: Interruptions,
+        record: TrainingRecord,
+    ) -> None:
+        self._run = run
+        self._examples = examples
+        self._events = events
+        self._interruptions = interruptions
+        self._record = record
+
+    def infer(self) -> Interruption | None:
+        """Do the task.
+
+        Returns:
+            What ended it early; ``None`` when it came to its end.
+
+        Raises:
+            ProblemError: The model or the data cannot be used.
+            OSError: Something cannot be written.
+        """
+        try:
+            replicas = self._load()
+            reading = self._read_outputs(replicas)
+            self._interruptions.listen_to_sigterm()
+            if self._run.profile.task == "evaluate":
+                return self._evaluate(replicas, reading)
+            return self._predict(replicas, reading)
+        except tf.errors.ResourceExhaustedError as error:
+            raise ProblemError(_out_of_memory(error)) from error
+
+    def _load(self) -> list[Replica]:
+        self._events.phase(Phase.BUILDING_MODEL)
+        model = self._run.profile.model
+        if not isinstance(model, SavedModel):
+            raise ProblemError(_NO_SAVED_MODEL)
+        replicas = load_replicas(model.path, self._run.plan, self._examples)
+        first = replicas[0]
+        self._events.write(
+            ModelReady(
+                time_s=time.time(),
+                parameters=first.parameters,
+                trainable_parameters=first.trainable_parameters,
+            )
+        )
+        self._tell(reshaped_hint(first.shape, self._examples.feature_shape))
+        return replicas
+
+    def _read_outputs(self, replicas: list[Replica]) -> Reading:
+        self._events.phase(Phase.TRACING)
+        examples, ending = self._examples, replicas[0].ending
+        features = examples.read(0, min(_FIRST_EXAMPLES, len(examples)))
+        for replica in replicas[1:]:
+            replica(features)
+        first = replicas[0](features)
+        self._check_finite(first, 0)
+        classes = len(examples.class_names) or None
+        reading = read_outputs(
+            ending.activation, first, classes, has_values=examples.target is Target.VALUES
+        )
+        self._tell(reading.hint)
+        return reading
+
+    def _evaluate(self, replicas: list[Replica], reading: Reading) -> Interruption | None:
+        labels = self._examples.labels
+        if labels is None:
+            raise ProblemError(_NO_LABELS)
+        self._events.phase(Phase.EVALUATING)
+        evaluation = Evaluation(labels, reading)
+        ended = self._spread(replicas, evaluation.digest, evaluation.add)
+        if ended is not None:
+            return ended
+        self._record.metrics = evaluation.metrics
+        self._events.write(
+            EvaluationDone(
+                time_s=time.time(),
+                examples=len(self._examples),
+                metrics=evaluation.metrics,
+                confusion=evaluation.confusion,
+                class_names=self._class_names(reading),
+            )
+        )
+        return None
+
+    def _predict(self, replicas: list[Replica], reading: Reading) -> Interruption | None:
+        self._events.phase(Phase.PREDICTING)
+        kept: list[Floats] = []
+
+        def digest(outputs: Floats, _first: int) -> Floats:
+            if reading.meaning is Meaning.VALUES:
+                return outputs
+            return scores_of(outputs, reading.meaning).probabilities
+
+        ended = self._spread(replicas, digest, lambda _examples, parts: kept.extend(parts))
+        if ended is not None:
+            return ended
+        self._save(np.concatenate(kept), reading)
+        return None
+
+    def _save(self, numbers: Floats, reading: Reading) -> None:
+        self._events.phase(Phase.SAVING)
+        path = self._run.layout.predictions(self._run.profile.inference.output)
+        predictions = Predictions(
+            indices=self._examples.indices,
+            labels=self._examples.labels,
+            class_names=self._class_names(reading),
+            numbers=numbers,
+        )
+        write_predictions(predictions, path)
+        self._events.write(
+            PredictionsSaved(time_s=time.time(), path=path.name, examples=len(numbers))
+        )
+
+    def _spread(
+        self,
+        replicas: list[Replica],
+        digest: Digest[Result],
+        take: Callable[[int, list[Result]], None],
+    ) -> Interruption | None:
+        """Let every replica work on its part of the examples; results are taken in input order."""
+        examples = self._examples
+
+        def checked(outputs: Floats, first: int) -> Result:
+            self._check_finite(outputs, first)
+            return digest(outputs, first)
+
+        spread = Spread(replicas, self._run.plan.shares, examples.read, checked)
+        progress = Progress(self._events, len(examples))
+        with closing(spread.batches(len(examples))) as batches:
+            for count, parts in batches:
+                take(count, parts)
+                progress.add(count)
+                pending = self._interruptions.pending()
+                if pending in _ENDING and progress.examples < len(examples):
+                    return pending
+        self._record.examples, self._record.training_s = progress.examples, progress.seconds
+        return None
+
+    def _check_finite(self, outputs: Floats, first: int) -> None:
+        finite = np.isfinite(outputs).all(axis=1)
+        if finite.all():
+            return
+        index = int(self._examples.indices[first + int(np.argmin(finite))])
+        raise ProblemError(
+            Problem(
+                code="outputs_not_finite",
+                field="model.path",
+                message=f"The model gives NaN or infinity for example {index:,}.",
+                hint="Look at that example and at the model's weights: a training that diverged "
+                "leaves such weights behind.",
+            )
+        )
+
+    def _class_names(self, reading: Reading) -> tuple[str, ...]:
+        """The source's, as far as it knows them; the numbers of the others."""
+        known = self._examples.class_names
+        return tuple(
+            known[number] if number < len(known) else str(number)
+            for number in range(reading.class_count)
+        )
+
+    def _tell(self, problem: Problem | None) -> None:
+        if problem is not None:
+            self._events.write(ProblemReported(time_s=time.time(), problem=problem))
+
+
+def _out_of_memory(error: tf.errors.OpError) -> Problem:
+    return Problem(
+        code="out_of_memory",
+        field="inference.batch_size",
+        message="The memory of a device is not enough for this model and batch.",
+        hint="Set a smaller inference.batch_size, give this device a smaller share, or raise its "
+        "memory limit.",
+        detail=str(error),
+    )

@@ -1,0 +1,156 @@
+"""What the outputs of a saved model mean, and what follows from them."""
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+import numpy as np
+import numpy.typing as npt
+
+from gpupanel.domain.problem import Problem, Severity
+
+Floats = npt.NDArray[np.float32]
+
+_SMALLEST_PROBABILITY = 1e-7
+"""Keras's epsilon: a probability of 0 for the true class would be an infinite loss."""
+_ROW_SUM_TOLERANCE = 1e-3
+
+
+class Activation(Enum):
+    """What the last layer does last."""
+
+    SOFTMAX = auto()
+    SIGMOID = auto()
+    LINEAR = auto()
+    UNKNOWN = auto()
+
+
+class Meaning(Enum):
+    """How to read the outputs."""
+
+    VALUES = auto()
+    """One value an example."""
+    LOGITS = auto()
+    """One a class, before a softmax."""
+    PROBABILITIES = auto()
+    """One a class."""
+    BINARY_LOGIT = auto()
+    """One number, before a sigmoid, for the second of two classes."""
+    BINARY_PROBABILITY = auto()
+    """The probability of the second of two classes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A meaning, and whether it was a guess.
+
+    Attributes:
+        class_count: 0 for values.
+        hint: What was assumed, when the model does not say it itself.
+    """
+
+    meaning: Meaning
+    class_count: int
+    hint: Problem | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scores:
+    """Outputs as probabilities; shape [examples, classes].
+
+    Attributes:
+        probabilities: As Keras's ``predict`` gives them where the model ends in a softmax.
+        logarithms: Of the probabilities, exact where they come from logits.
+    """
+
+    probabilities: Floats
+    logarithms: Floats
+
+
+def read_outputs(
+    activation: Activation, first: Floats, class_count: int | None, *, has_values: bool
+) -> Reading:
+    """What outputs mean, from the last layer where it tells, else from the first examples.
+
+    Args:
+        activation: Of the last layer. After a softmax or sigmoid (of one output) ``first`` and
+            all that follow must be what goes into it.
+        first: Outputs for the first examples, shape [examples, outputs].
+        class_count: How many classes the data has; ``None``: nobody knows.
+        has_values: The data has values in place of classes.
+    """
+    outputs = first.shape[1]
+    if has_values:
+        return Reading(Meaning.VALUES, 0)
+    if outputs == 1:
+        return _read_single(activation, first, class_count)
+    match activation:
+        case Activation.SOFTMAX:
+            return Reading(Meaning.LOGITS, outputs)
+        case Activation.LINEAR:
+            return Reading(Meaning.LOGITS, outputs, _assumed("logits", "has no softmax"))
+        case Activation.SIGMOID:
+            words = "scores of which the greatest wins"
+            return Reading(Meaning.PROBABILITIES, outputs, _assumed(words, "is a sigmoid"))
+        case Activation.UNKNOWN if _are_probabilities(first):
+            words = "does not say what it is, but its outputs are positive and sum to 1"
+            return Reading(Meaning.PROBABILITIES, outputs, _assumed("probabilities", words))
+    words = "does not say what it is, and its outputs are no probabilities"
+    return Reading(Meaning.LOGITS, outputs, _assumed("logits", words))
+
+
+def _read_single(activation: Activation, first: Floats, class_count: int | None) -> Reading:
+    if activation is Activation.SIGMOID:
+        return Reading(Meaning.BINARY_LOGIT, 2)
+    if class_count is None and activation is not Activation.UNKNOWN:
+        words = "has one output and no sigmoid, and the data has no labels"
+        return Reading(Meaning.VALUES, 0, _assumed("values", words))
+    if activation is Activation.UNKNOWN and bool(np.all((first >= 0.0) & (first <= 1.0))):
+        words = "does not say what it is, but its one output lies between 0 and 1"
+        hint = _assumed("the probability of the second of two classes", words)
+        return Reading(Meaning.BINARY_PROBABILITY, 2, hint)
+    hint = _assumed("the logit of the second of two classes", "has one output and no sigmoid")
+    return Reading(Meaning.BINARY_LOGIT, 2, hint)
+
+
+def _are_probabilities(outputs: Floats) -> bool:
+    sums = outputs.sum(axis=1, dtype=np.float64)
+    return bool(np.all(outputs >= 0.0) and np.all(np.abs(sums - 1.0) < _ROW_SUM_TOLERANCE))
+
+
+def _assumed(meaning: str, why: str) -> Problem:
+    return Problem(
+        code="model_outputs_assumed",
+        severity=Severity.HINT,
+        field="model.path",
+        message=f"The model's outputs are taken as {meaning}: its last layer {why}.",
+        hint="If they are something else, save the model with a softmax (or one sigmoid) at its "
+        "end.",
+    )
+
+
+def scores_of(outputs: Floats, meaning: Meaning) -> Scores:
+    """Probabilities of each class, from outputs of any meaning but values.
+
+    Args:
+        outputs: Shape [examples, outputs].
+        meaning: Theirs.
+    """
+    match meaning:
+        case Meaning.LOGITS:
+            logarithms = _log_softmax(outputs)
+            return Scores(np.exp(logarithms), logarithms)
+        case Meaning.BINARY_LOGIT:
+            # A softmax over 0 and the logit is the same as its sigmoid.
+            logarithms = _log_softmax(np.concatenate([np.zeros_like(outputs), outputs], axis=1))
+            return Scores(np.exp(logarithms), logarithms)
+        case Meaning.BINARY_PROBABILITY:
+            outputs = np.concatenate([1.0 - outputs, outputs], axis=1)
+    sums = np.maximum(outputs.sum(axis=1, keepdims=True), _SMALLEST_PROBABILITY)
+    clipped = np.clip(outputs / sums, _SMALLEST_PROBABILITY, 1.0 - _SMALLEST_PROBABILITY)
+    return Scores(outputs, np.log(clipped))
+
+
+def _log_softmax(logits: Floats) -> Floats:
+    shifted = logits - logits.max(axis=1, keepdims=True)
+    logarithms: Floats = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    return logarithms

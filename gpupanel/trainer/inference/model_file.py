@@ -1,0 +1,156 @@
+"""What is wrong with a ``.keras`` file, found without TensorFlow and without running its code."""
+
+import json
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpupanel.domain.problem import Problem, ProblemError
+
+_MEMBERS = ("config.json", "model.weights.h5")
+_CODE_LAYERS = frozenset({"Lambda", "TFSMLayer", "TorchModuleWrapper", "JaxLayer", "FlaxLayer"})
+"""Layers of Keras's own that carry code or a program of somebody else's."""
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, ValueError)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A layer, function or other object that the file's configuration names."""
+
+    module: str | None
+    class_name: str
+    name: str
+    is_registered: bool
+
+    @property
+    def runs_code(self) -> bool:
+        return self.class_name in _CODE_LAYERS or self.class_name == "__lambda__"
+
+    @property
+    def is_keras_own(self) -> bool:
+        if self.module is None:
+            return not self.is_registered or self.class_name.startswith("__")
+        if self.module == "builtins":
+            return self.class_name != "function"
+        return self.module.partition(".")[0] == "keras"
+
+
+def check_model_file(path: str) -> None:
+    """Refuse a file that is not there, damaged, or whose model would need code to be run.
+
+    Keras's safe mode refuses such code too; here it is told as a sentence, and before TensorFlow
+    is imported.
+
+    Raises:
+        ProblemError: It cannot be used, and why.
+    """
+    if not path:
+        raise problem("model_path_missing", "No saved model is chosen.", "Choose a .keras file.")
+    file = Path(path)
+    _check_is_file(file)
+    try:
+        with zipfile.ZipFile(file) as archive:
+            missing = [name for name in _MEMBERS if name not in archive.namelist()]
+            broken = archive.testzip()
+            config = None if missing or broken else json.loads(archive.read("config.json"))
+    except _DAMAGE as error:
+        raise _damaged(file, f"{type(error).__name__}: {error}") from error
+    if config is None:
+        raise _damaged(file, f"missing: {', '.join(missing)}" if missing else f"broken: {broken}")
+    _check_parts(file, list(_parts(config)))
+
+
+def problem(code: str, message: str, hint: str, detail: str = "") -> ProblemError:
+    """A problem with the saved model."""
+    return ProblemError(
+        Problem(code=code, field="model.path", message=message, hint=hint, detail=detail)
+    )
+
+
+def _check_is_file(path: Path) -> None:
+    convert = "Open it in Keras and save it as a .keras file: model.save('model.keras')."
+    if path.is_dir():
+        raise problem("model_file_not_keras", f"{path} is a folder, not a .keras file.", convert)
+    try:
+        with path.open("rb"):
+            pass
+    except FileNotFoundError as error:
+        raise problem(
+            "model_file_missing",
+            f"The saved model {path} does not exist.",
+            "Choose another file, or put it back in its place.",
+        ) from error
+    except OSError as error:
+        raise problem(
+            "model_file_unreadable",
+            f"The saved model {path} cannot be opened: {error.strerror}.",
+            "Choose a file that you may read.",
+        ) from error
+    if path.suffix != ".keras":
+        raise problem(
+            "model_file_not_keras",
+            f'{path} is not a .keras file: its name ends in "{path.suffix}".',
+            convert,
+        )
+
+
+def _damaged(path: Path, detail: str) -> ProblemError:
+    return problem(
+        "model_file_damaged",
+        f"{path} is cut short or is not a Keras model.",
+        "Save or copy it again; a copy that was broken off looks like this.",
+        detail,
+    )
+
+
+def _check_parts(path: Path, parts: list[_Part]) -> None:
+    unsafe = [part.name for part in parts if part.runs_code]
+    if unsafe:
+        raise problem(
+            "model_runs_code",
+            f"{path} holds code in its layers ({_listed(unsafe)}), and code from a file is not "
+            "run here: it could do anything.",
+            "Save the model without Lambda and wrapper layers, for example with layers of Keras's "
+            "own in their place.",
+        )
+    foreign = [part.name for part in parts if not part.is_keras_own]
+    if foreign:
+        raise problem(
+            "model_needs_code",
+            f"{path} needs classes or functions that are not Keras's own ({_listed(foreign)}), "
+            "and their code is not in the file.",
+            "Save the model with layers of Keras's own only.",
+        )
+
+
+def _listed(names: list[str]) -> str:
+    # What stands inside a layer ("__lambda__") says less than the layer.
+    several = list(dict.fromkeys(name for name in names if not name.startswith("__"))) or names
+    return ", ".join(several[:3]) + (", ..." if len(several) > 3 else "")
+
+
+def _parts(config: object) -> Iterator[_Part]:
+    """Every object that the configuration names, however deep."""
+    waiting = [config]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, list):
+            waiting.extend(one)
+        elif isinstance(one, dict):
+            waiting.extend(one.values())
+            if isinstance(one.get("class_name"), str):
+                yield _part(one)
+
+
+def _part(one: dict[str, object]) -> _Part:
+    module, inside = one.get("module"), one.get("config")
+    own_name = inside.get("name") if isinstance(inside, dict) else inside
+    class_name = str(one["class_name"])
+    return _Part(
+        module=module if isinstance(module, str) else None,
+        class_name=class_name,
+        name=f"{class_name} {own_name}" if isinstance(own_name, str) else class_name,
+        is_registered=isinstance(one.get("registered_name"), str),
+    )

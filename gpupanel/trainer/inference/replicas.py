@@ -1,0 +1,247 @@
+"""A saved model, once on each device of the plan."""
+
+from dataclasses import dataclass
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from gpupanel.domain.data import Target
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.problem import Problem, Severity
+from gpupanel.trainer.datasets.examples import Array
+from gpupanel.trainer.inference.examples import InferenceExamples
+from gpupanel.trainer.inference.meaning import Activation, Floats
+from gpupanel.trainer.inference.model_file import problem
+
+_NUMBERS = ("float", "bfloat", "int", "uint", "bool")
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How the model ends.
+
+    Attributes:
+        outputs: Numbers an example.
+        activation: What its last layer does last; cut off by :func:`load_replicas` where it can
+            be, because a loss is exact before it.
+    """
+
+    outputs: int
+    activation: Activation
+
+
+class Replica:
+    """A copy of the model on one device.
+
+    Attributes:
+        shape: What examples are brought into before the model takes them.
+    """
+
+    def __init__(self, model: keras.Model, device: str, examples: InferenceExamples) -> None:
+        self.ending = _ending(model)
+        self.parameters = int(model.count_params())
+        self.trainable_parameters = sum(
+            int(variable.value.shape.num_elements()) for variable in model.trainable_variables
+        )
+        self._device = device
+        self.shape = fitting_shape(model, examples.feature_shape)
+        self._input_dtype = model.inputs[0].dtype
+        self._model = _before_activation(model, self.ending)
+        kind = tf.uint8 if examples.features_are_bytes else tf.float32
+        signature = [tf.TensorSpec([None, *self.shape], kind)]
+        self._function = tf.function(self._forward, input_signature=signature, autograph=False)
+
+    def __call__(self, features: Array) -> Floats:
+        """The outputs for these examples, shape [examples, outputs].
+
+        Args:
+            features: At least one example; several threads may call at the same time.
+        """
+        with tf.device(self._device):
+            tensor = tf.constant(features.reshape(len(features), *self.shape))
+        return np.asarray(self._function(tensor).numpy(), np.float32)
+
+    def _forward(self, features: tf.Tensor) -> tf.Tensor:
+        with tf.device(self._device):
+            outputs = self._model(tf.cast(features, self._input_dtype), training=False)
+            return tf.reshape(tf.cast(outputs, tf.float32), [-1, self.ending.outputs])
+
+
+def load_replicas(path: str, plan: LaunchPlan, examples: InferenceExamples) -> list[Replica]:
+    """Load the model onto each device; no step is traced or run yet.
+
+    Args:
+        path: A file that :func:`~gpupanel.trainer.inference.model_file.check_model_file` accepts.
+        plan: Tells the devices.
+        examples: What it is to judge.
+
+    Raises:
+        ProblemError: Keras cannot load it, or it does not fit the data.
+    """
+    keras.config.set_floatx("float32")
+    keras.config.set_dtype_policy("float32")
+    replicas = []
+    for planned in plan.replicas:
+        with tf.device(planned.logical_device):
+            model = _load(path)
+        _check_single(model)
+        replicas.append(Replica(model, planned.logical_device, examples))
+    _check_outputs(replicas[0].ending.outputs, examples)
+    return replicas
+
+
+def _load(path: str) -> keras.Model:
+    try:
+        # Without its loss and optimizer, which evaluation does not need and may be custom.
+        return keras.saving.load_model(path, compile=False, safe_mode=True)
+    except tf.errors.ResourceExhaustedError:
+        raise
+    except Exception as error:
+        # Whatever is wrong inside the file, Keras raises the error of where it stumbles.
+        raise problem(
+            "model_not_loaded",
+            f"Keras cannot load {path}: {str(error).strip().splitlines()[0][:200]}",
+            "Check that it loads with keras.models.load_model in this environment; a newer Keras "
+            "than the one here may have saved it.",
+            f"{type(error).__name__}: {error}",
+        ) from error
+
+
+def _check_single(model: keras.Model) -> None:
+    if len(model.inputs or ()) != 1 or len(model.outputs or ()) != 1:
+        raise problem(
+            "model_not_single",
+            f"The model has {len(model.inputs or ())} inputs and {len(model.outputs or ())} "
+            "outputs; one of each is needed.",
+            "Save a model with one input and one output.",
+        )
+    dtype = str(model.inputs[0].dtype)
+    if not dtype.startswith(_NUMBERS):
+        raise problem(
+            "model_input_not_numbers",
+            f"The model takes {dtype} values, and the examples are numbers.",
+            "Save the model without its preprocessing of texts.",
+        )
+
+
+def _check_outputs(outputs: int, examples: InferenceExamples) -> None:
+    if examples.target is Target.VALUES:
+        if outputs != 1:
+            raise _outputs_problem(outputs, "the data has one value an example", "with one output")
+        return
+    classes = len(examples.class_names)
+    means_two = outputs == 1 and classes in (0, 1, 2)
+    known = examples.class_count_is_known
+    fits = outputs == classes if known else outputs >= max(2, classes)
+    if not (fits or means_two):
+        least = "" if known else "at least "
+        raise _outputs_problem(
+            outputs, f"the data has {least}{classes} classes", f"for {least}{classes} classes"
+        )
+
+
+def _outputs_problem(outputs: int, what: str, wanted: str) -> Exception:
+    number = "1 output" if outputs == 1 else f"{outputs:,} outputs"
+    return problem(
+        "model_outputs_do_not_fit",
+        f"The model has {number}, but {what}.",
+        f"Choose a model that was trained {wanted}, or the data that it was trained for.",
+    )
+
+
+def fitting_shape(model: keras.Model, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that examples get before the model takes them.
+
+    Pictures without a channel axis fit a model that wants one, and the other way round; a model
+    that takes flat rows gets flat rows: the same numbers in the same order.
+
+    Args:
+        model: With one input.
+        shape: Of one example as the source has it.
+
+    Raises:
+        ProblemError: The model takes something else.
+    """
+    wanted = tuple(model.inputs[0].shape)[1:]
+    if _matches(wanted, shape):
+        return shape
+    count = int(np.prod(shape))
+    for candidate in ((*shape, 1), shape[:-1] if shape[-1:] == (1,) else (), (count,)):
+        if candidate and _matches(wanted, candidate):
+            return candidate
+    shown = "x".join("any" if side is None else str(side) for side in wanted)
+    raise problem(
+        "model_input_does_not_fit",
+        f"The model takes examples of the shape {shown or 'of one number'}, but those of the data "
+        f"have the shape {'x'.join(map(str, shape))}.",
+        "Choose the data that the model was trained for, or another model.",
+    )
+
+
+def _matches(wanted: tuple[int | None, ...], shape: tuple[int, ...]) -> bool:
+    return len(wanted) == len(shape) and all(
+        side is None or side == there for side, there in zip(wanted, shape, strict=True)
+    )
+
+
+def reshaped_hint(replica_shape: tuple[int, ...], shape: tuple[int, ...]) -> Problem | None:
+    """What to tell when examples are given another shape than the source has."""
+    if replica_shape == shape:
+        return None
+    before, after = ("x".join(map(str, each)) for each in (shape, replica_shape))
+    return Problem(
+        code="model_input_reshaped",
+        severity=Severity.HINT,
+        field="model.path",
+        message=f"The model takes examples of the shape {after}; the data's {before} are given to "
+        "it in that shape, the same numbers in the same order.",
+        hint="Nothing needs to be done if the model was trained on them so.",
+    )
+
+
+def _last_layer(model: keras.Model) -> keras.Operation | None:
+    history = getattr(model.outputs[0], "_keras_history", None)
+    return getattr(history, "operation", None)
+
+
+def _ending(model: keras.Model) -> Ending:
+    shape = tuple(model.outputs[0].shape)
+    outputs = int(np.prod([side or 0 for side in shape[1:]])) if len(shape) > 1 else 1
+    if len(shape) > 2 and outputs != shape[-1]:
+        raise problem(
+            "model_outputs_do_not_fit",
+            f"The model's outputs have the shape {shape[1:]} an example; a row of numbers is "
+            "needed.",
+            "Choose a model that gives one number a class, or one value.",
+        )
+    return Ending(outputs, _activation(_last_layer(model), outputs))
+
+
+def _activation(layer: keras.Operation | None, outputs: int) -> Activation:
+    if len(getattr(layer, "_inbound_nodes", ())) != 1:
+        return Activation.UNKNOWN  # used in several places: it cannot be cut off in one
+    if isinstance(layer, keras.layers.Softmax):
+        return Activation.SOFTMAX if outputs > 1 else Activation.UNKNOWN
+    activations = keras.activations
+    match getattr(layer, "activation", None):
+        case activations.softmax if outputs > 1:
+            return Activation.SOFTMAX
+        case activations.sigmoid:
+            return Activation.SIGMOID
+        case activations.linear:
+            return Activation.LINEAR
+    return Activation.UNKNOWN
+
+
+def _before_activation(model: keras.Model, ending: Ending) -> keras.Model:
+    """The model without its last softmax, or sigmoid of one output: the loss is exact there."""
+    single = ending.activation is Activation.SIGMOID and ending.outputs == 1
+    if ending.activation is not Activation.SOFTMAX and not single:
+        return model
+    layer = _last_layer(model)
+    if isinstance(layer, keras.layers.Softmax):
+        return keras.Model(model.inputs, layer.input)
+    if layer is not None:
+        layer.activation = keras.activations.linear
+    return model
