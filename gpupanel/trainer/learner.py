@@ -80,6 +80,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
             optimizer,
             accumulation_steps=accumulation_steps,
             jit_compile=training.jit_compile,
+            clip_norm=training.clip_norm,
             timed=plan.balanced,
         )
         return Calls(strategy, feed, plan.shares, step, timed=plan.balanced)
@@ -95,14 +96,21 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
 
 
 def _check_jit(run: StartedRun) -> None:
-    training = run.profile.training
-    if training.jit_compile and run.profile.normalises_batches and len(run.plan.replicas) > 1:
+    model = run.profile.model
+    if (
+        run.profile.training.jit_compile
+        and not isinstance(model, SavedModel)
+        and model.batch_norm
+        and model.batch_norm_synchronized
+        and len(run.plan.replicas) > 1
+    ):
         raise ProblemError(
             Problem(
                 code="jit_compile_with_batch_norm",
                 field="training.jit_compile",
                 message="XLA cannot compile a model whose batch normalisation takes its "
                 "statistics over several replicas.",
-                hint="Turn off training.jit_compile or model.batch_norm, or use one device.",
+                hint="Turn off training.jit_compile, or model.batch_norm_synchronized: each "
+                "replica then normalises by its own part.",
             )
         )

@@ -65,13 +65,13 @@ def train(
     events.phase(Phase.BUILDING_MODEL)
     strategy = make_strategy(run.plan)
     learner = make_learner(run, split, strategy)
-    saved = learner.built.saved
+    trained = learner.built.trained
     events.write(
         ModelReady(
             time_s=time.time(),
-            parameters=saved.count_params(),
+            parameters=trained.count_params(),
             trainable_parameters=sum(
-                int(variable.value.shape.num_elements()) for variable in saved.trainable_variables
+                int(variable.value.shape.num_elements()) for variable in trained.trainable_variables
             ),
         )
     )

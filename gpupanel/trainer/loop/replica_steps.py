@@ -1,19 +1,21 @@
 """What one replica does with its part of a batch: learn from it, or measure it."""
 
+from itertools import pairwise
+
 import keras
 import tensorflow as tf
 
+from gpupanel.trainer.loop.contribution import Contribution, ContributionOf, State, Variables
 from gpupanel.trainer.loop.replica_sums import ReplicaSums, instant
+from gpupanel.trainer.loop.update import Update
 from gpupanel.trainer.models.objectives import Objective
-
-Gradients = list[tf.Tensor]
 
 
 class TrainingStep:
     """Adds one replica's part to an optimizer update.
 
-    The loss is the sum over the replica's examples divided by the *global* batch size, and the
-    optimizer sums gradients over replicas: any split of a batch is the same mathematics.
+    The loss is the sum over the replica's examples divided by the *global* batch size, and
+    gradients are summed over replicas: any split of a batch is the same mathematics.
     """
 
     def __init__(
@@ -24,6 +26,7 @@ class TrainingStep:
         *,
         accumulation_steps: int,
         jit_compile: bool,
+        clip_norm: float | None = None,
         timed: bool = False,
     ) -> None:
         """Builds nothing yet.
@@ -34,71 +37,58 @@ class TrainingStep:
             optimizer: Built for those variables.
             accumulation_steps: Micro-batches of each part.
             jit_compile: Compile the gradients with XLA.
+            clip_norm: Greatest global norm of the gradient of the whole batch; ``None``: any.
             timed: Tell how many seconds the gradients took.
         """
-        self._model = model
-        self._objective = objective
-        self._optimizer = optimizer
-        self._variables = model.trainable_variables
+        variables = Variables(model)
+        self._contribution = ContributionOf(model, variables, objective, jit_compile=jit_compile)
+        self._update = Update(variables, optimizer, clip_norm=clip_norm)
         self._accumulation_steps = accumulation_steps
         self._timed = timed
-        # XLA gets the arithmetic only; reading examples and summing over replicas stay outside.
-        self._gradients = (
-            tf.function(self._eager_gradients, jit_compile=True, autograph=False)
-            if jit_compile
-            else self._eager_gradients
-        )
 
     def __call__(self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor) -> ReplicaSums:
         """One update; gives the summed loss and measure, from before it."""
-        sums, gradients = self.learned(features, labels, examples)
-        self._optimizer.apply(gradients, self._variables)
+        state = self._update.state()
+        sums, contribution = self._learned(state, features, labels, examples)
+        self._update(state, contribution)
         return sums
 
-    def learned(
-        self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
-    ) -> tuple[ReplicaSums, Gradients]:
-        """The sums and the gradients of this replica's part; nothing is applied."""
+    def _learned(
+        self, state: State, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
+    ) -> tuple[ReplicaSums, Contribution]:
+        """The sums and the contribution of this replica's part; nothing is applied."""
         if not self._timed:
-            loss_sum, measure_sum, gradients = self._accumulated(features, labels, examples)
-            return ReplicaSums(loss_sum, measure_sum), gradients
+            learned = self._accumulated(state, features, labels, examples)
+            return ReplicaSums(learned.loss, learned.measure), learned
         start_s = instant([features, labels])
         with tf.control_dependencies([start_s]):
             part = (tf.identity(features), tf.identity(labels))
-        loss_sum, measure_sum, gradients = self._accumulated(*part, examples)
-        end_s = instant(gradients)
+        learned = self._accumulated(state, *part, examples)
+        end_s = instant(learned.gradients)
         with tf.control_dependencies([end_s]):
             # Summing over replicas waits for the slowest of them: it comes after.
-            gradients = [tf.identity(gradient) for gradient in gradients]
-        return ReplicaSums(loss_sum, measure_sum, tf.cast(end_s - start_s, tf.float32)), gradients
+            after = learned._replace(gradients=[tf.identity(one) for one in learned.gradients])
+        seconds = tf.cast(end_s - start_s, tf.float32)
+        return ReplicaSums(learned.loss, learned.measure, seconds), after
 
     def _accumulated(
-        self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
-    ) -> tuple[tf.Tensor, tf.Tensor, Gradients]:
+        self, state: State, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
+    ) -> Contribution:
+        """Of this replica's part, one micro-batch after the other."""
         parts, count = self._accumulation_steps, tf.shape(labels)[0]
         if parts == 1:
-            return self._gradients(features, labels, examples)
-        loss_sum, measure_sum = tf.constant(0.0), tf.constant(0.0)
-        gradients = [tf.zeros_like(variable) for variable in self._variables]
-        for part in range(parts):
-            first, end = count * part // parts, count * (part + 1) // parts
-            # One micro-batch after the other: side by side they would need the memory of all.
-            with tf.control_dependencies(gradients):
-                micro = (tf.identity(features[first:end]), tf.identity(labels[first:end]))
-            loss, measure, more = self._gradients(*micro, examples)
-            loss_sum, measure_sum = loss_sum + loss, measure_sum + measure
-            gradients = [total + gradient for total, gradient in zip(gradients, more, strict=True)]
-        return loss_sum, measure_sum, gradients
-
-    def _eager_gradients(
-        self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
-    ) -> tuple[tf.Tensor, tf.Tensor, Gradients]:
-        with tf.GradientTape() as tape:
-            outputs = self._model(features, training=True)
-            loss_sum, measure_sum = self._objective.sums(outputs, labels)
-            loss = loss_sum / examples
-        gradients = tape.gradient(loss, [variable.value for variable in self._variables])
-        return loss_sum, measure_sum, gradients
+            return self._contribution(state, features, labels, examples)
+        borders = [count * part // parts for part in range(parts + 1)]
+        first = (features[: borders[1]], labels[: borders[1]])
+        total = self._contribution(state, *first, examples)
+        for begin, end in pairwise(borders[1:]):
+            # Side by side they would need the memory of all.
+            with tf.control_dependencies(total.gradients):
+                micro = (tf.identity(features[begin:end]), tf.identity(labels[begin:end]))
+            # Random numbers go on where the last micro-batch left off.
+            start = state._replace(seeds=total.seeds)
+            total = total.plus(self._contribution(start, *micro, examples))
+        return total
 
 
 class EvaluationStep:

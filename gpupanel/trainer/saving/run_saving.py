@@ -53,7 +53,7 @@ class Saving:
             OSError: It cannot be written.
         """
         self._events.phase(Phase.SAVING)
-        save_model(self._learner.built.saved, self._layout.model)
+        save_model(self._learner.built, self._layout.model)
         self._events.write(ModelSaved(time_s=time.time(), path=self._layout.model.name))
 
 

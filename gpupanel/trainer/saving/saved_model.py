@@ -2,16 +2,22 @@
 
 from pathlib import Path
 
-import keras
+import tensorflow as tf
+
+from gpupanel.trainer.models.build import BuiltModel
+
+_HOST = "/device:CPU:0"
 
 
-def save_model(model: keras.Model, path: Path) -> None:
-    """Save a model that plain Keras loads.
+def save_model(built: BuiltModel, path: Path) -> None:
+    """Save a model that plain Keras loads, whatever the strategy made of the trained one.
 
     Raises:
         OSError: It cannot be written; a model that was there before stays.
     """
     beside = path.with_name(f".partial-{path.name}")
+    with tf.device(_HOST):
+        model = built.plain()
     try:
         model.save(beside)
         beside.replace(path)

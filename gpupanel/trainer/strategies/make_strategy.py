@@ -7,6 +7,9 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.strategy import AllReduce, StrategyKind
 
+_HOST = "/device:CPU:0"
+"""Where the weights of a central storage are."""
+
 
 def make_strategy(plan: LaunchPlan) -> tf.distribute.Strategy:
     """The strategy of the plan, on devices that were seen to be there.
@@ -19,6 +22,8 @@ def make_strategy(plan: LaunchPlan) -> tf.distribute.Strategy:
         return tf.distribute.OneDeviceStrategy(names[0])
     if plan.strategy is StrategyKind.MIRRORED:
         return tf.distribute.MirroredStrategy(names, cross_device_ops=_cross_device_ops(plan))
+    if plan.strategy is StrategyKind.CENTRAL_STORAGE:
+        return tf.distribute.experimental.CentralStorageStrategy(names, _HOST)
     raise ProblemError(
         Problem(
             code="strategy_not_available",

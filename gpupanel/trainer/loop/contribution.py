@@ -1,0 +1,170 @@
+"""What one replica finds out from a part of a batch, as a pure function of tensors.
+
+Nothing is assigned here. Weights come in as tensors, read once a step, and what the layers would
+have changed comes out: so XLA can compile it wherever the weights live, and every strategy sums
+it over the replicas before anything changes.
+"""
+
+from typing import NamedTuple
+
+import keras
+import tensorflow as tf
+
+from gpupanel.trainer.models.objectives import Objective
+
+
+class Contribution(NamedTuple):
+    """Of one replica, or of one of its micro-batches: all but the seeds are summed up.
+
+    Attributes:
+        loss: Summed over the examples.
+        measure: As :class:`~gpupanel.trainer.models.objectives.Objective` counts it.
+        gradients: Of each weight; the loss is divided by the examples of the whole batch.
+        moments: Of each batch normalisation, shape [2, channels]: mean of its inputs and of their
+            squares, both measured from the moving mean and weighted by the part of the whole
+            batch that these examples are.
+        seeds: Where each source of random numbers stands afterwards.
+    """
+
+    loss: tf.Tensor
+    measure: tf.Tensor
+    gradients: list[tf.Tensor]
+    moments: list[tf.Tensor]
+    seeds: list[tf.Tensor]
+
+    def plus(self, later: "Contribution") -> "Contribution":
+        """This and that of the micro-batch after it."""
+        return Contribution(
+            self.loss + later.loss,
+            self.measure + later.measure,
+            _sums(self.gradients, later.gradients),
+            _sums(self.moments, later.moments),
+            later.seeds,
+        )
+
+
+def _sums(some: list[tf.Tensor], more: list[tf.Tensor]) -> list[tf.Tensor]:
+    return [one + other for one, other in zip(some, more, strict=True)]
+
+
+class State(NamedTuple):
+    """What a contribution depends on beside the examples.
+
+    Attributes:
+        weights: Of the model's trainable variables.
+        centres: The moving mean of each batch normalisation.
+        seeds: Where each source of random numbers stands on this replica.
+    """
+
+    weights: list[tf.Tensor]
+    centres: list[tf.Tensor]
+    seeds: list[tf.Tensor]
+
+
+class Variables:
+    """The variables of a model, by what a step does with them.
+
+    Attributes:
+        weights: Learn.
+        norms: Batch normalisations that keep moving statistics.
+        seeds: States of random numbers.
+    """
+
+    def __init__(self, model: keras.Model) -> None:
+        self.weights: list[keras.Variable] = model.trainable_variables
+        self.norms = [layer for layer in _layers(model) if _keeps_statistics(layer)]
+        known = {id(weight) for weight in model.weights}
+        self.seeds: list[keras.Variable] = [
+            variable for variable in model.variables if id(variable) not in known
+        ]
+
+
+def _layers(model: keras.layers.Layer) -> list[keras.layers.Layer]:
+    """Every layer, those of models within models too."""
+    inner = [_layers(layer) for layer in getattr(model, "layers", [])]
+    return [model, *(layer for layers in inner for layer in layers)]
+
+
+def _keeps_statistics(layer: keras.layers.Layer) -> bool:
+    return isinstance(layer, keras.layers.BatchNormalization) and layer.trainable
+
+
+class ContributionOf:
+    """Computes contributions of one model."""
+
+    def __init__(
+        self, model: keras.Model, variables: Variables, objective: Objective, *, jit_compile: bool
+    ) -> None:
+        """Builds nothing yet.
+
+        Args:
+            model: See :class:`~gpupanel.trainer.models.build.BuiltModel`, its trained one.
+            variables: Of that model.
+            objective: What is made small.
+            jit_compile: Compile it with XLA; reading examples and summing over replicas stay
+                outside.
+        """
+        self._model = model
+        self._variables = variables
+        self._objective = objective
+        self._function = (
+            tf.function(self._compute, jit_compile=True, autograph=False)
+            if jit_compile
+            else self._compute
+        )
+
+    def __call__(
+        self, state: State, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
+    ) -> Contribution:
+        """The contribution of these examples, at most of one replica.
+
+        Args:
+            state: See :class:`State`.
+            features: Shape [n, ...].
+            labels: Shape [n].
+            examples: Of the whole batch, float32.
+        """
+        contribution: Contribution = self._function(state, features, labels, examples)
+        return contribution
+
+    def _compute(
+        self, state: State, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
+    ) -> Contribution:
+        with tf.GradientTape() as tape:
+            tape.watch(state.weights)
+            with keras.StatelessScope(state_mapping=self._mapping(state)) as scope:
+                outputs = self._model(features, training=True)
+            loss_sum, measure_sum = self._objective.sums(outputs, labels)
+            loss = loss_sum / examples
+        gradients = tape.gradient(
+            loss, state.weights, unconnected_gradients=tf.UnconnectedGradients.ZERO
+        )
+        share = tf.cast(tf.shape(labels)[0], tf.float32) / examples
+        return Contribution(
+            loss_sum,
+            measure_sum,
+            gradients,
+            self._moments(scope, state.centres, share),
+            [scope.get_current_value(seed) for seed in self._variables.seeds],
+        )
+
+    def _mapping(self, state: State) -> list[tuple[keras.Variable, tf.Tensor]]:
+        variables = self._variables
+        mapping = list(zip(variables.weights, state.weights, strict=True))
+        mapping += zip(variables.seeds, state.seeds, strict=True)
+        for norm in variables.norms:
+            # From zero, one step of a moving average is the new value times 1 - momentum.
+            mapping.append((norm.moving_mean, tf.zeros(norm.moving_mean.shape)))
+            mapping.append((norm.moving_variance, tf.zeros(norm.moving_variance.shape)))
+        return mapping
+
+    def _moments(
+        self, scope: keras.StatelessScope, centres: list[tf.Tensor], share: tf.Tensor
+    ) -> list[tf.Tensor]:
+        moments = []
+        for norm, centre in zip(self._variables.norms, centres, strict=True):
+            new = 1.0 - norm.momentum
+            mean = scope.get_current_value(norm.moving_mean) / new - centre
+            variance = scope.get_current_value(norm.moving_variance) / new
+            moments.append(share * tf.stack([mean, variance + tf.square(mean)]))
+        return moments
