@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from gpupanel import __version__
-from gpupanel.cli.asking import check, devices, doctor, export
+from gpupanel.cli.asking import devices, doctor, export
+from gpupanel.cli.checking import check
 from gpupanel.cli.opening import open_window
 from gpupanel.cli.running import run, runs, stop, watch
 

@@ -1,4 +1,4 @@
-"""Verbs that answer a question and change nothing: devices, doctor, check, export."""
+"""Verbs that answer a question and change nothing: devices, doctor, export."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -7,19 +7,15 @@ import typer
 from rich.table import Table
 
 from gpupanel.cli.options import JsonOption, ProfileArgument
-from gpupanel.cli.telling import NONE_GIVEN, answers, progress, shown, tell_json, tell_problems
+from gpupanel.cli.preparing import startable
+from gpupanel.cli.telling import answers, progress, shown, tell_json, tell_problems
 from gpupanel.devices.doctor import examine
 from gpupanel.devices.sampler import DeviceSampler
 from gpupanel.domain.device import DeviceInventory, DeviceReading, PhysicalDevice
-from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.domain.profile import Profile
-from gpupanel.planning.preparation import Preparation
-from gpupanel.planning.prepare import prepare
+from gpupanel.domain.problem import ProblemError
 from gpupanel.planning.script.stand_alone import stand_alone_script
-from gpupanel.runs.data_preview import preview_data
 from gpupanel.runs.disk_problems import disk_problem
-from gpupanel.runs.profile_file import read_profile, write_whole
+from gpupanel.runs.profile_file import write_whole
 
 
 def devices(*, json: JsonOption = False) -> None:
@@ -48,26 +44,6 @@ def doctor(*, json: JsonOption = False) -> None:
         if report.is_well:
             answers.print("All is well.", style="green")
     raise typer.Exit(0 if report.is_well else 1)
-
-
-def check(profile: ProfileArgument, *, json: JsonOption = False) -> None:
-    """Say everything that is wrong with a profile on this machine, and what would happen."""
-    preparation = Preparation()
-    try:
-        _, preparation = prepared(profile, look_at_data=True)
-        problems = preparation.problems
-    except ProblemError as error:
-        problems = error.problems
-    ok = not any(problem.is_error for problem in problems)
-    if json:
-        plan = preparation.plan.model_dump(mode="json") if preparation.plan else None
-        documents = [problem.model_dump(mode="json") for problem in problems]
-        tell_json({"ok": ok, "problems": documents, "plan": plan})
-    else:
-        tell_problems(problems, answers)
-        if ok and preparation.plan is not None:
-            _tell_plan(preparation.plan)
-    raise typer.Exit(0 if ok else 1)
 
 
 def export(
@@ -100,30 +76,6 @@ def _write_script(output: Path, script: str) -> None:
         write_whole(output, script)
     except OSError as error:
         raise ProblemError(disk_problem(error, output)) from error
-
-
-def prepared(path: Path, *, look_at_data: bool = False) -> tuple[Profile, Preparation]:
-    """The profile in a file, and what would happen with it on this machine.
-
-    Raises:
-        ProblemError: The file holds no profile.
-    """
-    profile = read_profile(path)
-    preview = preview_data(profile) if look_at_data else None
-    with DeviceSampler() as sampler:
-        return profile, prepare(profile, sampler.inventory(), sampler.sample(), preview)
-
-
-def startable(path: Path) -> tuple[Profile, LaunchPlan, tuple[Problem, ...]]:
-    """A profile that may start, its plan, and what is worth a word all the same.
-
-    Raises:
-        ProblemError: It may not start.
-    """
-    profile, preparation = prepared(path)
-    if preparation.plan is None or not preparation.is_startable:
-        raise ProblemError(*preparation.problems)
-    return profile, preparation.plan, preparation.problems
 
 
 def _device_document(device: PhysicalDevice, reading: DeviceReading | None) -> dict[str, Any]:
@@ -168,21 +120,3 @@ def _driver_sentence(inventory: DeviceInventory) -> str:
     if inventory.driver is None:
         return "No NVIDIA driver answers here: training runs on the CPU."
     return f"NVIDIA driver {inventory.driver}"
-
-
-def _tell_plan(plan: LaunchPlan) -> None:
-    names = {device.key: device.name for device in plan.devices}
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("replica", justify="right")
-    table.add_column("device")
-    table.add_column("TensorFlow's name")
-    table.add_column("examples of each batch", justify="right")
-    for replica in plan.replicas:
-        table.add_row(
-            str(replica.index),
-            names.get(replica.device_key, NONE_GIVEN),
-            replica.logical_device,
-            f"{replica.share} of {plan.global_batch_size}",
-        )
-    answers.print(table)
-    answers.print("Ready to run.", style="green")

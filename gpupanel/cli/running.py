@@ -7,8 +7,8 @@ from typing import Annotated, Any, NoReturn
 import typer
 from rich.table import Table
 
-from gpupanel.cli.asking import startable
 from gpupanel.cli.options import JsonOption, ProfileArgument, RunArgument, RunsDirOption
+from gpupanel.cli.preparing import startable
 from gpupanel.cli.telling import NONE_GIVEN, answers, progress, shown, tell_json, tell_problems
 from gpupanel.cli.watching import watch_to_its_end
 from gpupanel.domain.outcome import Outcome

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from gpupanel.domain.problem import Problem, Severity
+from gpupanel.domain.problem import Change, Problem, Severity
 
 answers = Console()
 """Standard output: what was asked for."""
@@ -32,8 +32,18 @@ def tell_problems(problems: Iterable[Problem], console: Console = progress) -> N
         console.print(f"[{style} bold]{problem.severity}[/]{field}  {escape(problem.message)}")
         if problem.hint:
             console.print(f"    {escape(problem.hint)}")
+        if problem.fix is not None:
+            changes = ", ".join(_change(change) for change in problem.fix.changes)
+            console.print(f"    [dim]→ {escape(problem.fix.label)}: {escape(changes)}[/]")
         if problem.detail:
             console.print(escape(problem.detail), style="dim", highlight=False)
+
+
+def _change(change: Change) -> str:
+    key = ".".join(change.path)
+    if change.value is None:
+        return f"without {key}"
+    return f"{key} = {json.dumps(change.value, ensure_ascii=False)}"
 
 
 def shown(value: object, unit: str = "") -> str:

@@ -7,11 +7,13 @@ import pytest
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.memory import AllMemory, GrowingMemory, LimitedMemory, SplitMemory
 from gpupanel.domain.plan import LaunchPlan, ProcessRole
-from gpupanel.domain.problem import Severity
+from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.fixes import apply_fix
+from gpupanel.planning.mending import mended
+from gpupanel.planning.preparation import Preparation
 from gpupanel.planning.prepare import prepare
 from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
 from tests.unit.planning.test_prepare import found
@@ -321,3 +323,24 @@ def test_that_a_batch_of_a_task_that_does_not_train_is_its_own() -> None:
     small = profile.model_copy(update={"inference": tiny})
     problem = found(small, "batch_smaller_than_replicas")
     assert problem.field == "inference.batch_size"
+
+
+def test_that_mending_takes_every_fix_for_errors_and_warnings_and_leaves_hints() -> None:
+    profile = gone("GPU-a", "GPU-b", shares=(60, 5), memory={"GPU-x": AllMemory()})
+    better = mended(profile, CPU_ONLY)
+    assert better.devices == DeviceSettings(visible=("cpu",), cpu_replicas=2)
+    assert better.strategy.shares == (59, 5)
+    assert {problem.severity for problem in prepare(better, CPU_ONLY).problems} == {Severity.HINT}
+    assert better.memory == profile.memory
+
+
+def test_that_mending_ends_where_fixes_would_go_in_circles(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def never_content(*_: object) -> Preparation:
+        change = Change(path=("name",), value="again")
+        fix = Fix(label="Try again", changes=(change,))
+        return Preparation(problems=(Problem(code="x", message="Never.", fix=fix),))
+
+    monkeypatch.setattr("gpupanel.planning.mending.prepare", never_content)
+    assert mended(Profile(), CPU_ONLY).name == "again"

@@ -1,0 +1,47 @@
+"""From a profile's file to what would happen with it on this machine."""
+
+from pathlib import Path
+
+from gpupanel.devices.sampler import DeviceSampler
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.profile import Profile
+from gpupanel.planning.mending import mended
+from gpupanel.planning.preparation import Preparation
+from gpupanel.planning.prepare import prepare
+from gpupanel.runs.data_preview import preview_data
+from gpupanel.runs.profile_file import read_profile
+
+
+def prepared(
+    path: Path, *, look_at_data: bool = False, mend: bool = False
+) -> tuple[Profile, Preparation]:
+    """The profile in a file, and what would happen with it on this machine.
+
+    Args:
+        path: The file.
+        look_at_data: Also tell what is wrong with the data.
+        mend: Apply the fixes that are offered for errors and warnings first.
+
+    Raises:
+        ProblemError: The file holds no profile.
+    """
+    profile = read_profile(path)
+    preview = preview_data(profile) if look_at_data else None
+    with DeviceSampler() as sampler:
+        inventory, sample = sampler.inventory(), sampler.sample()
+    if mend:
+        profile = mended(profile, inventory, sample, preview)
+    return profile, prepare(profile, inventory, sample, preview)
+
+
+def startable(path: Path) -> tuple[Profile, LaunchPlan, tuple[Problem, ...]]:
+    """A profile that may start, its plan, and what is worth a word all the same.
+
+    Raises:
+        ProblemError: It may not start.
+    """
+    profile, preparation = prepared(path)
+    if preparation.plan is None or not preparation.is_startable:
+        raise ProblemError(*preparation.problems)
+    return profile, preparation.plan, preparation.problems

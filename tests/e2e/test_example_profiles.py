@@ -1,0 +1,100 @@
+"""Every profile that comes with gpupanel, from its file to a trained model on this machine."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from gpupanel.domain.events import CheckpointSaved, EpochDone, LayersPlaced, SharesChosen
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.follower import RunFollower
+from gpupanel.runs.profile_file import read_profile
+
+pytestmark = pytest.mark.tensorflow
+
+PROFILES = sorted((Path(__file__).parents[2] / "resources" / "profiles").glob("*.toml"))
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Keras's cache holds an MNIST of 1,797 digits, drawn large."""
+    home = tmp_path_factory.mktemp("keras")
+    (home / "datasets").mkdir()
+    digits = load_digits()
+    enlarged = np.kron(digits.images, np.ones((1, 3, 3)))
+    pictures = np.pad(enlarged * 255 / 16, ((0, 0), (2, 2), (2, 2))).astype(np.uint8)
+    labels = digits.target.astype(np.uint8)
+    np.savez(
+        home / "datasets" / "mnist.npz",
+        x_train=pictures[:1500],
+        y_train=labels[:1500],
+        x_test=pictures[1500:],
+        y_test=labels[1500:],
+    )
+    return {**os.environ, "KERAS_HOME": str(home)}
+
+
+def gpupanel(environment: dict[str, str], *arguments: str | Path) -> tuple[int, dict[str, Any]]:
+    done = subprocess.run(
+        [sys.executable, "-m", "gpupanel", *map(str, arguments), "--json"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert done.stdout, done.stderr
+    return done.returncode, json.loads(done.stdout)
+
+
+def events_of(answer: dict[str, Any], kind: type[Any]) -> list[Any]:
+    events = RunFollower(RunLayout(Path(answer["run"]))).poll().events
+    return [event for event in events if isinstance(event, kind)]
+
+
+@pytest.fixture(scope="module", params=PROFILES, ids=lambda path: path.stem)
+def trained(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    environment: dict[str, str],
+) -> tuple[Path, dict[str, Any]]:
+    """The profile and what the terminal answered to running it, mended for this machine."""
+    folder = tmp_path_factory.mktemp("example")
+    _, checked = gpupanel(environment, "check", request.param, "--fixed", folder / "here.toml")
+    assert checked["ok"], checked
+    _, answer = gpupanel(environment, "run", folder / "here.toml", "--runs-dir", folder / "runs")
+    assert answer["outcome"] == "completed", answer
+    return request.param, answer
+
+
+def test_that_an_example_profile_trains_well(trained: tuple[Path, dict[str, Any]]) -> None:
+    path, answer = trained
+    profile = read_profile(path)
+    bound = 0.9 if path.stem == "cnn-over-two-replicas" else 0.93
+    assert answer["metrics"]["val_accuracy"] > bound
+    assert RunLayout(Path(answer["run"])).model.is_file()
+    epochs = [event.epoch for event in events_of(answer, EpochDone)]
+    assert epochs == list(range(1, profile.training.epochs + 1))
+    checkpoints = [event.epoch for event in events_of(answer, CheckpointSaved)]
+    assert checkpoints == epochs
+    if profile.strategy.placement is not None:
+        (placed,) = events_of(answer, LayersPlaced)
+        assert {layer.place for layer in placed.layers} == {0, 1}
+    assert bool(events_of(answer, SharesChosen)) is (profile.strategy.shares == "balanced")
+
+
+def test_that_a_profile_for_gpus_that_are_not_here_says_so_and_offers_what_is(
+    environment: dict[str, str],
+) -> None:
+    path = next(path for path in PROFILES if path.stem == "different-caps-on-different-gpus")
+    status, checked = gpupanel(environment, "check", path)
+    (problem,) = (each for each in checked["problems"] if each["code"] == "device_not_found")
+    assert status == 1
+    assert not checked["ok"]
+    assert problem["fix"]["changes"][0]["path"] == ["devices", "visible"]
