@@ -5,3 +5,8 @@ SUPERVISOR_PID_VARIABLE = "GPUPANEL_SUPERVISOR_PID"
 
 PROCESS_VARIABLE = "GPUPANEL_PROCESS"
 """The place of the process in the plan's gang; not set: 0."""
+
+PORT_TAKEN_STATUS = 75
+"""A process ends with this exit status, and without a word, when another program has taken the
+port that it was given meanwhile; its supervisor then tries other ports. (``EX_TEMPFAIL`` of
+``sysexits.h``; no other end has it.)"""

@@ -44,6 +44,13 @@ class RunLayout:
         """Standard output and standard error of the trainer."""
         return self.root / "trainer.log"
 
+    def process_log(self, place: int) -> Path:
+        """Standard output and standard error of one process of the gang.
+
+        Each has a file of its own, since lines of several in one would not tell whose they are.
+        """
+        return self.root / f"trainer-{place}.log" if place else self.trainer_log
+
     @property
     def requests(self) -> Path:
         """A file for each thing that people asked of the run."""

@@ -1,67 +1,189 @@
-"""How the end of a trainer's process is to be read."""
+"""How the end of a gang's processes is to be read: which of them failed first, and why."""
 
 import signal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum, auto
 
 from gpupanel.domain.events import TrainingEnded
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.process_environment import PORT_TAKEN_STATUS
 from gpupanel.domain.value import Value
+from gpupanel.runs.pulse import Stillness
+
+PEER_LOST = "peer_lost"
+"""Code of the problem that a process tells when another one of its gang went away."""
 
 
 class Ending(Value):
-    """How a run ended, as far as the process tells."""
+    """How a run ended, as far as its processes tell.
+
+    Attributes:
+        place: Of the process that is to blame; 0 where none is.
+        can_restart: Another try from the last checkpoint may well succeed.
+    """
 
     outcome: Outcome
     problem: Problem | None = None
+    place: int = 0
+    can_restart: bool = False
 
 
-def read_exit(
-    exit_code: int,
-    said: TrainingEnded | None,
-    *,
-    stop_asked: bool,
-    watchdog: Problem | None,
-    log_tail: tuple[str, ...],
-) -> Ending:
-    """What the end of the trainer's process means.
+@dataclass(frozen=True, slots=True)
+class MemberSeen:
+    """What one process of a gang has come to.
+
+    Attributes:
+        name: How people are told of it: "worker 1".
+        exit_code: As :attr:`subprocess.Popen.returncode`; ``None`` while it is there.
+        stillness: Why it is taken for dead though it is there.
+        said: Its last word, if it had one.
+        serves: It has no end of its own: it works for the leader until it is ended.
+    """
+
+    place: int
+    name: str
+    exit_code: int | None = None
+    stillness: Stillness | None = None
+    said: TrainingEnded | None = None
+    serves: bool = False
+
+
+def read_failure(
+    members: Sequence[MemberSeen], logs: Mapping[int, tuple[str, ...]], *, is_late: bool
+) -> Ending | None:
+    """What made a gang fail, if something did; the leader's word of success ends all failing.
+
+    A process that fails takes the others along, so the first that is seen to end need not be the
+    one that failed: they tell that they lost a peer, or TensorFlow aborts them. Such signs count
+    only when it is late: no better one has come.
 
     Args:
-        exit_code: As :attr:`subprocess.Popen.returncode`; negative: the signal that killed it.
-        said: The trainer's own last word, if it had one.
+        members: In the order of their places.
+        logs: Last lines of each one's log, for the detail.
+        is_late: Nothing better is to be expected.
+    """
+    leader = members[0]
+    if leader.said is not None and leader.said.outcome.was_successful:
+        return None
+    signs = [sign for member in members if (sign := _sign(member, logs)) is not None]
+    signs = [sign for sign in signs if is_late or sign[0] < _Sign.TAKEN_ALONG]
+    return min(signs, key=_surest_and_first)[-1] if signs else None
+
+
+def _surest_and_first(sign: "tuple[_Sign, float, Ending]") -> tuple[int, float]:
+    return sign[0], sign[1]
+
+
+def read_end(leader: MemberSeen, *, stop_asked: bool, watchdog: Problem | None) -> Ending:
+    """What the end of a gang means in which nothing failed by itself.
+
+    Args:
+        leader: The process that tells events.
         stop_asked: Whether a person asked the run to stop or end.
-        watchdog: Why the supervisor ended the process by itself, if it did.
-        log_tail: Last lines of its log, for the detail.
+        watchdog: Why the supervisor ended the processes by itself, if it did.
     """
     if watchdog is not None:
-        return Ending(outcome=Outcome.FAILED, problem=watchdog)
-    if said is not None:
-        return Ending(outcome=said.outcome, problem=said.problem)
+        return Ending(outcome=Outcome.FAILED, problem=watchdog, can_restart=not stop_asked)
+    if leader.said is not None:
+        return Ending(outcome=leader.said.outcome, problem=leader.said.problem)
     if stop_asked:
         return Ending(outcome=Outcome.STOPPED)
-    return Ending(outcome=Outcome.LOST, problem=_vanished(exit_code, log_tail))
+    return _vanished(leader, leader.exit_code or 0, ())
 
 
-def _vanished(exit_code: int, log_tail: tuple[str, ...]) -> Problem:
-    detail = "\n".join(log_tail)
-    if exit_code >= 0:
-        return Problem(
-            code="trainer_vanished",
-            message=f"The trainer ended with exit code {exit_code} and did not say why.",
-            hint="Look at the last lines of its log below; start the run again.",
-            detail=detail,
-        )
-    name = _signal_name(-exit_code)
-    hints: dict[int, str] = {
-        signal.SIGKILL: "If nobody did so by hand, the system ran out of memory: use a smaller "
-        "global batch or model, or close other programs.",
-        signal.SIGSEGV: "A library crashed: run gpupanel doctor, and try without XLA.",
-    }
-    return Problem(
-        code="trainer_killed",
-        message=f"The trainer was killed by {name}.",
-        hint=hints.get(-exit_code, "Start the run again."),
-        detail=detail,
+class _Sign(IntEnum):
+    """How sure it is that a process failed by itself, the surest first."""
+
+    DEAD = auto()
+    """Nothing that happens to its peers kills or freezes a process."""
+    SAID = auto()
+    VANISHED = auto()
+    TAKEN_ALONG = auto()
+    """TensorFlow may have aborted it because of a peer."""
+    AFTER_A_PEER = auto()
+
+
+def _sign(
+    member: MemberSeen, logs: Mapping[int, tuple[str, ...]]
+) -> tuple[_Sign, float, Ending] | None:
+    """How sure it is that this one failed by itself, when it said so, and its failure."""
+    if member.stillness is not None and member.exit_code is None:
+        return _Sign.DEAD, 0.0, _still(member, member.stillness)
+    if member.said is not None:
+        return _sign_said(member, member.said)
+    code = member.exit_code
+    may_end = member.place > 0 and not member.serves  # the leader may still be saving
+    if code is None or (code == 0 and may_end):
+        return None
+    vanished = _vanished(member, code, logs.get(member.place, ()))
+    if code == -signal.SIGABRT:
+        return _Sign.TAKEN_ALONG, 0.0, vanished
+    crashed = code >= 0 or -code in _CRASHES
+    return (_Sign.VANISHED if crashed else _Sign.DEAD), 0.0, vanished
+
+
+def _sign_said(member: MemberSeen, said: TrainingEnded) -> tuple[_Sign, float, Ending] | None:
+    if said.outcome.was_successful or said.problem is None:
+        return None
+    lost = said.problem.code == PEER_LOST
+    ending = Ending(
+        outcome=said.outcome, problem=said.problem, place=member.place, can_restart=lost
     )
+    return (_Sign.AFTER_A_PEER if lost else _Sign.SAID), said.time_s, ending
+
+
+_CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE)
+
+
+def _still(member: MemberSeen, stillness: Stillness) -> Ending:
+    name = _capital(member.name)
+    match stillness:
+        case Stillness.NEVER_BEGAN:
+            code, message = "process_never_began", f"{name} was started but never began to work."
+            hint = "Look at its log; a broken installation or an unreachable disk does this."
+        case Stillness.STOPPED:
+            code = "process_frozen"
+            message = f"{name} is frozen: it was stopped (SIGSTOP) and not continued."
+            hint = "Something suspended the process, such as a shell or a power manager."
+        case Stillness.SILENT:
+            code = "process_frozen"
+            message = f"{name} is frozen: it gave no sign of life and used no processor."
+            hint = "A driver or the machine itself hung; gpupanel doctor looks at both."
+    problem = Problem(code=code, message=message, hint=f"{hint} {_GO_ON}")
+    return Ending(outcome=Outcome.FAILED, problem=problem, place=member.place, can_restart=True)
+
+
+_GO_ON = "Resume the run to go on from its last checkpoint."
+
+
+def _vanished(member: MemberSeen, exit_code: int, log: tuple[str, ...]) -> Ending:
+    name = _capital(member.name)
+    if exit_code == PORT_TAKEN_STATUS:
+        code, message = "port_taken", f"Another program has taken the port of {member.name}."
+        hint = "Start again; the ports are chosen anew."
+    elif exit_code >= 0:
+        code = "trainer_vanished"
+        message = f"{name} ended with exit code {exit_code} and did not say why."
+        hint = f"Look at the last lines of its log. {_GO_ON}"
+    else:
+        code = "trainer_killed"
+        message = f"{name} was killed by {_signal_name(-exit_code)}."
+        hint = _SIGNAL_HINTS.get(-exit_code, _GO_ON)
+    return Ending(
+        outcome=Outcome.LOST,
+        problem=Problem(code=code, message=message, hint=hint, detail="\n".join(log)),
+        place=member.place,
+        can_restart=True,
+    )
+
+
+_SIGNAL_HINTS: dict[int, str] = {
+    signal.SIGKILL: "If nobody did so by hand, the system ran out of memory: use a smaller "
+    "global batch or model, or close other programs.",
+    signal.SIGSEGV: "A library crashed: run gpupanel doctor, and try without XLA.",
+}
 
 
 def _signal_name(number: int) -> str:
@@ -69,3 +191,7 @@ def _signal_name(number: int) -> str:
         return f"{signal.Signals(number).name} (signal {number})"
     except ValueError:
         return f"signal {number}"
+
+
+def _capital(name: str) -> str:
+    return name[:1].upper() + name[1:]

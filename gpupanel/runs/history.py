@@ -5,7 +5,14 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from gpupanel.domain.events import Event, RunEnded, RunStarted, TrainingEnded, decode_event
+from gpupanel.domain.events import (
+    Event,
+    RunEnded,
+    RunRestarted,
+    RunStarted,
+    TrainingEnded,
+    decode_event,
+)
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
@@ -53,7 +60,7 @@ def list_runs(runs_dir: Path) -> tuple[RunSummary, ...]:
 
 def summarize_run(layout: RunLayout) -> RunSummary:
     """One run, from the ends of its files."""
-    started, ended = _first_event(layout), _ending(layout)
+    started, last = _first_event(layout), _last_word(layout)
     started_s = started.time_s if started is not None else layout.profile.stat().st_mtime
     summary = RunSummary(
         name=layout.name,
@@ -62,17 +69,18 @@ def summarize_run(layout: RunLayout) -> RunSummary:
         started_s=started_s,
         devices=_device_names(layout),
     )
-    if ended is not None:
+    if isinstance(last, RunEnded | TrainingEnded):
         return summary.model_copy(
             update={
-                "ended_s": ended.time_s,
-                "outcome": ended.outcome,
-                "metrics": ended.metrics,
-                "examples_per_second": ended.examples_per_second,
-                "problem": ended.problem,
+                "ended_s": last.time_s,
+                "outcome": last.outcome,
+                "metrics": last.metrics,
+                "examples_per_second": last.examples_per_second,
+                "problem": last.problem,
             }
         )
-    starting = started is None and time.time() - started_s < _STARTING_S
+    begun_s = last.time_s if last is not None else started_s
+    starting = (started is None or last is not None) and time.time() - begun_s < _STARTING_S
     if is_supervised(layout) or starting:
         return summary.model_copy(update={"is_running": True})
     return summary.model_copy(update={"outcome": Outcome.LOST, "problem": _supervisor_lost()})
@@ -97,17 +105,15 @@ def _first_event(layout: RunLayout) -> Event | None:
     return event if isinstance(event, RunStarted) else None
 
 
-def _ending(layout: RunLayout) -> RunEnded | TrainingEnded | None:
+def _last_word(layout: RunLayout) -> RunEnded | TrainingEnded | RunRestarted | None:
     """The supervisor's last word; the trainer's, where the supervisor is gone before its own."""
-    said: TrainingEnded | None = None
     for line in reversed(last_bytes_lines(layout.events, 256 * 1024)):
         event = decode_event(line)
-        if isinstance(event, RunEnded):
+        if isinstance(event, RunEnded | RunRestarted):
             return event
-        if isinstance(event, TrainingEnded):
-            said = event
-            break
-    return said if said is not None and not is_supervised(layout) else None
+        if isinstance(event, TrainingEnded) and event.process == 0:
+            return None if is_supervised(layout) else event
+    return None
 
 
 def _profile_name(layout: RunLayout) -> str:

@@ -2,9 +2,11 @@
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 from gpupanel.domain.data import ImagesData, NpzData
+from gpupanel.domain.model import SavedModel
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile, parse_profile
@@ -14,7 +16,7 @@ LARGEST_PROFILE_BYTES = 2**20
 
 
 def read_profile(path: Path) -> Profile:
-    """The profile in a file; a relative data path is taken from the file's folder.
+    """The profile in a file; relative paths in it are taken from the file's folder.
 
     Raises:
         ProblemError: The file cannot be read or holds no profile; one problem for each mistake.
@@ -33,28 +35,28 @@ def read_profile(path: Path) -> Profile:
 
 
 def anchored(profile: Profile, folder: Path) -> Profile:
-    """The profile with a relative data path taken from that folder, absolute."""
-    data = profile.data
-    if not isinstance(data, NpzData | ImagesData) or not data.path:
-        return profile
-    found = folder / Path(data.path).expanduser()
-    return _with_data_path(profile, Path(os.path.normpath(found)))
+    """The profile with relative paths of data and model taken from that folder, absolute."""
+    return _with_paths(
+        profile, lambda path: Path(os.path.normpath(folder / Path(path).expanduser()))
+    )
 
 
 def write_profile(path: Path, profile: Profile) -> None:
     """Write the profile beside and rename: the file is the old one or the new one, never half.
 
-    A data path inside the file's folder is written relative to it, so that both can move.
+    Paths inside the file's folder are written relative to it, so that all can move together.
 
     Raises:
         ProblemError: The file cannot be written; the old one is untouched.
     """
     folder = path.absolute().parent
-    data = profile.data
-    if isinstance(data, NpzData | ImagesData) and Path(data.path).is_relative_to(folder):
-        profile = _with_data_path(profile, Path(data.path).relative_to(folder))
+
+    def from_folder(inside: str) -> Path:
+        found = Path(inside)
+        return found.relative_to(folder) if found.is_relative_to(folder) else found
+
     try:
-        write_whole(path, dump_profile(profile))
+        write_whole(path, dump_profile(_with_paths(profile, from_folder)))
     except OSError as error:
         raise ProblemError(disk_problem(error, path)) from error
 
@@ -81,9 +83,14 @@ def write_whole(path: Path, text: str) -> None:
         raise
 
 
-def _with_data_path(profile: Profile, path: Path) -> Profile:
-    data = profile.data.model_copy(update={"path": str(path)})
-    return profile.model_copy(update={"data": data})
+def _with_paths(profile: Profile, change: Callable[[str], Path]) -> Profile:
+    """The profile with each path that was chosen changed."""
+    data, model = profile.data, profile.model
+    if isinstance(data, NpzData | ImagesData) and data.path:
+        data = data.model_copy(update={"path": str(change(data.path))})
+    if isinstance(model, SavedModel) and model.path:
+        model = model.model_copy(update={"path": str(change(model.path))})
+    return profile.model_copy(update={"data": data, "model": model})
 
 
 def _not_a_profile(path: Path, why: str) -> Problem:

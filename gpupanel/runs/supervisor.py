@@ -1,51 +1,42 @@
 """The supervisor: a small process per run, without Qt and TensorFlow.
 
-``python -m gpupanel.runs.supervisor RUN_DIR`` starts the trainer in a process group of its own,
-samples the devices, carries out the watchdogs, and writes how the run ended. It outlives the
-window that started it; it holds ``run.lock`` as long as it lives.
+``python -m gpupanel.runs.supervisor RUN_DIR`` starts the run's processes, each in a process group
+of its own, samples the devices, carries out the watchdogs, starts all of them again when one died,
+and writes how the run ended. It outlives the window that started it; it holds ``run.lock`` as long
+as it lives.
 """
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
-from gpupanel.domain.events import (
-    Event,
-    ProblemReported,
-    RequestAnswered,
-    RunEnded,
-    RunStarted,
-    TrainerStarted,
-    TrainingEnded,
-    decode_event,
-    encode_event,
-)
+from gpupanel.domain.events import Event, RunEnded, RunRestarted, RunStarted, encode_event
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.problem import Problem
-from gpupanel.domain.process_environment import SUPERVISOR_PID_VARIABLE
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.process_environment import PORT_TAKEN_STATUS
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.exit_reading import Ending, read_exit
+from gpupanel.runs.attempt import Attempt
+from gpupanel.runs.exit_reading import Ending
 from gpupanel.runs.line_log import LineLog
 from gpupanel.runs.log_tail import last_lines
-from gpupanel.runs.requests import ask, is_asked
+from gpupanel.runs.profile_file import read_profile
+from gpupanel.runs.requests import ask
 from gpupanel.runs.run_lock import hold_run_lock
-from gpupanel.runs.status import RunStatus
 from gpupanel.runs.tails import LineTail
 from gpupanel.runs.telemetry import TelemetryRecorder
-from gpupanel.runs.watchdogs import Act, Patience, Watched, decide
+from gpupanel.runs.watchdogs import Patience
 
-_TICK_S = 0.1
+_MOST_PORT_RETRIES = 3
 
 
 class Supervisor:
-    """Starts one trainer, watches it, and says how it ended.
+    """Starts the gang of a run, watches it, starts it again, and says how it ended.
 
     Args:
         layout: The run; its profile and plan are there already.
@@ -60,119 +51,78 @@ class Supervisor:
         patience: Patience | None = None,
     ) -> None:
         self._layout = layout
-        self._command = [*trainer_command, str(layout.root)]
+        self._command = trainer_command
         self._patience = patience or Patience()
         self._log = LineLog(layout.events)
-        self._events = LineTail(layout.events)
-        self._status = RunStatus()
-        self._said: TrainingEnded | None = None
-        self._watchdog: Problem | None = None
-        self._last_sign_s = time.monotonic()
-        self._stop_asked_s: float | None = None
-        self._terminated_s: float | None = None
-        self._killed = False
+        self._news = LineTail(layout.events)
 
     def run(self) -> Outcome:
-        """Run the trainer to its end and write the last event of the run."""
+        """Run the gang to its end and write the last event of the run."""
         lock = hold_run_lock(self._layout)
         try:
+            self._skip_what_was()
             self._append(RunStarted(time_s=time.time(), supervisor_pid=os.getpid()))
             return self._supervise()
         finally:
             self._log.close()
             lock.release()
 
+    def _skip_what_was(self) -> None:
+        """Events of a run that is resumed: they are over."""
+        while self._news.read():
+            pass
+
     def _supervise(self) -> Outcome:
         try:
-            process = self._start_trainer()
+            plan = LaunchPlan.model_validate_json(self._layout.plan.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            return self._end(_not_started(error), exit_code=None)
+            return self._end(_not_started(error))
         telemetry = TelemetryRecorder(self._layout)
         telemetry.start()
-        while process.poll() is None:
-            self._look()
-            self._act(process)
-            time.sleep(_TICK_S)
-        self._look()
-        telemetry.stop()
-        _kill_group(process.pid)  # whatever the trainer left behind
-        ending = read_exit(
-            process.returncode,
-            self._said,
-            stop_asked=self._stop_asked_s is not None,
-            watchdog=self._watchdog,
-            log_tail=last_lines(self._layout.trainer_log),
-        )
-        return self._end(ending, exit_code=process.returncode)
+        try:
+            return self._run_attempts(plan)
+        finally:
+            telemetry.stop()
 
-    def _start_trainer(self) -> subprocess.Popen[bytes]:
-        plan = LaunchPlan.model_validate_json(self._layout.plan.read_text(encoding="utf-8"))
-        with self._layout.trainer_log.open("ab") as log:
-            process = subprocess.Popen(
-                self._command,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                cwd=self._layout.root,
-                env={
-                    **os.environ,
-                    **plan.environment,
-                    SUPERVISOR_PID_VARIABLE: str(os.getpid()),
-                    "PYTHONUNBUFFERED": "1",
-                },
-                process_group=0,
+    def _run_attempts(self, plan: LaunchPlan) -> Outcome:
+        restarts = port_retries = 0
+        most_restarts = self._most_restarts()
+        while True:
+            attempt = Attempt(
+                self._layout, plan, self._command, self._patience, self._append, self._news
             )
-        self._append(TrainerStarted(time_s=time.time(), pid=process.pid))
-        return process
+            try:
+                ending = attempt.run()
+            except OSError as error:
+                return self._end(_not_started(error))
+            if attempt.exit_code == PORT_TAKEN_STATUS and port_retries < _MOST_PORT_RETRIES:
+                port_retries += 1
+            elif ending.can_restart and not attempt.stop_asked and restarts < most_restarts:
+                restarts += 1
+                self._append(
+                    RunRestarted(time_s=time.time(), attempt=restarts, problem=ending.problem)
+                )
+            else:
+                return self._end(ending, attempt)
 
-    def _look(self) -> None:
-        """Take in what the trainer wrote and what people asked."""
-        while lines := self._events.read():
-            self._last_sign_s = time.monotonic()
-            for line in lines:
-                event = decode_event(line)
-                self._status = self._status.after(event)
-                self._said = event if isinstance(event, TrainingEnded) else self._said
-        asked = any(is_asked(self._layout, request) for request in (Request.STOP, Request.END))
-        if asked and self._stop_asked_s is None:
-            self._stop_asked_s = time.monotonic()
+    def _most_restarts(self) -> int:
+        try:
+            return read_profile(self._layout.profile).training.max_restarts
+        except ProblemError:
+            return 0  # the trainer tells what is wrong with it
 
-    def _act(self, process: subprocess.Popen[bytes]) -> None:
-        watched = Watched(
-            now_s=time.monotonic(),
-            last_sign_s=self._last_sign_s,
-            stop_asked_s=self._stop_asked_s,
-            end_asked=is_asked(self._layout, Request.END),
-            terminated_s=self._terminated_s,
-        )
-        act, problem = decide(self._status, watched, self._patience)
-        if problem is not None:
-            self._watchdog = problem
-            self._append(ProblemReported(time_s=time.time(), problem=problem))
-        if act is Act.TERMINATE:
-            self._terminated_s = watched.now_s
-            if problem is None:
-                self._append(RequestAnswered(time_s=time.time(), request=Request.STOP))
-            _signal_group(process.pid, signal.SIGTERM)
-        elif act is Act.KILL and not self._killed:
-            self._killed = True
-            if watched.end_asked:
-                self._append(RequestAnswered(time_s=time.time(), request=Request.END))
-            _kill_group(process.pid)
-
-    def _end(self, ending: Ending, exit_code: int | None) -> Outcome:
-        said = self._said
+    def _end(self, ending: Ending, attempt: Attempt | None = None) -> Outcome:
+        said = attempt.said if attempt is not None else None
+        log = last_lines(self._layout.process_log(ending.place))
         self._append(
             RunEnded(
                 time_s=time.time(),
                 outcome=ending.outcome,
-                metrics=said.metrics if said is not None else Metrics(),
+                metrics=attempt.metrics if attempt is not None else Metrics(),
                 examples_per_second=said.examples_per_second if said is not None else None,
                 problem=ending.problem,
-                exit_code=exit_code,
-                log_tail=(
-                    () if ending.outcome.was_successful else last_lines(self._layout.trainer_log)
-                ),
+                exit_code=attempt.exit_code if attempt is not None else None,
+                log_tail=() if ending.outcome.was_successful else log,
             )
         )
         return ending.outcome
@@ -194,17 +144,6 @@ def _not_started(error: Exception) -> Ending:
             hint="Run gpupanel doctor; if it finds nothing, install gpupanel again.",
         ),
     )
-
-
-def _signal_group(group: int, number: signal.Signals) -> None:
-    try:
-        os.killpg(group, number)
-    except ProcessLookupError:
-        return  # it ended meanwhile, which is what was wanted
-
-
-def _kill_group(group: int) -> None:
-    _signal_group(group, signal.SIGKILL)
 
 
 def main() -> int:

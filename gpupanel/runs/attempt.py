@@ -1,0 +1,212 @@
+"""One attempt of a run: its gang is started, watched, and ended."""
+
+import signal
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from gpupanel.domain.events import (
+    Event,
+    ProblemReported,
+    RequestAnswered,
+    TrainerStarted,
+    TrainingEnded,
+    decode_event,
+)
+from gpupanel.domain.outcome import Metrics
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.request import Request
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.strategy import StrategyKind
+from gpupanel.runs.exit_reading import Ending, MemberSeen, read_end, read_failure
+from gpupanel.runs.gang import Gang, Member
+from gpupanel.runs.log_tail import last_lines
+from gpupanel.runs.requests import is_asked
+from gpupanel.runs.status import RunStatus
+from gpupanel.runs.tails import LineTail
+from gpupanel.runs.watchdogs import Act, Patience, Watched, decide
+
+if TYPE_CHECKING:
+    from gpupanel.domain.problem import Problem
+
+_TICK_S = 0.1
+
+Tell = Callable[[Event], None]
+
+
+class Attempt:
+    """Starts the gang of a run once, and reads how that ends.
+
+    Args:
+        layout: The run.
+        plan: What to start.
+        command: Of a trainer, without the run's directory.
+        patience: How long the watchdogs wait.
+        tell: Writes an event of the supervisor's.
+        news: The events of the run, read up to where this attempt begins.
+
+    Attributes:
+        said: The leader's last word, if it had one.
+        exit_code: Of the process to blame, else of the leader; ``None``: it never started.
+    """
+
+    def __init__(
+        self,
+        layout: RunLayout,
+        plan: LaunchPlan,
+        command: Sequence[str],
+        patience: Patience,
+        tell: Tell,
+        news: LineTail,
+    ) -> None:
+        self.said: TrainingEnded | None = None
+        self.exit_code: int | None = None
+        self._layout = layout
+        self._gang = Gang(layout, plan, command)
+        self._others_serve = plan.strategy is StrategyKind.PARAMETER_SERVER
+        self._patience = patience
+        self._tell = tell
+        self._news = news
+        self._status = RunStatus()
+        self._last_words: dict[int, TrainingEnded] = {}
+        self._watchdog: Problem | None = None
+        self._last_sign_s = time.monotonic()
+        self._stop_asked_s: float | None = None
+        self._terminated_s: float | None = None
+        self._killed = False
+        self._ends_since_s: float | None = None
+
+    @property
+    def metrics(self) -> Metrics:
+        """What the run has reached, as far as it told."""
+        return self.said.metrics if self.said is not None else self._status.metrics
+
+    @property
+    def stop_asked(self) -> bool:
+        """Whether a person asked the run to stop or end."""
+        return self._stop_asked_s is not None
+
+    def run(self) -> Ending:
+        """Run the gang to its end; nothing of it is left running.
+
+        Raises:
+            OSError: A process could not be started.
+        """
+        try:
+            self._gang.start(self._tell_started)
+            failure = self._watch()
+        finally:
+            self._gang.end()
+        self._look()
+        ending = self._read_end() if failure is None else failure
+        self.exit_code = self._gang.members[ending.place].exit_code
+        return ending
+
+    def _watch(self) -> Ending | None:
+        """Until the last process has ended, or there is nothing to wait for any more."""
+        while self._gang.is_there():
+            self._gang.look()
+            self._look()
+            self._act()
+            is_late = not self._gang.is_there() or self._has_waited_for_the_rest()
+            failure = self._read_failure(is_late=is_late)
+            if failure is not None or is_late:
+                return failure
+            time.sleep(_TICK_S)
+        return None
+
+    def _tell_started(self, member: Member) -> None:
+        self._tell(
+            TrainerStarted(
+                time_s=time.time(), pid=member.pid, process=member.place, name=member.name
+            )
+        )
+
+    def _look(self) -> None:
+        """Take in what the trainers wrote and what people asked."""
+        while lines := self._news.read():
+            self._last_sign_s = time.monotonic()
+            for line in lines:
+                event = decode_event(line)
+                self._status = self._status.after(event)
+                if isinstance(event, TrainingEnded):
+                    self._last_words.setdefault(event.process, event)
+        self.said = self._last_words.get(0)
+        asked = any(is_asked(self._layout, request) for request in (Request.STOP, Request.END))
+        if asked and self._stop_asked_s is None:
+            self._stop_asked_s = time.monotonic()
+
+    def _act(self) -> None:
+        watched = Watched(
+            now_s=time.monotonic(),
+            last_sign_s=self._last_sign_s,
+            stop_asked_s=self._stop_asked_s,
+            end_asked=is_asked(self._layout, Request.END),
+            terminated_s=self._terminated_s,
+        )
+        act, problem = decide(self._status, watched, self._patience)
+        if problem is not None:
+            self._watchdog = problem
+            self._tell(ProblemReported(time_s=time.time(), problem=problem))
+        if act is Act.TERMINATE:
+            self._terminated_s = watched.now_s
+            if problem is None:
+                self._tell(RequestAnswered(time_s=time.time(), request=Request.STOP))
+            self._gang.signal(signal.SIGTERM)
+        elif act is Act.KILL and not self._killed:
+            self._killed = True
+            if watched.end_asked:
+                self._tell(RequestAnswered(time_s=time.time(), request=Request.END))
+            self._gang.signal(signal.SIGKILL)
+
+    def _has_waited_for_the_rest(self) -> bool:
+        """Whether the others have had their time since a first one ended.
+
+        After the leader's last word they end by themselves, but for those that only serve. After
+        a failure that may not be the first, the first one may still show itself: TensorFlow
+        notices a frozen peer after about 10 s.
+        """
+        leader_ended = not self._gang.leader.is_there
+        one_failed = any(member.exit_code for member in self._gang.members)
+        now_s = time.monotonic()
+        if not (leader_ended or one_failed):
+            return False
+        if self._ends_since_s is None:
+            self._ends_since_s = now_s
+        well = leader_ended and self.said is not None and self.said.outcome.was_successful
+        patience_s = self._patience.cause_s
+        if well:
+            patience_s = 0.0 if self._others_serve else self._patience.rest_s
+        return now_s - self._ends_since_s > patience_s
+
+    def _read_failure(self, *, is_late: bool) -> Ending | None:
+        if self._terminated_s is not None or self._killed:
+            return None  # what ends now was ended from here
+        members = self._members_seen()
+        logs = {
+            member.place: last_lines(self._layout.process_log(member.place))
+            for member in members
+            if member.exit_code
+        }
+        failure = read_failure(members, logs, is_late=is_late)
+        if failure is None or (self.stop_asked and failure.can_restart):
+            return None
+        return failure
+
+    def _read_end(self) -> Ending:
+        return read_end(
+            self._members_seen()[0], stop_asked=self.stop_asked, watchdog=self._watchdog
+        )
+
+    def _members_seen(self) -> list[MemberSeen]:
+        return [
+            MemberSeen(
+                place=member.place,
+                name=member.name,
+                exit_code=member.exit_code,
+                stillness=member.stillness,
+                said=self._last_words.get(member.place),
+                serves=self._others_serve and member.place > 0,
+            )
+            for member in self._gang.members
+        ]

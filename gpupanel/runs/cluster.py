@@ -1,0 +1,76 @@
+"""What the processes of a gang are told about each other."""
+
+import json
+import random
+import socket
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+from gpupanel.domain.plan import LaunchPlan, PlannedProcess, ProcessRole
+from gpupanel.domain.process_environment import PROCESS_VARIABLE
+
+_LOOPBACK = "127.0.0.1"
+_PORTS = range(12_000, 32_000)
+"""Below those that the system gives to outgoing connections (32768 on Linux): nothing takes one
+by chance in the seconds between the choice and TensorFlow's server."""
+
+_TASK_TYPES = {
+    ProcessRole.WORKER: "worker",
+    ProcessRole.COORDINATOR: "chief",
+    ProcessRole.PARAMETER_SERVER: "ps",
+}
+
+
+def free_ports(count: int) -> tuple[int, ...]:
+    """So many different ports of loopback that nobody listens on now.
+
+    Raises:
+        OSError: None could be found.
+    """
+    with ExitStack() as taken:
+        ports = []
+        for port in random.sample(_PORTS, k=200 + count):
+            probe = taken.enter_context(socket.socket())
+            try:
+                probe.bind((_LOOPBACK, port))
+            except OSError:
+                continue
+            ports.append(port)
+            if len(ports) == count:
+                return tuple(ports)
+    raise OSError("no free port was found on this machine's loopback")
+
+
+def process_environments(plan: LaunchPlan) -> tuple[dict[str, str], ...]:
+    """The variables that tell each process of the gang who it is and where the others are.
+
+    Raises:
+        OSError: No free ports were found.
+    """
+    gang = plan.gang
+    if len(gang) == 1:
+        return ({PROCESS_VARIABLE: "0", **gang[0].environment},)
+    cluster = _cluster(gang, free_ports(len(gang)))
+    return tuple(
+        {
+            PROCESS_VARIABLE: str(place),
+            # The workers of one machine need no other way to each other than loopback.
+            "NCCL_SOCKET_IFNAME": "lo",
+            "no_grpc_proxy": _LOOPBACK,
+            **process.environment,
+            "TF_CONFIG": json.dumps(
+                {
+                    "cluster": cluster,
+                    "task": {"type": _TASK_TYPES[process.role], "index": process.index},
+                }
+            ),
+        }
+        for place, process in enumerate(gang)
+    )
+
+
+def _cluster(gang: Sequence[PlannedProcess], ports: Sequence[int]) -> dict[str, list[str]]:
+    cluster: dict[str, list[str]] = {}
+    for process, port in zip(gang, ports, strict=True):
+        cluster.setdefault(_TASK_TYPES[process.role], []).append(f"{_LOOPBACK}:{port}")
+    return cluster

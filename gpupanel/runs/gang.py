@@ -1,0 +1,163 @@
+"""The processes of a run: started together, looked at together, ended together."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+
+import psutil
+
+from gpupanel.domain.plan import LaunchPlan, PlannedProcess
+from gpupanel.domain.process_environment import SUPERVISOR_PID_VARIABLE
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.cluster import process_environments
+from gpupanel.runs.pulse import Pulse, Stillness, look_at
+
+_LOOK_INTERVAL_S = 0.5
+
+
+class Member:
+    """One process of a gang, leader of a process group of its own.
+
+    What it says of itself is of the last look: so whoever looks first and then reads what the
+    process wrote has read its last word when it is seen to have ended.
+
+    Attributes:
+        place: In the plan's gang.
+        name: How people are told of it: "worker 1".
+        exit_code: ``None`` while it is there; negative: the signal that killed it.
+        stillness: Why it is taken for dead though it is there; ``None`` while it lives.
+    """
+
+    def __init__(
+        self,
+        layout: RunLayout,
+        planned: PlannedProcess,
+        place: int,
+        started: subprocess.Popen[bytes],
+    ) -> None:
+        self.place = place
+        self.name = planned.name
+        self.exit_code: int | None = None
+        self.stillness: Stillness | None = None
+        self._heartbeat = layout.heartbeats / str(place)
+        self._process = started
+        self._watched = _process(started.pid)
+        self._pulse = Pulse(time.monotonic())
+        self._looked_s = 0.0
+
+    @property
+    def pid(self) -> int:
+        """Of the process and of its group."""
+        return self._process.pid
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the process had not ended when it was last looked at."""
+        return self.exit_code is None
+
+    def look(self) -> None:
+        """See whether it has ended, and feel its pulse twice a second."""
+        self.exit_code = self._process.poll()
+        now_s = time.monotonic()
+        is_due = now_s - self._looked_s >= _LOOK_INTERVAL_S
+        if not is_due or not self.is_there or self._watched is None:
+            return
+        self._looked_s = now_s
+        vitals = look_at(self._watched, self._heartbeat)
+        if vitals is not None:
+            self.stillness = self._pulse.look(vitals, now_s)
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal to the process group: to what the process has started, too."""
+        try:
+            os.killpg(self.pid, number)
+        except ProcessLookupError:
+            return  # it ended meanwhile, which is what was wanted
+
+    def wait(self) -> None:
+        """Take the exit status of a process that was killed."""
+        self.exit_code = self._process.wait()
+
+
+class Gang:
+    """Every process of a run; most kinds of runs have one.
+
+    Args:
+        layout: The run.
+        plan: Its gang says what to start.
+        command: Of a trainer, without the run's directory.
+    """
+
+    def __init__(self, layout: RunLayout, plan: LaunchPlan, command: Sequence[str]) -> None:
+        self._layout = layout
+        self._plan = plan
+        self._command = [*command, str(layout.root)]
+        self.members: list[Member] = []
+
+    @property
+    def leader(self) -> Member:
+        """The one that tells events and saves."""
+        return self.members[0]
+
+    def start(self, on_started: Callable[[Member], None]) -> None:
+        """Start every process; those that are there stay to be ended when one cannot be.
+
+        Raises:
+            OSError: One cannot be started, or there is no free port.
+        """
+        shutil.rmtree(self._layout.heartbeats, ignore_errors=True)
+        self._layout.heartbeats.mkdir()
+        environments = process_environments(self._plan)
+        for place, planned in enumerate(self._plan.gang):
+            member = self._start(place, planned, environments[place])
+            self.members.append(member)
+            on_started(member)
+
+    def look(self) -> None:
+        """Look at every process."""
+        for member in self.members:
+            member.look()
+
+    def is_there(self) -> bool:
+        """Whether a process of it had not ended when they were last looked at."""
+        return any(member.is_there for member in self.members)
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal to every process."""
+        for member in self.members:
+            member.signal(number)
+
+    def end(self) -> None:
+        """Kill whatever is left, what the processes have started too, and wait for it."""
+        self.signal(signal.SIGKILL)
+        for member in self.members:
+            member.wait()
+
+    def _start(self, place: int, planned: PlannedProcess, environment: dict[str, str]) -> Member:
+        with self._layout.process_log(place).open("ab") as log:
+            process = subprocess.Popen(
+                self._command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self._layout.root,
+                env={
+                    **os.environ,
+                    **self._plan.environment,
+                    **environment,
+                    SUPERVISOR_PID_VARIABLE: str(os.getpid()),
+                    "PYTHONUNBUFFERED": "1",
+                },
+                process_group=0,
+            )
+        return Member(self._layout, planned, place, process)
+
+
+def _process(pid: int) -> psutil.Process | None:
+    try:
+        return psutil.Process(pid)
+    except psutil.Error:
+        return None  # it ended already, as its exit status will tell

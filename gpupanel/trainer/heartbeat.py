@@ -1,0 +1,43 @@
+"""A sign of life once a second, from a thread of its own."""
+
+import os
+import threading
+import time
+from pathlib import Path
+
+from gpupanel.domain.process_environment import PROCESS_VARIABLE, SUPERVISOR_PID_VARIABLE
+from gpupanel.domain.run_layout import RunLayout
+
+_INTERVAL_S = 1.0
+
+_ALONE_S = 120.0
+"""A process without a supervisor has this long to save and end by itself, which one that waits
+for a peer cannot: then it is ended."""
+
+
+def start_heartbeat(root: Path) -> None:
+    """Touch this process's heartbeat file from now on, as long as it is not frozen."""
+    place = os.environ.get(PROCESS_VARIABLE) or "0"
+    heartbeat = RunLayout(root).heartbeats / place
+    threading.Thread(target=_beat, args=(heartbeat,), name="heartbeat", daemon=True).start()
+
+
+def _beat(heartbeat: Path) -> None:
+    with_supervisor_s = time.monotonic()
+    while True:
+        try:
+            heartbeat.parent.mkdir(exist_ok=True)
+            heartbeat.touch()
+        except OSError:
+            pass  # a full disk is told by what has more to write; this process works on anyway
+        if not supervisor_is_gone():
+            with_supervisor_s = time.monotonic()
+        elif time.monotonic() - with_supervisor_s > _ALONE_S:
+            os._exit(1)
+        time.sleep(_INTERVAL_S)
+
+
+def supervisor_is_gone() -> bool:
+    """Whether the supervisor that started this process has ended; none was named: no."""
+    supervisor = os.environ.get(SUPERVISOR_PID_VARIABLE, "")
+    return supervisor.isdigit() and os.getppid() != int(supervisor)
