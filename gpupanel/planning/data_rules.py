@@ -5,6 +5,7 @@ from gpupanel.domain.model import CnnModel
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
+from gpupanel.planning.inference_rules import matters_to_task
 
 _WITHOUT_PICTURES = ("imdb", "reuters", "boston_housing", "california_housing")
 
@@ -20,7 +21,13 @@ def data_problems(profile: Profile, preview: DataPreview | None) -> list[Problem
     if missing:
         return missing
     if preview is None or preview.problems or not preview.feature_shape:
-        return [*(preview.problems if preview else ()), *_source_has_no_pictures(profile)]
+        told = preview.problems if preview else ()
+        return [
+            *(problem for problem in told if matters_to_task(profile, problem)),
+            *_source_has_no_pictures(profile),
+        ]
+    if profile.task != "train":
+        return []
     return [
         *_model_does_not_fit(profile, preview.feature_shape),
         *_batch_above_examples(profile, preview),
@@ -35,7 +42,7 @@ def _path_missing(profile: Profile) -> list[Problem]:
         Problem(
             code="data_path_missing",
             field="data.path",
-            message=f"No {what} was chosen to learn from.",
+            message=f"No {what} was chosen.",
             hint=f"Choose a {what}.",
         )
     ]

@@ -5,6 +5,7 @@ from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.training import Optimizer
+from gpupanel.planning.inference_rules import inference_problems
 
 BFLOAT16_FROM = (8, 0)
 """Compute capability from which NVIDIA GPUs calculate with bfloat16 (Ampere)."""
@@ -13,8 +14,10 @@ BFLOAT16_FROM = (8, 0)
 def session_problems(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> list[Problem]:
     """Every problem of task and training settings."""
     on_gpus = any(device.is_gpu for device in devices)
+    if profile.task != "train":
+        return inference_problems(profile)
     return [
-        *_task_not_available(profile),
+        *inference_problems(profile),
         *_precision_on_cpu(profile, on_gpus=on_gpus),
         *_precision_on_old_gpus(profile, devices),
         *_momentum_unused(profile),
@@ -38,20 +41,6 @@ def accumulation_problems(profile: Profile, shares: tuple[int, ...]) -> list[Pro
                 label=f"Use {smallest}",
                 changes=(Change(path=("training", "accumulation_steps"), value=smallest),),
             ),
-        )
-    ]
-
-
-def _task_not_available(profile: Profile) -> list[Problem]:
-    if profile.task == "train":
-        return []
-    return [
-        Problem(
-            code="task_not_available",
-            field="task",
-            message=f"This version trains; it cannot {profile.task} yet.",
-            hint='Set task to "train".',
-            fix=Fix(label="Train", changes=(Change(path=("task",), value="train"),)),
         )
     ]
 

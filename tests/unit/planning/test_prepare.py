@@ -14,7 +14,7 @@ from gpupanel.domain.device import (
     TelemetrySample,
 )
 from gpupanel.domain.memory import AllMemory, GrowingMemory, LimitedMemory, SplitMemory
-from gpupanel.domain.model import CnnModel, MlpModel
+from gpupanel.domain.model import CnnModel, MlpModel, SavedModel
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import DeviceSettings, Profile
@@ -313,11 +313,6 @@ def test_that_more_accumulation_steps_than_a_share_has_examples_are_refused() ->
     assert found(cpu_profile(training=training), "accumulation_above_share", CPU_ONLY).is_error
 
 
-@pytest.mark.parametrize("task", ["evaluate", "predict"])
-def test_that_a_task_that_is_not_built_yet_is_refused(task: str) -> None:
-    assert found(cpu_profile(task=task), "task_not_available", CPU_ONLY).is_error
-
-
 @pytest.mark.parametrize("data", [NpzData(path=""), ImagesData(path="")])
 def test_that_data_without_a_path_is_refused(data: NpzData | ImagesData) -> None:
     problem = found(cpu_profile(data=data), "data_path_missing", CPU_ONLY)
@@ -425,7 +420,7 @@ def test_that_early_stopping_without_validation_is_warned_of() -> None:
 
 def test_that_errors_come_before_warnings_and_hints() -> None:
     profile = profile_with(
-        task="predict",
+        model=SavedModel(path="digits.keras"),
         memory={"GPU-elsewhere": AllMemory()},
         data=DigitsData(),
         training=TrainingSettings(early_stopping_patience=2),

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from gpupanel.domain.data import NpzData
+from gpupanel.domain.model import SavedModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
@@ -123,6 +124,19 @@ def test_that_data_beside_a_profile_is_named_relative_and_found_again(tmp_path: 
     assert data.path == str(moved / "data" / "x.npz")
 
 
+def test_that_a_model_beside_a_profile_is_named_relative_and_found_again(
+    runs_dir: Path, tmp_path: Path, plan: LaunchPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "mine.toml"
+    profile = Profile(task="evaluate", model=SavedModel(path=str(tmp_path / "digits.keras")))
+    write_profile(path, profile)
+    assert 'path = "digits.keras"' in path.read_text()
+    assert read_profile(path) == profile
+    monkeypatch.chdir(tmp_path)
+    layout = create_run(Profile(model=SavedModel(path="digits.keras")), plan, runs_dir)
+    assert parse_profile(layout.profile.read_text()).model == profile.model
+
+
 def test_that_data_elsewhere_keeps_its_whole_path(tmp_path: Path) -> None:
     folder = tmp_path / "profiles"
     folder.mkdir()
@@ -132,7 +146,7 @@ def test_that_data_elsewhere_keeps_its_whole_path(tmp_path: Path) -> None:
 
 
 def test_that_a_path_not_chosen_yet_stays_so(tmp_path: Path) -> None:
-    profile = Profile(data=NpzData(path=""))
+    profile = Profile(data=NpzData(path=""), model=SavedModel())
     write_profile(tmp_path / "mine.toml", profile)
     assert read_profile(tmp_path / "mine.toml") == profile
 

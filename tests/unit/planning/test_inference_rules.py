@@ -1,0 +1,156 @@
+"""What evaluating and predicting need, rule by rule."""
+
+from typing import Any
+
+import pytest
+
+from gpupanel.domain.data import DataSettings, DigitsData, KerasData, NpzData
+from gpupanel.domain.inference import InferenceSettings
+from gpupanel.domain.model import CnnModel, MlpModel, SavedModel
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.preview import DataPreview
+from gpupanel.domain.problem import Problem, Severity
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.training import TrainingSettings
+from gpupanel.planning.fixes import apply_fix
+from gpupanel.planning.inference_rules import inference_problems, matters_to_task
+from gpupanel.planning.prepare import prepare
+from tests.fakes.devices import CPU_ONLY
+
+SAVED = SavedModel(path="/models/digits.keras")
+TASKS = pytest.mark.parametrize("task", ["evaluate", "predict"])
+
+
+def judging(task: str = "evaluate", **parts: Any) -> Profile:
+    return Profile(
+        **{
+            "task": task,
+            "model": SAVED,
+            "devices": DeviceSettings(visible=("cpu",), cpu_replicas=2),
+            "strategy": StrategySettings(kind=StrategyKind.MIRRORED),
+            **parts,
+        }
+    )
+
+
+def the_problem(profile: Profile) -> Problem:
+    """The only one, which its fix, if it has one, makes go away."""
+    (problem,) = inference_problems(profile)
+    if problem.fix is not None:
+        mended = apply_fix(profile, problem.fix)
+        assert problem.code not in {each.code for each in inference_problems(mended)}
+    return problem
+
+
+@TASKS
+def test_that_a_saved_model_is_put_on_every_device(task: str) -> None:
+    profile = judging(task, inference=InferenceSettings(batch_size=100))
+    preparation = prepare(profile, CPU_ONLY)
+    assert preparation.problems == ()
+    assert isinstance(preparation.plan, LaunchPlan)
+    assert preparation.plan.shares == (50, 50)
+
+
+def test_that_training_settings_mean_nothing_to_a_model_that_is_there() -> None:
+    odd = TrainingSettings(
+        mixed_precision=True, momentum=0.5, accumulation_steps=500, early_stopping_patience=1
+    )
+    assert prepare(judging(training=odd), CPU_ONLY).problems == ()
+
+
+def test_that_a_saved_model_is_not_trained() -> None:
+    problem = the_problem(Profile(model=SAVED))
+    assert (problem.code, problem.field) == ("saved_model_not_trainable", "model.source")
+    assert problem.is_error
+    assert inference_problems(Profile()) == []
+
+
+@TASKS
+@pytest.mark.parametrize("model", [MlpModel(), CnnModel()])
+def test_that_only_a_saved_model_is_judged(task: str, model: MlpModel | CnnModel) -> None:
+    problem = the_problem(judging(task, model=model))
+    assert (problem.code, problem.is_error) == ("inference_needs_saved_model", True)
+
+
+@TASKS
+def test_that_a_saved_model_needs_a_path(task: str) -> None:
+    problem = the_problem(judging(task, model=SavedModel()))
+    assert (problem.code, problem.field) == ("model_path_missing", "model.path")
+
+
+@TASKS
+@pytest.mark.parametrize(
+    "kind", [kind for kind in StrategyKind if kind not in ("one_device", "mirrored")]
+)
+def test_that_other_strategies_are_for_training(task: str, kind: StrategyKind) -> None:
+    problem = the_problem(judging(task, strategy=StrategySettings(kind=kind)))
+    assert (problem.code, problem.is_error) == ("strategy_not_for_inference", True)
+
+
+def test_that_shares_are_not_measured() -> None:
+    strategy = StrategySettings(kind=StrategyKind.MIRRORED, shares="balanced")
+    problem = the_problem(judging(strategy=strategy))
+    assert (problem.code, problem.severity) == ("balanced_is_for_training", Severity.HINT)
+
+
+def test_that_shares_sum_to_the_batch_of_a_call() -> None:
+    strategy = StrategySettings(kind=StrategyKind.MIRRORED, shares=(3, 1))
+    few = judging(strategy=strategy, inference=InferenceSettings(batch_size=4))
+    assert prepare(few, CPU_ONLY).is_startable
+    assert not prepare(judging(strategy=strategy), CPU_ONLY).is_startable
+
+
+@pytest.mark.parametrize(
+    ("data", "there_are_some"),
+    [
+        (DigitsData(validation_fraction=0.2), True),
+        (DigitsData(), False),
+        (DigitsData(validation_fraction=0.0), False),
+        (NpzData(path="x.npz"), False),
+        (KerasData(source="mnist"), True),
+        (KerasData(source="mnist", validation_fraction=0.0), False),
+    ],
+)
+def test_that_validation_examples_must_be_held_back(
+    data: DataSettings, *, there_are_some: bool
+) -> None:
+    assert inference_problems(judging(data=data)) == []
+    profile = judging(data=data, inference=InferenceSettings(examples="validation"))
+    if there_are_some:
+        assert inference_problems(profile) == []
+    else:
+        assert the_problem(profile).code == "inference_no_validation_examples"
+
+
+def looked(code: str, field: str = "data.labels") -> Problem:
+    return Problem(code=code, field=field, message="seen in the data")
+
+
+def test_that_data_of_one_class_can_be_judged_but_not_learned_from() -> None:
+    one_class = looked("data_one_class")
+    assert matters_to_task(Profile(), one_class)
+    assert not matters_to_task(judging(), one_class)
+    assert matters_to_task(judging(), looked("data_file_damaged"))
+
+
+def test_that_predicting_needs_no_labels() -> None:
+    no_labels = looked("data_array_missing")
+    preview = DataPreview(problems=(no_labels,))
+    data = NpzData(path="x.npz")
+    assert prepare(judging("predict", data=data), CPU_ONLY, preview=preview).is_startable
+    assert not prepare(judging("evaluate", data=data), CPU_ONLY, preview=preview).is_startable
+    no_features = looked("data_array_missing", "data.features")
+    assert matters_to_task(judging("predict", data=data), no_features)
+
+
+def test_that_a_fraction_that_leaves_nothing_matters_where_it_is_used() -> None:
+    too_small = looked("data_validation_fraction", "data.validation_fraction")
+    assert not matters_to_task(judging(), too_small)
+    held_back = InferenceSettings(examples="training")
+    assert matters_to_task(judging(inference=held_back), too_small)
+
+
+def test_that_few_examples_are_no_problem_to_a_large_batch() -> None:
+    preview = DataPreview(example_count=10, feature_shape=(8, 8))
+    assert prepare(judging(), CPU_ONLY, preview=preview).problems == ()
