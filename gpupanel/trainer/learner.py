@@ -6,6 +6,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from gpupanel.domain.events import PlacedLayer
 from gpupanel.domain.model import SavedModel
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.examples import Array
@@ -18,6 +19,7 @@ from gpupanel.trainer.models.objectives import Objective, make_objective
 from gpupanel.trainer.models.optimizers import make_optimizer
 from gpupanel.trainer.models.precision import set_precision
 from gpupanel.trainer.started_run import StartedRun
+from gpupanel.trainer.strategies.placed_layers import choose_places
 
 _NOT_TRAINABLE = Problem(
     code="saved_model_not_trainable",
@@ -35,6 +37,7 @@ class Learner:
         calls: Training steps.
         small_batch_calls: For a last batch that is too small for so many micro-batches.
         validation_calls: ``None`` when nothing is validated.
+        placed: Where each layer is; ``model_parallel`` only.
     """
 
     built: BuiltModel
@@ -43,6 +46,7 @@ class Learner:
     calls: Calls
     small_batch_calls: Calls
     validation_calls: Calls | None
+    placed: tuple[PlacedLayer, ...] = ()
 
     def state(self) -> dict[str, Array]:
         """Every variable of model and optimizer, by name."""
@@ -64,10 +68,15 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
     _check_jit(run)
     set_precision(training)
     keras.config.set_image_data_format("channels_last")
+    places = choose_places(run, run.profile.model, split) if plan.places else None
     keras.utils.set_random_seed(training.seed)
     with strategy.scope():
         built = build_model(
-            run.profile.model, split.data, split.training, across_replicas=across_replicas
+            run.profile.model,
+            split.data,
+            split.training,
+            across_replicas=across_replicas,
+            hook=places,
         )
         optimizer = make_optimizer(training)
         optimizer.build(built.trained.trainable_variables)
@@ -92,7 +101,8 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         step = EvaluationStep(built.trained, objective)
         validation_calls = Calls(strategy, make_feed(split.validation, plan), plan.shares, step)
     small = calls if plan.accumulation_steps == 1 else training_calls(1)
-    return Learner(built, objective, optimizer, calls, small, validation_calls)
+    placed = places.told(built.trained) if places is not None else ()
+    return Learner(built, objective, optimizer, calls, small, validation_calls, placed)
 
 
 def _check_jit(run: StartedRun) -> None:

@@ -4,7 +4,7 @@ import time
 
 import tensorflow as tf
 
-from gpupanel.domain.events import DataReady, DevicesReady, ModelReady, Phase
+from gpupanel.domain.events import DataReady, DevicesReady, LayersPlaced, ModelReady, Phase
 from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.device_configuration import configure_devices
 from gpupanel.trainer.event_writer import EventWriter
@@ -75,6 +75,8 @@ def train(
             ),
         )
     )
+    if learner.placed:
+        events.write(LayersPlaced(time_s=time.time(), layers=learner.placed))
     events.phase(Phase.TRACING)
     learner.calls.trace()
     interruptions.listen_to_sigterm()

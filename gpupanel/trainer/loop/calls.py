@@ -146,7 +146,10 @@ class Calls:
         return tf.concat([told, seconds], axis=0)
 
     def _once_a_process(self, wishes: tf.Tensor) -> tf.Tensor:
-        first_of_its_process = _replica() % len(self._strategy.extended.worker_devices) == 0
+        # TensorFlow's default strategy cannot tell its devices: it has one replica.
+        alone = self._replicas == 1
+        here = 1 if alone else len(self._strategy.extended.worker_devices)
+        first_of_its_process = _replica() % here == 0
         return wishes if first_of_its_process else tf.zeros_like(wishes)
 
     def _sum(self, per_replica: tf.Tensor) -> tf.Tensor:

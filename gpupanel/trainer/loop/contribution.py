@@ -44,7 +44,12 @@ class Contribution(NamedTuple):
 
 
 def _sums(some: list[tf.Tensor], more: list[tf.Tensor]) -> list[tf.Tensor]:
-    return [one + other for one, other in zip(some, more, strict=True)]
+    return [_sum_beside(one, other) for one, other in zip(some, more, strict=True)]
+
+
+def _sum_beside(one: tf.Tensor, other: tf.Tensor) -> tf.Tensor:
+    with tf.device(one.device):
+        return one + other
 
 
 class State(NamedTuple):
@@ -130,14 +135,15 @@ class ContributionOf:
     def _compute(
         self, state: State, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
     ) -> Contribution:
-        with tf.GradientTape() as tape:
-            tape.watch(state.weights)
-            with keras.StatelessScope(state_mapping=self._mapping(state)) as scope:
-                outputs = self._model(features, training=True)
-            loss_sum, measure_sum = self._objective.sums(outputs, labels)
-            loss = loss_sum / examples
-        gradients = tape.gradient(
-            loss, state.weights, unconnected_gradients=tf.UnconnectedGradients.ZERO
+        with keras.StatelessScope(state_mapping=self._mapping(state)) as scope:
+            outputs = self._model(features, training=True)
+        loss_sum, measure_sum = self._objective.sums(outputs, labels)
+        # Not a tape: this puts the gradient of an operation on the device of the operation, which
+        # matters where layers are placed on several.
+        gradients = tf.gradients(
+            loss_sum / examples,
+            state.weights,
+            unconnected_gradients=tf.UnconnectedGradients.ZERO,
         )
         share = tf.cast(tf.shape(labels)[0], tf.float32) / examples
         return Contribution(

@@ -24,6 +24,9 @@ def make_strategy(plan: LaunchPlan) -> tf.distribute.Strategy:
         return tf.distribute.MirroredStrategy(names, cross_device_ops=_cross_device_ops(plan))
     if plan.strategy is StrategyKind.CENTRAL_STORAGE:
         return tf.distribute.experimental.CentralStorageStrategy(names, _HOST)
+    if plan.strategy is StrategyKind.MODEL_PARALLEL:
+        # TensorFlow's default: any other would put every variable on a device of its own choice.
+        return tf.distribute.get_strategy()
     raise ProblemError(
         Problem(
             code="strategy_not_available",

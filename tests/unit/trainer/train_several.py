@@ -32,7 +32,8 @@ STRATEGIES: dict[str, tf.distribute.Strategy] = {}
 
 
 def shared_strategy(plan: LaunchPlan) -> tf.distribute.Strategy:
-    name = f"{plan.all_reduce} {[replica.logical_device for replica in plan.replicas]}"
+    devices = [replica.logical_device for replica in plan.replicas]
+    name = f"{plan.strategy} {plan.all_reduce} {devices}"
     return STRATEGIES.get(name) or STRATEGIES.setdefault(name, make_strategy(plan))
 
 

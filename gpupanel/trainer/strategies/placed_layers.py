@@ -1,0 +1,102 @@
+"""Layers of one model on several devices."""
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from typing import ParamSpec, TypeVar
+
+import keras
+import tensorflow as tf
+
+from gpupanel.domain.events import PlacedLayer
+from gpupanel.domain.model import BuildableModel
+from gpupanel.domain.plan import LogicalPlace
+from gpupanel.trainer.datasets.split import Split
+from gpupanel.trainer.models.network import Network
+from gpupanel.trainer.started_run import StartedRun
+from gpupanel.trainer.strategies.placement import LayerSize, place_layers
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class PlacedLayers:
+    """Puts each layer that it is shown on its place, where it is built and called from then on.
+
+    Weights are made within ``build``, so they live there too, and what an optimizer keeps for a
+    weight is made beside it.
+    """
+
+    def __init__(self, places: Sequence[LogicalPlace], chosen: Mapping[str, int]) -> None:
+        """Places nothing yet.
+
+        Args:
+            places: Logical devices of this process.
+            chosen: The index of the place of each layer, by name.
+        """
+        self._places = places
+        self._chosen = chosen
+
+    def __call__(self, layer: keras.layers.Layer) -> None:
+        """Place a layer that is not built yet."""
+        device = self._places[self._chosen[layer.name]].logical_device
+        layer.build = _on(device, layer.build)
+        layer.call = _on(device, layer.call)
+
+    def told(self, model: keras.Model) -> tuple[PlacedLayer, ...]:
+        """Where the layers of a model went, in their order."""
+        return tuple(
+            PlacedLayer(
+                name=layer.name,
+                place=place,
+                device_key=self._places[place].device_key,
+                logical_device=self._places[place].logical_device,
+                parameters=layer.count_params(),
+            )
+            for layer in model.layers
+            for place in [self._chosen.get(layer.name)]
+            if place is not None
+        )
+
+
+def choose_places(run: StartedRun, model: BuildableModel, split: Split) -> PlacedLayers:
+    """Where the layers go of the model that is about to be built.
+
+    Raises:
+        ProblemError: The profile names a layer or a device that is not there.
+    """
+    sizes = layer_sizes(Network(model, split.data, split.training))
+    chosen = place_layers(
+        sizes,
+        run.profile.strategy.placement,
+        places=len(run.plan.places),
+        batch_size=run.plan.global_batch_size,
+    )
+    names = (size.name for size in sizes)
+    return PlacedLayers(run.plan.places, dict(zip(names, chosen, strict=True)))
+
+
+def layer_sizes(network: Network) -> tuple[LayerSize, ...]:
+    """The layers of a network in their order.
+
+    They are built once in the host's memory, which has room for what no device could hold alone,
+    and forgotten.
+    """
+    with tf.device("/device:CPU:0"):
+        inputs = keras.Input(network.training.feature_shape)
+        model = keras.Model(inputs, network.outputs(inputs))
+    return tuple(
+        LayerSize(layer.name, layer.count_params(), prod(layer.output.shape[1:]))
+        for layer in model.layers
+        if not isinstance(layer, keras.layers.InputLayer)
+    )
+
+
+def _on(device: str, function: Callable[P, R]) -> Callable[P, R]:
+    # Keras looks at the signature to see which arguments a layer takes: wraps keeps it.
+    @functools.wraps(function)
+    def placed(*args: P.args, **kwargs: P.kwargs) -> R:
+        with tf.device(device):
+            return function(*args, **kwargs)
+
+    return placed

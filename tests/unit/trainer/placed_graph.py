@@ -1,0 +1,66 @@
+"""Trains runs as train_several.py does, then tells where the first one's graph works.
+
+``python placed_graph.py RUN_DIR...`` writes ``graph.json`` into the first directory: the device of
+every variable by its name, and of every matrix product of one training step.
+"""
+
+import json
+import runpy
+import sys
+from pathlib import Path
+
+import tensorflow as tf
+
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.trainer.datasets.read import read_data
+from gpupanel.trainer.datasets.split import split
+from gpupanel.trainer.learner import make_learner
+from gpupanel.trainer.loop.replica_steps import TrainingStep
+from gpupanel.trainer.started_run import read_started_run
+from gpupanel.trainer.strategies.make_strategy import make_strategy
+
+WORK = {"MatMul", "Relu", "ReluGrad", "Mul", "Sqrt", "AddV2"}
+
+
+def main() -> None:
+    runpy.run_path(str(Path(__file__).with_name("train_several.py")))
+    layout = RunLayout(Path(sys.argv[1]))
+    run = read_started_run(layout)
+    data = read_data(run.profile.data, print)
+    learner = make_learner(run, split(data, run.profile.data, 7), make_strategy(run.plan))
+    model, training = learner.built.trained, run.profile.training
+    step = TrainingStep(
+        model,
+        learner.objective,
+        learner.optimizer,
+        accumulation_steps=2,
+        jit_compile=False,
+        clip_norm=training.clip_norm,
+    )
+    graph = (
+        tf.function(step)
+        .get_concrete_function(
+            tf.TensorSpec([None, *model.input.shape[1:]]),
+            tf.TensorSpec([None], tf.int32),
+            tf.TensorSpec([], tf.float32),
+        )
+        .graph
+    )
+    variables = [*model.weights, *learner.optimizer.variables]
+    told = {
+        "variables": {variable.path: variable.value.device for variable in variables},
+        "operations": [
+            {"type": op.type, "size": size(op), "device": op.device}
+            for op in graph.get_operations()
+            if op.type in WORK
+        ],
+    }
+    (layout.root / "graph.json").write_text(json.dumps(told), encoding="utf-8")
+
+
+def size(op: tf.Operation) -> list[int | None]:
+    shape = op.outputs[0].shape
+    return [] if shape.rank is None else shape.as_list()
+
+
+main()

@@ -1,0 +1,191 @@
+"""Layers on several devices learn what one device learns, and work where they were put."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpupanel.domain.data import DigitsData
+from gpupanel.domain.events import LayersPlaced, PlacedLayer
+from gpupanel.domain.model import CnnModel, MlpModel, ModelSettings
+from gpupanel.domain.plan import LaunchPlan, LogicalPlace
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.training import Optimizer, TrainingSettings
+from tests.unit.trainer.conftest import MakeRun, cpu_plan
+from tests.unit.trainer.test_the_rule import all_events, evaluation, furthest, last_metrics
+
+pytestmark = pytest.mark.tensorflow
+
+SGD = TrainingSettings(
+    epochs=3, optimizer=Optimizer.SGD, learning_rate=0.1, momentum=0.9, clip_norm=0.5
+)
+ADAM = TrainingSettings(epochs=3, optimizer=Optimizer.ADAMW, learning_rate=3e-3, clip_norm=0.5)
+MLP = MlpModel(hidden=(48, 24))
+EVERYTHING = CnnModel(filters=(4,), hidden=(24,), batch_norm=True, dropout=0.2)
+BY_HAND = {"dense_1": 2, "dense_2": 0, "outputs": 1}
+
+
+def profile(
+    training: TrainingSettings, model: ModelSettings = MLP, placement: object = None
+) -> Profile:
+    return Profile(
+        data=DigitsData(validation_fraction=0.2),
+        model=model,
+        training=training,
+        strategy=StrategySettings(kind=StrategyKind.MODEL_PARALLEL, placement=placement),
+    )
+
+
+RUNS = {
+    "adam, by hand": profile(ADAM, placement=BY_HAND),
+    "adam, one device": profile(ADAM),
+    "sgd, auto": profile(SGD, placement="auto"),
+    "sgd, accumulated": profile(SGD.model_copy(update={"accumulation_steps": 3})),
+    "sgd, one device": profile(SGD),
+    "everything": profile(ADAM.model_copy(update={"mixed_precision": True}), EVERYTHING),
+}
+
+
+def placed_plan(plan: LaunchPlan) -> LaunchPlan:
+    """The plan with three logical CPUs that layers can be placed on."""
+    (cpu,) = plan.devices
+    return plan.model_copy(
+        update={
+            "strategy": StrategyKind.MODEL_PARALLEL,
+            "devices": (cpu.model_copy(update={"logical_limits_mib": (None, None, None)}),),
+            "places": tuple(
+                LogicalPlace(device_key="cpu", logical_device=f"/device:CPU:{index}")
+                for index in range(3)
+            ),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[str, RunLayout]:
+    """All runs, trained in one child."""
+    root, layouts = tmp_path_factory.mktemp("placed"), {}
+    for number, (name, one) in enumerate(RUNS.items()):
+        layouts[name] = make_run(root / f"{number}", one, [64])
+        if "one device" not in name:
+            plan = placed_plan(cpu_plan(one, [64]))
+            layouts[name].plan.write_text(plan.model_dump_json(), encoding="utf-8")
+    done = subprocess.run(
+        [
+            sys.executable,
+            str(Path(__file__).with_name("placed_graph.py")),
+            *(str(layout.root) for layout in layouts.values()),
+        ],
+        env={
+            **os.environ,
+            "CUDA_VISIBLE_DEVICES": "-1",
+            "TF_CPP_MIN_LOG_LEVEL": "3",
+            "GPUPANEL_SUPERVISOR_PID": "",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return layouts
+
+
+def graph(runs: dict[str, RunLayout]) -> dict[str, Any]:
+    """Where the graph of the layers placed by hand works."""
+    path = runs["adam, by hand"].root / "graph.json"
+    told: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return told
+
+
+def placed(layout: RunLayout) -> tuple[PlacedLayer, ...]:
+    (event,) = [event for event in all_events(layout) if isinstance(event, LayersPlaced)]
+    return event.layers
+
+
+@pytest.mark.parametrize(
+    ("name", "one_device"),
+    [
+        ("adam, by hand", "adam, one device"),
+        ("sgd, auto", "sgd, one device"),
+        ("sgd, accumulated", "sgd, one device"),
+    ],
+)
+def test_that_placed_layers_learn_what_one_device_learns(
+    runs: dict[str, RunLayout], name: str, one_device: str
+) -> None:
+    assert furthest(runs[one_device], runs[name]) < 1e-5
+    expected = last_metrics(runs[one_device]).model_dump(exclude_none=True)
+    assert last_metrics(runs[name]).model_dump(exclude_none=True) == pytest.approx(
+        expected, rel=1e-5
+    )
+
+
+def test_that_dropout_normalisation_and_half_precision_work_on_placed_layers(
+    runs: dict[str, RunLayout],
+) -> None:
+    metrics = last_metrics(runs["everything"])
+    loss, accuracy = evaluation(runs["everything"])["validation"]
+
+    assert len({layer.place for layer in placed(runs["everything"])}) == 3
+    assert metrics.val_accuracy is not None
+    assert metrics.val_accuracy > 0.5  # guessing: 0.1
+    assert metrics.val_accuracy == pytest.approx(accuracy, abs=0.01)
+    assert metrics.val_loss == pytest.approx(loss, rel=0.02)
+
+
+def test_that_the_places_of_the_layers_are_told(runs: dict[str, RunLayout]) -> None:
+    layers = placed(runs["adam, by hand"])
+
+    assert [(layer.name, layer.place, layer.parameters) for layer in layers] == [
+        ("pixels", 2, 0),
+        ("flatten", 2, 0),
+        ("dense_1", 2, 64 * 48 + 48),
+        ("dense_1_relu", 2, 0),
+        ("dense_2", 0, 48 * 24 + 24),
+        ("dense_2_relu", 0, 0),
+        ("outputs", 1, 24 * 10 + 10),
+    ]
+    assert layers[2].logical_device == "/device:CPU:2"
+
+
+def test_that_weights_and_what_the_optimizer_keeps_for_them_are_on_one_device(
+    runs: dict[str, RunLayout],
+) -> None:
+    devices = graph(runs)["variables"]
+
+    for name, place in BY_HAND.items():
+        of_layer = {path: device for path, device in devices.items() if name in path}
+        assert len(of_layer) == 6  # kernel and bias, each with two moments
+        assert all(device.endswith(f"CPU:{place}") for device in of_layer.values()), of_layer
+
+
+def test_that_matrix_products_of_both_directions_are_where_their_layer_is(
+    runs: dict[str, RunLayout],
+) -> None:
+    products = [op for op in graph(runs)["operations"] if op["type"] == "MatMul"]
+    by_place = [
+        sum(product["device"].endswith(f"CPU:{place}") for product in products)
+        for place in range(3)
+    ]
+
+    # Two micro-batches, each forward, and backward for the weights and for the inputs.
+    assert by_place == [6, 6, 6]
+    assert len(products) == 18
+
+
+def test_that_the_optimizer_calculates_where_the_weight_is(runs: dict[str, RunLayout]) -> None:
+    shapes = {(64, 48): 2, (48, 24): 0, (24, 10): 1}
+    roots = [op for op in graph(runs)["operations"] if op["type"] == "Sqrt" and op["size"]]
+    sums = [op for op in graph(runs)["operations"] if op["type"] == "AddV2"]
+
+    for shape, place in shapes.items():
+        for kind in (roots, sums):
+            of_shape = [op["device"] for op in kind if tuple(op["size"]) == shape]
+            assert of_shape
+            assert all(device.endswith(f"CPU:{place}") for device in of_shape), of_shape
