@@ -7,6 +7,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from rich.table import Table
 
+from gpupanel.cli.judging import findings_document, tell_findings
 from gpupanel.cli.options import JsonOption, ProfileArgument, RunArgument, RunsDirOption
 from gpupanel.cli.preparing import startable
 from gpupanel.cli.telling import NONE_GIVEN, answers, progress, shown, tell_json, tell_problems
@@ -34,7 +35,7 @@ def run(
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Train what a profile says; Ctrl+C stops and saves."""
+    """Train, evaluate or predict as a profile says; Ctrl+C stops, and saves a training."""
     train(profile, runs_dir, detach=detach, json=json)
 
 
@@ -128,12 +129,14 @@ def _run_document(layout: RunLayout, status: RunStatus) -> dict[str, Any]:
         "metrics": status.metrics.model_dump(mode="json"),
         "examples_per_second": status.examples_per_second,
         "problem": problem.model_dump(mode="json") if problem is not None else None,
+        **findings_document(layout, status),
     }
 
 
 def _tell_end(layout: RunLayout, status: RunStatus) -> None:
     if status.ending_problem is not None:
         tell_problems([status.ending_problem])
+    tell_findings(layout, status)
     metrics = status.metrics.model_dump(exclude_none=True)
     words = "  ".join(f"{name} {value:.4f}" for name, value in metrics.items())
     outcome = str(status.outcome)

@@ -130,6 +130,9 @@ class _Watcher:
                 f"epoch {max(1, status.epoch)}/{status.epoch_total}  step {status.step:,}  "
                 f"{speed:,.0f} examples/s"
             )
-        self.bar.update(
-            self._task, description=words, completed=status.step, total=status.step_total
-        )
+        done, total = status.step, status.step_total
+        if status.examples_total:
+            done, total = status.examples, status.examples_total
+            speed = status.examples_per_second or 0.0
+            words = f"{done:,} of {total:,} examples  {speed:,.0f} examples/s"
+        self.bar.update(self._task, description=words, completed=done, total=total)
