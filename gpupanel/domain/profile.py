@@ -47,6 +47,19 @@ class Profile(Value):
         """Whether the model to be built has batch normalisation."""
         return not isinstance(self.model, SavedModel) and self.model.batch_norm
 
+    @property
+    def synchronizes_batch_norm(self) -> bool:
+        """Whether batch normalisation takes its statistics over all replicas, where several are."""
+        model = self.model
+        return (
+            not isinstance(model, SavedModel) and model.batch_norm and model.batch_norm_synchronized
+        )
+
+    @property
+    def epochs_to_train(self) -> int:
+        """Passes over the training examples; none for the tasks that do not train."""
+        return self.training.epochs if self.task == "train" else 0
+
     def memory_policy(self, key: str) -> MemoryPolicy:
         """The policy of a device: its own, else the default one, else growth."""
         return self.memory.get(key) or self.memory.get(DEFAULT_MEMORY_KEY) or GrowingMemory()

@@ -4,6 +4,7 @@ from gpupanel.domain.data import KerasData
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.strategy import SHARING_KINDS
 from gpupanel.domain.training import Optimizer
 from gpupanel.planning.inference_rules import inference_problems
 
@@ -83,7 +84,9 @@ def _precision_on_old_gpus(profile: Profile, devices: tuple[PhysicalDevice, ...]
 
 def batch_norm_problems(profile: Profile, replica_count: int) -> list[Problem]:
     """XLA cannot compile statistics that are taken over several replicas."""
-    if replica_count == 1 or not (profile.training.jit_compile and profile.normalises_batches):
+    if replica_count == 1 or profile.strategy.kind not in SHARING_KINDS:
+        return []
+    if not (profile.training.jit_compile and profile.synchronizes_batch_norm):
         return []
     return [
         Problem(
@@ -91,7 +94,7 @@ def batch_norm_problems(profile: Profile, replica_count: int) -> list[Problem]:
             field="training.jit_compile",
             message="XLA cannot compile batch normalisation that takes its statistics over "
             "several replicas.",
-            hint="Switch XLA off, leave batch normalisation out, or use one device.",
+            hint="Switch XLA off, or let each replica normalise by its own part of the batch.",
             fix=_switch_off("jit_compile"),
         )
     ]

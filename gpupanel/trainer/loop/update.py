@@ -137,10 +137,9 @@ def clipping_scale(gradients: list[tf.Tensor], clip_norm: float) -> tf.Tensor:
 
 def _of_this_replica(seed: keras.Variable) -> tf.Tensor:
     """A stream of its own for each replica; that of the first is plain Keras's."""
-    replica = tf.cast(tf.distribute.get_replica_context().replica_id_in_sync_group, tf.int64)
-    start = tf.cast(tf.convert_to_tensor(seed.value), tf.int64)
-    apart = tf.stack([replica * _REPLICAS_APART, tf.constant(0, tf.int64)])
-    return tf.cast(start + apart, seed.dtype)
+    context = tf.distribute.get_replica_context()
+    replica = int(tf.get_static_value(context.replica_id_in_sync_group))
+    return seed.value + tf.constant([replica * _REPLICAS_APART, 0], seed.dtype)
 
 
 def _add(variable: tf.Variable, amount: tf.Tensor) -> None:

@@ -399,6 +399,20 @@ def test_that_xla_over_synchronised_batch_normalisation_is_refused() -> None:
     assert found(cpu_profile(**parts), "jit_compile_with_batch_norm", CPU_ONLY).is_error
     alone = cpu_profile(1, **{**parts, "strategy": StrategySettings()})
     assert prepare(alone, CPU_ONLY).problems == ()
+    apart = {**parts, "model": MlpModel(batch_norm=True, batch_norm_synchronized=False)}
+    assert prepare(cpu_profile(**apart), CPU_ONLY).problems == ()
+
+
+def test_that_xla_takes_the_batch_normalisation_of_parameter_servers() -> None:
+    # Each worker is one replica: its statistics are its own.
+    profile = cpu_profile(
+        1,
+        training=TrainingSettings(jit_compile=True),
+        model=MlpModel(batch_norm=True),
+        strategy=StrategySettings(kind=StrategyKind.PARAMETER_SERVER, workers=2),
+    )
+    codes = [problem.code for problem in prepare(profile, CPU_ONLY).problems]
+    assert "jit_compile_with_batch_norm" not in codes
 
 
 def test_that_momentum_that_an_optimizer_has_not_is_told() -> None:
