@@ -3,6 +3,7 @@
 The names are those of ``trainer/models/build.py``; a test builds both and compares.
 """
 
+from collections.abc import Mapping
 from math import prod
 
 from gpupanel.domain.model import BuildableModel, CnnModel
@@ -47,6 +48,23 @@ def model_layers(
         width = units
     last = None if width is None or outputs is None else (width + 1) * outputs
     return (*layers, ModelLayer(name="outputs", what="the output", parameters=last))
+
+
+def places_of(
+    layers: tuple[ModelLayer, ...], placement: Mapping[str, int]
+) -> tuple[tuple[str, int], ...]:
+    """The place of every layer: one that is not named goes with the layer before it.
+
+    Those before the first one that is named go with that one. Empty where none is named.
+    """
+    place = next((placement[layer.name] for layer in layers if layer.name in placement), None)
+    if place is None:
+        return ()
+    places = []
+    for layer in layers:
+        place = placement.get(layer.name, place)
+        places.append((layer.name, place))
+    return tuple(places)
 
 
 def split_evenly(layers: tuple[ModelLayer, ...], places: int) -> dict[str, int]:

@@ -10,7 +10,8 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.request import Request
 from gpupanel.domain.value import Value
 
-_RUNNING = (Phase.TRAINING, Phase.VALIDATING, Phase.EVALUATING, Phase.PREDICTING)
+_JUDGING = (Phase.EVALUATING, Phase.PREDICTING)
+_RUNNING = (Phase.TRAINING, Phase.VALIDATING, *_JUDGING)
 
 
 class Download(Value):
@@ -44,11 +45,18 @@ class RunStatus(Value):
             leads.
         shares: As they were last chosen by measuring; empty where they are not measured.
         speeds: What was measured for them.
+        shares_chosen: The last word about shares.
+        shares_before: Those that it replaced; empty for the first ones.
         layers: Where each one was placed, where layers are placed on devices.
         evaluation: What the task ``evaluate`` found.
         examples: Evaluated or predicted so far, of ``examples_total``.
         predictions: Where they stand, relative to the run's directory.
         restarts: How often the run was started again.
+        restarted: The last time that it was.
+        resumed: The checkpoint that it went on from then; ``None``: none was there.
+        checkpoint: The last one that was saved.
+        model: Where the trained model stands, relative to the run's directory.
+        failures: Processes other than the first that told why they failed, by their place.
         first_step_time_s: When the first step was reported, seconds since the epoch (UTC).
         seconds_left: An estimate from the time of the steps so far.
     """
@@ -69,12 +77,19 @@ class RunStatus(Value):
     metrics: Metrics = Metrics()
     shares: tuple[int, ...] = ()
     speeds: tuple[events.ReplicaSpeed, ...] = ()
+    shares_chosen: events.SharesChosen | None = None
+    shares_before: tuple[int, ...] = ()
     layers: tuple[events.PlacedLayer, ...] = ()
     evaluation: events.EvaluationDone | None = None
     examples: int = 0
     examples_total: int | None = None
     predictions: str | None = None
     restarts: int = 0
+    restarted: events.RunRestarted | None = None
+    resumed: events.TrainingResumed | None = None
+    checkpoint: events.CheckpointSaved | None = None
+    model: str | None = None
+    failures: tuple[tuple[int, Problem], ...] = ()
     outcome: Outcome | None = None
     problems: tuple[Problem, ...] = ()
     log_tail: tuple[str, ...] = ()
@@ -88,9 +103,18 @@ class RunStatus(Value):
         return self.stage is RunStage.ENDED
 
     @property
+    def judges(self) -> bool:
+        """Whether a saved model is evaluated or predicts, as far as the events tell by now."""
+        return self.examples_total is not None or self.phase in _JUDGING
+
+    @property
     def seconds_left(self) -> float | None:
-        """Time until the last step at the speed so far; ``None`` while it cannot be told."""
-        if self.has_ended or self.first_step_time_s is None or self.last_step_time_s is None:
+        """Time until the end at the speed so far; ``None`` while it cannot be told."""
+        if self.has_ended:
+            return None
+        if self.examples_total is not None and self.examples_per_second:
+            return (self.examples_total - self.examples) / self.examples_per_second
+        if self.first_step_time_s is None or self.last_step_time_s is None:
             return None
         done, passed = self.step - self.first_step, self.last_step_time_s - self.first_step_time_s
         if not self.step_total or done <= 0 or passed <= 0.0:
@@ -117,7 +141,7 @@ class RunStatus(Value):
             case events.RunRestarted():
                 return self._restart_changes(event)
             case events.TrainingResumed():
-                return {"epoch": event.epoch, "step": event.step}
+                return {"epoch": event.epoch, "step": event.step, "resumed": event}
             case events.PhaseChanged():
                 return self._phase_changes(event)
             case events.DownloadProgressed():
@@ -139,7 +163,7 @@ class RunStatus(Value):
             case events.LayersPlaced():
                 return {"layers": event.layers}
             case events.SharesChosen():
-                return {"shares": event.shares, "speeds": event.speeds}
+                return self._share_changes(event)
             case events.ExamplesDone():
                 return self._example_changes(event)
             case events.EvaluationDone():
@@ -147,16 +171,16 @@ class RunStatus(Value):
             case events.PredictionsSaved():
                 return {"predictions": event.path}
             case events.TrainingEnded() if event.process != 0:
-                return {}  # the supervisor tells what it means for the run
+                # The supervisor tells what it means for the run.
+                problem = event.problem
+                return {"failures": (*self.failures, (event.process, problem))} if problem else {}
+            case events.CheckpointSaved():
+                return {"checkpoint": event}
+            case events.ModelSaved():
+                return {"model": event.path}
             case events.TrainingEnded() | events.RunEnded():
                 return self._end_changes(event)
-            case (
-                events.DevicesReady()
-                | events.ModelReady()
-                | events.CheckpointSaved()
-                | events.ModelSaved()
-                | events.UnknownEvent()
-            ):
+            case events.DevicesReady() | events.ModelReady() | events.UnknownEvent():
                 return {}
         assert_never(event)
 
@@ -170,6 +194,9 @@ class RunStatus(Value):
             "stage": RunStage.STARTING,
             "phase": Phase.STARTING,
             "restarts": self.restarts + 1,
+            "restarted": event,
+            "resumed": None,
+            "failures": (),
             "pids": (),
             "outcome": None,
             "ended_s": None,
@@ -177,6 +204,14 @@ class RunStatus(Value):
             "problems": self.problems if told else (*self.problems, event.problem),
             "first_step_time_s": None,
             "last_step_time_s": None,
+        }
+
+    def _share_changes(self, event: events.SharesChosen) -> dict[str, object]:
+        return {
+            "shares": event.shares,
+            "speeds": event.speeds,
+            "shares_chosen": event,
+            "shares_before": self.shares,
         }
 
     def _example_changes(self, event: events.ExamplesDone) -> dict[str, object]:

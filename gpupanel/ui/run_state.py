@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import assert_never
 
 from gpupanel.domain.events import Phase
-from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Problem
 from gpupanel.planning.preparation import Preparation
 from gpupanel.runs.status import RunStage, RunStatus
@@ -131,9 +131,19 @@ def status_words(status: RunStatus) -> str:
         words.append(f"validation accuracy {formatting.fraction(status.metrics.val_accuracy)}")
     elif status.metrics.val_loss is not None:
         words.append(f"validation loss {formatting.number(status.metrics.val_loss)}")
+    elif status.evaluation is not None:
+        words.append(_found_words(status.evaluation.metrics))
+    elif status.predictions is not None:
+        words.append(f"{formatting.count(status.examples)} predictions")
     if status.examples_per_second is not None:
         words.append(formatting.rate(status.examples_per_second))
     return " · ".join(words)
+
+
+def _found_words(metrics: Metrics) -> str:
+    if metrics.accuracy is not None:
+        return f"accuracy {formatting.fraction(metrics.accuracy)}"
+    return f"mean absolute error {formatting.number(metrics.mean_absolute_error)}"
 
 
 def state_words(run: RunState, status: RunStatus | None, preparation: Preparation) -> str:
@@ -147,7 +157,7 @@ def state_words(run: RunState, status: RunStatus | None, preparation: Preparatio
             return "Starting…" if status is None else phase_words(status)
         case RunState.RUNNING:
             # Validating and saving can take turns with training many times a second.
-            return "Training"
+            return "Training" if status is None or not status.judges else phase_words(status)
         case RunState.STOPPING:
             saving = status is not None and status.phase is Phase.SAVING
             return "Stopping: saving…" if saving else "Stopping…"

@@ -3,16 +3,21 @@
 from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtWidgets import QApplication, QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
+from gpupanel.domain.data import Target
+from gpupanel.domain.model import SavedModel
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Fix
 from gpupanel.domain.profile import Profile
+from gpupanel.planning.layers import ModelLayer, model_layers
 from gpupanel.planning.preparation import Preparation
 from gpupanel.ui.panels.data_panel import DataPanel
 from gpupanel.ui.panels.model_panel import ModelPanel
 from gpupanel.ui.panels.plan_panel import PlanPanel
 from gpupanel.ui.panels.strategy_panel import StrategyPanel
+from gpupanel.ui.panels.task_panel import TaskPanel
 from gpupanel.ui.panels.training_panel import TrainingPanel
 from gpupanel.ui.session import Session
+from gpupanel.ui.task_choices import TaskChoices, TaskSwitch
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.workers.preview_worker import PreviewLoader
 
@@ -30,6 +35,10 @@ class SessionPage(QWidget):
         self._loader = loader
         self._previewed: Profile | None = None
         self._preview_has_problems = False
+        self._task_switch = TaskSwitch()
+        self._task = "train"
+        self._preview: DataPreview | None = None
+        self.task = TaskPanel()
         self.strategy = StrategyPanel()
         self.data = DataPanel()
         self.model = ModelPanel()
@@ -53,7 +62,7 @@ class SessionPage(QWidget):
         column.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
         column.setSpacing(2 * GRID)
         column.addWidget(self._note)
-        for panel in (self.strategy, self.data, self.model, self.training):
+        for panel in (self.task, self.strategy, self.data, self.model, self.training):
             column.addWidget(panel)
         column.addStretch(1)
         splitter = QSplitter(Qt.Orientation.Horizontal)
@@ -77,6 +86,7 @@ class SessionPage(QWidget):
         return column
 
     def _connect(self) -> None:
+        self.task.valueChanged.connect(self._choose_task)
         self.strategy.valueChanged.connect(self._edit)
         self.data.valueChanged.connect(self._edit)
         self.model.valueChanged.connect(self._edit)
@@ -107,6 +117,10 @@ class SessionPage(QWidget):
         self._session.edit(self._session.profile.model_copy(update=parts))
 
     @Slot(object)
+    def _choose_task(self, choices: TaskChoices) -> None:
+        self._session.edit(self._task_switch.switched(self._session.profile, choices))
+
+    @Slot(object)
     def _apply_fix(self, fix: Fix) -> None:
         self._session.apply_fix(fix)
 
@@ -119,6 +133,8 @@ class SessionPage(QWidget):
     @Slot(str)
     def _go_to_field(self, field: str) -> None:
         panels = {
+            "task": self.task,
+            "inference": self.task,
             "strategy": self.strategy,
             "data": self.data,
             "model": self.model,
@@ -130,6 +146,7 @@ class SessionPage(QWidget):
 
     @Slot(object)
     def _show_profile(self, profile: Profile) -> None:
+        self._show_task(profile)
         if self.strategy.value() != profile.strategy:
             self.strategy.setValue(profile.strategy)
         if self.data.value() != profile.data:
@@ -139,7 +156,20 @@ class SessionPage(QWidget):
         if self.training.value() != profile.training:
             self.training.setValue(profile.training)
         if self._previewed is None or not _same_data(self._previewed, profile):
+            self._preview = None
             self._preview_timer.start()
+        self.strategy.setLayers(_layers(profile, self._preview))
+
+    def _show_task(self, profile: Profile) -> None:
+        self._task_switch.remember(profile)
+        choices = TaskChoices(task=profile.task, inference=profile.inference)
+        if self.task.value() != choices:
+            self.task.setValue(choices)
+        if profile.task != self._task:
+            self._task = profile.task
+            self.strategy.setTask(profile.task)
+            self.model.setTrains(profile.task == "train")
+            self.training.setVisible(profile.task == "train")
 
     @Slot(object)
     def _show_preparation(self, preparation: Preparation) -> None:
@@ -154,6 +184,8 @@ class SessionPage(QWidget):
     def _show_preview(self, preview: DataPreview) -> None:
         self._preview_has_problems = bool(preview.problems)
         self.data.setPreview(preview)
+        self._preview = preview
+        self.strategy.setLayers(_layers(self._session.profile, preview))
         if self._previewed is not None:
             self._session.set_preview(self._previewed.data, preview)
 
@@ -172,6 +204,16 @@ class SessionPage(QWidget):
 
 def _same_data(one: Profile, other: Profile) -> bool:
     return (one.data, one.training.seed) == (other.data, other.training.seed)
+
+
+def _layers(profile: Profile, preview: DataPreview | None) -> tuple[ModelLayer, ...]:
+    """The layers that can be placed, with their sizes as far as the data is known."""
+    if isinstance(profile.model, SavedModel):
+        return ()
+    if preview is None or not preview.feature_shape:
+        return model_layers(profile.model)
+    outputs = len(preview.class_counts) if preview.target is Target.CLASSES else 1
+    return model_layers(profile.model, preview.feature_shape, outputs or None)
 
 
 def _scrolling(page: QWidget) -> QScrollArea:

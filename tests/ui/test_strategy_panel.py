@@ -1,11 +1,12 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QImage
-from PySide6.QtWidgets import QComboBox
+from PySide6.QtWidgets import QComboBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.planning.prepare import prepare
 from gpupanel.ui import theme
 from gpupanel.ui.panels.strategy_panel import StrategyPanel
@@ -53,19 +54,85 @@ def test_that_every_value_comes_back_unchanged_and_unannounced(panel, value):
     assert heard == []
 
 
-def test_that_only_strategies_that_train_are_offered(panel):
+def test_that_every_strategy_can_be_chosen_and_says_what_it_is_for(panel):
     box = _box(panel, "strategy_chooser")
-    assert [box.itemData(index) for index in range(box.count())] == ["one_device", "mirrored"]
+    assert [box.itemData(index) for index in range(box.count())] == list(StrategyKind)
+    said = set()
+    for kind in StrategyKind:
+        _choose(panel, "strategy_chooser", kind)
+        assert panel.value().kind is kind
+        said |= {note.text() for note in panel.findChildren(Note) if "or" in note.text()}
+    assert len(said) >= len(StrategyKind)
 
 
-def test_that_a_strategy_of_another_version_is_shown_until_another_is_chosen(panel):
-    panel.setValue(StrategySettings(kind=StrategyKind.MULTI_WORKER, workers=2))
+def test_that_the_keyboard_walks_through_every_strategy(panel, qtbot):
     box = _box(panel, "strategy_chooser")
-    assert box.currentText() == "Multi worker (not usable)"
-    assert any("cannot train with" in note.text() for note in panel.findChildren(Note))
+    qtbot.keyClick(box, Qt.Key.Key_Home)
+    walked = [panel.value().kind]
+    for _ in range(5):
+        qtbot.keyClick(box, Qt.Key.Key_Down)
+        walked.append(panel.value().kind)
+    assert walked == list(StrategyKind)
+
+
+_FIELDS = {
+    StrategyKind.ONE_DEVICE: set(),
+    StrategyKind.MIRRORED: {"Shares", "All-reduce"},
+    StrategyKind.CENTRAL_STORAGE: {"Shares"},
+    StrategyKind.MULTI_WORKER: {"Workers", "Shares", "All-reduce"},
+    StrategyKind.PARAMETER_SERVER: {"Workers", "Parameter servers"},
+    StrategyKind.MODEL_PARALLEL: {"Placement"},
+}
+
+
+@pytest.mark.parametrize("kind", StrategyKind)
+def test_that_only_fields_that_mean_something_are_shown(panel, kind):
+    panel.setValue(StrategySettings(kind=kind))
+    every = set().union(*_FIELDS.values())
+    shown = {
+        each.accessibleName()
+        for each in panel.findChildren(QWidget)
+        if each.accessibleName() in every and not each.isHidden()
+    }
+    assert shown == _FIELDS[kind]
+
+
+def test_that_what_was_chosen_for_a_kind_comes_back_with_it_and_is_not_left_elsewhere(panel):
+    panel.setValue(
+        StrategySettings(kind=StrategyKind.MULTI_WORKER, workers=3, all_reduce=AllReduce.NCCL)
+    )
+    _choose(panel, "strategy_chooser", "model_parallel")
+    assert panel.value() == StrategySettings(kind=StrategyKind.MODEL_PARALLEL)
+    _choose(panel, "strategy_chooser", "parameter_server")
+    assert panel.value() == StrategySettings(kind=StrategyKind.PARAMETER_SERVER, workers=3)
+    _choose(panel, "strategy_chooser", "multi_worker")
+    assert panel.value() == StrategySettings(
+        kind=StrategyKind.MULTI_WORKER, workers=3, all_reduce=AllReduce.NCCL
+    )
+
+
+def test_that_workers_and_servers_are_counted(panel, qtbot):
+    panel.setValue(StrategySettings(kind=StrategyKind.PARAMETER_SERVER))
+    counters = {each.accessibleName(): each for each in panel.findChildren(Counter)}
+    workers, servers = counters["Workers"], counters["Parameter servers"]
+    assert workers.text() == "one per GPU, or 2 on the CPU"
+    qtbot.keyClick(workers, Qt.Key.Key_Up)
+    qtbot.keyClick(servers, Qt.Key.Key_Up)
+    assert (panel.value().workers, panel.value().parameter_servers) == (1, 2)
+    qtbot.keyClick(workers, Qt.Key.Key_Down)
+    assert panel.value().workers is None
+
+
+def test_that_a_task_without_training_offers_what_holds_a_whole_model(panel):
+    panel.setValue(StrategySettings(kind=StrategyKind.MULTI_WORKER))
+    panel.setTask("evaluate")
+    box = _box(panel, "strategy_chooser")
+    assert box.currentText() == "Multi-worker: several processes (training only)"
     _choose(panel, "strategy_chooser", "mirrored")
-    assert panel.value() == StrategySettings(kind=StrategyKind.MIRRORED, workers=2)
-    assert box.count() == 2
+    assert [box.itemData(index) for index in range(box.count())] == ["one_device", "mirrored"]
+    assert _box(panel, "shares_chooser").findData("balanced") < 0
+    panel.setTask("train")
+    assert box.count() == len(StrategyKind)
 
 
 def test_that_shares_by_hand_start_from_those_of_the_plan(panel):
@@ -107,9 +174,9 @@ def test_that_one_device_has_no_shares_and_the_typed_ones_come_back(panel):
     assert panel.value().shares == (48, 16)
 
 
-def test_that_balanced_shares_of_a_profile_are_kept_and_said_to_be_unusable(panel):
-    panel.setValue(StrategySettings(kind=StrategyKind.MIRRORED, shares="balanced"))
-    assert _box(panel, "shares_chooser").currentText() == "Balanced (not usable)"
+def test_that_balanced_shares_can_be_chosen(panel):
+    panel.setValue(StrategySettings(kind=StrategyKind.MIRRORED))
+    _choose(panel, "shares_chooser", "balanced")
     assert panel.value().shares == "balanced"
 
 

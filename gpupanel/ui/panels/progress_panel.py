@@ -12,7 +12,7 @@ _BAR_STEPS = 1000
 
 
 class ProgressPanel(QWidget):
-    """Epoch, step, loss, speed and time left beside a bar; every number keeps its place."""
+    """Epoch, step or examples, loss, speed and time left; every number keeps its place."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -25,14 +25,16 @@ class ProgressPanel(QWidget):
             "epoch 100/100", "The epoch that is trained now: one pass over all training examples."
         )
         self._step = self._number(
-            "step 100,000 / 100,000", "Optimizer updates done, and how many there will be."
+            "step 100,000 / 100,000",
+            "Optimizer updates done, or examples of an evaluation or prediction, and how many "
+            "there will be.",
         )
         self._loss = self._number(
             "loss 0.00000", "Mean loss over the examples of the last steps; lower is better."
         )
         self._rate = self._number(
             "1,000,000 ex/s",
-            "Training examples a second over all devices; validation is not counted.",
+            "Examples a second over all devices; validation is not counted.",
         )
         self._left = self._number(
             "10:00:00 left", "Time left at the speed so far; once it ended, how long it took."
@@ -42,7 +44,9 @@ class ProgressPanel(QWidget):
         self._bar.setRange(0, _BAR_STEPS)
         self._bar.setTextVisible(False)
         self._bar.setAccessibleName("Progress of the run")
-        self._bar.setToolTip("Steps done of all steps; stopping early saves what was learned.")
+        self._bar.setToolTip(
+            "What is done of all that is to do; stopping a training early saves what was learned."
+        )
         self._bar.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(16, 8, 16, 8)
@@ -62,31 +66,26 @@ class ProgressPanel(QWidget):
         passing = status is not None and is_passing(status)
         self._phase.setWords(words or "No run yet", is_passing=passing)
         shown = status or RunStatus()
-        step = f"step {formatting.count(None if status is None else status.step)}"
-        if shown.step_total:
-            step += f" / {formatting.count(shown.step_total)}"
-        epoch = (
-            f"epoch {shown.epoch}/{shown.epoch_total}"
-            if shown.epoch_total
-            else f"epoch {formatting.DASH}"
-        )
+        epoch, step = _epoch_words(shown), _step_words(status)
         self._epoch.setText(epoch)
         self._step.setText(step)
-        self._loss.setText(f"loss {formatting.number(shown.loss)}")
+        self._loss.setText("" if shown.judges else f"loss {formatting.number(shown.loss)}")
         self._rate.setText(formatting.rate(shown.examples_per_second))
         self._left.setText(_time_words(shown))
         self._show_bar(shown, is_run=status is not None)
-        self._bar.setFormat(f"{epoch}, {step}")
+        self._bar.setFormat(f"{epoch}, {step}" if epoch else step)
 
     def _show_bar(self, status: RunStatus, *, is_run: bool) -> None:
-        waits = is_run and not status.has_ended and status.step == 0
+        done, total = status.step, status.step_total
+        if status.judges:
+            done, total = status.examples, status.examples_total
+        waits = is_run and not status.has_ended and done == 0
         if waits:
             # Start-up has no measure: the bar moves to and fro and the words say what goes on.
             self._bar.setRange(0, 0)
             return
         self._bar.setRange(0, _BAR_STEPS)
-        total = status.step_total or 0
-        self._bar.setValue(min(_BAR_STEPS, status.step * _BAR_STEPS // total) if total else 0)
+        self._bar.setValue(min(_BAR_STEPS, done * _BAR_STEPS // total) if total else 0)
 
     def _number(self, widest: str, tip: str) -> QLabel:
         label = QLabel(self)
@@ -94,6 +93,24 @@ class ProgressPanel(QWidget):
         label.setMinimumWidth(label.fontMetrics().horizontalAdvance(widest))
         label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         return label
+
+
+def _epoch_words(status: RunStatus) -> str:
+    if status.judges:
+        return ""
+    if status.epoch_total:
+        return f"epoch {status.epoch}/{status.epoch_total}"
+    return f"epoch {formatting.DASH}"
+
+
+def _step_words(status: RunStatus | None) -> str:
+    if status is None:
+        return f"step {formatting.DASH}"
+    if status.judges:
+        total = formatting.count(status.examples_total)
+        return f"{formatting.count(status.examples)} of {total} examples"
+    words = f"step {formatting.count(status.step)}"
+    return f"{words} / {formatting.count(status.step_total)}" if status.step_total else words
 
 
 def _time_words(status: RunStatus) -> str:

@@ -86,7 +86,13 @@ class SettingsForm(QWidget):
         self._layout.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
     def add_row(
-        self, label: str, editor: QWidget, tip: str, *, widest: int | None = _WIDEST_EDITOR
+        self,
+        label: str,
+        editor: QWidget,
+        tip: str,
+        *,
+        widest: int | None = _WIDEST_EDITOR,
+        tall: bool = False,
     ) -> None:
         """Adds a labelled editor.
 
@@ -95,6 +101,7 @@ class SettingsForm(QWidget):
             editor: Gets the label's text as its accessible name.
             tip: One or two sentences that teach what the setting does; shown over both.
             widest: Pixels that the editor is at most wide; ``None``: as wide as the form.
+            tall: The editor has several lines: its label stands beside the first.
         """
         caption = QLabel(label, self)
         caption.setBuddy(editor)
@@ -103,6 +110,8 @@ class SettingsForm(QWidget):
         # As tall as its editor, so that the two stand on one line of text.
         caption.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
         editor.setSizePolicy(QSizePolicy.Policy.Expanding, editor.sizePolicy().verticalPolicy())
+        if tall:
+            caption.setAlignment(Qt.AlignmentFlag.AlignTop)
         if widest is not None:
             editor.setMaximumWidth(widest)
         teach(editor, label.replace("&", ""), tip)
@@ -112,6 +121,9 @@ class SettingsForm(QWidget):
         """Adds a widget below the editors' column, such as a check box or a note."""
         gap = QLabel(self)
         gap.setMinimumWidth(gap.fontMetrics().horizontalAdvance(_WIDEST_LABEL))
+        if isinstance(widget, Note):
+            # A form gives no room to what asks for none.
+            widget.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._layout.addRow(gap, widget)
 
     def set_row_visible(self, editor: QWidget, *, visible: bool) -> None:

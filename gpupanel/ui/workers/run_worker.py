@@ -72,7 +72,7 @@ class _RunReader(Worker):
         """Start to follow; timers and watches belong to the thread that makes them."""
         facts = RunFacts(self._layout, _profile(self._layout), _plan(self._layout))
         # Without its profile a run can still be watched; only the progress in percent is missing.
-        self._status = RunStatus(epoch_total=facts.profile.training.epochs if facts.profile else 0)
+        self._status = RunStatus(epoch_total=facts.profile.epochs_to_train if facts.profile else 0)
         self.opened.emit(facts)
         self._poll_timer = QTimer(self, interval=POLL_MS)
         self._poll_timer.timeout.connect(self.read)

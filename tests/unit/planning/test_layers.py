@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpupanel.domain.model import CnnModel, MlpModel
-from gpupanel.planning.layers import ModelLayer, model_layers, split_evenly
+from gpupanel.planning.layers import ModelLayer, model_layers, places_of, split_evenly
 
 
 def test_that_every_layer_with_weights_is_listed_in_order():
@@ -37,6 +37,17 @@ def test_that_parameters_are_counted_as_far_as_the_data_is_known(model, shape, s
 
 def test_that_an_unknown_number_of_classes_leaves_the_last_layer_unknown():
     assert model_layers(MlpModel(), (64,))[-1].parameters is None
+
+
+def test_that_a_layer_that_is_not_named_goes_with_the_one_before_it():
+    layers = model_layers(MlpModel(hidden=(9, 9, 9)))
+    assert places_of(layers, {"dense_2": 1, "outputs": 0}) == (
+        ("dense_1", 1),
+        ("dense_2", 1),
+        ("dense_3", 1),
+        ("outputs", 0),
+    )
+    assert places_of(layers, {"another": 1}) == ()
 
 
 def test_that_a_split_gives_each_place_about_as_many_parameters():

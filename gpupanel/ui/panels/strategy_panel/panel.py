@@ -1,5 +1,6 @@
 """The strategy's settings, with a drawing of what they do."""
 
+from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Signal
@@ -7,60 +8,27 @@ from PySide6.QtWidgets import QWidget
 
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
+from gpupanel.domain.strategy import GANG_KINDS, SHARING_KINDS, StrategyKind, StrategySettings
+from gpupanel.planning.layers import ModelLayer, places_of, split_evenly
 from gpupanel.ui.device_faces import DeviceFaces
+from gpupanel.ui.panels.strategy_panel import choices
+from gpupanel.ui.panels.strategy_panel.choices import AUTO, BY_HAND
 from gpupanel.ui.panels.strategy_panel.division_diagram import DivisionDiagram
+from gpupanel.ui.panels.strategy_panel.kind_keys import KindKeys
+from gpupanel.ui.panels.strategy_panel.pictures.picture import Division
+from gpupanel.ui.panels.strategy_panel.placement_editor import PlacementEditor
 from gpupanel.ui.panels.strategy_panel.share_fields import ShareFields
-from gpupanel.ui.widgets.choice_box import Choice, ChoiceBox
+from gpupanel.ui.task_choices import Task
+from gpupanel.ui.widgets.choice_box import ChoiceBox
+from gpupanel.ui.widgets.counter import Counter
 from gpupanel.ui.widgets.settings_form import Note, SettingsCard, SettingsForm
 
-_BY_HAND = "by_hand"
-_KINDS = {
-    StrategyKind.ONE_DEVICE: Choice(
-        StrategyKind.ONE_DEVICE,
-        "One device",
-        "One GPU, or the CPU, takes every example: the reference for all other strategies.",
-    ),
-    StrategyKind.MIRRORED: Choice(
-        StrategyKind.MIRRORED,
-        "Mirrored: all devices",
-        "Every device holds a copy of the model and takes a share of each batch.",
-    ),
-}
-_SHARES = (
-    Choice("equal", "Equal", "Every replica takes as many examples as the others."),
-    Choice(_BY_HAND, "By hand", "You give each replica its number of examples."),
-)
-_ALL_REDUCE = (
-    Choice(AllReduce.AUTO, "Automatic", "NCCL on GPUs, where it can be used."),
-    Choice(AllReduce.NCCL, "NCCL", "NVIDIA's own library; the fastest between whole GPUs."),
-    Choice(
-        AllReduce.HIERARCHICAL_COPY,
-        "Hierarchical copy",
-        "Copies between GPUs in a tree; also works where a GPU was split.",
-    ),
-    Choice(
-        AllReduce.REDUCTION_TO_ONE_DEVICE,
-        "Reduction to one device",
-        "One device sums and sends the result back; simple, and works everywhere.",
-    ),
-)
-
-_KIND_TIP = (
-    "How several devices work together. A replica is one copy of the model; with the mirrored "
-    "strategy each device gets one, and all copies stay equal."
-)
-_SHARES_TIP = (
-    "How each global batch is divided among the replicas. Shares need not be equal: a faster "
-    "device can take more, and the result is the same, since gradients are summed over the whole "
-    "batch."
-)
-_HAND_TIP = "Examples of each global batch per replica; they must sum to the global batch size."
-_REDUCE_TIP = "How the gradients of all replicas are summed, which they do once in every step."
+_MENDED_FIRST = "{} by hand start from the plan: mend the problems first."
+_MOST_PROCESSES = 64
 
 
 class StrategyPanel(SettingsCard):
-    """Edits :class:`StrategySettings`; keys that it has no editor for are kept as they are."""
+    """Edits :class:`StrategySettings`; what means nothing to the chosen kind is hidden."""
 
     valueChanged = Signal(object)
     """A person changed a setting: the new value."""
@@ -71,20 +39,25 @@ class StrategyPanel(SettingsCard):
         self._value = StrategySettings()
         self._plan: LaunchPlan | None = None
         self._faces = DeviceFaces()
-        self._by_hand: tuple[int, ...] | None = None
-        self._kind = ChoiceBox([_KINDS[kind] for kind in _KINDS])
+        self._task: Task = "train"
+        self._layers: tuple[ModelLayer, ...] = ()
+        self._keys = KindKeys()
+        self._kind = ChoiceBox(choices.KINDS)
         self._kind.setObjectName("strategy_chooser")
-        self._shares = ChoiceBox(_SHARES)
+        self._sentence = Note()
+        self._shares = ChoiceBox(choices.SHARES)
         self._shares.setObjectName("shares_chooser")
         self._fields = ShareFields()
-        self._all_reduce = ChoiceBox(_ALL_REDUCE)
-        self._note = Note()
+        self._workers = Counter(zero="one per GPU, or 2 on the CPU", unit="worker")
+        self._servers = Counter(1, unit="server")
+        self._placement = ChoiceBox(choices.PLACEMENTS)
+        self._placement.setObjectName("placement_chooser")
+        self._editor = PlacementEditor()
+        self._all_reduce = ChoiceBox(choices.ALL_REDUCE[StrategyKind.MIRRORED])
+        self._note = Note(tone="warning")
         self._diagram = DivisionDiagram()
         self._lay_out()
-        self._kind.choiceMade.connect(self._change_kind)
-        self._shares.choiceMade.connect(self._change_shares)
-        self._fields.sharesChanged.connect(partial(self._change, "shares"))
-        self._all_reduce.choiceMade.connect(partial(self._change, "all_reduce"))
+        self._connect()
         self.setValue(self._value)
 
     def value(self) -> StrategySettings:
@@ -94,71 +67,137 @@ class StrategyPanel(SettingsCard):
     def setValue(self, value: StrategySettings) -> None:
         """Shows other settings without telling anyone."""
         self._value = value
+        self._keys.remember(value)
+        self._kind.setChoice(value.kind, unoffered=choices.LABELS[value.kind])
+        self._sentence.setText(choices.SENTENCES[value.kind])
         shares = value.shares if isinstance(value.shares, tuple) else None
-        if shares is not None:
-            self._by_hand = shares
-        self._kind.setChoice(value.kind, unoffered=_kind_name(value.kind))
         self._shares.setChoice(
-            value.shares if isinstance(value.shares, str) else _BY_HAND,
-            unoffered="Balanced (not usable)",
+            value.shares if isinstance(value.shares, str) else BY_HAND,
+            unoffered="Balanced (training only)",
         )
         self._fields.setShares(shares or ())
-        self._fields.setPlan(self._plan, self._faces)
+        self._workers.setCount(value.workers or 0)
+        self._servers.setCount(value.parameter_servers or 1)
+        by_hand = isinstance(value.placement, dict)
+        self._placement.setChoice(BY_HAND if by_hand else AUTO)
+        self._editor.setPlacement(value.placement if isinstance(value.placement, dict) else {})
+        self._all_reduce.setOffered(
+            choices.ALL_REDUCE.get(value.kind, choices.ALL_REDUCE[StrategyKind.MIRRORED])
+        )
         self._all_reduce.setChoice(value.all_reduce)
-        mirrored = value.kind is StrategyKind.MIRRORED
-        self._form.set_row_visible(self._shares, visible=mirrored)
-        self._form.set_row_visible(self._fields, visible=mirrored and shares is not None)
-        self._form.set_row_visible(self._all_reduce, visible=mirrored)
-        self._say(self._remark())
+        self._show_rows(value.kind, shares=shares is not None, placement=by_hand)
+        self._show_plan()
+        self._say("")
 
     def setInventory(self, inventory: DeviceInventory) -> None:
         """The devices of this machine, for their colours and names."""
         self._faces = DeviceFaces(inventory)
-        self.setPlan(self._plan)
+        self._show_plan()
 
     def setPlan(self, plan: LaunchPlan | None) -> None:
         """What would be launched, to be drawn; ``None`` while problems leave nothing to plan."""
         self._plan = plan
-        self._fields.setPlan(plan, self._faces)
-        self._diagram.setPlan(plan, self._faces)
-        self._diagram.setVisible(self._diagram.has_plan())
-        self._say(self._remark())
+        self._show_plan()
+        self._say("")
+
+    def setTask(self, task: Task) -> None:
+        """What the devices are to do: it decides what is offered, and the drawing tells it."""
+        self._task = task
+        trains = task == "train"
+        self._kind.setOffered(choices.KINDS if trains else choices.INFERENCE_KINDS)
+        self._shares.setOffered(choices.SHARES if trains else choices.INFERENCE_SHARES)
+        self.setValue(self._value)
+
+    def setLayers(self, layers: Sequence[ModelLayer]) -> None:
+        """The layers of the model as it is chosen now, to be placed by hand."""
+        self._layers = tuple(layers)
+        self._editor.setLayers(self._layers)
+        self._show_plan()
 
     def _lay_out(self) -> None:
-        self._form = SettingsForm(self)
-        self._form.add_row("&Strategy", self._kind, _KIND_TIP)
-        self._form.add_row("S&hares", self._shares, _SHARES_TIP)
-        self._form.add_row("Per replica", self._fields, _HAND_TIP)
-        self._form.add_row("All-red&uce", self._all_reduce, _REDUCE_TIP)
+        self._workers.setMaximum(_MOST_PROCESSES)
+        self._servers.setMaximum(_MOST_PROCESSES)
+        form = self._form = SettingsForm(self)
+        form.add_row("&Strategy", self._kind, choices.KIND_TIP)
+        form.add_wide(self._sentence)
+        form.add_row("&Workers", self._workers, choices.WORKERS_TIP)
+        form.add_row("Parameter ser&vers", self._servers, choices.SERVERS_TIP)
+        form.add_row("S&hares", self._shares, choices.SHARES_TIP)
+        form.add_row("Per replica", self._fields, choices.HAND_TIP, tall=True)
+        form.add_row("&Placement", self._placement, choices.PLACEMENT_TIP)
+        form.add_row("Per layer", self._editor, choices.PLACEMENT_TIP, widest=None, tall=True)
+        form.add_row("All-red&uce", self._all_reduce, choices.REDUCE_TIP)
         for key, editor in (
             ("kind", self._kind),
+            ("workers", self._workers),
+            ("parameter_servers", self._servers),
             ("shares", self._shares),
+            ("placement", self._placement),
             ("all_reduce", self._all_reduce),
         ):
             self.set_editor(key, editor)
-        self.body.addWidget(self._form)
+        self.body.addWidget(form)
         self.body.addWidget(self._note)
         self.body.addSpacing(8)
         self.body.addWidget(self._diagram)
 
+    def _connect(self) -> None:
+        self._kind.choiceMade.connect(self._change_kind)
+        self._shares.choiceMade.connect(self._change_shares)
+        self._fields.sharesChanged.connect(partial(self._change, "shares"))
+        self._workers.countChanged.connect(self._change_workers)
+        self._servers.countChanged.connect(partial(self._change, "parameter_servers"))
+        self._placement.choiceMade.connect(self._change_placement)
+        self._editor.placementChanged.connect(partial(self._change, "placement"))
+        self._all_reduce.choiceMade.connect(partial(self._change, "all_reduce"))
+
+    def _show_rows(self, kind: StrategyKind, *, shares: bool, placement: bool) -> None:
+        shared = kind in SHARING_KINDS
+        parallel = kind is StrategyKind.MODEL_PARALLEL
+        reduces = kind in choices.ALL_REDUCE and self._task == "train"
+        for editor, visible in (
+            (self._workers, kind in GANG_KINDS),
+            (self._servers, kind is StrategyKind.PARAMETER_SERVER),
+            (self._shares, shared),
+            (self._fields, shared and shares),
+            (self._placement, parallel),
+            (self._editor, parallel and placement),
+            (self._all_reduce, reduces),
+        ):
+            self._form.set_row_visible(editor, visible=visible)
+
+    def _show_plan(self) -> None:
+        plan = self._plan
+        self._fields.setPlan(plan, self._faces)
+        self._editor.setPlaces(plan.places if plan else (), self._faces)
+        self._diagram.setDivision(None if plan is None else self._division(plan))
+        self._diagram.setVisible(self._diagram.has_plan())
+
+    def _division(self, plan: LaunchPlan) -> Division:
+        chosen = self._value.placement if isinstance(self._value.placement, dict) else {}
+        return Division(plan, self._faces, self._task, places_of(self._layers, chosen))
+
     def _change_kind(self, kind: str) -> None:
-        update: dict[str, object] = {"kind": kind}
-        # On one device shares mean nothing; the ones typed by hand come back with the replicas.
-        if kind == StrategyKind.ONE_DEVICE:
-            update["shares"] = "equal"
-        elif kind == StrategyKind.MIRRORED and self._by_hand is not None:
-            update["shares"] = self._by_hand
-        self._take(update)
+        self._take(self._keys.settings(StrategyKind(kind)).model_dump())
+
+    def _change_workers(self, count: int) -> None:
+        self._change("workers", count or None)
 
     def _change_shares(self, choice: str) -> None:
-        if choice != _BY_HAND:
-            self._by_hand = None
+        if choice != BY_HAND:
             self._take({"shares": choice})
         elif self._plan is None:
-            self.setValue(self._value)
-            self._say("Shares by hand start from those of the plan: mend the problems first.")
+            self._refuse("Shares")
         else:
             self._take({"shares": self._plan.shares})
+
+    def _change_placement(self, choice: str) -> None:
+        if choice != BY_HAND:
+            self._take({"placement": AUTO})
+        elif self._plan is None or not self._plan.places or not self._layers:
+            self._refuse("Placements")
+        else:
+            self._take({"placement": split_evenly(self._layers, len(self._plan.places))})
 
     def _change(self, field: str, choice: object) -> None:
         self._take({field: choice})
@@ -169,20 +208,10 @@ class StrategyPanel(SettingsCard):
             self.setValue(value)
             self.valueChanged.emit(value)
 
-    def _remark(self) -> str:
-        if self._value.kind not in _KINDS:
-            return (
-                "The profile asks for a strategy that this version cannot train with. It is kept "
-                "until you choose another."
-            )
-        if self._value.shares == "balanced":
-            return "This version does not measure balanced shares. Choose equal, or by hand."
-        return ""
+    def _refuse(self, what: str) -> None:
+        self.setValue(self._value)
+        self._say(_MENDED_FIRST.format(what))
 
     def _say(self, sentence: str) -> None:
         self._note.setText(sentence)
         self._note.setVisible(bool(sentence))
-
-
-def _kind_name(kind: StrategyKind) -> str:
-    return f"{kind.replace('_', ' ').capitalize()} (not usable)"

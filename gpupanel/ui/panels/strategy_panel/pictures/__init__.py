@@ -1,0 +1,1 @@
+"""How one step is divided, drawn for each strategy."""

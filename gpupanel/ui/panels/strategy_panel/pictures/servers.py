@@ -1,0 +1,108 @@
+"""A coordinator that hands out steps, workers that take them, servers that keep the weights."""
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRectF
+
+from gpupanel.domain.plan import PlannedProcess, PlannedReplica, ProcessRole
+from gpupanel.ui.panels.strategy_panel.pictures.canvas import GAP, ROOMY, Canvas
+from gpupanel.ui.panels.strategy_panel.pictures.picture import Division
+
+_FLOW = 28.0
+_WIDEST_COORDINATOR = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class ServerPicture:
+    """From top to bottom: coordinator, workers in the colours of their devices, servers."""
+
+    division: Division
+
+    @property
+    def lesson(self) -> str:
+        """What a person learns who looks closer."""
+        return (
+            "The coordinator hands whole batches to the workers. Each worker fetches the weights "
+            "from the parameter servers, computes, and sends its gradients there at once, without "
+            "waiting for the others: fast, but not the same mathematics as one device."
+        )
+
+    @property
+    def title(self) -> str:
+        """The line above the picture."""
+        workers = len(self.division.plan.replicas)
+        turns = "one after the other" if workers == 1 else "by turns, without waiting"
+        return f"Each worker takes whole batches of {self.division.batch_words}, {turns}"
+
+    @property
+    def words(self) -> str:
+        """The picture for those who cannot see it."""
+        gang = self.division.plan.gang
+        workers = "; ".join(
+            f"{gang[replica.process].name} on {self.division.faces.label(replica.device_key)}"
+            for replica in self.division.plan.replicas
+        )
+        servers = ", ".join(server.name for server in self._servers)
+        return f"{self.title}: {workers}; {servers} keep the weights."
+
+    def height(self, line: float) -> float:
+        """Pixels below the title."""
+        return (
+            2.0 * line + GAP + 2.0 * _FLOW + self._worker_height(line) + self._server_height(line)
+        )
+
+    def paint(self, canvas: Canvas, top: float) -> None:
+        """Draws everything below the title."""
+        replicas = self.division.plan.replicas
+        head = canvas.middle(top, 2.0 * canvas.line + GAP, _WIDEST_COORDINATOR)
+        workers = canvas.row_of(
+            len(replicas), head.bottom() + _FLOW, self._worker_height(canvas.line)
+        )
+        servers = canvas.row_of(
+            len(self._servers), workers[0].bottom() + _FLOW, self._server_height(canvas.line)
+        )
+        for replica, place in zip(replicas, workers, strict=True):
+            color = self.division.faces.color(replica.device_key)
+            x = min(max(place.center().x(), head.left() + GAP), head.right() - GAP)
+            canvas.arrow(QPointF(x, head.bottom() + 1.0), QPointF(place.center().x(), place.top()))
+            for server in servers:
+                start = QPointF(_toward(place, server.center().x()), place.bottom() + 1.0)
+                end = QPointF(_toward(server, place.center().x()), server.top() - 1.0)
+                canvas.arrow(start, end, color)
+                canvas.arrow(end + QPointF(GAP, 0.0), start + QPointF(GAP, 0.0), color)
+            canvas.box(place, self._worker_rows(replica, place), color)
+        canvas.box(head, ("Coordinator", "hands each free worker the next batch"))
+        for process, place in zip(self._servers, servers, strict=True):
+            canvas.box(place, self._server_rows(process, place))
+
+    @property
+    def _servers(self) -> tuple[PlannedProcess, ...]:
+        return tuple(
+            process
+            for process in self.division.plan.gang
+            if process.role is ProcessRole.PARAMETER_SERVER
+        )
+
+    def _worker_rows(self, replica: PlannedReplica, place: QRectF) -> tuple[str, ...]:
+        name = self.division.plan.gang[replica.process].name
+        if place.width() < ROOMY:
+            return (str(replica.index), "worker")
+        label = self.division.faces.label(replica.device_key)
+        return (name.capitalize(), label, "gradients ↓  weights ↑")
+
+    def _server_rows(self, process: PlannedProcess, place: QRectF) -> tuple[str, ...]:
+        if place.width() < ROOMY:
+            return (str(process.index), "server")
+        kept = "the weights" if len(self._servers) == 1 else "its part of the weights"
+        return (process.name.capitalize(), f"keeps {kept}")
+
+    def _worker_height(self, line: float) -> float:
+        return 3.0 * line + 12.0
+
+    def _server_height(self, line: float) -> float:
+        return 2.0 * line + GAP
+
+
+def _toward(place: QRectF, x: float) -> float:
+    """The point of a box's edge that lies nearest to ``x``, off its corners."""
+    return min(max(x, place.left() + 2.0 * GAP), place.right() - 3.0 * GAP)

@@ -1,0 +1,71 @@
+"""What a person chooses about the task, and what has to change with it."""
+
+from typing import Literal
+
+from gpupanel.domain.inference import InferenceSettings
+from gpupanel.domain.model import MlpModel, ModelSettings, SavedModel
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.value import Value
+from gpupanel.planning.inference_rules import INFERENCE_KINDS
+
+Task = Literal["train", "evaluate", "predict"]
+
+
+class TaskChoices(Value):
+    """The ``task`` key and the ``[inference]`` table of a profile: what the task panel edits."""
+
+    task: Task = "train"
+    inference: InferenceSettings = InferenceSettings()
+
+
+class TaskSwitch:
+    """Takes a profile from one task to another, and gives back what training was set to.
+
+    Training builds a model and may be divided in six ways; the other tasks take a saved model and
+    put it on one device or on each.
+    """
+
+    def __init__(self) -> None:
+        self._model: ModelSettings = MlpModel()
+        self._strategy: StrategySettings | None = None
+        self._saved = SavedModel()
+
+    def remember(self, profile: Profile) -> None:
+        """Keep what this profile says about its task, for when a person comes back to it."""
+        if isinstance(profile.model, SavedModel):
+            self._saved = profile.model
+        elif profile.task == "train":
+            self._model = profile.model
+
+    def switched(self, profile: Profile, choices: TaskChoices) -> Profile:
+        """The profile with that task, and with the model and strategy that it can have."""
+        update: dict[str, object] = {"task": choices.task, "inference": choices.inference}
+        trains = choices.task == "train"
+        if trains and profile.task != "train":
+            update["model"] = self._model
+            update["strategy"] = self._strategy or profile.strategy
+        elif not trains and profile.task == "train":
+            self._strategy = profile.strategy
+            update["model"] = self._saved
+            update["strategy"] = _for_inference(profile.strategy)
+        return profile.model_copy(update=update)
+
+
+def evaluating(profile: Profile, model_path: str) -> Profile:
+    """The profile that measures what a run of ``profile`` has learned."""
+    return profile.model_copy(
+        update={
+            "name": f"{profile.name}: evaluation"[:200],
+            "task": "evaluate",
+            "model": SavedModel(path=model_path),
+            "strategy": _for_inference(profile.strategy),
+        }
+    )
+
+
+def _for_inference(strategy: StrategySettings) -> StrategySettings:
+    if strategy.kind not in INFERENCE_KINDS:
+        return StrategySettings(kind=StrategyKind.MIRRORED)
+    # A batch of another size cannot be divided into the numbers that were given for training.
+    return strategy.model_copy(update={"shares": "equal"})

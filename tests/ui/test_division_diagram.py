@@ -1,0 +1,102 @@
+"""A picture of its own for each strategy, in the colours of the devices."""
+
+import pytest
+from PySide6.QtGui import QColor, QImage
+
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.planning.prepare import prepare
+from gpupanel.ui import theme
+from gpupanel.ui.device_faces import DeviceFaces
+from gpupanel.ui.panels.strategy_panel.division_diagram import DivisionDiagram
+from gpupanel.ui.panels.strategy_panel.pictures.picture import Division
+from tests.ui.values import TWO_GPUS
+
+FACES = DeviceFaces(TWO_GPUS)
+WIDTH = 480
+
+
+def _plan(**strategy: object) -> LaunchPlan:
+    profile = Profile(strategy=StrategySettings.model_validate(strategy))
+    plan = prepare(profile, TWO_GPUS).plan
+    assert plan is not None
+    return plan
+
+
+@pytest.fixture
+def diagram(qtbot) -> DivisionDiagram:
+    diagram = DivisionDiagram()
+    qtbot.addWidget(diagram)
+    return diagram
+
+
+def _picture(diagram: DivisionDiagram, division: Division) -> QImage:
+    diagram.setDivision(division)
+    diagram.resize(WIDTH, diagram.sizeHint().height())
+    return diagram.grab().toImage()
+
+
+def _pixels(image: QImage) -> set[int]:
+    return {
+        image.pixel(x, y) for x in range(0, image.width(), 2) for y in range(0, image.height(), 2)
+    }
+
+
+def test_that_each_strategy_has_a_picture_of_its_own(diagram):
+    seen: list[QImage] = []
+    for kind in StrategyKind:
+        picture = _picture(diagram, Division(_plan(kind=kind), FACES))
+        assert all(picture != each for each in seen), kind
+        seen.append(picture)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in StrategyKind if kind != "one_device"])
+def test_that_a_picture_shows_the_devices_in_their_colours(diagram, kind):
+    pixels = _pixels(_picture(diagram, Division(_plan(kind=kind), FACES)))
+    assert QColor(theme.device_color(0)).rgb() in pixels
+    assert QColor(theme.device_color(1)).rgb() in pixels
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("central_storage", "the weights, once: gradients summed"),
+        ("multi_worker", "replica 1 in worker 1 on RTX 3060 takes 32"),
+        ("parameter_server", "worker 0 on RTX 4090; worker 1 on RTX 3060; parameter server 0"),
+        ("model_parallel", "RTX 4090: layers chosen at start; RTX 3060: layers chosen at start"),
+    ],
+)
+def test_that_a_picture_is_told_to_those_who_cannot_see_it(diagram, kind, words):
+    diagram.setDivision(Division(_plan(kind=kind), FACES))
+    assert words in diagram.accessibleDescription()
+
+
+def test_that_layers_stand_on_the_devices_that_were_chosen_for_them(diagram):
+    placed = tuple((f"dense_{number}", number // 8) for number in range(1, 10))
+    diagram.setDivision(Division(_plan(kind="model_parallel"), FACES, placement=placed))
+    assert (
+        "RTX 4090: dense_1, dense_2, dense_3, dense_4, dense_5, and 2 more; "
+        "RTX 3060: dense_8, dense_9." in diagram.accessibleDescription()
+    )
+
+
+@pytest.mark.parametrize(
+    ("task", "words"), [("evaluate", "counts summed"), ("predict", "in the order of the input")]
+)
+def test_that_no_gradients_are_drawn_where_nothing_is_trained(diagram, task, words):
+    diagram.setDivision(Division(_plan(kind="mirrored"), FACES, task))
+    assert words in diagram.accessibleDescription()
+    assert "gradient" not in diagram.accessibleDescription()
+
+
+def test_that_many_replicas_still_fit(diagram):
+    profile = Profile(
+        devices=DeviceSettings(visible=("cpu",), cpu_replicas=16),
+        strategy=StrategySettings(kind=StrategyKind.PARAMETER_SERVER, parameter_servers=9),
+    )
+    plan = prepare(profile, TWO_GPUS).plan
+    assert plan is not None
+    picture = _picture(diagram, Division(plan, FACES))
+    assert picture.width() == WIDTH
+    assert QColor(theme.device_color(2)).rgb() in _pixels(picture)
