@@ -1,4 +1,4 @@
-"""Every strategy, chosen in the window and started with a click: real processes, real TensorFlow."""
+"""Every strategy, chosen in the window and started with a click: real processes and TensorFlow."""
 
 import pytest
 from PySide6.QtCore import QObject, Qt
