@@ -1,11 +1,23 @@
 """``python -m gpupanel.trainer RUN_DIR``: trains the run in that directory."""
 
+import os
 import sys
 from pathlib import Path
 
-from gpupanel.trainer.process import train_run
+from gpupanel.trainer.heartbeat import start_heartbeat
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit("usage: python -m gpupanel.trainer RUN_DIR")
-    sys.exit(train_run(Path(sys.argv[1])))
+    start_heartbeat(Path(sys.argv[1]))
+
+    # After the first heartbeat: reading all of it takes a while on a busy machine.
+    from gpupanel.trainer.process import train_run
+
+    status = train_run(Path(sys.argv[1]))
+    if "TF_CONFIG" in os.environ:
+        # All is written. TensorFlow would wait for peers of its cluster that may be gone, or abort.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    sys.exit(status)

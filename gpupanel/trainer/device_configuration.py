@@ -4,6 +4,9 @@ Order matters: all of it happens after TensorFlow's import and before anything i
 devices; after that nothing can be configured.
 """
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
 import tensorflow as tf
 
 from gpupanel.domain.device import DeviceKind
@@ -12,8 +15,16 @@ from gpupanel.domain.plan import LaunchPlan, PlannedDevice
 from gpupanel.domain.problem import Problem, ProblemError
 
 
-def configure_devices(plan: LaunchPlan) -> tuple[LogicalDeviceAnswer, ...]:
+def configure_devices(
+    plan: LaunchPlan, place: int = 0, connect: Callable[[], object] | None = None
+) -> tuple[LogicalDeviceAnswer, ...]:
     """Make devices visible, set growth and limits, split, and initialise.
+
+    Args:
+        plan: What to configure.
+        place: Of this process in the plan's gang: it configures its own devices.
+        connect: Called when everything is set and nothing is initialised yet, the only moment at
+            which a process can join a cluster.
 
     Returns:
         The logical devices as TensorFlow lists them afterwards.
@@ -21,14 +32,29 @@ def configure_devices(plan: LaunchPlan) -> tuple[LogicalDeviceAnswer, ...]:
     Raises:
         ProblemError: TensorFlow does not see a planned device, or refuses a setting.
     """
+    devices = plan.gang[place].devices
     physical = {kind: tf.config.list_physical_devices(kind.name) for kind in DeviceKind}
-    for device in plan.devices:
+    for device in devices:
         _check_is_seen(device, len(physical[device.kind]))
-    _show_planned_gpus(plan, physical[DeviceKind.GPU])
-    try:
-        for device in plan.devices:
+    _show_planned_gpus(devices, physical[DeviceKind.GPU])
+    with _refusals_told():
+        for device in devices:
             _configure(device, physical[device.kind][device.index])
-        answers = _logical_devices(plan)
+    if connect is not None:
+        connect()
+    with _refusals_told():
+        answers = _logical_devices(devices)
+    _check_replicas(
+        [replica.logical_device for replica in plan.replicas if replica.process == place],
+        {answer.name for answer in answers},
+    )
+    return answers
+
+
+@contextmanager
+def _refusals_told() -> Iterator[None]:
+    try:
+        yield
     except (RuntimeError, ValueError, tf.errors.OpError) as error:
         raise ProblemError(
             Problem(
@@ -40,8 +66,6 @@ def configure_devices(plan: LaunchPlan) -> tuple[LogicalDeviceAnswer, ...]:
                 detail=f"{type(error).__name__}: {error}",
             )
         ) from error
-    _check_replicas(plan, {answer.name for answer in answers})
-    return answers
 
 
 def _check_is_seen(device: PlannedDevice, seen: int) -> None:
@@ -59,8 +83,10 @@ def _check_is_seen(device: PlannedDevice, seen: int) -> None:
     )
 
 
-def _show_planned_gpus(plan: LaunchPlan, gpus: list[tf.config.PhysicalDevice]) -> None:
-    planned = [device.index for device in plan.devices if device.kind is DeviceKind.GPU]
+def _show_planned_gpus(
+    devices: Sequence[PlannedDevice], gpus: list[tf.config.PhysicalDevice]
+) -> None:
+    planned = [device.index for device in devices if device.kind is DeviceKind.GPU]
     if len(planned) < len(gpus):
         # With the CPUs in the list it is never empty: an empty one breaks TensorFlow's context.
         shown = [gpus[index] for index in planned]
@@ -78,17 +104,19 @@ def _configure(device: PlannedDevice, physical: tf.config.PhysicalDevice) -> Non
         tf.config.set_logical_device_configuration(physical, logical)
 
 
-def _logical_devices(plan: LaunchPlan) -> tuple[LogicalDeviceAnswer, ...]:
+def _logical_devices(devices: Sequence[PlannedDevice]) -> tuple[LogicalDeviceAnswer, ...]:
     """What TensorFlow made, physical device by physical device; initialises them."""
     answers = []
     for kind in DeviceKind:
         owners = [
             (device.key, limit)
-            for device in sorted(plan.devices, key=lambda device: device.index)
+            for device in sorted(devices, key=lambda device: device.index)
             if device.kind is kind
             for limit in device.logical_limits_mib or (None,)
         ]
-        names = [logical.name for logical in tf.config.list_logical_devices(kind.name)]
+        listed = tf.config.list_logical_devices(kind.name)
+        # In a cluster their names begin with job and task, "/job:worker/replica:0/task:1".
+        names = [f"/device:{logical.name.partition('/device:')[2]}" for logical in listed]
         # The host's CPU is there even when the plan does not use it.
         owners += [(kind.value, None)] * (len(names) - len(owners))
         answers += [
@@ -98,11 +126,9 @@ def _logical_devices(plan: LaunchPlan) -> tuple[LogicalDeviceAnswer, ...]:
     return tuple(answers)
 
 
-def _check_replicas(plan: LaunchPlan, names: set[str]) -> None:
+def _check_replicas(planned: Sequence[str], names: set[str]) -> None:
     # MirroredStrategy on a device that is not there hangs without a word.
-    missing = [
-        replica.logical_device for replica in plan.replicas if replica.logical_device not in names
-    ]
+    missing = [name for name in planned if name not in names]
     if missing:
         raise ProblemError(
             Problem(

@@ -6,17 +6,26 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from gpupanel.domain.events import KnownEvent, Phase, PhaseChanged, encode_event
+from gpupanel.domain.events import (
+    KnownEvent,
+    Phase,
+    PhaseChanged,
+    ProblemReported,
+    TrainingEnded,
+    encode_event,
+)
 
 
 class EventWriter:
     """Appends events, one write a line, so that readers never see two lines mixed.
 
     Safe to use from several threads and beside the supervisor, which appends to the same file:
-    the system keeps appending writes apart.
+    the system keeps appending writes apart. A process that does not lead its gang tells its
+    problems only: the rest is the same on every one of them.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, leads: bool = True) -> None:
+        self._leads = leads
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
         self._line_is_torn = False
         self._phase: Phase | None = None
@@ -28,6 +37,8 @@ class EventWriter:
             OSError: It cannot be written whole, for one because no space is left. What was torn
                 off then is ended by the next write, so that the next event stays readable.
         """
+        if not (self._leads or isinstance(event, ProblemReported | TrainingEnded)):
+            return
         line = f"{encode_event(event)}\n".encode()
         if self._line_is_torn:
             line = b"\n" + line

@@ -10,6 +10,8 @@ from gpupanel.domain.problem import Problem, ProblemError
 
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
 _NO_SPACE_WORDS = ("No space left on device", "Disk quota exceeded")
+_PEER_ERRORS = frozenset({"UnavailableError", "AbortedError", "DeadlineExceededError"})
+_PEER_WORDS = "Collective ops is aborted by"
 _DEVICE_NAME = re.compile(r"device:(?P<kind>[A-Z]+):(?P<index>\d+)")
 
 
@@ -23,6 +25,8 @@ def problems_of(error: BaseException, plan: LaunchPlan | None = None) -> tuple[P
     if isinstance(error, ProblemError):
         return error.problems
     detail = "".join(traceback.format_exception(error))
+    if plan is not None and plan.processes and any(_is_of_a_peer(cause) for cause in _chain(error)):
+        return (_peer_lost(detail),)
     if any(_is_no_space(cause) for cause in _chain(error)):
         return (_no_space(detail),)
     if any(_is_out_of_memory(cause) for cause in _chain(error)):
@@ -67,6 +71,10 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         cause = cause.__cause__ or cause.__context__
 
 
+def _is_of_a_peer(error: BaseException) -> bool:
+    return type(error).__name__ in _PEER_ERRORS or _PEER_WORDS in str(error)
+
+
 def _is_no_space(error: BaseException) -> bool:
     if isinstance(error, OSError) and error.errno in _NO_SPACE:
         return True
@@ -75,6 +83,15 @@ def _is_no_space(error: BaseException) -> bool:
 
 def _is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or type(error).__name__ == "ResourceExhaustedError"
+
+
+def _peer_lost(detail: str) -> Problem:
+    return Problem(
+        code="peer_lost",
+        message="Another process of the run went away, so this one could not go on.",
+        hint="Look at the logs of the others, and resume the run from its last checkpoint.",
+        detail=detail,
+    )
 
 
 def _no_space(detail: str) -> Problem:

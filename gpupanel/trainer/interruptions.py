@@ -1,6 +1,5 @@
 """What can interrupt a training: requests, SIGTERM, and a supervisor that is gone."""
 
-import os
 import signal
 import time
 from enum import Enum, auto
@@ -8,9 +7,9 @@ from pathlib import Path
 from types import FrameType
 
 from gpupanel.domain.events import RequestAnswered
-from gpupanel.domain.process_environment import SUPERVISOR_PID_VARIABLE
 from gpupanel.domain.request import Request
 from gpupanel.trainer.event_writer import EventWriter
+from gpupanel.trainer.heartbeat import supervisor_is_gone
 
 
 class Interruption(Enum):
@@ -25,13 +24,16 @@ class Interruption(Enum):
 
 
 class Interruptions:
-    """Looked at between calls; answers each request with an event, once."""
+    """Looked at between calls; answers each request with an event, once.
 
-    def __init__(self, requests: Path, events: EventWriter) -> None:
+    People's requests are for the process that leads; another one of a gang hears signals and sees
+    whether its supervisor is there.
+    """
+
+    def __init__(self, requests: Path, events: EventWriter, *, leads: bool = True) -> None:
         self._requests = requests
         self._events = events
-        supervisor = os.environ.get(SUPERVISOR_PID_VARIABLE, "")
-        self._supervisor_pid = int(supervisor) if supervisor.isdigit() else None
+        self._leads = leads
         self._told_to_end = False
         self._stop_is_answered = False
 
@@ -44,26 +46,29 @@ class Interruptions:
 
     def pending(self) -> Interruption | None:
         """What to do now, the most urgent first."""
-        if self._told_to_end or (self._requests / Request.STOP).exists():
-            self._answer_stop()
+        if self._told_to_end or self._is_asked(Request.STOP):
+            self.answer_stop()
             return Interruption.STOP
-        if self._supervisor_pid is not None and os.getppid() != self._supervisor_pid:
+        if supervisor_is_gone():
             return Interruption.SUPERVISOR_GONE
-        checkpoint = self._requests / Request.CHECKPOINT
-        if checkpoint.exists():
+        if self._is_asked(Request.CHECKPOINT):
             # Deleted first: one that comes while the checkpoint is saved asks for another.
-            checkpoint.unlink(missing_ok=True)
+            (self._requests / Request.CHECKPOINT).unlink(missing_ok=True)
             self._answer(Request.CHECKPOINT)
             return Interruption.CHECKPOINT
         return None
 
-    def _on_sigterm(self, _signal: int, _frame: FrameType | None) -> None:
-        self._told_to_end = True
-
-    def _answer_stop(self) -> None:
+    def answer_stop(self) -> None:
+        """Tell, once, that a stop was heard: by this process or another one of its gang."""
         if not self._stop_is_answered:
             self._stop_is_answered = True
             self._answer(Request.STOP)
+
+    def _is_asked(self, request: Request) -> bool:
+        return self._leads and (self._requests / request).exists()
+
+    def _on_sigterm(self, _signal: int, _frame: FrameType | None) -> None:
+        self._told_to_end = True
 
     def _answer(self, request: Request) -> None:
         self._events.write(RequestAnswered(time_s=time.time(), request=request))

@@ -1,14 +1,16 @@
 """Model, optimizer and compiled calls of one run, put together in the one order that works."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import keras
-import numpy as np
 import tensorflow as tf
 
 from gpupanel.domain.events import PlacedLayer
 from gpupanel.domain.model import SavedModel
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.profile import Profile
+from gpupanel.trainer.balancing.trials import Trials
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.loop.calls import Calls
@@ -18,6 +20,7 @@ from gpupanel.trainer.models.build import BuiltModel, build_model
 from gpupanel.trainer.models.objectives import Objective, make_objective
 from gpupanel.trainer.models.optimizers import make_optimizer
 from gpupanel.trainer.models.precision import set_precision
+from gpupanel.trainer.saving.variable_state import assign_variables, read_variables
 from gpupanel.trainer.started_run import StartedRun
 from gpupanel.trainer.strategies.placed_layers import choose_places
 
@@ -37,6 +40,7 @@ class Learner:
         calls: Training steps.
         small_batch_calls: For a last batch that is too small for so many micro-batches.
         validation_calls: ``None`` when nothing is validated.
+        trials: Of training steps; ``None`` where shares are not balanced.
         placed: Where each layer is; ``model_parallel`` only.
     """
 
@@ -46,13 +50,24 @@ class Learner:
     calls: Calls
     small_batch_calls: Calls
     validation_calls: Calls | None
+    trials: Trials | None = None
     placed: tuple[PlacedLayer, ...] = ()
 
     def state(self) -> dict[str, Array]:
         """Every variable of model and optimizer, by name."""
+        return read_variables(self._variables())
+
+    def restore(self, state: Mapping[str, Array]) -> None:
+        """Give every variable of model and optimizer what it held.
+
+        Raises:
+            ProblemError: The state is one of another model or optimizer; nothing is changed.
+        """
+        assign_variables(self._variables(), state)
+
+    def _variables(self) -> dict[str, keras.Variable]:
         variables = {f"model/{var.path}": var for var in self.built.trained.variables}
-        variables |= {f"optimizer/{var.path}": var for var in self.optimizer.variables}
-        return {name: np.asarray(variable.value) for name, variable in variables.items()}
+        return variables | {f"optimizer/{var.path}": var for var in self.optimizer.variables}
 
 
 def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy) -> Learner:
@@ -62,10 +77,10 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         ProblemError: These settings do not work together.
     """
     training, plan = run.profile.training, run.plan
-    across_replicas = len(plan.replicas) > 1
+    across_replicas = strategy.num_replicas_in_sync > 1
     if isinstance(run.profile.model, SavedModel):
         raise ProblemError(_NOT_TRAINABLE)
-    _check_jit(run)
+    _check_jit(run.profile, across_replicas=across_replicas)
     set_precision(training)
     keras.config.set_image_data_format("channels_last")
     places = choose_places(run, run.profile.model, split) if plan.places else None
@@ -82,8 +97,8 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         optimizer.build(built.trained.trainable_variables)
     objective = make_objective(split.data.target, built.value_unit, built.value_mean)
 
-    def training_calls(accumulation_steps: int) -> Calls:
-        step = TrainingStep(
+    def training_step(accumulation_steps: int) -> TrainingStep:
+        return TrainingStep(
             built.trained,
             objective,
             optimizer,
@@ -92,28 +107,27 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
             clip_norm=training.clip_norm,
             timed=plan.balanced,
         )
+
+    def training_calls(step: TrainingStep) -> Calls:
         return Calls(strategy, feed, plan.shares, step, timed=plan.balanced)
 
     feed = make_feed(split.training, plan)
-    calls = training_calls(plan.accumulation_steps)
+    learns = training_step(plan.accumulation_steps)
+    calls = training_calls(learns)
+    balanced = plan.balanced and across_replicas
+    trials = Trials(strategy, feed, learns.tried, plan) if balanced else None
     validation_calls = None
     if split.validation is not None:
         step = EvaluationStep(built.trained, objective)
         validation_calls = Calls(strategy, make_feed(split.validation, plan), plan.shares, step)
-    small = calls if plan.accumulation_steps == 1 else training_calls(1)
+    small = calls if plan.accumulation_steps == 1 else training_calls(training_step(1))
     placed = places.told(built.trained) if places is not None else ()
-    return Learner(built, objective, optimizer, calls, small, validation_calls, placed)
+    return Learner(built, objective, optimizer, calls, small, validation_calls, trials, placed)
 
 
-def _check_jit(run: StartedRun) -> None:
-    model = run.profile.model
-    if (
-        run.profile.training.jit_compile
-        and not isinstance(model, SavedModel)
-        and model.batch_norm
-        and model.batch_norm_synchronized
-        and len(run.plan.replicas) > 1
-    ):
+def _check_jit(profile: Profile, *, across_replicas: bool) -> None:
+    compiled = profile.training.jit_compile
+    if compiled and profile.synchronizes_batch_norm and across_replicas:
         raise ProblemError(
             Problem(
                 code="jit_compile_with_batch_norm",
@@ -121,6 +135,6 @@ def _check_jit(run: StartedRun) -> None:
                 message="XLA cannot compile a model whose batch normalisation takes its "
                 "statistics over several replicas.",
                 hint="Turn off training.jit_compile, or model.batch_norm_synchronized: each "
-                "replica then normalises by its own part.",
+                "replica then normalises by its own part of the batch.",
             )
         )

@@ -9,6 +9,7 @@ from pathlib import Path
 from gpupanel.domain.events import Phase, ProblemReported, TrainingEnded
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.process_environment import PORT_TAKEN_STATUS
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.failures import problems_of
@@ -16,7 +17,8 @@ from gpupanel.trainer.inference.started import infer_started
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.loop.record import TrainingRecord
 from gpupanel.trainer.start_up import StartUp, StartUpInterrupted, decoded_data, read_split
-from gpupanel.trainer.started_run import StartedRun, read_started_run
+from gpupanel.trainer.started_run import StartedRun, process_place, read_started_run
+from gpupanel.trainer.strategies.port_taken import PortTaken
 
 _SUPERVISOR_GONE = Problem(
     code="supervisor_gone",
@@ -29,9 +31,10 @@ def train_run(root: Path) -> int:
     """Train the run in a directory; its last event tells how that ended.
 
     Returns:
-        The process's exit status: 0 when it came to its end or was stopped, 1 when it failed.
+        The process's exit status: 0 when it came to its end or was stopped, 1 when it failed,
+        :data:`~gpupanel.domain.process_environment.PORT_TAKEN_STATUS` when it needs another port.
     """
-    with EventWriter(RunLayout(root).events) as events:
+    with EventWriter(RunLayout(root).events, leads=process_place() == 0) as events:
         record = TrainingRecord()
         try:
             run = read_started_run(RunLayout(root))
@@ -41,12 +44,14 @@ def train_run(root: Path) -> int:
 
 
 def _train_started(run: StartedRun, events: EventWriter, record: TrainingRecord) -> int:
-    interruptions = Interruptions(run.layout.requests, events)
+    interruptions = Interruptions(run.layout.requests, events, leads=run.leads)
     try:
         work = _train if run.profile.task == "train" else infer_started
         interruption = work(run, events, interruptions, record)
     except StartUpInterrupted as interrupted:
         interruption = interrupted.interruption
+    except PortTaken:
+        return PORT_TAKEN_STATUS
     except Exception as error:  # noqa: BLE001 - the last resort: told as a problem
         return _end(events, record, Outcome.FAILED, problems_of(error, run.plan))
     finally:
@@ -65,6 +70,7 @@ def _end(
 ) -> int:
     ending = TrainingEnded(
         time_s=time.time(),
+        process=process_place(),
         outcome=outcome,
         metrics=record.metrics,
         examples_per_second=record.examples_per_second,
@@ -75,7 +81,8 @@ def _end(
     try:
         for problem in problems[:-1]:
             events.write(ProblemReported(time_s=time.time(), problem=problem))
-        events.write(ending)
+        if process_place() == 0 or outcome is Outcome.FAILED:
+            events.write(ending)
     except OSError as error:
         # No space for the last word either: the log has it, and the exit status tells.
         print(f"The end could not be reported: {error}", file=sys.stderr)
@@ -95,10 +102,10 @@ def _train(
 
         from gpupanel.trainer.training import prepare_devices, tell_data, train
 
-        prepare_devices(run, events)
+        joined = prepare_devices(run, events)
         start_up.go_on()
         events.phase(Phase.LOADING_DATA)
         examples = reading()
     tell_data(run, examples, events)
     start_up.go_on()
-    return train(run, examples, events, interruptions, record)
+    return train(run, examples, events, interruptions, record, joined)

@@ -8,6 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
+from filelock import FileLock
+
 from gpupanel.domain.data import KerasData
 from gpupanel.domain.events import DownloadProgressed, Phase
 from gpupanel.domain.run_layout import RunLayout
@@ -19,7 +21,7 @@ from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.failures import tensorflow_not_importable
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.models.fit_check import check_features_fit_model
-from gpupanel.trainer.started_run import StartedRun
+from gpupanel.trainer.started_run import StartedRun, process_place
 
 Read = TypeVar("Read")
 
@@ -59,7 +61,7 @@ class StartUp:
         """
         data = self._run.profile.data
         if isinstance(data, KerasData) and needs_download(data):
-            return lambda: read(self._run, self._on_download)
+            return lambda: self._read_downloaded(read)
         return pool.submit(read, self._run, self._on_download).result
 
     def import_tensorflow(self) -> None:
@@ -77,6 +79,11 @@ class StartUp:
         except Exception as error:
             # A broken build raises whatever its libraries raise, not only ImportError.
             raise tensorflow_not_importable(error) from error
+
+    def _read_downloaded(self, read: Callable[[StartedRun, OnDownload], Read]) -> Read:
+        # One process of the run downloads; the others then find it there.
+        with FileLock(self._run.layout.root / "download.lock"):
+            return read(self._run, self._on_download)
 
     def _on_download(self, name: str, bytes_done: int, bytes_total: int | None) -> None:
         self.go_on()
@@ -101,5 +108,5 @@ def read_split(run: StartedRun, on_download: OnDownload) -> Split:
 
 
 def decoded_data(layout: RunLayout) -> Path:
-    """Where ``cache = "disk"`` keeps decoded examples as long as the run lasts."""
-    return layout.root / "decoded-data"
+    """Where ``cache = "disk"`` keeps this process's decoded examples as long as the run lasts."""
+    return layout.root / f"decoded-data-{process_place()}"

@@ -5,6 +5,7 @@ import time
 import tensorflow as tf
 
 from gpupanel.domain.events import DataReady, DevicesReady, LayersPlaced, ModelReady, Phase
+from gpupanel.domain.strategy import StrategyKind
 from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.device_configuration import configure_devices
 from gpupanel.trainer.event_writer import EventWriter
@@ -13,23 +14,34 @@ from gpupanel.trainer.learner import make_learner
 from gpupanel.trainer.loop.loop import TrainingLoop
 from gpupanel.trainer.loop.order import steps_per_epoch
 from gpupanel.trainer.loop.record import TrainingRecord
+from gpupanel.trainer.saving.restoring import restore_latest
 from gpupanel.trainer.started_run import StartedRun
 from gpupanel.trainer.strategies.make_strategy import make_strategy
+from gpupanel.trainer.strategies.multi_worker import join_workers
 
 
-def prepare_devices(run: StartedRun, events: EventWriter) -> None:
+def prepare_devices(run: StartedRun, events: EventWriter) -> tf.distribute.Strategy | None:
     """Configure the devices and tell what TensorFlow made of it.
 
+    Returns:
+        The strategy over several workers, which has to be there before anything else of
+        TensorFlow is; ``None`` for the others.
+
     Raises:
+        PortTaken: See :func:`~gpupanel.trainer.strategies.multi_worker.join_workers`.
         ProblemError: See :func:`~gpupanel.trainer.device_configuration.configure_devices`.
     """
     events.phase(Phase.CONFIGURING_DEVICES)
-    answers = configure_devices(run.plan)
+    joined: list[tf.distribute.Strategy] = []
+    several = run.plan.strategy is StrategyKind.MULTI_WORKER
+    connect = (lambda: joined.append(join_workers(run))) if several else None
+    answers = configure_devices(run.plan, run.place, connect)
     events.write(
         DevicesReady(
             time_s=time.time(), tensorflow_version=tf.version.VERSION, logical_devices=answers
         )
     )
+    return joined[0] if joined else None
 
 
 def tell_data(run: StartedRun, split: Split, events: EventWriter) -> None:
@@ -52,8 +64,19 @@ def train(
     events: EventWriter,
     interruptions: Interruptions,
     record: TrainingRecord,
+    joined: tf.distribute.Strategy | None = None,
 ) -> Interruption | None:
-    """Build the model and train it; devices are configured.
+    """Build the model and train it, from its last checkpoint where it has one.
+
+    Devices are configured.
+
+    Args:
+        run: What to train.
+        split: The data.
+        events: Where to tell.
+        interruptions: Looked at between calls.
+        record: Filled with what was reached.
+        joined: What :func:`prepare_devices` gave; without it the strategy is made here.
 
     Returns:
         What ended the training early; ``None`` when it came to its end.
@@ -63,7 +86,7 @@ def train(
         OSError: Something cannot be written.
     """
     events.phase(Phase.BUILDING_MODEL)
-    strategy = make_strategy(run.plan)
+    strategy = joined if joined is not None else make_strategy(run.plan)
     learner = make_learner(run, split, strategy)
     trained = learner.built.trained
     events.write(
@@ -80,4 +103,5 @@ def train(
     events.phase(Phase.TRACING)
     learner.calls.trace()
     interruptions.listen_to_sigterm()
-    return TrainingLoop(run, split, learner, events, interruptions, record).train()
+    position = restore_latest(run.layout, learner, events)
+    return TrainingLoop(run, split, learner, events, interruptions, record, position).train()

@@ -8,11 +8,13 @@ import numpy as np
 
 from gpupanel.domain.events import EpochDone, Phase, ProblemReported
 from gpupanel.domain.outcome import Metrics
+from gpupanel.trainer.balancing.balancing import make_balancing
 from gpupanel.trainer.datasets.examples import Indices
 from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.learner import Learner
+from gpupanel.trainer.loop.agreement import make_agreement
 from gpupanel.trainer.loop.calls import Calls, CallSums
 from gpupanel.trainer.loop.early_stopping import after_epoch, reason_to_stop
 from gpupanel.trainer.loop.order import divide_batch, epoch_order
@@ -36,6 +38,7 @@ class TrainingLoop:
         events: EventWriter,
         interruptions: Interruptions,
         record: TrainingRecord,
+        position: Position,
     ) -> None:
         self._plan = run.plan
         self._settings = run.profile.training
@@ -44,10 +47,13 @@ class TrainingLoop:
         self._split = split
         self._learner = learner
         self._events = events
-        self._interruptions = interruptions
+        self._agreement = make_agreement(run, interruptions)
         self._record = record
-        self._saving = Saving(run.layout, learner, events)
-        self._position = Position()
+        self._leads = run.leads
+        self._saving = Saving(run, learner, events)
+        self._position = position
+        self._is_first_call = True
+        self._balancing = make_balancing(run, learner, events)
         self._reports = StepReports(events, learner.objective)
         self._training_pace = Pace()
         self._validation_pace = Pace()
@@ -62,6 +68,8 @@ class TrainingLoop:
             ProblemError: The loss is not finite any more, or an example cannot be read.
             OSError: Something cannot be written.
         """
+        if self._balancing is not None:
+            self._balancing.measure(self._position.step)
         with TensorBoardFiles(self._layout.tensorboard) as board:
             interruption = self._train_epochs(board)
         if interruption is not None:
@@ -72,17 +80,18 @@ class TrainingLoop:
     def _train_epochs(self, board: TensorBoardFiles) -> Interruption | None:
         every, last = self._settings.checkpoint_every_epochs, self._settings.epochs
         while self._position.epoch <= last:
+            # Looked at before the epoch: a checkpoint may be of just this moment.
+            reason = reason_to_stop(self._position, self._settings)
+            if reason is not None:
+                self._events.write(ProblemReported(time_s=time.time(), problem=reason))
+                return None
             epoch = self._position.epoch
             interruption = self._do_epoch(board)
             if interruption is not None:
                 return interruption
-            reason = reason_to_stop(self._position, self._settings)
-            ends = reason is not None or epoch == last
+            ends = epoch == last or reason_to_stop(self._position, self._settings) is not None
             if every and (ends or epoch % every == 0):
                 self._saving.save_checkpoint(self._position)
-            if reason is not None:
-                self._events.write(ProblemReported(time_s=time.time(), problem=reason))
-                return None
         return None
 
     def _do_epoch(self, board: TensorBoardFiles) -> Interruption | None:
@@ -107,7 +116,7 @@ class TrainingLoop:
         self._record.metrics = metrics
         self._position = after_epoch(self._position, metrics)
         self._events.write(done)
-        if self._settings.tensorboard:
+        if self._settings.tensorboard and self._leads:
             board.write_epoch(done.epoch, metrics)
         return None
 
@@ -123,7 +132,10 @@ class TrainingLoop:
                 return interruption
             self._events.phase(Phase.TRAINING)
             start_s = time.monotonic()
-            self._add(self._calls_for(batches)(batches), batches.size, start_s)
+            sums = self._calls_for(batches)(batches, self._agreement.wishes(self._training_pace))
+            self._add(sums, batches.size, start_s)
+            if self._balancing is not None:
+                self._balancing.saw(sums, batches.shape[1], self._position.step)
             self._report_steps()
         if position.epoch == settings.epochs:
             self._report_steps(now=True)
@@ -143,7 +155,7 @@ class TrainingLoop:
             yield order[np.newaxis, full * size :]
 
     def _calls_for(self, batches: Indices) -> Calls:
-        sizes = divide_batch(self._plan.shares, batches.shape[1]).sizes
+        sizes = divide_batch(self._learner.calls.shares, batches.shape[1]).sizes
         # An empty micro-batch would have no statistics for batch normalisation.
         enough = sizes.min() >= self._plan.accumulation_steps
         return self._learner.calls if enough else self._learner.small_batch_calls
@@ -163,12 +175,13 @@ class TrainingLoop:
         if not math.isfinite(sums.loss_sum):
             raise not_finite("loss", self._position)
         took_s = time.monotonic() - start_s
-        self._training_pace.took(sums.steps, took_s)
+        self._agreement.heard(sums.wishes, self._training_pace, sums.steps, took_s)
         self._reports.add(sums.steps, examples, sums.loss_sum, sums.measure_sum, took_s)
-        if before.step > 0:
-            # Not of the first call: TensorFlow still optimises the graph in it.
+        if not self._is_first_call:
+            # TensorFlow still optimises the graph in the first one.
             self._record.examples += examples
             self._record.training_s += took_s
+        self._is_first_call = False
         if self._position.epoch == 1:
             self._record.metrics = self._epoch_metrics()
 
@@ -183,17 +196,18 @@ class TrainingLoop:
                 return interruption
             self._events.phase(Phase.VALIDATING)
             start_s = time.monotonic()
-            sums = calls(batches)
+            sums = calls(batches, self._agreement.wishes(self._validation_pace))
             if not math.isfinite(sums.loss_sum):
                 raise not_finite("validation loss", self._position)
-            self._validation_pace.took(sums.steps, time.monotonic() - start_s)
+            took_s = time.monotonic() - start_s
+            self._agreement.heard(sums.wishes, self._validation_pace, sums.steps, took_s)
             loss_sum += sums.loss_sum
             measure_sum += sums.measure_sum
         return self._learner.objective.metrics(loss_sum, measure_sum, len(everything))
 
     def _interruption(self) -> Interruption | None:
         """What ends the training now; a wish for a checkpoint is fulfilled on the way."""
-        pending = self._interruptions.pending()
+        pending = self._agreement.pending()
         if pending is Interruption.CHECKPOINT:
             self._saving.save_checkpoint(self._position)
             return None

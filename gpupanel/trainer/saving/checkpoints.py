@@ -5,9 +5,11 @@ import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.loop.position import Position
 
@@ -53,6 +55,24 @@ class Checkpoints:
         """The complete ones, oldest first."""
         return sorted(self._folder.glob("step-*"))
 
+    def latest(self) -> tuple[dict[str, Array], Position, Path] | None:
+        """State, position and folder of the newest one; ``None`` when there is none.
+
+        Raises:
+            ProblemError: It cannot be read.
+        """
+        saved = self.saved()
+        if not saved:
+            return None
+        place = saved[-1]
+        try:
+            with np.load(place / STATE_FILE, allow_pickle=False) as arrays:
+                state = {name: arrays[name] for name in arrays}
+            position = Position.model_validate_json((place / POSITION_FILE).read_bytes())
+        except (OSError, ValueError, EOFError, BadZipFile) as error:
+            raise ProblemError(_unreadable(place, error)) from error
+        return state, position, place
+
     @staticmethod
     def _write(folder: Path, state: Mapping[str, Array], position: Position) -> None:
         folder.mkdir()
@@ -64,3 +84,12 @@ class Checkpoints:
             json.dump(position.model_dump(mode="json"), text, indent=1)
             text.flush()
             os.fsync(text.fileno())
+
+
+def _unreadable(place: Path, error: Exception) -> Problem:
+    return Problem(
+        code="checkpoint_unreadable",
+        message=f"The checkpoint {place.name} cannot be read, so the run cannot go on from it.",
+        hint="Delete its folder to go on from the one before, or start the profile again.",
+        detail=f"{place}\n{type(error).__name__}: {error}",
+    )

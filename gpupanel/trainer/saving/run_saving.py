@@ -6,22 +6,26 @@ import numpy as np
 
 from gpupanel.domain.events import CheckpointSaved, ModelSaved, Phase
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.domain.run_layout import RunLayout
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.learner import Learner
 from gpupanel.trainer.loop.position import Position
 from gpupanel.trainer.saving.checkpoints import Checkpoints
 from gpupanel.trainer.saving.saved_model import save_model
+from gpupanel.trainer.started_run import StartedRun
 
 
 class Saving:
-    """Writes checkpoints and the model into the run's directory."""
+    """Writes checkpoints and the model into the run's directory; only one process of a run does.
 
-    def __init__(self, layout: RunLayout, learner: Learner, events: EventWriter) -> None:
-        self._layout = layout
+    The others hold the same weights, bit by bit.
+    """
+
+    def __init__(self, run: StartedRun, learner: Learner, events: EventWriter) -> None:
+        self._leads = run.leads
+        self._layout = run.layout
         self._learner = learner
         self._events = events
-        self._checkpoints = Checkpoints(layout.checkpoints)
+        self._checkpoints = Checkpoints(run.layout.checkpoints)
 
     def save_checkpoint(self, position: Position) -> None:
         """Save a checkpoint of this position.
@@ -30,6 +34,8 @@ class Saving:
             ProblemError: A weight is not finite; what was saved before is better and stays.
             OSError: It cannot be written.
         """
+        if not self._leads:
+            return
         self._events.phase(Phase.SAVING)
         start_s = time.monotonic()
         state = self._learner.state()
@@ -52,6 +58,8 @@ class Saving:
         Raises:
             OSError: It cannot be written.
         """
+        if not self._leads:
+            return
         self._events.phase(Phase.SAVING)
         save_model(self._learner.built, self._layout.model)
         self._events.write(ModelSaved(time_s=time.time(), path=self._layout.model.name))
