@@ -5,7 +5,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor
 from pytestqt.qtbot import QtBot
 
-from gpupanel.ui.widgets.share_bar import ShareBar, ShareSegment, ink_on
+from gpupanel.ui.widgets.share_bar import ShareBar
+from gpupanel.ui.widgets.share_segment import ShareSegment, ink_on
 
 
 @pytest.fixture

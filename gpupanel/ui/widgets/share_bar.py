@@ -1,12 +1,10 @@
 """The global batch as a bar that is divided by dragging its borders."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
-    QColor,
     QHelpEvent,
     QKeyEvent,
     QMouseEvent,
@@ -18,27 +16,17 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from typing_extensions import override
 
+from gpupanel.ui.widgets.share_segment import ShareSegment, paint_segment
 from gpupanel.ui.widgets.tips import wrapped
 
+_MEASURED_LESSON = (
+    "What the run works with now. Shares that were measured follow the speed of the devices while "
+    "it trains; the result stays the same."
+)
 BAR_HEIGHT = 36
 GRAB_DISTANCE = 8
 _RADIUS = 6.0
 _MARGIN = 4
-
-
-@dataclass(frozen=True, slots=True)
-class ShareSegment:
-    """One replica's part of the bar.
-
-    Attributes:
-        share: Examples of each global batch.
-        name: Who takes them, in words ("Replica 0 on GeForce RTX 4090").
-        color: The colour of its device.
-    """
-
-    share: int
-    name: str
-    color: QColor
 
 
 class ShareBar(QWidget):
@@ -51,8 +39,15 @@ class ShareBar(QWidget):
     sharesChosen = Signal(object)
     """A person moved a border: the new shares, a tuple of int; once for each drag or key."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, *, movable: bool = True, parent: QWidget | None = None) -> None:
+        """Makes the bar.
+
+        Args:
+            movable: A person may move borders; otherwise it only shows them.
+            parent: The owner in Qt's sense.
+        """
         super().__init__(parent)
+        self._movable = movable
         self._segments: tuple[ShareSegment, ...] = ()
         self._shares: tuple[int, ...] = ()
         self._border = 0
@@ -74,8 +69,8 @@ class ShareBar(QWidget):
         if not self._grabbed:
             self._shares = tuple(segment.share for segment in self._segments)
         self._border = min(self._border, max(0, len(self._shares) - 2))
-        movable = len(self._shares) > 1
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if movable else Qt.FocusPolicy.NoFocus)
+        can_focus = Qt.FocusPolicy.StrongFocus if self._has_borders() else Qt.FocusPolicy.NoFocus
+        self.setFocusPolicy(can_focus)
         self._describe()
         self.update()
 
@@ -127,7 +122,7 @@ class ShareBar(QWidget):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if len(self._shares) < 2:
+        if not self._has_borders():
             super().keyPressEvent(event)
             return
         coarse = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
@@ -166,10 +161,15 @@ class ShareBar(QWidget):
         painter.setClipPath(outline)
         painter.fillPath(outline, self.palette().mid())
         for segment, share, place in zip(self._segments, self._shares, self._places(), strict=True):
-            self._paint_segment(painter, segment, share, place)
+            color = segment.color if self.isEnabled() else self.palette().mid().color()
+            paint_segment(painter, segment, share, place, color)
         painter.restore()
-        for index, x in enumerate(self.border_positions()):
-            self._paint_border(painter, x, chosen=self.hasFocus() and index == self._border)
+        if self._has_borders():
+            for index, x in enumerate(self.border_positions()):
+                self._paint_border(painter, x, chosen=self.hasFocus() and index == self._border)
+
+    def _has_borders(self) -> bool:
+        return self._movable and len(self._shares) > 1
 
     def _bar(self) -> QRectF:
         return QRectF(self.rect()).adjusted(_MARGIN, _MARGIN, -_MARGIN, -_MARGIN)
@@ -180,18 +180,6 @@ class ShareBar(QWidget):
         return [
             QRectF(left, bar.top(), right - left, bar.height()) for left, right in pairwise(edges)
         ][: len(self._shares)]
-
-    def _paint_segment(
-        self, painter: QPainter, segment: ShareSegment, share: int, place: QRectF
-    ) -> None:
-        color = segment.color if self.isEnabled() else self.palette().mid().color()
-        painter.fillRect(place, color)
-        painter.setPen(ink_on(color))
-        font = self.font()
-        font.setBold(True)
-        painter.setFont(font)
-        if painter.fontMetrics().horizontalAdvance(f"{share:,}") + 8 <= place.width():
-            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, f"{share:,}")
 
     def _paint_border(self, painter: QPainter, x: float, *, chosen: bool) -> None:
         bar = self._bar()
@@ -206,7 +194,7 @@ class ShareBar(QWidget):
     def _borders_at(self, x: float) -> tuple[int, ...]:
         """The borders in reach of the pointer: those at the place nearest to it."""
         positions = self.border_positions()
-        if not positions:
+        if not positions or not self._movable:
             return ()
         nearest = min(positions, key=lambda position: abs(position - x))
         if abs(nearest - x) > GRAB_DISTANCE:
@@ -236,7 +224,7 @@ class ShareBar(QWidget):
         total = sum(self._shares)
         self.setAccessibleDescription(
             "; ".join(
-                f"{segment.name}: {share:,} of {total:,} examples"
+                f"{segment.name}: {share:,} of {total:,} examples{segment.noted}"
                 for segment, share in zip(self._segments, self._shares, strict=True)
             )
         )
@@ -244,20 +232,19 @@ class ShareBar(QWidget):
     def _words_at(self, position: QPoint) -> str:
         total = max(1, sum(self._shares))
         lesson = (
-            "Drag a border, or use the arrow keys: shares need not be equal. A faster device "
-            "can take more; the result is the same, since gradients are summed over the whole "
-            "batch."
-            if len(self._shares) > 1
-            else "One replica takes the whole batch."
+            _MEASURED_LESSON
+            if not self._movable
+            else (
+                "Drag a border, or use the arrow keys: shares need not be equal. A faster device "
+                "can take more; the result is the same, since gradients are summed over the whole "
+                "batch."
+                if len(self._shares) > 1
+                else "One replica takes the whole batch."
+            )
         )
         for segment, share, place in zip(self._segments, self._shares, self._places(), strict=True):
             if place.left() <= position.x() < place.right():
-                part = f"{segment.name}: {share:,} of {total:,} examples ({share / total:.0%})."
+                of_all = f"{share:,} of {total:,} examples ({share / total:.0%})"
+                part = f"{segment.name}: {of_all}{segment.noted}."
                 return f"{wrapped(part)}<p>{lesson}</p>"
         return wrapped(lesson)
-
-
-def ink_on(color: QColor) -> QColor:
-    """Black or white, whichever reads better on the colour."""
-    luminance = 0.299 * color.redF() + 0.587 * color.greenF() + 0.114 * color.blueF()
-    return QColor(Qt.GlobalColor.black if luminance > 0.5 else Qt.GlobalColor.white)

@@ -17,7 +17,8 @@ from gpupanel.ui.panels.plan_panel.problem_list import ProblemList
 from gpupanel.ui.panels.plan_panel.replica_table import ReplicaTable
 from gpupanel.ui.widgets.settings_form import Caption, Note, SettingsCard, column
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
-from gpupanel.ui.widgets.share_bar import ShareBar, ShareSegment
+from gpupanel.ui.widgets.share_bar import ShareBar
+from gpupanel.ui.widgets.share_segment import ShareSegment
 
 _STALE = "Below: the last plan that could be made."
 _DRAG = "Drag a border to give a device more or less of each batch."

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPainterPath, QPen, QPolygonF
 
 from gpupanel.ui import theme
-from gpupanel.ui.widgets.share_bar import ink_on
+from gpupanel.ui.widgets.share_segment import ink_on
 
 GAP = 8.0
 RADIUS = 6.0

@@ -1,0 +1,63 @@
+"""Which layer stands on which device, as the run placed them."""
+
+from collections.abc import Sequence
+
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+
+from gpupanel.domain.events import PlacedLayer
+from gpupanel.ui import formatting
+from gpupanel.ui.device_faces import DeviceFaces
+from gpupanel.ui.widgets.color_dot import ColorDot
+from gpupanel.ui.widgets.elided_label import ElidedLabel
+from gpupanel.ui.widgets.settings_form import Caption, column
+from gpupanel.ui.widgets.tips import wrapped
+
+
+class LayersStrip(QWidget):
+    """A row for each logical device: its colour, its parameters, its layers."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("layers_strip")
+        self.setAccessibleName("Layers on devices")
+        self._shown: tuple[tuple[PlacedLayer, ...], DeviceFaces] | None = None
+        self._cells: list[QWidget] = []
+        self._grid = QGridLayout()
+        self._grid.setHorizontalSpacing(8)
+        self._grid.setVerticalSpacing(4)
+        self._grid.setColumnStretch(3, 1)
+        layout = column(self, spacing=4)
+        layout.addWidget(Caption("Layers"))
+        layout.addLayout(self._grid)
+
+    def setLayers(self, layers: Sequence[PlacedLayer], faces: DeviceFaces) -> None:
+        """Shows where each layer went."""
+        if self._shown == (tuple(layers), faces):
+            return
+        self._shown = (tuple(layers), faces)
+        for cell in self._cells:
+            self._grid.removeWidget(cell)
+            cell.hide()
+            cell.deleteLater()
+        self._cells = []
+        for row, place in enumerate(sorted({layer.place for layer in layers})):
+            on_it = [layer for layer in layers if layer.place == place]
+            self._add_row(row, on_it, faces)
+
+    def _add_row(self, row: int, layers: Sequence[PlacedLayer], faces: DeviceFaces) -> None:
+        first = layers[0]
+        parameters = sum(layer.parameters for layer in layers)
+        names = ", ".join(layer.name for layer in layers)
+        where = QLabel(f"{faces.label(first.device_key)}  {first.logical_device}")
+        size = QLabel(f"{formatting.count(parameters)} parameters")
+        size.setProperty("tone", "muted")
+        listed = ElidedLabel(names)
+        lines = "; ".join(
+            f"{layer.name}: {formatting.count(layer.parameters)} parameters" for layer in layers
+        )
+        listed.setToolTip(wrapped(f"{lines}."))
+        self.setAccessibleDescription(f"{self.accessibleDescription()} {where.text()}: {names}.")
+        cells: tuple[QWidget, ...] = (ColorDot(faces.index(first.device_key)), where, size, listed)
+        for place, cell in enumerate(cells):
+            self._grid.addWidget(cell, row, place)
+        self._cells.extend(cells)

@@ -1,0 +1,56 @@
+"""The shares of a run while they are measured and adjusted."""
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.runs.status import RunStatus
+from gpupanel.ui import measured_shares
+from gpupanel.ui.device_faces import DeviceFaces
+from gpupanel.ui.widgets.settings_form import Caption, Note, column
+from gpupanel.ui.widgets.share_bar import ShareBar
+from gpupanel.ui.widgets.tips import wrapped
+
+_KEEP_TIP = "Puts these shares into the profile as given numbers: the next run starts with them."
+
+
+class SharesStrip(QWidget):
+    """A bar in the colours of the devices, with the speed of each and the last change in words."""
+
+    keepRequested = Signal(object)
+    """These shares are to be given ones: a tuple of int."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("shares_strip")
+        self._shares: tuple[int, ...] = ()
+        self._bar = ShareBar(movable=False)
+        self._bar.setAccessibleName("Shares that the run works with")
+        self._words = Note()
+        self._words.setObjectName("share_words")
+        self._keep = QPushButton("&Keep these shares")
+        self._keep.setObjectName("keep_shares")
+        self._keep.setToolTip(wrapped(_KEEP_TIP))
+        self._keep.clicked.connect(self._tell)
+        foot = QHBoxLayout()
+        foot.setSpacing(16)
+        foot.addWidget(Caption("Shares"))
+        foot.addWidget(self._words, 1)
+        foot.addWidget(self._keep)
+        layout = column(self, spacing=0)
+        layout.addLayout(foot)
+        layout.addWidget(self._bar)
+
+    def setStatus(self, plan: LaunchPlan, status: RunStatus, faces: DeviceFaces) -> None:
+        """Shows what a run with balanced shares has measured so far."""
+        is_measured = len(status.shares) == len(plan.replicas)
+        self._shares = status.shares if is_measured else plan.shares
+        speeds = status.speeds if is_measured else ()
+        self._bar.setSegments(measured_shares.segments(plan, self._shares, speeds, faces))
+        memory = measured_shares.memory_ends(plan, status, faces)
+        self._words.setText(f"{measured_shares.last_change(status)} {memory}".strip())
+        self._keep.setEnabled(is_measured)
+
+    @Slot()
+    def _tell(self) -> None:
+        self.keepRequested.emit(self._shares)
