@@ -6,7 +6,7 @@ from gpupanel.trainer.balancing.balanced_shares import balanced_shares, slowest_
 from gpupanel.trainer.balancing.speed_curve import SpeedCurve
 
 _WINDOW_S = 1.5
-"""Of computing, that are averaged."""
+"""Of computing, that are averaged where nothing else is said."""
 
 _WINDOWS = 2
 """So many in a row have to agree: a hiccup is not followed, and shares stay for seconds."""
@@ -29,16 +29,31 @@ class Adjusting:
     def __init__(
         self,
         curves: Sequence[SpeedCurve],
-        shares: tuple[int, ...],
         global_batch_size: int,
         least_share: int,
+        *,
+        window_s: float | None = None,
     ) -> None:
+        """Begins with the best shares for these curves.
+
+        Args:
+            curves: What was measured of each replica.
+            global_batch_size: What the shares sum to.
+            least_share: Examples that each replica has to have.
+            window_s: Seconds of computing that are averaged; left out: as many as single calls
+                need to tell something.
+
+        Raises:
+            SharesDoNotFit: See :func:`balanced_shares`.
+        """
         self.curves = tuple(curves)
-        self.shares = shares
+        self.shares = balanced_shares(curves, global_batch_size, least_share)
+        self._window_s = _WINDOW_S if window_s is None else window_s
         self._global_batch_size = global_batch_size
         self._least_share = least_share
         self._windows = 0
-        self._clear()
+        self._seconds: tuple[float, ...] = (0.0,) * len(self.shares)
+        self._steps = 0
 
     def saw(self, replica_seconds: Sequence[float], steps: int) -> bool:
         """Learn from steps with full batches, done with :attr:`shares`.
@@ -54,7 +69,7 @@ class Adjusting:
             before + more for before, more in zip(self._seconds, replica_seconds, strict=True)
         )
         self._steps += steps
-        if max(self._seconds) < _WINDOW_S:
+        if max(self._seconds) < self._window_s:
             return False
         now = tuple(
             curve.slower(max(took_s, 1e-9) / self._steps / curve.seconds(share))

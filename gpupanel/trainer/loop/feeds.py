@@ -19,7 +19,13 @@ _HOST = "/device:CPU:0"
 
 
 class Feed(Protocol):
-    """Hands examples to a call of several steps."""
+    """Hands examples to a call of several steps.
+
+    Attributes:
+        examples: How many there are.
+    """
+
+    examples: int
 
     @property
     def signature(self) -> tuple[tf.TensorSpec, ...]:
@@ -55,6 +61,7 @@ class ResidentFeed:
     """
 
     def __init__(self, features: Array, labels: Array, plan: LaunchPlan) -> None:
+        self.examples = len(labels)
         devices = [replica.logical_device for replica in plan.replicas]
         if features.nbytes > _DEVICE_COPY_BYTES:
             devices = [_HOST] * len(devices)
@@ -84,6 +91,7 @@ class StreamedFeed:
     """Examples are read for each call, because they do not stay in memory."""
 
     def __init__(self, examples: Examples) -> None:
+        self.examples = len(examples)
         self._examples = examples
 
     @property

@@ -49,17 +49,25 @@ class TrainingStep:
     def __call__(self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor) -> ReplicaSums:
         """One update; gives the summed loss and measure, from before it."""
         state = self._update.state()
-        sums, contribution = self._learned(state, features, labels, examples)
+        learn = self._timed_learning if self._timed else self._learning
+        sums, contribution = learn(state, features, labels, examples)
         self._update(state, contribution)
         return sums
 
-    def _learned(
+    def tried(self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor) -> ReplicaSums:
+        """What an update computes, timed; nothing is changed by it."""
+        return self._timed_learning(self._update.state(), features, labels, examples)[0]
+
+    def _learning(
         self, state: State, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
     ) -> tuple[ReplicaSums, Contribution]:
         """The sums and the contribution of this replica's part; nothing is applied."""
-        if not self._timed:
-            learned = self._accumulated(state, features, labels, examples)
-            return ReplicaSums(learned.loss, learned.measure), learned
+        learned = self._accumulated(state, features, labels, examples)
+        return ReplicaSums(learned.loss, learned.measure), learned
+
+    def _timed_learning(
+        self, state: State, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
+    ) -> tuple[ReplicaSums, Contribution]:
         start_s = instant([features, labels])
         with tf.control_dependencies([start_s]):
             part = (tf.identity(features), tf.identity(labels))

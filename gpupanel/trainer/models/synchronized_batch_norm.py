@@ -1,8 +1,24 @@
 """Batch normalisation over the whole global batch, however it is divided."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
 import keras
 import tensorflow as tf
 from typing_extensions import override
+
+_ALONE: ContextVar[bool] = ContextVar("normalised_alone", default=False)
+
+
+@contextmanager
+def normalised_alone() -> Iterator[None]:
+    """What is traced within takes the statistics of its own part: no replica waits for another."""
+    token = _ALONE.set(True)
+    try:
+        yield
+    finally:
+        _ALONE.reset(token)
 
 
 class SynchronizedBatchNormalization(keras.layers.BatchNormalization):  # type: ignore[misc]
@@ -22,7 +38,8 @@ class SynchronizedBatchNormalization(keras.layers.BatchNormalization):  # type: 
     ) -> tf.Tensor:
         """See ``keras.layers.BatchNormalization.call``; there are no masks here."""
         context = tf.distribute.get_replica_context()
-        if not training or context is None or isinstance(inputs, keras.KerasTensor):
+        alone = not training or context is None or _ALONE.get()
+        if alone or isinstance(inputs, keras.KerasTensor):
             return super().call(inputs, training=training, mask=mask)
         values = tf.cast(inputs, tf.float32)
         mean, variance = _whole_moments(values, context)

@@ -17,7 +17,7 @@ from gpupanel.domain.plan import LaunchPlan, PlannedDevice, PlannedReplica
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.domain.strategy import StrategyKind
+from gpupanel.domain.strategy import SHARING_KINDS, StrategyKind
 
 _PATIENCE_S = 60.0
 
@@ -27,6 +27,8 @@ MakeRun = Callable[[Path, Profile, Sequence[int]], RunLayout]
 def cpu_plan(profile: Profile, shares: Sequence[int]) -> LaunchPlan:
     """As planning makes it for the CPU: a logical device for each replica."""
     several = len(shares) > 1
+    chosen = profile.strategy.kind
+    sharing = chosen if chosen in SHARING_KINDS else StrategyKind.MIRRORED
     return LaunchPlan(
         environment={"CUDA_VISIBLE_DEVICES": "-1"},
         devices=(
@@ -38,7 +40,7 @@ def cpu_plan(profile: Profile, shares: Sequence[int]) -> LaunchPlan:
                 logical_limits_mib=tuple(None for _ in shares) if several else (),
             ),
         ),
-        strategy=StrategyKind.MIRRORED if several else StrategyKind.ONE_DEVICE,
+        strategy=sharing if several else StrategyKind.ONE_DEVICE,
         all_reduce=profile.strategy.all_reduce,
         replicas=tuple(
             PlannedReplica(
@@ -48,6 +50,7 @@ def cpu_plan(profile: Profile, shares: Sequence[int]) -> LaunchPlan:
         ),
         global_batch_size=sum(shares),
         accumulation_steps=profile.training.accumulation_steps,
+        balanced=profile.strategy.shares == "balanced",
     )
 
 

@@ -15,14 +15,14 @@ def changes(adjusting: Adjusting, speeds: tuple[float, ...], calls: int) -> int:
 
 
 def test_that_a_replica_at_half_speed_gets_half_of_the_others_share() -> None:
-    adjusting = Adjusting(EVEN, (48, 48), 96, 1)
+    adjusting = Adjusting(EVEN, 96, 1)
 
     assert changes(adjusting, (1e-3, 2e-3), 100) == 1
     assert adjusting.shares == (64, 32)
 
 
 def test_that_it_gets_its_share_back_when_it_is_fast_again() -> None:
-    adjusting = Adjusting(EVEN, (48, 48), 96, 1)
+    adjusting = Adjusting(EVEN, 96, 1)
     changes(adjusting, (1e-3, 2e-3), 100)
 
     assert changes(adjusting, (1e-3, 1e-3), 200) == 1
@@ -30,13 +30,13 @@ def test_that_it_gets_its_share_back_when_it_is_fast_again() -> None:
 
 
 def test_that_little_is_not_followed() -> None:
-    adjusting = Adjusting(EVEN, (48, 48), 96, 1)
+    adjusting = Adjusting(EVEN, 96, 1)
 
     assert changes(adjusting, (1e-3, 1.08e-3), 500) == 0  # gains 4 percent
 
 
 def test_that_one_slow_call_is_not_followed() -> None:
-    adjusting = Adjusting(EVEN, (48, 48), 96, 1)
+    adjusting = Adjusting(EVEN, 96, 1)
     changes(adjusting, (1e-3, 1e-3), 100)
 
     assert not adjusting.saw([0.1, 0.2], 2)
@@ -44,14 +44,14 @@ def test_that_one_slow_call_is_not_followed() -> None:
 
 
 def test_that_nothing_is_adjusted_at_once() -> None:
-    adjusting = Adjusting(EVEN, (48, 48), 96, 1)
+    adjusting = Adjusting(EVEN, 96, 1)
 
     assert changes(adjusting, (1e-3, 2e-3), 15) == 0  # 2.9 s of the slower one
 
 
 def test_that_memory_and_micro_batches_bound_what_is_adjusted() -> None:
     full = (SpeedCurve(0.0, 1e-3, largest_share=60), SpeedCurve(0.0, 1e-3))
-    adjusting = Adjusting(full, (48, 48), 96, 8)
+    adjusting = Adjusting(full, 96, 8)
 
     changes(adjusting, (1e-3, 9e-3), 100)
     assert adjusting.shares == (60, 36)
@@ -60,7 +60,7 @@ def test_that_memory_and_micro_batches_bound_what_is_adjusted() -> None:
 
 
 def test_that_every_process_comes_to_the_same_shares() -> None:
-    one, other = (Adjusting(EVEN, (48, 48), 96, 1) for _ in range(2))
+    one, other = (Adjusting(EVEN, 96, 1) for _ in range(2))
 
     for call in range(300):
         speeds = (1e-3, 1e-3 * (1 + call % 5))

@@ -1,0 +1,134 @@
+"""Balanced shares of one run: measured before its first step, adjusted while it trains."""
+
+import time
+from typing import Literal
+
+from gpupanel.domain.events import Phase, ReplicaSpeed, SharesChosen
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.trainer.balancing.adjusting import Adjusting
+from gpupanel.trainer.balancing.balanced_shares import SharesDoNotFit
+from gpupanel.trainer.balancing.measuring import Measuring
+from gpupanel.trainer.balancing.trials import Trials
+from gpupanel.trainer.event_writer import EventWriter
+from gpupanel.trainer.learner import Learner
+from gpupanel.trainer.loop.calls import CallSums
+from gpupanel.trainer.started_run import StartedRun
+
+_DOES_NOT_FIT = Problem(
+    code="out_of_memory",
+    field="training.global_batch_size",
+    message="The replicas together cannot hold one global batch of this model: that was measured "
+    "before the first step.",
+    hint="Use a smaller model, a smaller global batch or more accumulation steps, or raise memory "
+    "limits.",
+)
+
+_TRIAL_EVERY_S = 4.0
+_TRIAL_S = 0.1
+
+
+class Balancing:
+    """Gives the learner's calls their shares, and tells of them.
+
+    Every process of a run does the same at the same steps, since all see the same numbers.
+    """
+
+    def __init__(
+        self, run: StartedRun, learner: Learner, trials: Trials, events: EventWriter
+    ) -> None:
+        self._batch = run.plan.global_batch_size
+        # An empty micro-batch would have no statistics for batch normalisation.
+        self._least = run.plan.accumulation_steps
+        # Then replicas wait for each other while they compute, and their seconds tell nothing.
+        self._waits_within = run.profile.synchronizes_batch_norm
+        self._learner = learner
+        self._trials = trials
+        self._events = events
+        self._adjusting: Adjusting | None = None
+        self._untried_s = 0.0
+
+    def measure(self, step: int) -> None:
+        """Measure what each replica can do and choose the shares; nothing is learned from it.
+
+        Args:
+            step: Updates done before.
+
+        Raises:
+            ProblemError: The replicas cannot hold a global batch, or an example cannot be read.
+        """
+        shares = self._learner.calls.shares
+        if self._batch < self._least * len(shares):
+            return
+        self._events.phase(Phase.MEASURING)
+        measuring = Measuring(self._trials, len(shares), self._batch, self._least)
+        try:
+            curves = measuring.curves()
+        except SharesDoNotFit as error:
+            raise ProblemError(_DOES_NOT_FIT) from error
+        window_s = 0.0 if self._waits_within else None
+        self._adjusting = Adjusting(curves, self._batch, self._least, window_s=window_s)
+        self._choose(self._adjusting, step, "measured")
+
+    def saw(self, sums: CallSums, batch_size: int, step: int) -> None:
+        """Learn from a call, and adjust the shares when that makes steps faster.
+
+        Args:
+            sums: Of the call.
+            batch_size: Examples of each of its steps.
+            step: Updates done so far.
+        """
+        adjusting = self._adjusting
+        if adjusting is None or batch_size != self._batch or sums.steps == 0:
+            # The last, smaller batch of an epoch would say little of full ones.
+            return
+        if self._waits_within:
+            adjusted = self._saw_by_trial(adjusting, sums)
+        else:
+            adjusted = adjusting.saw(sums.replica_seconds, sums.steps)
+        if adjusted:
+            self._choose(adjusting, step, "adjusted")
+
+    def _saw_by_trial(self, adjusting: Adjusting, sums: CallSums) -> bool:
+        """Now and then try a few steps in which nobody waits for another."""
+        took_s = max(sums.replica_seconds)
+        self._untried_s += took_s
+        if self._untried_s < _TRIAL_EVERY_S:
+            return False
+        self._untried_s = 0.0
+        repeats = max(1, round(_TRIAL_S * sums.steps / took_s))
+        trial = self._trials(adjusting.shares, repeats)
+        return not trial.failed and adjusting.saw(trial.seconds, 1)
+
+    def _choose(
+        self, adjusting: Adjusting, step: int, reason: Literal["measured", "adjusted"]
+    ) -> None:
+        """Take the shares from the next step on, and tell."""
+        learner = self._learner
+        for calls in (learner.calls, learner.small_batch_calls, learner.validation_calls):
+            if calls is not None:
+                calls.shares = adjusting.shares
+        speeds = tuple(
+            ReplicaSpeed(
+                replica=replica,
+                examples_per_second=curve.examples_per_second(share),
+                largest_share=curve.largest_share,
+            )
+            for replica, (curve, share) in enumerate(
+                zip(adjusting.curves, adjusting.shares, strict=True)
+            )
+        )
+        self._events.write(
+            SharesChosen(
+                time_s=time.time(),
+                step=step,
+                shares=adjusting.shares,
+                speeds=speeds,
+                reason=reason,
+            )
+        )
+
+
+def make_balancing(run: StartedRun, learner: Learner, events: EventWriter) -> Balancing | None:
+    """The balancing of a run; ``None`` where shares stay as they were planned."""
+    trials = learner.trials
+    return None if trials is None else Balancing(run, learner, trials, events)

@@ -1,0 +1,145 @@
+"""Balanced shares of real runs: measured without a trace, the same mathematics, adjusted."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpupanel.domain.data import DigitsData
+from gpupanel.domain.events import Event, Phase, PhaseChanged, SharesChosen, decode_event
+from gpupanel.domain.model import MlpModel
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.strategy import StrategySettings
+from gpupanel.domain.training import TrainingSettings
+from gpupanel.trainer.saving.checkpoints import STATE_FILE, Checkpoints
+from tests.unit.trainer.conftest import MakeRun
+
+pytestmark = pytest.mark.tensorflow
+
+EVERYTHING = MlpModel(hidden=(32,), batch_norm=True, dropout=0.3)
+NORMED = MlpModel(hidden=(32,), batch_norm=True)
+PLAIN = MlpModel(hidden=(32,))
+
+
+def profile(model: MlpModel, *, balanced: bool, accumulation_steps: int = 1) -> Profile:
+    return Profile(
+        data=DigitsData(validation_fraction=0.2),
+        model=model,
+        training=TrainingSettings(
+            epochs=3, accumulation_steps=accumulation_steps, tensorboard=False
+        ),
+        strategy=StrategySettings(shares="balanced" if balanced else "equal"),
+    )
+
+
+def run_child(script: Path, *arguments: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, str(script), *map(str, arguments)],
+        env={
+            **os.environ,
+            "CUDA_VISIBLE_DEVICES": "-1",
+            "TF_CPP_MIN_LOG_LEVEL": "3",
+            "GPUPANEL_SUPERVISOR_PID": "",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[str, Any]:
+    layout = make_run(
+        tmp_path_factory.mktemp("measured"), profile(EVERYTHING, balanced=True), [32, 32]
+    )
+    told: dict[str, Any] = json.loads(
+        run_child(Path(__file__).with_name("measure_shares.py"), layout.root).splitlines()[-1]
+    )
+    return {"layout": layout, **told}
+
+
+def test_that_measuring_leaves_no_trace(measured: dict[str, Any]) -> None:
+    names = measured["names"]
+
+    assert any("seed_generator" in name for name in names)
+    assert any("moving_mean" in name for name in names)
+    assert any("optimizer/" in name for name in names)
+    assert all(measured["unchanged"])
+    # A step does change them: they were looked at in the right place.
+    fixed = [name for name, yes in zip(names, measured["learned"], strict=True) if not yes]
+    assert [name for name in fixed if "learning_rate" not in name] == []
+
+
+def test_that_what_was_measured_is_told(measured: dict[str, Any]) -> None:
+    told = events(measured["layout"])
+    (chosen,) = [event for event in told if isinstance(event, SharesChosen)]
+
+    assert [event.phase for event in told if isinstance(event, PhaseChanged)] == [Phase.MEASURING]
+    assert (chosen.reason, chosen.step) == ("measured", 2)
+    assert sum(chosen.shares) == 64
+    assert [speed.replica for speed in chosen.speeds] == [0, 1]
+    assert all(speed.examples_per_second > 0.0 for speed in chosen.speeds)
+    assert all(speed.largest_share is None for speed in chosen.speeds)
+
+
+def test_that_the_memory_of_one_replica_bounds_its_share_only(measured: dict[str, Any]) -> None:
+    first, second = measured["largest"]
+
+    assert first is None
+    assert 14 <= second <= 20
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[str, RunLayout]:
+    root = tmp_path_factory.mktemp("balanced")
+    plans = {
+        "balanced": (profile(PLAIN, balanced=True), [32, 32]),
+        "normed, balanced": (profile(NORMED, balanced=True), [32, 32]),
+        "accumulated, balanced": (profile(PLAIN, balanced=True, accumulation_steps=4), [32, 32]),
+        "one device": (profile(PLAIN, balanced=False), [64]),
+        "normed": (profile(NORMED, balanced=False), [64]),
+    }
+    layouts = {name: make_run(root / name, *plan) for name, plan in plans.items()}
+    script = Path(__file__).parents[1] / "train_several.py"
+    run_child(script, *(layout.root for layout in layouts.values()))
+    return layouts
+
+
+@pytest.mark.parametrize(
+    ("name", "like"),
+    [
+        ("balanced", "one device"),
+        ("accumulated, balanced", "one device"),
+        ("normed, balanced", "normed"),
+    ],
+)
+def test_that_balanced_shares_give_the_weights_of_one_device(
+    trained: dict[str, RunLayout], name: str, like: str
+) -> None:
+    assert furthest(trained[name], trained[like]) < (1e-4 if "normed" in name else 1e-5)
+    assert any(isinstance(event, SharesChosen) for event in events(trained[name]))
+    assert not any(isinstance(event, SharesChosen) for event in events(trained[like]))
+
+
+def events(layout: RunLayout) -> list[Event]:
+    return [decode_event(line) for line in layout.events.read_text(encoding="utf-8").splitlines()]
+
+
+def furthest(one: RunLayout, other: RunLayout) -> float:
+    """The greatest difference of two states, relative to the size of the variable."""
+    states = []
+    for layout in (one, other):
+        with np.load(Checkpoints(layout.checkpoints).saved()[-1] / STATE_FILE) as arrays:
+            states.append([arrays[name] for name in arrays])
+    return max(
+        float(np.abs(a - b).max() / max(np.abs(a).max(), 1e-12))
+        for a, b in zip(*states, strict=True)
+    )
