@@ -10,7 +10,7 @@ from gpupanel import __version__
 from gpupanel.cli.asking import devices, doctor, export
 from gpupanel.cli.checking import check
 from gpupanel.cli.opening import open_window
-from gpupanel.cli.running import run, runs, stop, watch
+from gpupanel.cli.running import resume, run, runs, stop, watch
 
 OPEN = "open"
 
@@ -45,7 +45,9 @@ def root(
         open_window()
 
 
-VERBS = {verb.__name__: verb for verb in (devices, doctor, check, export, run, runs, watch, stop)}
+VERBS = {
+    verb.__name__: verb for verb in (devices, doctor, check, export, run, runs, watch, resume, stop)
+}
 
 app.command(OPEN, hidden=True)(open_window)
 for name, verb in VERBS.items():

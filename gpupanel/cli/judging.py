@@ -6,7 +6,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from gpupanel.cli.telling import NONE_GIVEN, answers
-from gpupanel.domain.confusion import ClassFigures, ConfusionMatrix
+from gpupanel.domain.confusion import ConfusionMatrix
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.status import RunStatus
 
@@ -47,21 +47,14 @@ def _class_table(matrix: ConfusionMatrix) -> Table:
             _fraction(figures.recall),
             _fraction(figures.f1),
             f"{figures.examples:,}",
-            escape(_mistaken_for(matrix, index, figures)),
+            escape(_mistaken_for(matrix, index)),
         )
     return table
 
 
-def _mistaken_for(matrix: ConfusionMatrix, index: int, figures: ClassFigures) -> str:
-    """The other class that most of its examples were taken for."""
-    if figures.right == figures.examples:
-        return ""
-    others = [
-        (0 if column == index else count, column)
-        for column, count in enumerate(matrix.counts[index])
-    ]
-    count, column = max(others, key=lambda each: each[0])
-    return f"{matrix.class_names[column]} ({count:,})"
+def _mistaken_for(matrix: ConfusionMatrix, index: int) -> str:
+    mistake = matrix.most_mistaken_for(index)
+    return "" if mistake is None else f"{mistake[0]} ({mistake[1]:,})"
 
 
 def _fraction(value: float | None) -> str:

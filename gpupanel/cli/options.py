@@ -24,3 +24,6 @@ RunsDirOption = Annotated[
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+DetachOption = Annotated[
+    bool, typer.Option("--detach", help="Return at once; the run goes on by itself.")
+]

@@ -1,4 +1,4 @@
-"""Verbs that start runs and deal with them: run, runs, watch, stop."""
+"""Verbs that start runs and deal with them: run, runs, watch, resume, stop."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,7 +8,13 @@ import typer
 from rich.table import Table
 
 from gpupanel.cli.judging import findings_document, tell_findings
-from gpupanel.cli.options import JsonOption, ProfileArgument, RunArgument, RunsDirOption
+from gpupanel.cli.options import (
+    DetachOption,
+    JsonOption,
+    ProfileArgument,
+    RunArgument,
+    RunsDirOption,
+)
 from gpupanel.cli.preparing import startable
 from gpupanel.cli.telling import NONE_GIVEN, answers, progress, shown, tell_json, tell_problems
 from gpupanel.cli.watching import watch_to_its_end
@@ -18,6 +24,7 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.history import RunSummary, list_runs, summarize_run
 from gpupanel.runs.launcher import launch
+from gpupanel.runs.launcher import resume as resume_run
 from gpupanel.runs.locations import default_runs_dir
 from gpupanel.runs.profile_file import read_profile
 from gpupanel.runs.requests import ask, end_now
@@ -30,9 +37,7 @@ def run(
     profile: ProfileArgument,
     runs_dir: RunsDirOption = None,
     *,
-    detach: Annotated[
-        bool, typer.Option("--detach", help="Return at once; the run goes on by itself.")
-    ] = False,
+    detach: DetachOption = False,
     json: JsonOption = False,
 ) -> None:
     """Train, evaluate or predict as a profile says; Ctrl+C stops, and saves a training."""
@@ -52,13 +57,7 @@ def train(
         layout = launch(read, plan, runs_dir or default_runs_dir())
     except ProblemError as error:
         _refuse(error, json=json, status=EXIT_FAILED)
-    if detach:
-        if json:
-            tell_json({"run": str(layout.root)})
-        else:
-            answers.print(str(layout.root), highlight=False, soft_wrap=True)
-        return
-    _follow(layout, read.training.epochs, json=json)
+    _follow_unless(detach, layout, read.epochs_to_train, json=json)
 
 
 def runs(runs_dir: RunsDirOption = None, *, json: JsonOption = False) -> None:
@@ -77,10 +76,27 @@ def watch(run: RunArgument, runs_dir: RunsDirOption = None, *, json: JsonOption 
     """Follow a run to its end; Ctrl+C stops watching, not the run."""
     layout = _found_run(run, runs_dir, json=json)
     try:
-        epochs = read_profile(layout.profile).training.epochs
+        epochs = read_profile(layout.profile).epochs_to_train
     except ProblemError as error:
         _refuse(error, json=json, status=EXIT_FAILED)
     _follow(layout, epochs, json=json, ctrl_c_stops=False)
+
+
+def resume(
+    run: RunArgument,
+    runs_dir: RunsDirOption = None,
+    *,
+    detach: DetachOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Go on with a run that was stopped or died, from its last checkpoint."""
+    layout = _found_run(run, runs_dir, json=json)
+    try:
+        epochs = read_profile(layout.profile).epochs_to_train
+        resume_run(layout)
+    except ProblemError as error:
+        _refuse(error, json=json, status=EXIT_FAILED)
+    _follow_unless(detach, layout, epochs, json=json)
 
 
 def stop(
@@ -104,6 +120,15 @@ def stop(
         progress.print(f"Asked {layout.name} to {'end now' if now else 'stop'}.")
     else:
         progress.print(f"{layout.name} has ended already ({summary.outcome}).")
+
+
+def _follow_unless(detach: bool, layout: RunLayout, epochs: int, *, json: bool) -> None:  # noqa: FBT001 - the sentence reads so
+    if not detach:
+        _follow(layout, epochs, json=json)
+    elif json:
+        tell_json({"run": str(layout.root)})
+    else:
+        answers.print(str(layout.root), highlight=False, soft_wrap=True)
 
 
 def _follow(layout: RunLayout, epochs: int, *, json: bool, ctrl_c_stops: bool = True) -> None:

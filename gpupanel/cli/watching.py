@@ -13,7 +13,7 @@ from rich.progress import (
 
 from gpupanel.cli.telling import progress as console
 from gpupanel.cli.telling import tell_problems
-from gpupanel.domain.events import EpochDone, Event, ProblemReported
+from gpupanel.domain.events import EpochDone, Event, ProblemReported, RunRestarted
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
@@ -100,6 +100,9 @@ class _Watcher:
             metrics = event.metrics.model_dump(exclude_none=True)
             words = "  ".join(f"{name} {value:.4f}" for name, value in metrics.items())
             console.print(f"epoch {event.epoch}/{self.status.epoch_total}  {words}")
+        elif isinstance(event, RunRestarted) and event.problem is not None:
+            tell_problems([event.problem])
+            console.print(f"Started again from its last checkpoint (attempt {event.attempt}).")
         elif isinstance(event, ProblemReported) and not event.problem.is_error:
             tell_problems([event.problem])
 

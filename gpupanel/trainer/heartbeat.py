@@ -3,6 +3,7 @@
 import os
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from gpupanel.domain.process_environment import PROCESS_VARIABLE, SUPERVISOR_PID_VARIABLE
@@ -25,10 +26,9 @@ def start_heartbeat(root: Path) -> None:
 def _beat(heartbeat: Path) -> None:
     with_supervisor_s = time.monotonic()
     while True:
-        try:
+        # Where nobody made the folder nobody looks; a disk that is gone is told by others.
+        with suppress(OSError):
             heartbeat.touch()
-        except OSError:
-            pass  # nobody made the folder, so nobody looks; or the disk is gone, as others tell
         if not supervisor_is_gone():
             with_supervisor_s = time.monotonic()
         elif time.monotonic() - with_supervisor_s > _ALONE_S:
