@@ -5,6 +5,7 @@ from gpupanel.domain.memory import LimitedMemory, SplitMemory
 from gpupanel.domain.plan import PlannedDevice
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import GANG_KINDS, AllReduce, StrategyKind
+from gpupanel.planning.all_reduce_rules import hierarchical_copy_is_right
 from gpupanel.planning.memory_rules import grows
 
 
@@ -90,16 +91,21 @@ def cpu_environment() -> dict[str, str]:
     return {"CUDA_VISIBLE_DEVICES": "-1"}
 
 
-def all_reduce(profile: Profile, devices: tuple[PlannedDevice, ...]) -> AllReduce:
+def all_reduce(
+    profile: Profile, devices: tuple[PlannedDevice, ...], shares: tuple[int, ...]
+) -> AllReduce:
     """How gradients are summed: as chosen, else by hierarchical copy where a GPU is split.
 
     Several logical devices of one GPU turn NCCL off, and TensorFlow would fall back to reducing
-    on one device.
+    on one device; which is right where hierarchical copy is not.
     """
     chosen = profile.strategy.all_reduce
     split = any(
         device.kind is DeviceKind.GPU and len(device.logical_limits_mib) > 1 for device in devices
     )
     mirrored = profile.strategy.kind is StrategyKind.MIRRORED
-    automatic = chosen is AllReduce.AUTO and mirrored
-    return AllReduce.HIERARCHICAL_COPY if automatic and split else chosen
+    if not (chosen is AllReduce.AUTO and mirrored and split):
+        return chosen
+    if hierarchical_copy_is_right(shares):
+        return AllReduce.HIERARCHICAL_COPY
+    return AllReduce.REDUCTION_TO_ONE_DEVICE

@@ -149,14 +149,10 @@ def _nccl_with_split(profile: Profile, gpus: tuple[PhysicalDevice, ...]) -> list
             code="nccl_with_split",
             field="strategy.all_reduce",
             message=f"NCCL cannot sum over several logical devices of one GPU ({split[0]}).",
-            hint="Sum by hierarchical copy, which works on split GPUs.",
+            hint="Let the strategy choose a way that works on split GPUs.",
             fix=Fix(
-                label="Use hierarchical copy",
-                changes=(
-                    Change(
-                        path=("strategy", "all_reduce"), value=AllReduce.HIERARCHICAL_COPY.value
-                    ),
-                ),
+                label="Choose automatically",
+                changes=(Change(path=("strategy", "all_reduce"), value=AllReduce.AUTO.value),),
             ),
         )
     ]

@@ -5,6 +5,7 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
+from gpupanel.planning.all_reduce_rules import hierarchical_copy_problems
 from gpupanel.planning.batches import planned_batch_size
 from gpupanel.planning.chosen_devices import (
     absent_devices,
@@ -62,6 +63,7 @@ def prepare(
         return Preparation(problems=_sorted(problems))
     if profile.task == "train":
         problems += accumulation_problems(profile, shares)
+        problems += hierarchical_copy_problems(profile, shares)
         problems += batch_norm_problems(profile, len(layout.spots))
     return Preparation(problems=_sorted(problems), plan=_plan(profile, layout, shares))
 
@@ -72,7 +74,7 @@ def _plan(profile: Profile, layout: Layout, shares: tuple[int, ...]) -> LaunchPl
         environment=layout.environment,
         devices=layout.devices,
         strategy=profile.strategy.kind,
-        all_reduce=all_reduce(profile, layout.devices),
+        all_reduce=all_reduce(profile, layout.devices, shares),
         replicas=layout.replicas(shares),
         places=layout.places,
         global_batch_size=planned_batch_size(profile),

@@ -37,6 +37,21 @@ def make_strategy(plan: LaunchPlan) -> tf.distribute.Strategy:
     )
 
 
+def _hierarchical_copy(replicas: int) -> tf.distribute.CrossDeviceOps:
+    """TensorFlow's makes two groups of ``replicas // 2``: of an odd number it loses the last."""
+    if replicas % 2 == 0:
+        return tf.distribute.HierarchicalCopyAllReduce()
+    raise ProblemError(
+        Problem(
+            code="hierarchical_copy_of_odd_replicas",
+            field="strategy.all_reduce",
+            message="TensorFlow's hierarchical copy would leave out the gradients of the last of "
+            f"{replicas} replicas: it sums over an even number only.",
+            hint='Set strategy.all_reduce to "auto" or "reduction_to_one_device".',
+        )
+    )
+
+
 def _cross_device_ops(plan: LaunchPlan) -> tf.distribute.CrossDeviceOps | None:
     owners = [replica.device_key for replica in plan.replicas]
     kinds = {device.key: device.kind for device in plan.devices}
@@ -45,9 +60,9 @@ def _cross_device_ops(plan: LaunchPlan) -> tf.distribute.CrossDeviceOps | None:
     nccl_works = on_gpus and len(set(owners)) == len(owners)
     match plan.all_reduce:
         case AllReduce.AUTO:
-            return None if nccl_works or not on_gpus else tf.distribute.HierarchicalCopyAllReduce()
+            return None if nccl_works or not on_gpus else tf.distribute.ReductionToOneDevice()
         case AllReduce.HIERARCHICAL_COPY:
-            return tf.distribute.HierarchicalCopyAllReduce()
+            return _hierarchical_copy(len(owners))
         case AllReduce.REDUCTION_TO_ONE_DEVICE:
             return tf.distribute.ReductionToOneDevice()
         case AllReduce.NCCL if nccl_works:

@@ -165,7 +165,8 @@ def test_that_a_split_gpu_becomes_several_replicas() -> None:
         ("GPU-4090", "/device:GPU:1"),
         ("GPU-3060", "/device:GPU:2"),
     ]
-    assert plan.all_reduce is AllReduce.HIERARCHICAL_COPY
+    # Of three replicas TensorFlow's hierarchical copy would lose the last.
+    assert plan.all_reduce is AllReduce.REDUCTION_TO_ONE_DEVICE
 
 
 def test_that_growth_up_to_a_limit_comes_from_the_environment_and_no_call() -> None:
@@ -244,6 +245,24 @@ def test_that_nccl_on_a_split_gpu_is_refused() -> None:
         memory={"GPU-4090": SplitMemory(split_mib=(1024, 1024)), "GPU-3060": AllMemory()},
     )
     assert found(profile, "nccl_with_split").is_error
+
+
+def test_that_hierarchical_copy_over_an_odd_number_of_replicas_is_refused() -> None:
+    # TensorFlow leaves the gradients of the last one out, without a word.
+    chosen = StrategySettings(kind=StrategyKind.MIRRORED, all_reduce=AllReduce.HIERARCHICAL_COPY)
+    code = "hierarchical_copy_of_odd_replicas"
+    assert found(cpu_profile(3, strategy=chosen), code, CPU_ONLY).is_error
+    assert prepare(cpu_profile(2, strategy=chosen), CPU_ONLY).problems == ()
+    idle = chosen.model_copy(update={"shares": (30, 30, 4, 0)})
+    assert found(cpu_profile(4, strategy=idle), code, CPU_ONLY).is_error
+
+
+def test_that_an_even_number_of_split_gpus_is_summed_over_by_hierarchical_copy() -> None:
+    split = SplitMemory(split_mib=(1024, 1024))
+    profile = profile_with(strategy=MIRRORED, memory={"GPU-4090": split, "GPU-3060": split})
+    plan = prepare(profile, TWO_UNEQUAL).plan
+    assert plan is not None
+    assert plan.all_reduce is AllReduce.HIERARCHICAL_COPY
 
 
 def test_that_nccl_on_the_cpu_is_refused() -> None:
