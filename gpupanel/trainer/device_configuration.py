@@ -43,7 +43,7 @@ def configure_devices(
     if connect is not None:
         connect()
     with _refusals_told():
-        answers = _logical_devices(devices)
+        answers = _logical_devices(devices, place)
     _check_replicas(
         [replica.logical_device for replica in plan.replicas if replica.process == place],
         {answer.name for answer in answers},
@@ -104,7 +104,9 @@ def _configure(device: PlannedDevice, physical: tf.config.PhysicalDevice) -> Non
         tf.config.set_logical_device_configuration(physical, logical)
 
 
-def _logical_devices(devices: Sequence[PlannedDevice]) -> tuple[LogicalDeviceAnswer, ...]:
+def _logical_devices(
+    devices: Sequence[PlannedDevice], place: int
+) -> tuple[LogicalDeviceAnswer, ...]:
     """What TensorFlow made, physical device by physical device; initialises them."""
     answers = []
     for kind in DeviceKind:
@@ -114,9 +116,16 @@ def _logical_devices(devices: Sequence[PlannedDevice]) -> tuple[LogicalDeviceAns
             if device.kind is kind
             for limit in device.logical_limits_mib or (None,)
         ]
-        listed = tf.config.list_logical_devices(kind.name)
-        # In a cluster their names begin with job and task, "/job:worker/replica:0/task:1".
-        names = [f"/device:{logical.name.partition('/device:')[2]}" for logical in listed]
+        specs = [
+            tf.DeviceSpec.from_string(logical.name)
+            for logical in tf.config.list_logical_devices(kind.name)
+        ]
+        # In a cluster those of the other workers are listed, too.
+        names = [
+            f"/device:{spec.device_type}:{spec.device_index}"
+            for spec in specs
+            if spec.task in (None, place)
+        ]
         # The host's CPU is there even when the plan does not use it.
         owners += [(kind.value, None)] * (len(names) - len(owners))
         answers += [
