@@ -93,7 +93,7 @@ class Supervisor:
             )
             try:
                 ending = attempt.run()
-            except OSError as error:
+            except (OSError, ValueError) as error:
                 return self._end(_not_started(error))
             if attempt.exit_code == PORT_TAKEN_STATUS and port_retries < _MOST_PORT_RETRIES:
                 port_retries += 1

@@ -1,0 +1,127 @@
+"""Going on with a run in its own directory: when it can be, and what is told."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from gpupanel.domain.events import (
+    Event,
+    RunEnded,
+    RunRestarted,
+    RunStarted,
+    TrainingEnded,
+    encode_event,
+)
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.request import Request
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.planning.prepare import prepare
+from gpupanel.runs.follower import RunFollower
+from gpupanel.runs.history import summarize_run
+from gpupanel.runs.launcher import create_run, resume, resume_problem
+from gpupanel.runs.requests import ask, is_asked
+from gpupanel.runs.run_lock import hold_run_lock
+from gpupanel.runs.status import RunStage, RunStatus
+from tests.fakes.devices import CPU_ONLY
+
+
+@pytest.fixture
+def layout(runs_dir: Path) -> RunLayout:
+    """A run that was stopped and has a checkpoint."""
+    plan = prepare(Profile(), CPU_ONLY).plan
+    assert plan is not None
+    layout = create_run(Profile(), plan, runs_dir)
+    write(
+        layout,
+        RunStarted(time_s=1.0, supervisor_pid=1),
+        RunEnded(time_s=2.0, outcome=Outcome.STOPPED, exit_code=0),
+    )
+    (layout.checkpoints / "step-000000023").mkdir(parents=True)
+    return layout
+
+
+def write(layout: RunLayout, *written: Event) -> None:
+    with layout.events.open("a") as file:
+        file.writelines(encode_event(event) + "\n" for event in written)
+
+
+def code_of(layout: RunLayout) -> str | None:
+    problem = resume_problem(layout)
+    return problem.code if problem is not None else None
+
+
+def test_that_a_run_that_stopped_or_died_can_be_resumed(layout: RunLayout) -> None:
+    assert resume_problem(layout) is None
+    write(layout, RunEnded(time_s=3.0, outcome=Outcome.LOST, exit_code=-9))
+    assert resume_problem(layout) is None
+
+
+def test_that_a_run_that_goes_on_is_refused(layout: RunLayout) -> None:
+    write(layout, RunRestarted(time_s=3.0, attempt=0))
+    lock = hold_run_lock(layout)
+    try:
+        with pytest.raises(ProblemError, match="is running"):
+            resume(layout)
+    finally:
+        lock.release()
+
+
+def test_that_there_must_be_something_to_go_on_with(layout: RunLayout) -> None:
+    (layout.checkpoints / "step-000000023").rmdir()
+    assert code_of(layout) == "nothing_to_resume"
+
+
+def test_that_a_run_at_its_end_is_refused(layout: RunLayout) -> None:
+    write(layout, RunEnded(time_s=3.0, outcome=Outcome.COMPLETED, exit_code=0))
+    assert code_of(layout) == "nothing_to_resume"
+
+
+def test_that_a_resumed_run_goes_on_in_its_events_without_old_requests(layout: RunLayout) -> None:
+    ask(layout, Request.STOP)
+    layout.plan.write_text("so the supervisor ends at once")
+    resume(layout)
+    assert not is_asked(layout, Request.STOP)
+    news = events_until_the_end(layout)
+    assert [type(event) for event in news[2:]] == [RunRestarted, RunStarted, RunEnded]
+    assert news[2] == RunRestarted(time_s=news[2].time_s, attempt=0)
+    end = news[-1]
+    assert isinstance(end, RunEnded)
+    assert end.problem is not None
+    assert end.problem.code == "trainer_not_started"
+
+
+def events_until_the_end(layout: RunLayout) -> tuple[Event, ...]:
+    end_s = time.monotonic() + 20.0
+    while time.monotonic() < end_s:
+        news = RunFollower(layout).poll().events
+        if sum(isinstance(event, RunEnded) for event in news) == 2:
+            return news
+        time.sleep(0.05)
+    raise AssertionError(layout.trainer_log.read_text())
+
+
+def test_that_a_resumed_run_runs_until_its_new_end(layout: RunLayout) -> None:
+    write(layout, RunRestarted(time_s=time.time(), attempt=0))
+    assert summarize_run(layout).is_running  # its supervisor is just starting
+    write(layout, TrainingEnded(time_s=5.0, process=1, outcome=Outcome.FAILED))
+    assert summarize_run(layout).is_running
+    write(layout, TrainingEnded(time_s=6.0, outcome=Outcome.STOPPED))
+    assert summarize_run(layout).outcome is Outcome.STOPPED
+    assert summarize_run(layout).ended_s == 6.0
+
+
+def test_that_a_restart_long_ago_without_a_supervisor_is_lost(layout: RunLayout) -> None:
+    write(layout, RunRestarted(time_s=3.0, attempt=0))
+    assert summarize_run(layout).outcome is Outcome.LOST
+
+
+def test_that_the_status_begins_again(layout: RunLayout) -> None:
+    status = RunStatus(epoch_total=3)
+    for event in RunFollower(layout).poll().events:
+        status = status.after(event)
+    assert status.has_ended
+    status = status.after(RunRestarted(time_s=3.0, attempt=0))
+    assert (status.stage, status.outcome, status.restarts) == (RunStage.STARTING, None, 1)
