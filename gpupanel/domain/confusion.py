@@ -76,3 +76,20 @@ class ConfusionMatrix(Value):
             ClassFigures(name=name, examples=sum(row), predicted=predicted[index], right=row[index])
             for index, (name, row) in enumerate(zip(self.class_names, self.counts, strict=True))
         )
+
+    def most_mistaken_for(self, index: int) -> tuple[str, int] | None:
+        """The other class that most examples of a class were taken for, and how many.
+
+        ``None``: all of them were taken rightly, or there are none.
+        """
+        others = [
+            (count, name)
+            for column, (count, name) in enumerate(
+                zip(self.counts[index], self.class_names, strict=True)
+            )
+            if column != index and count
+        ]
+        if not others:
+            return None
+        count, name = max(others, key=lambda each: each[0])
+        return name, count

@@ -65,6 +65,30 @@ def test_that_a_run_that_ended_before_its_first_step_leaves_the_bar_empty(panel)
     assert (bar.value(), bar.maximum() > 0) == (0, True)
 
 
+def test_that_evaluating_and_predicting_are_told_in_examples(panel):
+    judging = RunStatus(
+        stage=RunStage.RUNNING,
+        phase=Phase.PREDICTING,
+        examples=1024,
+        examples_total=1797,
+        examples_per_second=77.3,
+    )
+    texts, bar = _shown(panel, judging, "Predicting")
+
+    assert texts == ["Predicting", "", "1,024 of 1,797 examples", "", "77 ex/s", "0:10 left"]
+    assert bar.value() == bar.maximum() * 1024 // 1797
+    assert bar.text() == "1,024 of 1,797 examples"
+    ended = judging.model_copy(update={"stage": RunStage.ENDED, "phase": Phase.SAVING})
+    assert _shown(panel, ended, "Completed")[0][2] == "1,024 of 1,797 examples"
+
+
+def test_that_a_prediction_that_begins_has_no_measure_yet(panel):
+    texts, bar = _shown(panel, RunStatus(phase=Phase.EVALUATING), "Evaluating")
+
+    assert texts[2] == f"0 of {formatting.DASH} examples"
+    assert bar.maximum() == 0
+
+
 def test_that_an_ended_run_tells_how_long_it_took(panel):
     ended = HALFWAY.model_copy(
         update={"stage": RunStage.ENDED, "started_s": 100.0, "ended_s": 161.0}

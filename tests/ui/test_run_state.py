@@ -2,8 +2,14 @@
 
 import pytest
 
-from gpupanel.domain.events import DownloadProgressed, Phase, PhaseChanged, RequestAnswered
-from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.events import (
+    DownloadProgressed,
+    EvaluationDone,
+    Phase,
+    PhaseChanged,
+    RequestAnswered,
+)
+from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
@@ -127,3 +133,21 @@ def test_that_the_end_is_told_with_what_was_reached():
     )
 
     assert status_words(reached) == "Completed · validation accuracy 95.0 % · 1,000 ex/s"
+
+
+def test_that_the_end_of_an_evaluation_or_prediction_is_told_with_what_was_found():
+    def found(metrics):
+        event = EvaluationDone(time_s=0.0, examples=10, metrics=metrics)
+        return ENDED.model_copy(update={"evaluation": event})
+
+    assert status_words(found(Metrics(loss=0.1, accuracy=0.975))) == "Completed · accuracy 97.5 %"
+    values = status_words(found(Metrics(loss=4.0, mean_absolute_error=1.5)))
+    assert values == "Completed · mean absolute error 1.500"
+    predicted = ENDED.model_copy(update={"predictions": "predictions.npz", "examples": 1797})
+    assert status_words(predicted) == "Completed · 1,797 predictions"
+
+
+def test_that_a_model_that_is_judged_is_not_said_to_train():
+    judging = RunStatus(stage=RunStage.RUNNING, phase=Phase.EVALUATING)
+    assert state_words(RunState.RUNNING, judging, READY) == "Evaluating"
+    assert state_words(RunState.RUNNING, RunStatus(phase=Phase.VALIDATING), READY) == "Training"

@@ -36,6 +36,11 @@ def test_that_a_class_that_is_never_predicted_has_no_precision_but_an_f1_of_zero
     assert (missed.precision, missed.recall, missed.f1) == (None, 0.0, 0.0)
 
 
+def test_that_the_worst_mistake_is_named() -> None:
+    assert PETS.most_mistaken_for(0) == ("dog", 2)
+    assert PETS.most_mistaken_for(2) is None
+
+
 def test_that_no_examples_have_no_accuracy() -> None:
     nothing = ConfusionMatrix(counts=((0,),), class_names=("cat",))
 

@@ -50,6 +50,7 @@ def test_that_a_saved_model_is_put_on_every_device(task: str) -> None:
     assert preparation.problems == ()
     assert isinstance(preparation.plan, LaunchPlan)
     assert preparation.plan.shares == (50, 50)
+    assert (profile.epochs_to_train, Profile().epochs_to_train) == (0, 3)
 
 
 def test_that_training_settings_mean_nothing_to_a_model_that_is_there() -> None:

@@ -1,0 +1,143 @@
+"""Figures per class as a table."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from typing_extensions import override
+
+from gpupanel.domain.confusion import ClassFigures, ConfusionMatrix
+from gpupanel.ui import formatting
+
+_Index = QModelIndex | QPersistentModelIndex
+_NO_INDEX = QModelIndex()
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A class with the worst mistake about it."""
+
+    number: int
+    figures: ClassFigures
+    mistake: tuple[str, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    title: str
+    tip: str
+    text: Callable[[_Row], str]
+    key: Callable[[_Row], float]
+    is_number: bool = True
+
+
+def _or_last(value: float | None) -> float:
+    return -1.0 if value is None else value
+
+
+def _mistake_words(row: _Row) -> str:
+    return "" if row.mistake is None else f"{row.mistake[0]} ({row.mistake[1]:,})"
+
+
+COLUMNS = (
+    _Column(
+        "Class",
+        "The class, in the order of the class numbers.",
+        lambda row: row.figures.name,
+        lambda row: row.number,
+        is_number=False,
+    ),
+    _Column(
+        "Precision",
+        "Of the examples that were taken for this class, the part that is of it.",
+        lambda row: formatting.fraction(row.figures.precision),
+        lambda row: _or_last(row.figures.precision),
+    ),
+    _Column(
+        "Recall",
+        "Of the examples of this class, the part that was taken for it.",
+        lambda row: formatting.fraction(row.figures.recall),
+        lambda row: _or_last(row.figures.recall),
+    ),
+    _Column(
+        "F1",
+        "The harmonic mean of precision and recall: high only where both are.",
+        lambda row: formatting.fraction(row.figures.f1),
+        lambda row: _or_last(row.figures.f1),
+    ),
+    _Column(
+        "Examples",
+        "How many examples of this class there are.",
+        lambda row: formatting.count(row.figures.examples),
+        lambda row: row.figures.examples,
+    ),
+    _Column(
+        "Mistaken for",
+        "The other class that most of its examples were taken for, and how many.",
+        _mistake_words,
+        lambda row: 0.0 if row.mistake is None else row.mistake[1],
+        is_number=False,
+    ),
+)
+SORT_ROLE = int(Qt.ItemDataRole.UserRole)
+
+
+class ClassModel(QAbstractTableModel):
+    """Read-only; a row per class, its columns in :data:`COLUMNS`."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._rows: tuple[_Row, ...] = ()
+
+    def set_matrix(self, matrix: ConfusionMatrix) -> None:
+        """Show other classes."""
+        self.beginResetModel()
+        self._rows = tuple(
+            _Row(number, figures, matrix.most_mistaken_for(number))
+            for number, figures in enumerate(matrix.classes)
+        )
+        self.endResetModel()
+
+    @override
+    def rowCount(self, parent: _Index = _NO_INDEX) -> int:
+        return 0 if parent.isValid() else len(self._rows)
+
+    @override
+    def columnCount(self, parent: _Index = _NO_INDEX) -> int:
+        return 0 if parent.isValid() else len(COLUMNS)
+
+    @override
+    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        row, column = self._rows[index.row()], COLUMNS[index.column()]
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return column.text(row)
+            case Qt.ItemDataRole.UserRole:
+                return column.key(row)
+            case Qt.ItemDataRole.TextAlignmentRole:
+                return _alignment(column)
+        return None
+
+    @override
+    def headerData(
+        self,
+        section: int,
+        orientation: Qt.Orientation,
+        role: int = Qt.ItemDataRole.DisplayRole,
+    ) -> object:
+        if orientation is Qt.Orientation.Vertical:
+            return None
+        column = COLUMNS[section]
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return column.title
+            case Qt.ItemDataRole.ToolTipRole:
+                return column.tip
+            case Qt.ItemDataRole.TextAlignmentRole:
+                return _alignment(column)
+        return None
+
+
+def _alignment(column: _Column) -> int:
+    side = Qt.AlignmentFlag.AlignRight if column.is_number else Qt.AlignmentFlag.AlignLeft
+    return int(side | Qt.AlignmentFlag.AlignVCenter)

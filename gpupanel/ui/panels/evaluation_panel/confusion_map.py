@@ -1,0 +1,260 @@
+"""A confusion matrix as a grid of coloured cells with their counts."""
+
+from math import sqrt
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QHelpEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from typing_extensions import override
+
+from gpupanel.domain.confusion import ConfusionMatrix
+from gpupanel.ui import formatting, theme
+from gpupanel.ui.widgets.share_segment import ink_on
+from gpupanel.ui.widgets.tips import wrapped
+
+_LEAST_CELL = 4
+_LARGEST_CELL = 56
+"""Unless a class name is wider."""
+_WITH_COUNT = 22
+"""Cells smaller than this, in pixels, have no room for a number."""
+_WITH_GAP = 12
+_LONGEST_NAME = 120
+_GAP = 6
+_LESSON = (
+    "Each row is a true class, each column the class that the model took its examples for. Right "
+    "answers lie on the diagonal; what lies beside it are mistakes."
+)
+_EMPTY = ConfusionMatrix(counts=(), class_names=())
+
+
+class ConfusionMap(QWidget):
+    """Rows are the true classes, columns those that their examples were taken for.
+
+    Cells are as large as the place allows. Where they are too small for counts, colour and
+    tooltip tell them, and only as many class names are written as have room.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._matrix = _EMPTY
+        self._row_totals: tuple[int, ...] = ()
+        self._cells: tuple[tuple[int, int, int], ...] = ()
+        self._chosen: int | None = None
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setAccessibleName("Confusion matrix")
+
+    def setMatrix(self, matrix: ConfusionMatrix) -> None:
+        """Shows another matrix."""
+        self._matrix = matrix
+        self._row_totals = tuple(map(sum, matrix.counts))
+        self._cells = tuple(
+            (row, column, count)
+            for row, counts in enumerate(matrix.counts)
+            for column, count in enumerate(counts)
+            if count
+        )
+        self._chosen = None
+        self.setAccessibleDescription(self._summary())
+        self.updateGeometry()
+        self.update()
+
+    def choose(self, row: int | None) -> None:
+        """Frames the row and column of a class; ``None``: of none."""
+        self._chosen = row
+        self.update()
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        return self._size(_LEAST_CELL)
+
+    @override
+    def sizeHint(self) -> QSize:
+        return self._size(self._largest_cell() if len(self._row_totals) <= 20 else _LEAST_CELL)
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
+            words = self._words_at(QPointF(event.pos()))
+            QToolTip.showText(event.globalPos(), wrapped(words), self)
+            return True
+        return super().event(event)
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setFont(self._small())
+        self._paint_axes(painter)
+        self._paint_names(painter)
+        self._paint_cells(painter, QRectF(event.rect()))
+        self._paint_chosen(painter)
+
+    def cell_at(self, position: QPointF) -> tuple[int, int] | None:
+        """Row and column of the cell at a position of this widget."""
+        grid, cell = self._grid(), self._cell()
+        if not self._row_totals or not grid.contains(position):
+            return None
+        last = len(self._row_totals) - 1
+        row = min(last, int((position.y() - grid.top()) / cell))
+        return row, min(last, int((position.x() - grid.left()) / cell))
+
+    def _size(self, cell: int) -> QSize:
+        side = cell * len(self._row_totals)
+        return QSize(round(self._left()) + side + 1, round(self._top()) + side + 1)
+
+    def _cell(self) -> float:
+        """The side of a cell: whole pixels, so that no seams show."""
+        return self._cell_below(self._top())
+
+    def _cell_below(self, top: float) -> float:
+        count = max(1, len(self._row_totals))
+        room = min(self.width() - self._left() - 1, self.height() - top - 1)
+        return float(min(self._largest_cell(), max(_LEAST_CELL, int(room / count))))
+
+    def _largest_cell(self) -> int:
+        return max(_LARGEST_CELL, round(self._names_width()) + 2 * _GAP)
+
+    def _grid(self) -> QRectF:
+        side = self._cell() * len(self._row_totals)
+        return QRectF(self._left(), self._top(), side, side)
+
+    def _left(self) -> float:
+        """Room for the axis's word, turned, and for the names of the rows."""
+        return self._line() + self._names_width() + 2 * _GAP
+
+    def _top(self) -> float:
+        """Room for the axis's word and for the names of the columns."""
+        names = self._names_width() if self._names_are_turned() else self._line()
+        return self._line() + names + 2 * _GAP
+
+    def _names_are_turned(self) -> bool:
+        """Whether names are wider than columns, so that they are written upwards."""
+        return self._names_width() + 4.0 > self._cell_below(2 * self._line() + 2 * _GAP)
+
+    def _names_width(self) -> float:
+        metrics = self.fontMetrics()
+        widest = max((metrics.horizontalAdvance(n) for n in self._matrix.class_names), default=0)
+        return float(min(widest, _LONGEST_NAME))
+
+    def _paint_axes(self, painter: QPainter) -> None:
+        grid = self._grid()
+        painter.setPen(theme.current().color("muted"))
+        above = QRectF(grid.left(), 0.0, max(grid.width(), 90.0), self._line())
+        painter.drawText(above, Qt.AlignmentFlag.AlignLeft, "taken for")
+        painter.save()
+        painter.translate(0.0, grid.top() + max(grid.height(), 60.0))
+        painter.rotate(-90.0)
+        beside = QRectF(0.0, 0.0, max(grid.height(), 60.0), self._line())
+        painter.drawText(beside, Qt.AlignmentFlag.AlignRight, "true class")
+        painter.restore()
+
+    def _paint_names(self, painter: QPainter) -> None:
+        grid, cell, line = self._grid(), self._cell(), self._line()
+        painter.setPen(theme.current().color("text"))
+        step, width = max(1, -int(-line // cell)), self._names_width()
+        left = grid.left() - width - _GAP
+        for row in range(0, len(self._row_totals), step):
+            middle = grid.top() + (row + 0.5) * cell
+            self._paint_name(painter, row, QRectF(left, middle - line / 2.0, width, line))
+        if self._names_are_turned():
+            painter.save()
+            painter.rotate(-90.0)
+            for column in range(0, len(self._row_totals), step):
+                middle = grid.left() + (column + 0.5) * cell
+                place = QRectF(_GAP - grid.top(), middle - line / 2.0, width, line)
+                self._paint_name(painter, column, place, Qt.AlignmentFlag.AlignLeft)
+            painter.restore()
+            return
+        for column in range(len(self._row_totals)):
+            place = QRectF(grid.left() + column * cell, grid.top() - line - 3.0, cell, line)
+            self._paint_name(painter, column, place, Qt.AlignmentFlag.AlignHCenter)
+
+    def _paint_name(
+        self,
+        painter: QPainter,
+        number: int,
+        place: QRectF,
+        side: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignRight,
+    ) -> None:
+        words = painter.fontMetrics().elidedText(
+            self._matrix.class_names[number], Qt.TextElideMode.ElideRight, int(place.width()) + 1
+        )
+        painter.drawText(place, side | Qt.AlignmentFlag.AlignVCenter, words)
+
+    def _paint_cells(self, painter: QPainter, shown: QRectF) -> None:
+        grid, cell = self._grid(), self._cell()
+        shows_counts = cell >= _WITH_COUNT
+        gap = 1.0 if cell >= _WITH_GAP else 0.0
+        painter.fillRect(grid, theme.current().color("raised"))
+        for row, column, count in self._cells:
+            place = QRectF(grid.left() + column * cell, grid.top() + row * cell, cell, cell)
+            if not place.intersects(shown):
+                continue
+            place.adjust(0.0, 0.0, -gap, -gap)
+            color = self._color(row, column, count)
+            painter.fillRect(place, color)
+            if shows_counts:
+                painter.setPen(ink_on(color))
+                painter.drawText(place, Qt.AlignmentFlag.AlignCenter, _short(count))
+        painter.setPen(QPen(theme.current().color("border"), 1.0))
+        painter.drawRect(grid.adjusted(-0.5, -0.5, 0.5, 0.5))
+
+    def _color(self, row: int, column: int, count: int) -> QColor:
+        """Stronger the more of its row it holds; the root lets few mistakes be seen, too."""
+        shown = theme.current()
+        strength = sqrt(count / max(1, self._row_totals[row]))
+        full = shown.color("accent" if row == column else "warning")
+        return _mixed(shown.color("raised"), full, 0.18 + 0.82 * strength)
+
+    def _paint_chosen(self, painter: QPainter) -> None:
+        if self._chosen is None:
+            return
+        grid, cell = self._grid(), self._cell()
+        painter.setPen(QPen(theme.current().color("text"), 1.5))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        offset = self._chosen * cell
+        painter.drawRect(QRectF(grid.left(), grid.top() + offset, grid.width(), cell))
+        painter.drawRect(QRectF(grid.left() + offset, grid.top(), cell, grid.height()))
+
+    def _words_at(self, position: QPointF) -> str:
+        found = self.cell_at(position)
+        if found is None:
+            return _LESSON
+        row, column = found
+        count, total = self._matrix.counts[row][column], self._row_totals[row]
+        true, taken = self._matrix.class_names[row], self._matrix.class_names[column]
+        part = formatting.fraction(count / total) if total else formatting.DASH
+        number = f"{formatting.count(count)} of {formatting.count(total)} examples of {true}"
+        verb = "was" if count == 1 else "were"
+        return f"{number} {verb} taken for {taken} ({part})."
+
+    def _summary(self) -> str:
+        figures = self._matrix.classes
+        return "; ".join(
+            f"{each.name}: {each.right:,} of {each.examples:,} right" for each in figures
+        )
+
+    def _line(self) -> float:
+        return float(self.fontMetrics().height())
+
+    def _small(self) -> QFont:
+        font = QFont(self.font())
+        font.setPointSizeF(max(7.0, font.pointSizeF() * theme.SMALL_TEXT))
+        return font
+
+
+def _short(count: int) -> str:
+    """A count that fits into a cell: 12,345 is "12k"."""
+    if count < 10_000:
+        return str(count)
+    return f"{count / 1000:.0f}k" if count < 10_000_000 else f"{count / 1e6:.0f}M"
+
+
+def _mixed(first: QColor, second: QColor, part: float) -> QColor:
+    def between(a: float, b: float) -> float:
+        return a + (b - a) * part
+
+    return QColor.fromRgbF(
+        between(first.redF(), second.redF()),
+        between(first.greenF(), second.greenF()),
+        between(first.blueF(), second.blueF()),
+    )

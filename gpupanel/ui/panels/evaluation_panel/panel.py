@@ -1,0 +1,157 @@
+"""What the tasks ``evaluate`` and ``predict`` found, where training shows its curves."""
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QStackedLayout,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gpupanel.domain.confusion import ConfusionMatrix
+from gpupanel.domain.events import EvaluationDone
+from gpupanel.domain.problem import Severity
+from gpupanel.runs.status import RunStatus
+from gpupanel.ui import formatting
+from gpupanel.ui.panels.evaluation_panel.class_table import ClassTable
+from gpupanel.ui.panels.evaluation_panel.confusion_map import ConfusionMap
+from gpupanel.ui.panels.evaluation_panel.predictions_view import PredictionsView
+from gpupanel.ui.panels.evaluation_panel.totals import Totals
+from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.empty_state import EmptyState
+
+_EVALUATING = (
+    "The model is being evaluated",
+    "Accuracy, a confusion matrix and the figures of each class appear here at the end.",
+)
+_PREDICTING = (
+    "The predictions are being made",
+    "Where the file is appears here once all of them are written: complete or not at all.",
+)
+_WAITING = {"evaluate": _EVALUATING, "predict": _PREDICTING}
+_NOTHING_FOUND = (
+    "Nothing was written",
+    "The run ended before all examples were done, and a part of them would pass for the whole.",
+)
+
+
+class EvaluationPanel(QWidget):
+    """Totals, a confusion matrix and a table of classes; or where the predictions are."""
+
+    folderRequested = Signal()
+    """The run's folder is to be opened in the file manager."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("evaluation_panel")
+        self._task = "evaluate"
+        self._shown: EvaluationDone | None = None
+        self._empty = EmptyState(*_EVALUATING)
+        self._totals = Totals()
+        self._map = ConfusionMap()
+        self._table = ClassTable()
+        self._values_words = QLabel(
+            "The data has values in place of classes, so there are no classes to confuse."
+        )
+        self._values_words.setProperty("tone", "muted")
+        self._assumed = QLabel()
+        self._assumed.setObjectName("evaluation_assumed")
+        self._assumed.setWordWrap(True)
+        self._assumed.setTextFormat(Qt.TextFormat.PlainText)
+        self._predictions = PredictionsView()
+        self._predictions.folderRequested.connect(self.folderRequested)
+        self._table.classChosen.connect(self._map.choose)
+        self._stack = QStackedLayout()
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(self._evaluation_page())
+        self._stack.addWidget(self._predictions)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GRID)
+        column.addWidget(self._assumed)
+        column.addLayout(self._stack, 1)
+        self._assumed.hide()
+
+    def begin(self, task: str) -> None:
+        """Show that a run of this task was begun.
+
+        Args:
+            task: ``evaluate`` or ``predict``.
+        """
+        self._task = task
+        self._shown = None
+        self._empty.setTexts(*_WAITING[task])
+        self._assumed.hide()
+        self._stack.setCurrentWidget(self._empty)
+
+    def setStatus(self, status: RunStatus, folder: Path) -> None:
+        """Show what the run found, once it did.
+
+        Args:
+            status: Where the run stands.
+            folder: The run's directory.
+        """
+        self._show_assumed(status)
+        if status.evaluation is not None:
+            self._show_evaluation(status, status.evaluation)
+        elif status.predictions is not None:
+            path = folder / status.predictions
+            self._predictions.setPredictions(path, status.examples, status.examples_per_second)
+            self._stack.setCurrentWidget(self._predictions)
+        elif status.has_ended:
+            self._empty.setTexts(*_NOTHING_FOUND)
+        elif status.examples_total is not None:
+            title, sentence = _WAITING[self._task]
+            done = formatting.count(status.examples)
+            total = formatting.count(status.examples_total)
+            self._empty.setTexts(f"{title}: {done} of {total}", sentence)
+
+    def _show_assumed(self, status: RunStatus) -> None:
+        hints = [each.message for each in status.problems if each.severity is Severity.HINT]
+        self._assumed.setText("\n".join(hints))
+        self._assumed.setVisible(bool(hints))
+
+    def _evaluation_page(self) -> QWidget:
+        scroll = QScrollArea()
+        scroll.setWidgetResizable(True)
+        scroll.setWidget(self._map)
+        self._map.setProperty("page", "true")
+        card = QFrame()
+        card.setProperty("card", "true")
+        inside = QVBoxLayout(card)
+        inside.setContentsMargins(2 * GRID, GRID, GRID, GRID)
+        inside.addWidget(scroll)
+        self._classes = QWidget()
+        row = QHBoxLayout(self._classes)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(GRID)
+        row.addWidget(card, 1)
+        row.addWidget(self._table)
+        page = QWidget()
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GRID)
+        column.addWidget(self._totals)
+        column.addWidget(self._classes, 1)
+        column.addWidget(self._values_words)
+        column.addStretch(0)
+        return page
+
+    def _show_evaluation(self, status: RunStatus, found: EvaluationDone) -> None:
+        self._totals.setStatus(status)
+        self._stack.setCurrentIndex(1)
+        if found == self._shown:
+            return
+        self._shown = found
+        has_classes = bool(found.confusion)
+        self._classes.setVisible(has_classes)
+        self._values_words.setVisible(not has_classes)
+        if has_classes:
+            matrix = ConfusionMatrix(counts=found.confusion, class_names=found.class_names)
+            self._map.setMatrix(matrix)
+            self._table.setMatrix(matrix)

@@ -1,0 +1,96 @@
+"""Where the predictions of a run are, and what is in the file."""
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from gpupanel.ui import formatting
+from gpupanel.ui.theme import GRID
+
+_WIDEST = 640
+_CONTENTS = {
+    ".npz": "The file holds NumPy arrays: index (the example's position in the data), predicted "
+    "and probabilities (or values), label where it is known, class_names. numpy.load reads it.",
+    ".csv": "The file is a table: index (the example's position in the data), the predicted class "
+    "by name and number and the probability of each (or the value), label where it is known.",
+}
+
+
+class PredictionsView(QWidget):
+    """The file's place, with buttons to open its folder and to copy its path."""
+
+    folderRequested = Signal()
+    """The folder that holds the file is to be opened."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._title = QLabel(self)
+        self._title.setProperty("role", "title")
+        self._path = QLabel(self)
+        self._path.setObjectName("predictions_path")
+        self._path.setTextFormat(Qt.TextFormat.PlainText)
+        self._path.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse
+            | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self._contents = QLabel(self)
+        self._contents.setProperty("tone", "muted")
+        for label in (self._path, self._contents):
+            label.setWordWrap(True)
+        self._folder = QPushButton("Open &folder", self)
+        self._folder.setProperty("role", "primary")
+        self._folder.setToolTip("Opens the run's folder, where the file is, in the file manager")
+        self._copy = QPushButton("&Copy path", self)
+        self._copy.setToolTip("Copies the whole path of the file")
+        self._folder.clicked.connect(self.folderRequested)
+        self._copy.clicked.connect(self._copy_path)
+        self._compose()
+
+    def setPredictions(self, path: Path, examples: int, speed: float | None) -> None:
+        """Say where they are.
+
+        Args:
+            path: The file.
+            examples: How many predictions it holds.
+            speed: Examples a second.
+        """
+        self._title.setText(
+            f"{formatting.count(examples)} predictions are saved, made at {formatting.rate(speed)}"
+        )
+        self._path.setText(_breakable(path))
+        self._path.setAccessibleName(str(path))
+        self._whole_path = str(path)
+        self._contents.setText(_CONTENTS.get(path.suffix, ""))
+
+    def _compose(self) -> None:
+        self._whole_path = ""
+        card = QFrame(self)
+        card.setProperty("card", "true")
+        card.setMaximumWidth(_WIDEST)
+        column = QVBoxLayout(card)
+        column.setContentsMargins(3 * GRID, 3 * GRID, 3 * GRID, 3 * GRID)
+        column.setSpacing(GRID)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(GRID)
+        buttons.addWidget(self._folder)
+        buttons.addWidget(self._copy)
+        buttons.addStretch(1)
+        for label in (self._title, self._path, self._contents):
+            column.addWidget(label)
+        column.addSpacing(GRID)
+        column.addLayout(buttons)
+        middle = QHBoxLayout(self)
+        middle.addStretch(1)
+        middle.addWidget(card, 8, Qt.AlignmentFlag.AlignVCenter)
+        middle.addStretch(1)
+
+    @Slot()
+    def _copy_path(self) -> None:
+        QGuiApplication.clipboard().setText(self._whole_path)
+
+
+def _breakable(path: Path) -> str:
+    """The path with places where a line may end: a path has no spaces to break at."""
+    return str(path).replace("/", "/\N{ZERO WIDTH SPACE}")

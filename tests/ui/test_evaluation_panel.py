@@ -1,0 +1,197 @@
+"""What evaluating and predicting found, as it is shown."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QLabel, QPushButton
+
+from gpupanel.domain.confusion import ConfusionMatrix
+from gpupanel.domain.events import EvaluationDone
+from gpupanel.domain.outcome import Metrics, Outcome
+from gpupanel.domain.problem import Problem, Severity
+from gpupanel.runs.status import RunStage, RunStatus
+from gpupanel.ui import formatting, theme
+from gpupanel.ui.panels.evaluation_panel import EvaluationPanel
+from gpupanel.ui.panels.evaluation_panel.class_table import ClassTable
+from gpupanel.ui.panels.evaluation_panel.confusion_map import ConfusionMap
+from gpupanel.ui.widgets.empty_state import EmptyState
+
+FOLDER = Path("/runs/one")
+PETS = EvaluationDone(
+    time_s=0.0,
+    examples=20,
+    metrics=Metrics(loss=0.25, accuracy=0.85),
+    confusion=((8, 2, 0), (1, 9, 0), (0, 0, 0)),
+    class_names=("cat", "dog", "unicorn"),
+)
+ENDED = RunStatus(stage=RunStage.ENDED, outcome=Outcome.COMPLETED, examples_per_second=12_345.0)
+
+
+@pytest.fixture
+def panel(qtbot):
+    panel = EvaluationPanel()
+    qtbot.addWidget(panel)
+    panel.resize(920, 560)
+    panel.show()
+    return panel
+
+
+def evaluated(found: EvaluationDone) -> RunStatus:
+    return ENDED.model_copy(update={"evaluation": found, "examples": found.examples})
+
+
+def matrix_of(count: int) -> ConfusionMatrix:
+    counts = tuple(tuple(int(row == column) for column in range(count)) for row in range(count))
+    return ConfusionMatrix(counts=counts, class_names=tuple(f"class {n}" for n in range(count)))
+
+
+def cells(table: ClassTable, column: int) -> list[str]:
+    model = table.model()
+    return [model.index(row, column).data() for row in range(model.rowCount())]
+
+
+def texts(panel) -> list[str]:
+    return [label.text() for label in panel.findChildren(QLabel) if label.isVisible()]
+
+
+def test_that_it_says_what_will_appear_and_how_far_it_is(panel):
+    panel.begin("evaluate")
+    empty = panel.findChild(EmptyState)
+    assert empty.isVisible()
+    assert "confusion matrix" in empty.text()
+    panel.begin("predict")
+    panel.setStatus(RunStatus(examples=1024, examples_total=1797), FOLDER)
+    assert "1,024 of 1,797" in empty.text()
+
+
+def test_that_an_evaluation_is_told_with_all_its_figures(panel):
+    panel.begin("evaluate")
+    panel.setStatus(evaluated(PETS), FOLDER)
+
+    shown = texts(panel)
+    assert {"85.0 %", "0.2500", "20", "12,345 ex/s"} <= set(shown)
+    assert "Mean absolute error" not in shown
+    table = panel.findChild(ClassTable, "class_table")
+    assert cells(table, 0) == ["cat", "dog", "unicorn"]
+    assert cells(table, 1) == ["88.9 %", "81.8 %", formatting.DASH]
+    assert cells(table, 2) == ["80.0 %", "90.0 %", formatting.DASH]
+    assert cells(table, 4) == ["10", "10", "0"]
+    assert cells(table, 5) == ["dog (2)", "cat (1)", ""]
+    assert panel.findChild(ConfusionMap).isVisible()
+
+
+def test_that_classes_are_sorted_by_number_not_by_text(panel):
+    panel.begin("evaluate")
+    panel.setStatus(evaluated(PETS), FOLDER)
+    table = panel.findChild(ClassTable)
+    table.sortByColumn(2, Qt.SortOrder.DescendingOrder)
+    assert cells(table, 0) == ["dog", "cat", "unicorn"]
+    table.sortByColumn(0, Qt.SortOrder.AscendingOrder)
+    assert cells(table, 0) == ["cat", "dog", "unicorn"]
+
+
+def test_that_a_chosen_class_is_framed_whatever_the_order(panel, qtbot):
+    panel.begin("evaluate")
+    panel.setStatus(evaluated(PETS), FOLDER)
+    table, confusion = panel.findChild(ClassTable), panel.findChild(ConfusionMap)
+    table.sortByColumn(2, Qt.SortOrder.DescendingOrder)
+    before = confusion.grab().toImage()
+    with qtbot.waitSignal(table.classChosen) as chosen:
+        table.selectRow(0)
+    assert chosen.args == [1]
+    assert confusion.grab().toImage() != before
+    with qtbot.waitSignal(table.classChosen) as chosen:
+        table.clearSelection()
+    assert chosen.args == [None]
+    assert confusion.grab().toImage() == before
+
+
+def test_that_values_have_totals_and_no_classes(panel):
+    metrics = Metrics(loss=4.5, mean_absolute_error=1.5)
+    panel.begin("evaluate")
+    found = EvaluationDone(time_s=0.0, examples=7, metrics=metrics)
+    panel.setStatus(evaluated(found), FOLDER)
+
+    shown = texts(panel)
+    assert {"4.500", "1.500", "Mean absolute error"} <= set(shown)
+    assert "Accuracy" not in shown
+    assert not panel.findChild(ClassTable).isVisible()
+    assert any("no classes to confuse" in text for text in shown)
+
+
+def test_that_predictions_are_found_and_their_folder_opened(panel, qtbot):
+    status = ENDED.model_copy(update={"predictions": "predictions.csv", "examples": 359})
+    panel.begin("predict")
+    panel.setStatus(status, FOLDER)
+
+    shown = texts(panel)
+    assert any("359 predictions are saved" in text for text in shown)
+    assert any("table" in text for text in shown)
+    path = panel.findChild(QLabel, "predictions_path")
+    assert path.accessibleName() == "/runs/one/predictions.csv"
+    folder, copy = (button for button in panel.findChildren(QPushButton) if button.isVisible())
+    with qtbot.waitSignal(panel.folderRequested):
+        qtbot.mouseClick(folder, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(copy, Qt.MouseButton.LeftButton)
+    assert QGuiApplication.clipboard().text() == "/runs/one/predictions.csv"
+
+
+def test_that_a_run_that_was_stopped_says_that_nothing_was_written(panel):
+    panel.begin("predict")
+    panel.setStatus(ENDED.model_copy(update={"outcome": Outcome.STOPPED}), FOLDER)
+    assert "Nothing was written" in panel.findChild(EmptyState).text()
+
+
+def test_that_what_was_assumed_is_said_until_the_next_run(panel):
+    hint = Problem(code="model_outputs_assumed", severity=Severity.HINT, message="Taken as logits.")
+    panel.begin("evaluate")
+    panel.setStatus(evaluated(PETS).model_copy(update={"problems": (hint,)}), FOLDER)
+    assert "Taken as logits." in texts(panel)
+    panel.begin("evaluate")
+    assert "Taken as logits." not in texts(panel)
+
+
+@pytest.fixture
+def confusion(qtbot) -> ConfusionMap:
+    widget = ConfusionMap()
+    qtbot.addWidget(widget)
+    widget.resize(480, 480)
+    return widget
+
+
+@pytest.mark.parametrize("count", [2, 10, 100])
+def test_that_the_diagonal_is_painted_and_told_cell_by_cell(confusion, count):
+    confusion.setMatrix(matrix_of(count))
+    confusion.resize(confusion.minimumSizeHint().expandedTo(confusion.size()))
+    image = confusion.grab().toImage()
+    found = {
+        confusion.cell_at(QPointF(x, y)): image.pixelColor(x, y)
+        for x in range(0, image.width(), 2)
+        for y in range(0, image.height(), 2)
+        if image.pixelColor(x, y) == theme.current().color("accent")
+    }
+    assert set(found) == {(number, number) for number in range(count)}
+    assert "class 1: 1 of 1 right" in confusion.accessibleDescription()
+
+
+def test_that_tooltips_count_examples_in_a_sentence(confusion):
+    matrix = ConfusionMatrix(counts=PETS.confusion, class_names=PETS.class_names)
+    confusion.setMatrix(matrix)
+    grid, cell = confusion._grid(), confusion._cell()
+
+    def words(row: int, column: int) -> str:
+        inside = QPointF((column + 0.5) * cell, (row + 0.5) * cell)
+        return confusion._words_at(grid.topLeft() + inside)
+
+    assert words(0, 1) == "2 of 10 examples of cat were taken for dog (20.0 %)."
+    assert words(1, 0) == "1 of 10 examples of dog was taken for cat (10.0 %)."
+    assert words(2, 2).endswith(f"taken for unicorn ({formatting.DASH}).")
+    assert "diagonal" in confusion._words_at(QPointF(1.0, 1.0))
+
+
+def test_that_an_empty_map_paints_nothing_and_breaks_nothing(confusion):
+    assert confusion.cell_at(QPointF(100.0, 100.0)) is None
+    confusion.choose(None)
+    assert not confusion.grab().isNull()
