@@ -1,14 +1,17 @@
 """The variables of model and optimizer as arrays, and back."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-import keras
 import numpy as np
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.examples import Array
 
-Variables = Mapping[str, keras.Variable]
+if TYPE_CHECKING:
+    import keras
+
+Variables = Mapping[str, "keras.Variable"]
 
 
 def read_variables(variables: Variables) -> dict[str, Array]:

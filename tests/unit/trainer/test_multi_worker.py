@@ -1,0 +1,187 @@
+"""Several workers, each a real process: the mathematics of one device, bit by bit the same."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from gpupanel.domain.data import DataCache, ImagesData
+from gpupanel.domain.model import CnnModel, MlpModel
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.training import Optimizer
+from gpupanel.planning.prepare import prepare
+from gpupanel.runs.cluster import process_environments
+from gpupanel.runs.launcher import create_run
+from tests.fakes.devices import CPU_ONLY
+from tests.unit.trainer.conftest import MakeRun
+from tests.unit.trainer.trained_runs import changed, last_metrics, profile, train_all, variables
+
+pytestmark = pytest.mark.tensorflow
+
+_PATIENCE_S = 240.0
+
+NORMED = MlpModel(hidden=(32,), batch_norm=True)
+EVERYTHING = CnnModel(filters=(4,), batch_norm=True, dropout=0.2)
+SGD = changed(clip_norm=0.5)
+ADAM = changed(optimizer=Optimizer.ADAM, momentum=0.0, learning_rate=3e-3, clip_norm=0.5)
+ACCUMULATED = SGD.model_copy(update={"accumulation_steps": 3})
+COMPILED = SGD.model_copy(update={"jit_compile": True})
+
+ALIKE: dict[str, Profile] = {
+    "sgd": profile(SGD),
+    "adam": profile(ADAM),
+    "accumulated": profile(ACCUMULATED),
+    "compiled": profile(COMPILED),
+    "normed": profile(model=NORMED),
+}
+"""Runs that one device trains, too."""
+
+TWO: dict[str, tuple[str, Sequence[int]]] = {
+    "sgd, 32 + 32": ("sgd", [32, 32]),
+    "sgd, 48 + 16": ("sgd", [48, 16]),
+    "sgd, 64 + 0": ("sgd", [64, 0]),
+    "adam, 48 + 16": ("adam", [48, 16]),
+    "accumulated, 60 + 4": ("accumulated", [60, 4]),
+    "compiled, 48 + 16": ("compiled", [48, 16]),
+    "normed, 48 + 16": ("normed", [48, 16]),
+}
+THREE: dict[str, tuple[str, Sequence[int]]] = {
+    "sgd, 22 + 21 + 21": ("sgd", [22, 21, 21]),
+    "accumulated, 40 + 20 + 4": ("accumulated", [40, 20, 4]),
+}
+
+
+def on_workers(one: Profile, shares: Sequence[int]) -> Profile:
+    strategy = StrategySettings(
+        kind=StrategyKind.MULTI_WORKER, workers=len(shares), shares=tuple(shares)
+    )
+    return one.model_copy(update={"strategy": strategy})
+
+
+def train_gang(root: Path, profiles: Mapping[str, Profile]) -> dict[str, RunLayout]:
+    """Train runs of the same number of workers, one after the other, in one gang."""
+    layouts = {}
+    for name, one in profiles.items():
+        plan = prepare(one, CPU_ONLY).plan
+        assert plan is not None
+        layouts[name] = create_run(one, plan, root)
+    command = [sys.executable, str(Path(__file__).with_name("train_gang.py"))]
+    command += [str(layout.root) for layout in layouts.values()]
+    workers = []
+    for place, environment in enumerate(process_environments(plan)):
+        with (root / f"{place}.log").open("wb") as log:
+            variables = {**os.environ, **environment, "TF_CPP_MIN_LOG_LEVEL": "3"}
+            workers.append(subprocess.Popen(command, stdout=log, stderr=log, env=variables))
+    try:
+        for place, worker in enumerate(workers):
+            status = worker.wait(_PATIENCE_S)
+            assert status == 0, (root / f"{place}.log").read_text()[-4000:]
+    finally:
+        for worker in workers:
+            worker.kill()
+            worker.wait()
+    return layouts
+
+
+@pytest.fixture(scope="module")
+def one_device(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[str, RunLayout]:
+    plans = {name: (one, [64]) for name, one in ALIKE.items()}
+    return train_all(tmp_path_factory.mktemp("one"), make_run, plans)
+
+
+@pytest.fixture(scope="module")
+def gangs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, RunLayout]:
+    root = tmp_path_factory.mktemp("gangs")
+    pictures = images(root / "images")
+    streamed = profile(changed(epochs=1, learning_rate=0.01), data=pictures)
+    kept = pictures.model_copy(update={"cache": DataCache.MEMORY})
+    two = {name: on_workers(ALIKE[one], shares) for name, (one, shares) in TWO.items()}
+    two["everything"] = on_workers(profile(ADAM, model=EVERYTHING), [60, 4])
+    two["images from disk"] = on_workers(streamed, [48, 16])
+    two["images in memory"] = on_workers(streamed.model_copy(update={"data": kept}), [48, 16])
+    three = {name: on_workers(ALIKE[one], shares) for name, (one, shares) in THREE.items()}
+    return train_gang(root / "two", two) | train_gang(root / "three", three)
+
+
+def images(folder: Path) -> ImagesData:
+    random = np.random.default_rng(3)
+    for name in ("dark", "light"):
+        (folder / name).mkdir(parents=True)
+        for number in range(60):
+            pixels = random.integers(0, 128, (9, 9, 3)) + (100 if name == "light" else 0)
+            Image.fromarray(pixels.astype(np.uint8)).save(folder / name / f"{number}.png")
+    return ImagesData(
+        path=str(folder), image_size=(8, 8), cache=DataCache.NONE, validation_fraction=0.3
+    )
+
+
+def furthest(one: Mapping[str, np.ndarray], other: Mapping[str, np.ndarray]) -> float:
+    """The greatest difference of two states, relative to the size of the variable."""
+    assert one.keys() == other.keys()
+    return max(
+        float(np.abs(one[name] - other[name]).max() / max(np.abs(one[name]).max(), 1e-12))
+        for name in one
+    )
+
+
+def states(layout: RunLayout) -> list[dict[str, np.ndarray]]:
+    """What each worker's variables held at the end."""
+    found = []
+    for path in sorted(layout.root.glob("state-*.npz")):
+        with np.load(path) as arrays:
+            found.append({name: arrays[name] for name in arrays})
+    return found
+
+
+@pytest.mark.parametrize("name", [*TWO, *THREE])
+def test_that_workers_reach_the_weights_and_metrics_of_one_device(
+    one_device: dict[str, RunLayout], gangs: dict[str, RunLayout], name: str
+) -> None:
+    alone = one_device[(TWO | THREE)[name][0]]
+
+    assert furthest(variables(alone), variables(gangs[name])) < 1e-5
+    expected = last_metrics(alone).model_dump(exclude_none=True)
+    measured = last_metrics(gangs[name]).model_dump(exclude_none=True)
+    assert measured == pytest.approx(expected, rel=1e-5)
+    # How many are right is counted: no rounding.
+    assert measured["accuracy"] == expected["accuracy"]
+    assert measured["val_accuracy"] == expected["val_accuracy"]
+
+
+@pytest.mark.parametrize("name", [*TWO, *THREE, "everything", "images from disk"])
+def test_that_all_workers_hold_the_same_bits(gangs: dict[str, RunLayout], name: str) -> None:
+    first, *others = states(gangs[name])
+
+    assert len(others) == (2 if name in THREE else 1)
+    for other in others:
+        assert {key: value.tobytes() for key, value in first.items()} == {
+            key: value.tobytes() for key, value in other.items()
+        }
+
+
+def test_that_everything_together_learns(gangs: dict[str, RunLayout]) -> None:
+    metrics = last_metrics(gangs["everything"])
+
+    assert metrics.val_accuracy is not None
+    assert metrics.val_accuracy > 0.5  # guessing: 0.1
+
+
+def test_that_where_images_are_kept_changes_nothing(gangs: dict[str, RunLayout]) -> None:
+    from_disk, in_memory = gangs["images from disk"], gangs["images in memory"]
+
+    assert furthest(variables(from_disk), variables(in_memory)) < 1e-6
+
+
+def test_that_only_one_worker_tells_and_saves(gangs: dict[str, RunLayout]) -> None:
+    layout = gangs["sgd, 48 + 16"]
+    epochs = [line for line in layout.events.read_text().splitlines() if '"epoch_done"' in line]
+
+    assert len(epochs) == 3
+    assert layout.model.is_file()

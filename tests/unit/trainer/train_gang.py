@@ -1,0 +1,46 @@
+"""One worker of a gang that trains several run directories, one after the other.
+
+``python train_gang.py RUN_DIR...`` with ``TF_CONFIG`` and ``GPUPANEL_PROCESS``, as a supervisor
+starts it. Each run gets a ``state-PLACE.npz``: what this worker's variables hold at the end.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.trainer import training
+from gpupanel.trainer.event_writer import EventWriter
+from gpupanel.trainer.interruptions import Interruptions
+from gpupanel.trainer.learner import Learner, make_learner
+from gpupanel.trainer.loop.record import TrainingRecord
+from gpupanel.trainer.start_up import read_split
+from gpupanel.trainer.started_run import read_started_run
+
+learners: list[Learner] = []
+
+
+def remembered_learner(*arguments: object) -> Learner:
+    learners.append(make_learner(*arguments))
+    return learners[-1]
+
+
+def train_all(layouts: list[RunLayout]) -> None:
+    training.make_learner = remembered_learner
+    joined = None
+    for layout in layouts:
+        run = read_started_run(layout)
+        with EventWriter(layout.events, leads=run.leads) as events:
+            joined = joined or training.prepare_devices(run, events)
+            interruptions = Interruptions(layout.requests, events, leads=run.leads)
+            parts = read_split(run, print)
+            training.train(run, parts, events, interruptions, TrainingRecord(), joined)
+        np.savez(layout.root / f"state-{run.place}.npz", **learners[-1].state())
+
+
+train_all([RunLayout(Path(argument)) for argument in sys.argv[1:]])
+sys.stdout.flush()
+sys.stderr.flush()
+os._exit(0)  # as the trainer does: TensorFlow waits for peers otherwise
