@@ -1,17 +1,21 @@
-"""The Live tab: the run that is shown, its curves and its log."""
+"""The Live tab: the run that is shown, its curves or what it found, and its log."""
 
-from PySide6.QtCore import Qt, QUrl, Slot
+from PySide6.QtCore import Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.follower import FollowedRun
 from gpupanel.runs.status import RunStatus
+from gpupanel.ui.panels.evaluation_panel import EvaluationPanel
 from gpupanel.ui.panels.live_panel import LivePanel
 from gpupanel.ui.panels.log_panel import LogPanel
 from gpupanel.ui.panels.run_banner import RunBanner
+from gpupanel.ui.panels.run_parts import RunPartsPanel
+from gpupanel.ui.run_actions import restart_words, run_actions
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.run_state import status_words
 from gpupanel.ui.session import Session
@@ -20,7 +24,12 @@ from gpupanel.ui.workers.run_worker import RunFacts
 
 
 class LivePage(QWidget):
-    """Binds plots, log and banner to the run that is shown: a live one and a past one alike."""
+    """Binds plots, findings, log and banner to the run that is shown, be it live or past."""
+
+    evaluateRequested = Signal(object, str)
+    """A trained model is to be measured: its :class:`Profile` or ``None``, and its path."""
+    keepSharesRequested = Signal(object)
+    """The shares that the run measured are to be given ones: a tuple of int."""
 
     def __init__(
         self, session: Session, control: RunControl, parent: QWidget | None = None
@@ -29,12 +38,18 @@ class LivePage(QWidget):
         self._session = session
         self._control = control
         self._plan: LaunchPlan | None = None
+        self._facts: RunFacts | None = None
         self._waiting: list[FollowedRun] = []
         self.banner = RunBanner()
+        self.parts = RunPartsPanel()
         self.live = LivePanel()
+        self.evaluation = EvaluationPanel()
+        self._findings = QStackedWidget()
+        self._findings.addWidget(self.live)
+        self._findings.addWidget(self.evaluation)
         self.log = LogPanel()
         splitter = QSplitter(Qt.Orientation.Vertical)
-        splitter.addWidget(self.live)
+        splitter.addWidget(self._findings)
         splitter.addWidget(self.log)
         splitter.setStretchFactor(0, 5)
         splitter.setStretchFactor(1, 1)
@@ -43,34 +58,46 @@ class LivePage(QWidget):
         layout.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, GRID)
         layout.setSpacing(GRID)
         layout.addWidget(self.banner)
+        layout.addWidget(self.parts)
         layout.addWidget(splitter, 1)
         self._connect()
 
     def _connect(self) -> None:
         self._session.inventoryChanged.connect(self._show_devices)
-        self._session.runChanged.connect(self._show_way_back)
+        self._session.runChanged.connect(self._show_ways_on)
         self._control.shownChanged.connect(self._begin)
         self._control.shownOpened.connect(self._on_opened)
         self._control.followed.connect(self._add)
         self._control.shownStatusChanged.connect(self._show_status)
         self.banner.returnRequested.connect(self._return)
         self.banner.folderRequested.connect(self._open_folder)
+        self.banner.resumeRequested.connect(self._control.resume)
+        self.banner.evaluateRequested.connect(self._evaluate)
+        self.parts.keepRequested.connect(self.keepSharesRequested)
+        self.evaluation.folderRequested.connect(self._open_folder)
 
     @Slot(object)
     def _begin(self, layout: RunLayout) -> None:
-        self._plan = None
+        self._plan = self._facts = None
         self._waiting = []
+        self.parts.setRun(None)
         self.live.clear()
+        self._findings.setCurrentWidget(self.live)
         self.log.clear(layout.trainer_log)
         self.banner.setRun(layout.name, "")
         self.banner.setProblem(None)
+        self.banner.setStory("")
         self._show_devices()
-        self._show_way_back()
+        self._show_ways_on()
 
     @Slot(object)
     def _on_opened(self, facts: RunFacts) -> None:
-        self._plan = facts.plan
+        self._plan, self._facts = facts.plan, facts
+        self.parts.setRun(facts.plan)
         self._show_devices()
+        if facts.profile is not None and facts.profile.task != "train":
+            self.evaluation.begin(facts.profile.task)
+            self._findings.setCurrentWidget(self.evaluation)
 
     @Slot(object)
     def _add(self, followed: FollowedRun) -> None:
@@ -87,22 +114,27 @@ class LivePage(QWidget):
         layout = self._control.shown
         if layout is not None:
             self.banner.setRun(layout.name, status_words(status))
-        problem = status.ending_problem
-        if problem is None and status.problems:
-            problem = status.problems[-1]
-        self.banner.setProblem(problem, status.log_tail)
+            self.evaluation.setStatus(status, layout.root)
+        self.parts.setStatus(status)
+        self.banner.setStory(restart_words(status))
+        self.banner.setProblem(_problem_to_tell(status), status.log_tail)
+        self._show_ways_on()
 
     @Slot()
-    def _show_way_back(self) -> None:
+    def _show_ways_on(self) -> None:
         elsewhere = self._control.active not in (None, self._control.shown)
         self.banner.setReturnVisible(visible=elsewhere)
+        shown = self._control.shown_status
+        self.banner.setActions(run_actions(self._session.run_state, shown))
 
     @Slot()
     def _show_devices(self) -> None:
         inventory = self._session.inventory
         if inventory is None:
             return
-        self.live.setDevices(with_devices_of(self._plan, inventory))
+        inventory = with_devices_of(self._plan, inventory)
+        self.parts.setInventory(inventory)
+        self.live.setDevices(inventory)
         waiting, self._waiting = self._waiting, []
         for followed in waiting:
             self._add(followed)
@@ -113,9 +145,22 @@ class LivePage(QWidget):
             self._control.open(self._control.active)
 
     @Slot()
+    def _evaluate(self) -> None:
+        if self._facts is not None:
+            self.evaluateRequested.emit(self._facts.profile, str(self._facts.layout.model))
+
+    @Slot()
     def _open_folder(self) -> None:
         if self._control.shown is not None:
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._control.shown.root)))
+
+
+def _problem_to_tell(status: RunStatus) -> Problem | None:
+    """What ended the run, or what it told last; not what it was started again for."""
+    if status.ending_problem is not None or not status.problems:
+        return status.ending_problem
+    last, restarted = status.problems[-1], status.restarted
+    return None if restarted is not None and last == restarted.problem else last
 
 
 def with_devices_of(plan: LaunchPlan | None, inventory: DeviceInventory) -> DeviceInventory:

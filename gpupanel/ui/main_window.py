@@ -4,13 +4,14 @@ from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QSettings, Qt, Slot
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QMainWindow, QSplitter, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow, QSplitter, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.history import RunSummary
 from gpupanel.ui.live_page import LivePage
+from gpupanel.ui.main_tabs import MainTabs
 from gpupanel.ui.panels.device_panel import DevicePanel
 from gpupanel.ui.panels.profile_bar import ProfileBar
 from gpupanel.ui.panels.progress_panel import ProgressPanel
@@ -85,15 +86,7 @@ class MainWindow(QMainWindow):
         self._questions.tell("Something unexpected happened.", (problem,))
 
     def _compose(self) -> None:
-        self.tabs = QTabWidget()
-        self.tabs.setObjectName("main_tabs")
-        self.tabs.setDocumentMode(True)
-        for page, title, tip in (
-            (self.session_page, "Session", "What is trained, on what, and what will happen"),
-            (self.live_page, "Live", "Curves, devices and log of a run while it goes on"),
-            (self.runs, "Runs", "Past runs, to be looked at again"),
-        ):
-            self.tabs.setTabToolTip(self.tabs.addTab(page, title), tip)
+        self.tabs = MainTabs(self.session_page, self.live_page, self.runs)
         splitter = QSplitter(Qt.Orientation.Horizontal)
         splitter.setChildrenCollapsible(False)
         splitter.addWidget(self.devices)
@@ -124,10 +117,13 @@ class MainWindow(QMainWindow):
         self.session.preparationChanged.connect(self._show_run)
         self.session.runChanged.connect(self._show_run)
         self.control.shownStatusChanged.connect(self._show_run)
-        self.control.launched.connect(self._show_live)
+        self.control.launched.connect(self.tabs.show_live)
         self.control.launched.connect(self._history.refresh)
         self.control.ended.connect(self._history.refresh)
         self.control.refused.connect(self._tell_refusal)
+        self.live_page.evaluateRequested.connect(self.session_page.evaluate)
+        self.live_page.evaluateRequested.connect(self.tabs.show_session)
+        self.live_page.keepSharesRequested.connect(self.session_page.choose_shares)
         self.runs.runOpened.connect(self._open_run)
         self.runs.refreshRequested.connect(self._history.refresh)
         self._history.listed.connect(self._on_listed)
@@ -144,14 +140,10 @@ class MainWindow(QMainWindow):
         pids = status.pids if session.run_state.is_busy and status is not None else ()
         self.devices.setOwnProcesses(frozenset(pids))
 
-    @Slot()
-    def _show_live(self) -> None:
-        self.tabs.setCurrentWidget(self.live_page)
-
     @Slot(object)
     def _open_run(self, path: Path) -> None:
         self.control.open(RunLayout(path.absolute()))
-        self._show_live()
+        self.tabs.show_live()
 
     @Slot(object)
     def _on_listed(self, runs: tuple[RunSummary, ...]) -> None:
@@ -160,7 +152,7 @@ class MainWindow(QMainWindow):
         going = next((run for run in runs if run.is_running), None)
         if is_first and going is not None and self.control.shown is None:
             self.control.follow(RunLayout(going.path))
-            self._show_live()
+            self.tabs.show_live()
 
     @Slot(int)
     def _on_tab_changed(self) -> None:

@@ -32,7 +32,7 @@ class RunControl(QObject):
     ended = Signal(object)
     """The active run has ended: its last :class:`RunStatus`."""
     launched = Signal(object)
-    """A run was started here: its :class:`RunLayout`."""
+    """A run was started here, or started again: its :class:`RunLayout`."""
     refused = Signal(object)
     """Problems because of which nothing was started or asked."""
 
@@ -73,6 +73,14 @@ class RunControl(QObject):
             return
         self._session.set_run(RunState.LAUNCHING, None)
         self._launcher.launch(self._session.profile, preparation.plan, self._runs_dir)
+
+    @Slot()
+    def resume(self) -> None:
+        """Let the shown run go on from its last checkpoint, unless another one goes on."""
+        if self.shown is None or self._session.run_state.is_busy:
+            return
+        self._session.set_run(RunState.LAUNCHING, None)
+        self._launcher.resume(self.shown)
 
     @Slot()
     def stop(self) -> None:

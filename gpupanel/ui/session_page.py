@@ -17,7 +17,7 @@ from gpupanel.ui.panels.strategy_panel import StrategyPanel
 from gpupanel.ui.panels.task_panel import TaskPanel
 from gpupanel.ui.panels.training_panel import TrainingPanel
 from gpupanel.ui.session import Session
-from gpupanel.ui.task_choices import TaskChoices, TaskSwitch
+from gpupanel.ui.task_choices import TaskChoices, TaskSwitch, evaluating
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.workers.preview_worker import PreviewLoader
 
@@ -92,7 +92,7 @@ class SessionPage(QWidget):
         self.model.valueChanged.connect(self._edit)
         self.training.valueChanged.connect(self._edit)
         self.plan.fixRequested.connect(self._apply_fix)
-        self.plan.sharesChosen.connect(self._choose_shares)
+        self.plan.sharesChosen.connect(self.choose_shares)
         self.plan.fieldActivated.connect(self._go_to_field)
         self._session.inventoryChanged.connect(self.strategy.setInventory)
         self._session.inventoryChanged.connect(self.plan.setInventory)
@@ -120,15 +120,24 @@ class SessionPage(QWidget):
     def _choose_task(self, choices: TaskChoices) -> None:
         self._session.edit(self._task_switch.switched(self._session.profile, choices))
 
-    @Slot(object)
-    def _apply_fix(self, fix: Fix) -> None:
-        self._session.apply_fix(fix)
+    @Slot(object, str)
+    def evaluate(self, trained: Profile | None, model_path: str) -> None:
+        """Set everything to measuring the model of a run that was started as ``trained``."""
+        profile = self._session.profile
+        choices = TaskChoices(task="evaluate", inference=profile.inference)
+        profile = self._task_switch.switched(profile, choices)
+        self._session.edit(evaluating(profile, trained, model_path))
 
     @Slot(object)
-    def _choose_shares(self, shares: tuple[int, ...]) -> None:
+    def choose_shares(self, shares: tuple[int, ...]) -> None:
+        """Put these shares into the profile as given numbers."""
         profile = self._session.profile
         strategy = profile.strategy.model_copy(update={"shares": shares})
         self._session.edit(profile.model_copy(update={"strategy": strategy}))
+
+    @Slot(object)
+    def _apply_fix(self, fix: Fix) -> None:
+        self._session.apply_fix(fix)
 
     @Slot(str)
     def _go_to_field(self, field: str) -> None:
@@ -168,6 +177,7 @@ class SessionPage(QWidget):
         if profile.task != self._task:
             self._task = profile.task
             self.strategy.setTask(profile.task)
+            self.plan.setTask(profile.task)
             self.model.setTrains(profile.task == "train")
             self.training.setVisible(profile.task == "train")
 
@@ -179,6 +189,7 @@ class SessionPage(QWidget):
     @Slot()
     def _show_run(self) -> None:
         self._note.setVisible(self._session.run_state.is_busy)
+        self.plan.setRunStatus(self._session.run_status)
 
     @Slot(object)
     def _show_preview(self, preview: DataPreview) -> None:

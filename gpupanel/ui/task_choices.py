@@ -52,16 +52,22 @@ class TaskSwitch:
         return profile.model_copy(update=update)
 
 
-def evaluating(profile: Profile, model_path: str) -> Profile:
-    """The profile that measures what a run of ``profile`` has learned."""
-    return profile.model_copy(
-        update={
-            "name": f"{profile.name}: evaluation"[:200],
-            "task": "evaluate",
-            "model": SavedModel(path=model_path),
-            "strategy": _for_inference(profile.strategy),
-        }
-    )
+def evaluating(profile: Profile, trained: Profile | None, model_path: str) -> Profile:
+    """The profile that measures what a run has learned, on the data that it learned from.
+
+    Args:
+        profile: One whose task is ``evaluate``.
+        trained: As the run was started; ``None`` when that cannot be read any more.
+        model_path: The model that the run saved.
+    """
+    update: dict[str, object] = {"model": SavedModel(path=model_path)}
+    if trained is not None:
+        held_back = "validation" if trained.data.validation_fraction else "all"
+        update["data"] = trained.data
+        # The same seed, so that the same examples are held back.
+        update["training"] = trained.training
+        update["inference"] = profile.inference.model_copy(update={"examples": held_back})
+    return profile.model_copy(update=update)
 
 
 def _for_inference(strategy: StrategySettings) -> StrategySettings:

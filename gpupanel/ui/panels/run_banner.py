@@ -5,6 +5,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from gpupanel.domain.problem import Problem
+from gpupanel.ui.run_actions import RunActions
+from gpupanel.ui.widgets.tips import wrapped
 
 
 class RunBanner(QFrame):
@@ -14,6 +16,10 @@ class RunBanner(QFrame):
     """Back to the run that goes on."""
     folderRequested = Signal()
     """The run's folder is to be opened in the file manager."""
+    resumeRequested = Signal()
+    """The shown run is to go on from its last checkpoint."""
+    evaluateRequested = Signal()
+    """What the shown run has learned is to be measured."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -22,6 +28,9 @@ class RunBanner(QFrame):
         self._title = _text(self, "title")
         self._title.setObjectName("shown_run")
         self._state = _text(self, "", tone="muted")
+        self._story = _text(self, "")
+        self._story.setObjectName("run_story")
+        self._story.setWordWrap(True)
         self._message = _text(self, "", tone="error")
         self._message.setObjectName("run_problem")
         self._hint = _text(self, "")
@@ -31,10 +40,19 @@ class RunBanner(QFrame):
         self._return.setToolTip("Shows the run that goes on again")
         self._folder = QPushButton("Open fol&der", self)
         self._folder.setToolTip("Opens the run's folder: events, log, checkpoints, the model")
+        self._resume = QPushButton("Res&ume", self)
+        self._resume.setObjectName("resume_button")
+        self._evaluate = QPushButton("E&valuate this model", self)
+        self._evaluate.setObjectName("evaluate_button")
+        self._evaluate.setToolTip(
+            "Fills the Session tab in: measures this run's model on every device"
+        )
         self._copy = QPushButton("&Copy details", self)
         self._copy.setToolTip("Copies the sentence, the hint and what stands behind them")
         self._return.clicked.connect(self.returnRequested)
         self._folder.clicked.connect(self.folderRequested)
+        self._resume.clicked.connect(self.resumeRequested)
+        self._evaluate.clicked.connect(self.evaluateRequested)
         self._copy.clicked.connect(self._copy_details)
         self._compose()
         self.setRun("", "")
@@ -55,6 +73,18 @@ class RunBanner(QFrame):
         """Offer the way back to the run that goes on."""
         self._return.setVisible(visible)
 
+    def setActions(self, actions: RunActions) -> None:
+        """Offer what can be done with the run that is shown."""
+        self._resume.setVisible(actions.offers_resume)
+        self._resume.setEnabled(actions.can_resume)
+        self._resume.setToolTip(wrapped(actions.resume_tip))
+        self._evaluate.setVisible(actions.offers_evaluate)
+
+    def setStory(self, words: str) -> None:
+        """Say how the run came to go on after an end; empty: it never had to."""
+        self._story.setText(f"↻ {words}" if words else "")
+        self._story.setVisible(bool(words))
+
     def setProblem(self, problem: Problem | None, log_tail: tuple[str, ...] = ()) -> None:
         """Say what ended the run, or what it complains about."""
         self._trouble.setVisible(problem is not None)
@@ -74,6 +104,8 @@ class RunBanner(QFrame):
         head.addWidget(self._state)
         head.addStretch(1)
         head.addWidget(self._return)
+        head.addWidget(self._resume)
+        head.addWidget(self._evaluate)
         head.addWidget(self._folder)
         self._trouble = QFrame(self)
         self._trouble.setProperty("card", "true")
@@ -89,8 +121,11 @@ class RunBanner(QFrame):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
         layout.addLayout(head)
+        layout.addWidget(self._story)
         layout.addWidget(self._trouble)
         self._trouble.hide()
+        self.setStory("")
+        self.setActions(RunActions())
         self._return.hide()
 
     @Slot()

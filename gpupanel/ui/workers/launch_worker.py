@@ -10,7 +10,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.launcher import launch
+from gpupanel.runs.launcher import launch, resume
 from gpupanel.runs.requests import ask, end_now
 from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
 
@@ -38,6 +38,15 @@ class _LaunchWorker(Worker):
             self.launched.emit(layout)
 
     @Slot(object)
+    def resume(self, layout: RunLayout) -> None:
+        try:
+            resume(layout)
+        except ProblemError as error:
+            self.refused.emit(error.problems)
+        else:
+            self.launched.emit(layout)
+
+    @Slot(object)
     def ask_to_stop(self, layout: RunLayout) -> None:
         try:
             ask(layout, Request.STOP)
@@ -56,10 +65,11 @@ class Launcher(QObject):
     """Launches and steers runs; lives in the GUI thread before the thread that does it."""
 
     launched = Signal(object)
-    """The :class:`RunLayout` of a run that was started."""
+    """The :class:`RunLayout` of a run that was started, or started again."""
     refused = Signal(object)
     """Problems because of which something that was asked for was not done."""
     _launchOrdered = Signal(object)
+    _resumeOrdered = Signal(object)
     _stopOrdered = Signal(object)
     _endOrdered = Signal(object)
 
@@ -68,6 +78,7 @@ class Launcher(QObject):
         self._worker = _LaunchWorker()
         self._thread = WorkerThread(self._worker, "launcher", self)
         self._launchOrdered.connect(self._worker.launch)
+        self._resumeOrdered.connect(self._worker.resume)
         self._stopOrdered.connect(self._worker.ask_to_stop)
         self._endOrdered.connect(self._worker.end_now)
         self._worker.launched.connect(self.launched)
@@ -77,6 +88,10 @@ class Launcher(QObject):
     def launch(self, profile: Profile, plan: LaunchPlan, runs_dir: Path) -> None:
         """Start a run under ``runs_dir``; ``launched`` or ``refused`` follows."""
         self._launchOrdered.emit(LaunchOrder(profile, plan, runs_dir))
+
+    def resume(self, layout: RunLayout) -> None:
+        """Start a run again from its last checkpoint; ``launched`` or ``refused`` follows."""
+        self._resumeOrdered.emit(layout)
 
     def ask_to_stop(self, layout: RunLayout) -> None:
         """Ask a run to finish its step, save and end."""

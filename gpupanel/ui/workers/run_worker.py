@@ -107,8 +107,13 @@ class _RunReader(Worker):
             self.caughtUp.emit()
 
     def _tell(self, followed: FollowedRun) -> None:
+        had_ended = self._status.has_ended
         for event in followed.events:
             self._status = self._status.after(event)
+        if had_ended and not self._status.has_ended and self._poll_timer is not None:
+            # It was started again, from here or from elsewhere.
+            self._has_caught_up = False
+            self._poll_timer.start()
         self._is_unread = True
         self._has_more = followed.has_more or not self._has_caught_up
         self.updated.emit(RunUpdate(followed, self._status))

@@ -8,20 +8,21 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Severity
 from gpupanel.planning.preparation import Preparation
 from gpupanel.planning.tensorflow_calls import tensorflow_calls
+from gpupanel.runs.status import RunStatus
 from gpupanel.ui import theme
 from gpupanel.ui.device_faces import DeviceFaces
 from gpupanel.ui.panels.plan_panel import words
 from gpupanel.ui.panels.plan_panel.calls_box import CallsBox
 from gpupanel.ui.panels.plan_panel.memory_list import MemoryList
 from gpupanel.ui.panels.plan_panel.problem_list import ProblemList
+from gpupanel.ui.panels.plan_panel.process_table import ProcessTable
 from gpupanel.ui.panels.plan_panel.replica_table import ReplicaTable
+from gpupanel.ui.panels.plan_panel.share_part import SharePart
+from gpupanel.ui.task_choices import Task
 from gpupanel.ui.widgets.settings_form import Caption, Note, SettingsCard, column
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
-from gpupanel.ui.widgets.share_bar import ShareBar
-from gpupanel.ui.widgets.share_segment import ShareSegment
 
 _STALE = "Below: the last plan that could be made."
-_DRAG = "Drag a border to give a device more or less of each batch."
 
 
 class PlanPanel(SettingsCard):
@@ -47,14 +48,17 @@ class PlanPanel(SettingsCard):
         self._summary = QLabel()
         self._plan_part = QWidget()
         self._replica_part = QWidget()
-        self._shares = ShareBar()
-        self._shares.setObjectName("share_bar")
-        self._drag = Note(_DRAG)
+        self._task: Task = "train"
+        self._status: RunStatus | None = None
+        self._shares = SharePart()
+        self._processes = ProcessTable()
+        self._process_caption = Caption("Processes")
         self._stale = Note(_STALE)
         self._memory = MemoryList()
         self._problem_caption = Caption("Problems")
         self._problems = ProblemList()
         self._problems.setObjectName("problem_list")
+        self._replica_caption = Caption("Replicas")
         self._replicas = ReplicaTable()
         self._calls = CallsBox()
         self._lay_out()
@@ -67,6 +71,11 @@ class PlanPanel(SettingsCard):
     def preparation(self) -> Preparation:
         """What is shown."""
         return self._preparation
+
+    def setTask(self, task: Task) -> None:
+        """What the run is to do, which the summary tells."""
+        self._task = task
+        self._summary.setText(self._sentence())
 
     def setInventory(self, inventory: DeviceInventory) -> None:
         """The devices of this machine, for their colours, names and memory."""
@@ -84,14 +93,24 @@ class PlanPanel(SettingsCard):
         self._problems.setVisible(bool(preparation.problems))
         self._show_plan()
 
+    def setRunStatus(self, status: RunStatus | None) -> None:
+        """The run that goes on or went on last, for the shares that it measured."""
+        known = None if self._status is None else (self._status.shares, self._status.speeds)
+        self._status = status
+        if known != (None if status is None else (status.shares, status.speeds)):
+            self._show_plan()
+
     def _sentence(self) -> str:
         plan, problems = self._preparation.plan, self._preparation.problems
         if plan is None and not problems:
             return "What a run would do appears here as soon as the devices are known."
-        return words.summary(self._preparation, self._device_labels(plan) if plan else ())
+        return words.summary(
+            self._preparation, self._device_labels(plan) if plan else (), self._task
+        )
 
     def _device_labels(self, plan: LaunchPlan) -> tuple[str, ...]:
-        used = dict.fromkeys(replica.device_key for replica in plan.replicas)
+        places = plan.places or plan.replicas
+        used = dict.fromkeys(place.device_key for place in places)
         names = {device.key: device.name for device in plan.devices}
         return tuple(self._faces.label(key, names.get(key, "")) for key in used)
 
@@ -104,18 +123,13 @@ class PlanPanel(SettingsCard):
         self._stale.setVisible(plan is None and to_show)
         if plan is None:
             return
-        self._shares.setSegments(
-            [
-                ShareSegment(
-                    share=replica.share,
-                    name=f"Replica {replica.index} on {self._faces.label(replica.device_key)}",
-                    color=self._faces.color(replica.device_key),
-                )
-                for replica in plan.replicas
-            ]
-        )
-        self._drag.setVisible(len(plan.replicas) > 1)
+        self._shares.setPlan(plan, self._faces, self._status)
+        is_gang = len(plan.gang) > 1
+        self._process_caption.setVisible(is_gang)
+        self._processes.setVisible(is_gang)
+        self._processes.setPlan(plan, self._faces)
         self._memory.setPlan(plan, self._faces)
+        self._replica_caption.setText("Places for layers" if plan.places else "Replicas")
         self._replicas.setPlan(plan, self._faces)
         self._calls.setText(tensorflow_calls(plan))
 
@@ -129,14 +143,15 @@ class PlanPanel(SettingsCard):
         head.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
         head.addWidget(self._summary, 1)
         above = column(self._plan_part)
-        above.addWidget(Caption("Shares of each global batch"))
         above.addWidget(self._shares)
-        above.addWidget(self._drag)
+        above.addSpacing(8)
+        above.addWidget(self._process_caption)
+        above.addWidget(self._processes)
         above.addSpacing(8)
         above.addWidget(Caption("Memory"))
         above.addWidget(self._memory)
         below = column(self._replica_part)
-        below.addWidget(Caption("Replicas"))
+        below.addWidget(self._replica_caption)
         below.addWidget(self._replicas)
         below.addSpacing(8)
         below.addWidget(self._calls)

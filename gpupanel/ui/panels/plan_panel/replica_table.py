@@ -19,7 +19,7 @@ _HEADINGS = (
 
 
 class ReplicaTable(QWidget):
-    """A row per replica; built anew only when the plan says something else."""
+    """A row per replica, or per place for layers; built anew only when the plan is another."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -29,8 +29,9 @@ class ReplicaTable(QWidget):
         self._grid.setHorizontalSpacing(12)
         self._grid.setVerticalSpacing(4)
         self._grid.setColumnStretch(2, 1)
-        for place, (heading, tip) in enumerate(_HEADINGS):
-            label = QLabel(heading)
+        labels = [QLabel(heading) for heading, _ in _HEADINGS]
+        self._first, self._last = labels[0], labels[-1]
+        for place, (label, (heading, tip)) in enumerate(zip(labels, _HEADINGS, strict=True)):
             label.setProperty("tone", "muted")
             label.setProperty("textSize", "small")
             label.setToolTip(wrapped(tip))
@@ -54,19 +55,36 @@ class ReplicaTable(QWidget):
             cell.hide()
             cell.deleteLater()
         self._cells = []
-        for row, replica in enumerate(plan.replicas, start=1):
-            share = QLabel(formatting.count(replica.share))
-            share.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._first.setText("Place" if plan.places else "Replica")
+        self._last.setVisible(not plan.places)
+        for row, (key, logical, share) in enumerate(_rows(plan), start=1):
+            taken = QLabel(share)
+            taken.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             cells: tuple[QWidget, ...] = (
-                ColorDot(faces.index(replica.device_key)),
-                QLabel(str(replica.index)),
-                ElidedLabel(faces.label(replica.device_key)),
-                _copyable(replica.logical_device),
-                share,
+                ColorDot(faces.index(key)),
+                QLabel(str(row - 1)),
+                ElidedLabel(faces.label(key)),
+                _copyable(logical),
+                taken,
             )
             for place, cell in enumerate(cells):
                 self._grid.addWidget(cell, row, place)
             self._cells.extend(cells)
+
+
+def _rows(plan: LaunchPlan) -> list[tuple[str, str, str]]:
+    """Device, logical device (in its process) and share of each replica, or of each place."""
+    if plan.places:
+        return [(place.device_key, place.logical_device, "") for place in plan.places]
+    names = [f"{process.name}: " if len(plan.gang) > 1 else "" for process in plan.gang]
+    return [
+        (
+            replica.device_key,
+            f"{names[replica.process]}{replica.logical_device}",
+            formatting.count(replica.share),
+        )
+        for replica in plan.replicas
+    ]
 
 
 def _copyable(text: str) -> QLabel:

@@ -3,11 +3,19 @@
 from collections.abc import Sequence
 
 from gpupanel.domain.device import DeviceKind
-from gpupanel.domain.plan import LaunchPlan, PlannedDevice
+from gpupanel.domain.plan import LaunchPlan, PlannedDevice, ProcessRole
 from gpupanel.domain.problem import Problem, Severity
+from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.preparation import Preparation
 from gpupanel.ui import formatting
+from gpupanel.ui.task_choices import Task
 
+_DOING = {
+    "train": ("trains on", "train on", "a step"),
+    "evaluate": ("evaluates", "evaluate", "a call"),
+    "predict": ("predicts for", "predict for", "a call"),
+}
+"""What one replica does, what several do, and at a time."""
 _FORCED_GROWTH = "TF_FORCE_GPU_ALLOW_GROWTH"
 CUDA_CONTEXT_LESSON = (
     "A limit does not count the CUDA context, some 300 to 500 MiB more. TensorFlow gives memory "
@@ -15,19 +23,20 @@ CUDA_CONTEXT_LESSON = (
 )
 
 
-def summary(preparation: Preparation, labels: Sequence[str]) -> str:
+def summary(preparation: Preparation, labels: Sequence[str], task: Task = "train") -> str:
     """The one sentence over everything else.
 
     Args:
         preparation: What would happen.
         labels: Short names of the plan's devices, in its order.
+        task: What the run is to do.
     """
     errors, warnings = (
         _count(preparation.problems, severity) for severity in (Severity.ERROR, Severity.WARNING)
     )
     if errors or preparation.plan is None:
         return f"Not ready: {_counted(errors, 'problem')} to be mended first."
-    ready = f"Ready: {_division(preparation.plan, labels)}."
+    ready = f"Ready: {_division(preparation.plan, labels, task)}."
     return f"{ready} {_counted(warnings, 'warning')} below." if warnings else ready
 
 
@@ -53,14 +62,29 @@ def _host_memory(logical_count: int) -> str:
     return "host memory; no limit"
 
 
-def _division(plan: LaunchPlan, labels: Sequence[str]) -> str:
-    batch = f"{formatting.count(plan.global_batch_size)} examples a step"
+def _division(plan: LaunchPlan, labels: Sequence[str], task: Task) -> str:
     where = " and ".join(dict.fromkeys(labels)) if len(labels) < 3 else f"{len(labels)} devices"
+    size = f"{formatting.count(plan.global_batch_size)} examples"
+    if plan.strategy is StrategyKind.PARAMETER_SERVER:
+        workers = _counted(len(plan.replicas), "worker")
+        servers = sum(each.role is ProcessRole.PARAMETER_SERVER for each in plan.gang)
+        kept = f"{_counted(servers, 'parameter server')} " + ("keeps" if servers == 1 else "keep")
+        return f"{workers} on {where} take batches of {size} by turns, {kept} the weights"
+    if len(plan.places) > 1:
+        return f"{size} a step pass the layers, which stand on {where}"
+    one, several, of = _DOING[task]
     if len(plan.replicas) == 1:
-        return f"{where} trains on {batch}"
+        return f"{where} {one} {size} {of}"
+    processes = f" in {len(plan.gang)} processes" if len(plan.gang) > 1 else ""
+    who = f"{len(plan.replicas)} replicas{processes} on {where}"
+    return f"{who} {several} {size} {of}{_split(plan)}"
+
+
+def _split(plan: LaunchPlan) -> str:
+    if plan.balanced:
+        return ", in shares that are measured first"
     shares = " + ".join(formatting.count(share) for share in plan.shares)
-    split = f", {shares}" if len(plan.replicas) <= 4 else ""
-    return f"{len(plan.replicas)} replicas on {where} train on {batch}{split}"
+    return f", {shares}" if len(plan.replicas) <= 4 else ""
 
 
 def _count(problems: Sequence[Problem], severity: Severity) -> int:

@@ -24,6 +24,8 @@ class SharesStrip(QWidget):
         super().__init__(parent)
         self.setObjectName("shares_strip")
         self._shares: tuple[int, ...] = ()
+        self._kept: tuple[int, ...] | None = None
+        self._is_measured = False
         self._bar = ShareBar(movable=False)
         self._bar.setAccessibleName("Shares that the run works with")
         self._words = Note()
@@ -49,8 +51,16 @@ class SharesStrip(QWidget):
         self._bar.setSegments(measured_shares.segments(plan, self._shares, speeds, faces))
         memory = measured_shares.memory_ends(plan, status, faces)
         self._words.setText(f"{measured_shares.last_change(status)} {memory}".strip())
-        self._keep.setEnabled(is_measured)
+        self._is_measured = is_measured
+        self._show_button()
 
     @Slot()
     def _tell(self) -> None:
+        self._kept = self._shares
+        self._show_button()
         self.keepRequested.emit(self._shares)
+
+    def _show_button(self) -> None:
+        is_kept = self._kept == self._shares
+        self._keep.setText("Kept in the profile" if is_kept else "&Keep these shares")
+        self._keep.setEnabled(self._is_measured and not is_kept)
