@@ -13,9 +13,10 @@ from gpupanel.domain.profile import Profile
 from gpupanel.trainer.balancing.trials import Trials
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.datasets.split import Split
-from gpupanel.trainer.loop.calls import Calls
-from gpupanel.trainer.loop.feeds import make_feed
+from gpupanel.trainer.loop.calls_over import calls_over
+from gpupanel.trainer.loop.contribution import Variables
 from gpupanel.trainer.loop.replica_steps import EvaluationStep, TrainingStep
+from gpupanel.trainer.loop.step_calls import StepCalls
 from gpupanel.trainer.models.build import BuiltModel, build_model
 from gpupanel.trainer.models.objectives import Objective, make_objective
 from gpupanel.trainer.models.optimizers import make_optimizer
@@ -47,9 +48,9 @@ class Learner:
     built: BuiltModel
     objective: Objective
     optimizer: keras.optimizers.Optimizer
-    calls: Calls
-    small_batch_calls: Calls
-    validation_calls: Calls | None
+    calls: StepCalls
+    small_batch_calls: StepCalls
+    validation_calls: StepCalls | None
     trials: Trials | None = None
     placed: tuple[PlacedLayer, ...] = ()
 
@@ -66,7 +67,11 @@ class Learner:
         assign_variables(self._variables(), state)
 
     def _variables(self) -> dict[str, keras.Variable]:
-        variables = {f"model/{var.path}": var for var in self.built.trained.variables}
+        model = self.built.trained
+        variables = {f"model/{var.path}": var for var in model.weights}
+        # Keras numbers these through the whole process, so that their names say nothing.
+        seeds = Variables(model).seeds
+        variables |= {f"random/{number}": seed for number, seed in enumerate(seeds)}
         return variables | {f"optimizer/{var.path}": var for var in self.optimizer.variables}
 
 
@@ -108,19 +113,17 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
             timed=plan.balanced,
         )
 
-    def training_calls(step: TrainingStep) -> Calls:
-        return Calls(strategy, feed, plan.shares, step, timed=plan.balanced)
-
-    feed = make_feed(split.training, plan)
     learns = training_step(plan.accumulation_steps)
-    calls = training_calls(learns)
-    balanced = plan.balanced and across_replicas
-    trials = Trials(strategy, feed, learns.tried, plan) if balanced else None
+    over_training = calls_over(split.training, strategy, plan, timed=plan.balanced)
+    calls = over_training.make(learns)
+    trials = None
+    if plan.balanced and across_replicas and over_training.feed is not None:
+        trials = Trials(strategy, over_training.feed, learns.tried, plan)
     validation_calls = None
     if split.validation is not None:
         step = EvaluationStep(built.trained, objective)
-        validation_calls = Calls(strategy, make_feed(split.validation, plan), plan.shares, step)
-    small = calls if plan.accumulation_steps == 1 else training_calls(training_step(1))
+        validation_calls = calls_over(split.validation, strategy, plan).make(step)
+    small = calls if plan.accumulation_steps == 1 else over_training.make(training_step(1))
     placed = places.told(built.trained) if places is not None else ()
     return Learner(built, objective, optimizer, calls, small, validation_calls, trials, placed)
 

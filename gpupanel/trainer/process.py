@@ -3,6 +3,7 @@
 import shutil
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from gpupanel.trainer.loop.record import TrainingRecord
 from gpupanel.trainer.start_up import StartUp, StartUpInterrupted, decoded_data, read_split
 from gpupanel.trainer.started_run import StartedRun, process_place, read_started_run
 from gpupanel.trainer.strategies.port_taken import PortTaken
+
+Work = Callable[[StartedRun, EventWriter, Interruptions, TrainingRecord], Interruption | None]
 
 _SUPERVISOR_GONE = Problem(
     code="supervisor_gone",
@@ -46,8 +49,7 @@ def train_run(root: Path) -> int:
 def _train_started(run: StartedRun, events: EventWriter, record: TrainingRecord) -> int:
     interruptions = Interruptions(run.layout.requests, events, leads=run.leads)
     try:
-        work = _train if run.profile.task == "train" else infer_started
-        interruption = work(run, events, interruptions, record)
+        interruption = _work_of(run)(run, events, interruptions, record)
     except StartUpInterrupted as interrupted:
         interruption = interrupted.interruption
     except PortTaken:
@@ -60,6 +62,12 @@ def _train_started(run: StartedRun, events: EventWriter, record: TrainingRecord)
         return _end(events, record, Outcome.COMPLETED)
     gone = interruption is Interruption.SUPERVISOR_GONE
     return _end(events, record, Outcome.STOPPED, (_SUPERVISOR_GONE,) if gone else ())
+
+
+def _work_of(run: StartedRun) -> Work:
+    if run.profile.task != "train":
+        return infer_started
+    return _serve if run.serves else _train
 
 
 def _end(
@@ -88,6 +96,18 @@ def _end(
         print(f"The end could not be reported: {error}", file=sys.stderr)
         return 1
     return 0 if outcome.was_successful else 1
+
+
+def _serve(
+    run: StartedRun, events: EventWriter, interruptions: Interruptions, record: TrainingRecord
+) -> Interruption | None:
+    del record  # the coordinator's has everything
+    StartUp(run, events, interruptions).import_tensorflow()
+
+    from gpupanel.trainer.strategies.parameter_server import serve
+
+    serve(run)
+    return Interruption.SUPERVISOR_GONE
 
 
 def _train(

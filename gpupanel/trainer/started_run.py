@@ -11,6 +11,7 @@ from gpupanel.domain.process_environment import PROCESS_VARIABLE
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import parse_profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.strategy import StrategyKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,11 @@ class StartedRun:
     def leads(self) -> bool:
         """Whether this process is the one that tells events and saves."""
         return self.place == 0
+
+    @property
+    def serves(self) -> bool:
+        """Whether this process only does what its coordinator says."""
+        return self.plan.strategy is StrategyKind.PARAMETER_SERVER and not self.leads
 
 
 def read_started_run(layout: RunLayout) -> StartedRun:

@@ -11,6 +11,7 @@ from gpupanel.trainer.device_configuration import configure_devices
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.learner import make_learner
+from gpupanel.trainer.loop.asynchronous_loop import AsynchronousLoop
 from gpupanel.trainer.loop.loop import TrainingLoop
 from gpupanel.trainer.loop.order import steps_per_epoch
 from gpupanel.trainer.loop.record import TrainingRecord
@@ -104,4 +105,6 @@ def train(
     learner.calls.trace()
     interruptions.listen_to_sigterm()
     position = restore_latest(run.layout, learner, events)
-    return TrainingLoop(run, split, learner, events, interruptions, record, position).train()
+    asynchronous = run.plan.strategy is StrategyKind.PARAMETER_SERVER
+    loop = AsynchronousLoop if asynchronous else TrainingLoop
+    return loop(run, split, learner, events, interruptions, record, position).train()

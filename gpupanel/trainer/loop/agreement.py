@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from gpupanel.domain.strategy import StrategyKind
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.loop.pace import Pace
 from gpupanel.trainer.started_run import StartedRun
@@ -93,6 +94,6 @@ class InStep:
 
 def make_agreement(run: StartedRun, interruptions: Interruptions) -> Agreement:
     """How this process of the run agrees with the others."""
-    if len(run.plan.gang) == 1:
+    if run.plan.strategy is not StrategyKind.MULTI_WORKER:
         return Alone(interruptions)
     return InStep(interruptions, leads=run.leads)

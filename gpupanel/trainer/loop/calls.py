@@ -86,7 +86,11 @@ class Calls:
         self._function.get_concrete_function()
 
     def __call__(self, batches: Indices, wishes: Sequence[float] = ()) -> CallSums:
-        """Do one step for each row.
+        """See :meth:`~gpupanel.trainer.loop.step_calls.StepCalls.__call__`."""
+        return self.begin(batches, wishes)()
+
+    def begin(self, batches: Indices, wishes: Sequence[float] = ()) -> Callable[[], CallSums]:
+        """See :meth:`~gpupanel.trainer.loop.step_calls.StepCalls.begin`.
 
         Args:
             batches: Example indices, shape [steps, batch]; the batch may be a smaller one.
@@ -98,15 +102,8 @@ class Calls:
         parts = divide_batch(self.shares, batches.shape[1])
         division = (tf.constant(parts.bounds), tf.constant(parts.copies))
         wished = tf.constant([*wishes, *[0.0] * (WISHES - len(wishes))], tf.float32)
-        sums = self._function(*division, wished, *self._feed.tensors(batches)).numpy()
-        numbers = [float(number) for number in sums]
-        return CallSums(
-            loss_sum=numbers[0],
-            measure_sum=numbers[1],
-            steps=round(numbers[2]),
-            wishes=tuple(numbers[3 : 3 + WISHES]),
-            replica_seconds=tuple(numbers[3 + WISHES :]),
-        )
+        sums = self._function(*division, wished, *self._feed.tensors(batches))
+        return lambda: _call_sums(sums)
 
     def _steps(
         self, bounds: tf.Tensor, copies: tf.Tensor, wishes: tf.Tensor, *stacked: tf.Tensor
@@ -154,6 +151,17 @@ class Calls:
 
     def _sum(self, per_replica: tf.Tensor) -> tf.Tensor:
         return self._strategy.reduce(tf.distribute.ReduceOp.SUM, per_replica, axis=None)
+
+
+def _call_sums(sums: tf.Tensor) -> CallSums:
+    numbers = [float(number) for number in sums.numpy()]
+    return CallSums(
+        loss_sum=numbers[0],
+        measure_sum=numbers[1],
+        steps=round(numbers[2]),
+        wishes=tuple(numbers[3 : 3 + WISHES]),
+        replica_seconds=tuple(numbers[3 + WISHES :]),
+    )
 
 
 def _replica() -> int:

@@ -15,12 +15,13 @@ from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.learner import Learner
 from gpupanel.trainer.loop.agreement import make_agreement
-from gpupanel.trainer.loop.calls import Calls, CallSums
+from gpupanel.trainer.loop.calls import CallSums
 from gpupanel.trainer.loop.early_stopping import after_epoch, reason_to_stop
 from gpupanel.trainer.loop.order import divide_batch, epoch_order
 from gpupanel.trainer.loop.pace import Pace
 from gpupanel.trainer.loop.position import Position
 from gpupanel.trainer.loop.record import TrainingRecord
+from gpupanel.trainer.loop.step_calls import StepCalls
 from gpupanel.trainer.loop.step_reports import StepReports
 from gpupanel.trainer.saving.run_saving import Saving, not_finite
 from gpupanel.trainer.saving.tensorboard import TensorBoardFiles
@@ -133,7 +134,9 @@ class TrainingLoop:
             self._events.phase(Phase.TRAINING)
             start_s = time.monotonic()
             sums = self._calls_for(batches)(batches, self._agreement.wishes(self._training_pace))
-            self._add(sums, batches.size, start_s)
+            took_s = time.monotonic() - start_s
+            self._agreement.heard(sums.wishes, self._training_pace, sums.steps, took_s)
+            self._add(sums, batches.size, took_s)
             if self._balancing is not None:
                 self._balancing.saw(sums, batches.shape[1], self._position.step)
             self._report_steps()
@@ -154,14 +157,14 @@ class TrainingLoop:
         if step == full and len(order) > full * size:
             yield order[np.newaxis, full * size :]
 
-    def _calls_for(self, batches: Indices) -> Calls:
+    def _calls_for(self, batches: Indices) -> StepCalls:
         sizes = divide_batch(self._learner.calls.shares, batches.shape[1]).sizes
         # An empty micro-batch would have no statistics for batch normalisation.
         enough = sizes.min() >= self._plan.accumulation_steps
         return self._learner.calls if enough else self._learner.small_batch_calls
 
-    def _add(self, sums: CallSums, examples: int, start_s: float) -> None:
-        """Count what a call did."""
+    def _add(self, sums: CallSums, examples: int, took_s: float) -> None:
+        """Count what a call did in so many seconds."""
         before = self._position
         self._position = before.model_copy(
             update={
@@ -174,8 +177,6 @@ class TrainingLoop:
         )
         if not math.isfinite(sums.loss_sum):
             raise not_finite("loss", self._position)
-        took_s = time.monotonic() - start_s
-        self._agreement.heard(sums.wishes, self._training_pace, sums.steps, took_s)
         self._reports.add(sums.steps, examples, sums.loss_sum, sums.measure_sum, took_s)
         if not self._is_first_call:
             # TensorFlow still optimises the graph in the first one.
@@ -185,7 +186,7 @@ class TrainingLoop:
         if self._position.epoch == 1:
             self._record.metrics = self._epoch_metrics()
 
-    def _validate(self, calls: Calls) -> Metrics | Interruption:
+    def _validate(self, calls: StepCalls) -> Metrics | Interruption:
         """Metrics of the whole validation set; their keys have no prefix yet."""
         self._events.phase(Phase.VALIDATING)
         everything = np.arange(len(self._split.validation or ()), dtype=np.int32)
@@ -208,10 +209,15 @@ class TrainingLoop:
     def _interruption(self) -> Interruption | None:
         """What ends the training now; a wish for a checkpoint is fulfilled on the way."""
         pending = self._agreement.pending()
+        if pending is not None:
+            self._settle()
         if pending is Interruption.CHECKPOINT:
             self._saving.save_checkpoint(self._position)
             return None
         return pending
+
+    def _settle(self) -> None:
+        """Wait for what is under way: nothing, where each call is waited for."""
 
     def _report_steps(self, *, now: bool = False) -> None:
         position = self._position

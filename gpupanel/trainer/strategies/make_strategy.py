@@ -6,6 +6,7 @@ from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.strategy import AllReduce, StrategyKind
+from gpupanel.trainer.strategies.parameter_server import join_as_coordinator
 
 _HOST = "/device:CPU:0"
 """Where the weights of a central storage are."""
@@ -15,6 +16,7 @@ def make_strategy(plan: LaunchPlan) -> tf.distribute.Strategy:
     """The strategy of the plan, on devices that were seen to be there.
 
     Raises:
+        PortTaken: This process coordinates others, and cannot have its port.
         ProblemError: This trainer has no such strategy, or NCCL was asked for and cannot work.
     """
     names = [replica.logical_device for replica in plan.replicas]
@@ -27,6 +29,8 @@ def make_strategy(plan: LaunchPlan) -> tf.distribute.Strategy:
     if plan.strategy is StrategyKind.MODEL_PARALLEL:
         # TensorFlow's default: any other would put every variable on a device of its own choice.
         return tf.distribute.get_strategy()
+    if plan.strategy is StrategyKind.PARAMETER_SERVER:
+        return join_as_coordinator()
     raise ProblemError(
         Problem(
             code="strategy_not_available",

@@ -18,7 +18,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import Optimizer, TrainingSettings
 from tests.unit.trainer.conftest import MakeRun, cpu_plan
-from tests.unit.trainer.test_the_rule import all_events, evaluation, furthest, last_metrics
+from tests.unit.trainer.trained_runs import all_events, evaluation, furthest, last_metrics
 
 pytestmark = pytest.mark.tensorflow
 
@@ -81,6 +81,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[st
             sys.executable,
             str(Path(__file__).with_name("placed_graph.py")),
             *(str(layout.root) for layout in layouts.values()),
+            f"--evaluated={layouts['everything'].root}",
         ],
         env={
             **os.environ,

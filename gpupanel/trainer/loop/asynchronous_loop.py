@@ -1,0 +1,142 @@
+"""The loop of a parameter-server run: steps go to whichever worker is free."""
+
+import math
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from typing_extensions import override
+
+from gpupanel.domain.events import Phase
+from gpupanel.domain.outcome import Metrics
+from gpupanel.trainer.datasets.examples import Indices
+from gpupanel.trainer.datasets.split import Split
+from gpupanel.trainer.event_writer import EventWriter
+from gpupanel.trainer.interruptions import Interruption, Interruptions
+from gpupanel.trainer.learner import Learner
+from gpupanel.trainer.loop.flight import Flight, Landed
+from gpupanel.trainer.loop.loop import TrainingLoop
+from gpupanel.trainer.loop.order import epoch_order
+from gpupanel.trainer.loop.pace import Pace
+from gpupanel.trainer.loop.position import Position
+from gpupanel.trainer.loop.record import TrainingRecord
+from gpupanel.trainer.loop.step_calls import StepCalls
+from gpupanel.trainer.saving.run_saving import not_finite
+from gpupanel.trainer.started_run import StartedRun
+
+_CALLS_A_WORKER = 2
+"""One that it does, and one that is there when it has done it."""
+
+
+class AsynchronousLoop(TrainingLoop):
+    """Keeps every worker busy, and waits for all of them where an epoch or the training ends.
+
+    The steps of an epoch are those of every other strategy, in the same order; but a worker
+    begins one before others have ended theirs, with the weights that it finds then. So whatever
+    is saved or reported as a whole waits until nothing is under way.
+    """
+
+    def __init__(
+        self,
+        run: StartedRun,
+        split: Split,
+        learner: Learner,
+        events: EventWriter,
+        interruptions: Interruptions,
+        record: TrainingRecord,
+        position: Position,
+    ) -> None:
+        super().__init__(run, split, learner, events, interruptions, record, position)
+        self._flight = Flight(_CALLS_A_WORKER * len(run.plan.replicas))
+        self._land: Callable[[Landed], None] = self._learned
+        self._landed_s = 0.0
+
+    @override
+    def train(self) -> Interruption | None:
+        """See :meth:`TrainingLoop.train`."""
+        with self._flight:
+            return super().train()
+
+    @override
+    def _train_epoch(self) -> Interruption | None:
+        position, settings = self._position, self._settings
+        order = epoch_order(
+            len(self._split.training), settings.seed, position.epoch, shuffle=self._shuffle
+        )
+        batches = self._batches(order, position.step_in_epoch, self._training_pace)
+        interruption = self._fly(batches, self._calls_for, Phase.TRAINING, self._learned)
+        if interruption is not None or position.epoch == settings.epochs:
+            self._report_steps(now=True)
+        return interruption
+
+    @override
+    def _validate(self, calls: StepCalls) -> Metrics | Interruption:
+        everything = np.arange(len(self._split.validation or ()), dtype=np.int32)
+        measured: list[Landed] = []
+
+        def take(landed: Landed) -> None:
+            if not math.isfinite(landed.sums.loss_sum):
+                raise not_finite("validation loss", self._position)
+            self._take_pace(self._validation_pace, landed)
+            measured.append(landed)
+
+        batches = self._batches(everything, 0, self._validation_pace)
+        interruption = self._fly(batches, lambda _: calls, Phase.VALIDATING, take)
+        if interruption is not None:
+            return interruption
+        return self._learner.objective.metrics(
+            math.fsum(landed.sums.loss_sum for landed in measured),
+            math.fsum(landed.sums.measure_sum for landed in measured),
+            sum(landed.examples for landed in measured),
+        )
+
+    @override
+    def _calls_for(self, batches: Indices) -> StepCalls:
+        # One worker takes the whole batch.
+        enough = batches.shape[1] >= self._plan.accumulation_steps
+        return self._learner.calls if enough else self._learner.small_batch_calls
+
+    @override
+    def _settle(self) -> None:
+        while not self._flight.is_empty:
+            self._take_landed()
+
+    def _fly(
+        self,
+        batches: Iterator[Indices],
+        calls_for: Callable[[Indices], StepCalls],
+        phase: Phase,
+        land: Callable[[Landed], None],
+    ) -> Interruption | None:
+        """Have all these steps done; nothing is under way afterwards, whatever it ends with."""
+        self._land = land
+        self._events.phase(phase)
+        for steps in batches:
+            interruption = self._wait_while(lambda: self._flight.is_full)
+            if interruption is not None:
+                return interruption
+            self._events.phase(phase)
+            if self._flight.is_empty:
+                self._landed_s = time.monotonic()
+            self._flight.begin(calls_for(steps).begin(steps), steps.size)
+        return self._wait_while(lambda: not self._flight.is_empty)
+
+    def _wait_while(self, is_so: Callable[[], bool]) -> Interruption | None:
+        while (interruption := self._interruption()) is None and is_so():
+            self._take_landed()
+        return interruption
+
+    def _take_landed(self) -> None:
+        for landed in self._flight.landed():
+            self._land(landed)
+
+    def _learned(self, landed: Landed) -> None:
+        now_s = time.monotonic()
+        # Workers work at the same time: what passed since the last one came back counts.
+        took_s, self._landed_s = now_s - self._landed_s, now_s
+        self._take_pace(self._training_pace, landed)
+        self._add(landed.sums, landed.examples, took_s)
+        self._report_steps()
+
+    def _take_pace(self, pace: Pace, landed: Landed) -> None:
+        self._agreement.heard((), pace, landed.sums.steps, landed.sums.replica_seconds[0])

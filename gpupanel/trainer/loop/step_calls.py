@@ -1,0 +1,42 @@
+"""What a training loop asks of whatever carries out its steps."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from gpupanel.trainer.datasets.examples import Indices
+from gpupanel.trainer.loop.calls import CallSums
+
+
+class StepCalls(Protocol):
+    """Runs several steps in one call.
+
+    Attributes:
+        shares: Examples of a full global batch, per replica.
+    """
+
+    shares: tuple[int, ...]
+
+    def trace(self) -> None:
+        """Build the graph now, so that the first call does not have to."""
+
+    def __call__(self, batches: Indices, wishes: Sequence[float] = ()) -> CallSums:
+        """Do one step for each row, and wait for them.
+
+        Args:
+            batches: Example indices, shape [steps, batch]; the batch may be a smaller one.
+            wishes: Numbers to be summed over the processes of the run.
+
+        Raises:
+            ProblemError: An example cannot be read.
+        """
+
+    def begin(self, batches: Indices, wishes: Sequence[float] = ()) -> Callable[[], CallSums]:
+        """Begin one step for each row; what is given back waits for them.
+
+        Args:
+            batches: See :meth:`__call__`.
+            wishes: See :meth:`__call__`.
+
+        Raises:
+            ProblemError: An example cannot be read.
+        """

@@ -1,0 +1,128 @@
+"""How examples reach the workers of a parameter-server run.
+
+Whichever worker is free takes the next steps, so nothing is known beforehand of who reads what.
+Where the examples are few, each worker gets a copy once, and a step is a list of their indices;
+else the coordinator reads them and hands them over with the step.
+"""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+import tensorflow as tf
+
+from gpupanel.trainer.datasets.examples import Array, Examples, Indices
+
+_COPY_BYTES = 64 * 2**20
+"""Sets up to this size are copied to each worker: gRPC takes about a second for it."""
+
+_HOST = "/device:CPU:0"
+"""Within a step: of the worker that does it."""
+
+ReadStep = Callable[[tf.Tensor], tuple[tf.Tensor, tf.Tensor]]
+"""From the number of a step within its call to the features and labels of its batch."""
+
+
+class WorkerFeed(Protocol):
+    """Hands examples to calls of several steps, each on a worker of its own."""
+
+    @property
+    def signature(self) -> tuple[tf.TypeSpec, ...]:
+        """Of the arguments of one call; the last one's shape is [steps, batch]."""
+
+    def arguments(self, batches: Indices) -> tuple[object, ...]:
+        """What one call takes for these steps.
+
+        Args:
+            batches: Example indices, shape [steps, batch].
+
+        Raises:
+            ProblemError: An example cannot be read.
+        """
+
+    def reader(self, *arguments: tf.Tensor) -> ReadStep:
+        """Reads the batches of one call; inside the graph, on the worker."""
+
+
+class CopiedFeed:
+    """Every worker holds all examples: a call carries indices, and a step reads its own batch."""
+
+    def __init__(
+        self,
+        features: Array,
+        labels: Array,
+        coordinator: tf.distribute.coordinator.ClusterCoordinator,
+    ) -> None:
+        with tf.device(_HOST):
+            held = (tf.constant(features), tf.constant(labels))
+        # A data set of one element, always the same, is TensorFlow's way to keep something on
+        # each worker: a step gets that of the worker it runs on.
+        self._held = iter(
+            coordinator.create_per_worker_dataset(
+                lambda: tf.data.Dataset.from_tensors(held).repeat()
+            )
+        )
+        self._spec = tf.data.IteratorSpec(tuple(tf.TensorSpec.from_tensor(one) for one in held))
+
+    @property
+    def signature(self) -> tuple[tf.TypeSpec, ...]:
+        """See :attr:`WorkerFeed.signature`."""
+        return (self._spec, tf.TensorSpec([None, None], tf.int32))
+
+    def arguments(self, batches: Indices) -> tuple[object, ...]:
+        """See :meth:`WorkerFeed.arguments`."""
+        return (self._held, batches)
+
+    def reader(self, *arguments: tf.Tensor) -> ReadStep:
+        """See :meth:`WorkerFeed.reader`."""
+        held, batches = arguments
+        features, labels = next(held)
+
+        def read(step: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+            with tf.device(_HOST):
+                return tf.gather(features, batches[step]), tf.gather(labels, batches[step])
+
+        return read
+
+
+class ShippedFeed:
+    """The coordinator reads each batch and hands it over with the step."""
+
+    def __init__(self, examples: Examples) -> None:
+        self._examples = examples
+        features = examples.features
+        # What stays on disk is pixels.
+        self._dtype = features.dtype if isinstance(features, np.ndarray) else np.uint8
+
+    @property
+    def signature(self) -> tuple[tf.TypeSpec, ...]:
+        """See :attr:`WorkerFeed.signature`."""
+        return (
+            tf.TensorSpec([None, None, *self._examples.feature_shape], self._dtype),
+            tf.TensorSpec([None, None], self._examples.labels.dtype),
+        )
+
+    def arguments(self, batches: Indices) -> tuple[object, ...]:
+        """See :meth:`WorkerFeed.arguments`."""
+        features = self._examples.read(batches.reshape(-1))
+        shape = (*batches.shape, *self._examples.feature_shape)
+        return (features.reshape(shape), self._examples.labels[batches])
+
+    def reader(self, *arguments: tf.Tensor) -> ReadStep:
+        """See :meth:`WorkerFeed.reader`."""
+        features, labels = arguments
+
+        def read(step: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+            return features[step], labels[step]
+
+        return read
+
+
+def make_worker_feed(
+    examples: Examples, coordinator: tf.distribute.coordinator.ClusterCoordinator
+) -> WorkerFeed:
+    """The fastest feed that these examples allow."""
+    features = examples.in_memory
+    if features is None or features.nbytes > _COPY_BYTES:
+        return ShippedFeed(examples)
+    return CopiedFeed(features, examples.labels, coordinator)

@@ -1,0 +1,89 @@
+"""Asynchronous workers, and processes that keep the weights for them."""
+
+import time
+
+import tensorflow as tf
+
+from gpupanel.domain.device import DeviceKind
+from gpupanel.domain.plan import PlannedDevice
+from gpupanel.trainer.heartbeat import supervisor_is_gone
+from gpupanel.trainer.started_run import StartedRun
+from gpupanel.trainer.strategies.serving import serving
+
+_LOOK_S = 0.5
+
+_LAST_BEAT_S = 5.0
+"""The coordinator's heart beats once a second; after so long without a beat it has ended."""
+
+
+def join_as_coordinator() -> tf.distribute.ParameterServerStrategy:
+    """The strategy over the workers and parameter servers; waits until each of them is there.
+
+    Where they are stands in ``TF_CONFIG``. Weights are whole, each on one parameter server:
+    Keras cannot use a variable that is divided among several.
+
+    Raises:
+        PortTaken: See :func:`~gpupanel.trainer.strategies.serving.serving`.
+        ProblemError: See :func:`~gpupanel.trainer.strategies.serving.serving`.
+    """
+    with serving():
+        return tf.distribute.ParameterServerStrategy(_cluster())
+
+
+def serve(run: StartedRun) -> None:
+    """Do what the coordinator says, until this process is ended.
+
+    It ends by itself when the supervisor is gone, but not before the coordinator: what that
+    saves then is here.
+
+    Raises:
+        PortTaken: See :func:`~gpupanel.trainer.strategies.serving.serving`.
+        ProblemError: See :func:`~gpupanel.trainer.strategies.serving.serving`.
+    """
+    cluster = _cluster()
+    with serving():
+        server = tf.distribute.Server(
+            cluster.cluster_spec(),
+            job_name=cluster.task_type,
+            task_index=cluster.task_id,
+            protocol="grpc",
+            config=server_configuration(run.process.devices),
+        )
+    while not (supervisor_is_gone() and _coordinator_is_gone(run)):
+        time.sleep(_LOOK_S)
+    del server  # kept until here
+
+
+def server_configuration(devices: tuple[PlannedDevice, ...]) -> tf.compat.v1.ConfigProto:
+    """The planned device configuration, in the form that a server takes.
+
+    A server configures its devices by itself: what ``tf.config`` says is for programs that
+    calculate in their own process.
+    """
+    configuration = tf.compat.v1.ConfigProto()
+    gpus = [device for device in devices if device.kind is DeviceKind.GPU]
+    if not gpus:
+        configuration.device_count["GPU"] = 0
+        return configuration
+    options = configuration.gpu_options
+    options.visible_device_list = ",".join(str(device.index) for device in gpus)
+    options.allow_growth = any(device.memory_growth for device in gpus)
+    if any(device.logical_limits_mib for device in gpus):
+        for device in gpus:
+            # One replica for each worker: it takes the first of several logical devices.
+            limits = device.logical_limits_mib[:1]
+            virtual = options.experimental.virtual_devices.add()
+            virtual.memory_limit_mb.extend(limit for limit in limits if limit is not None)
+    return configuration
+
+
+def _cluster() -> tf.distribute.cluster_resolver.TFConfigClusterResolver:
+    return tf.distribute.cluster_resolver.TFConfigClusterResolver(rpc_layer="grpc")
+
+
+def _coordinator_is_gone(run: StartedRun) -> bool:
+    try:
+        last_beat_s = (run.layout.heartbeats / "0").stat().st_mtime
+    except OSError:
+        return True
+    return time.time() - last_beat_s > _LAST_BEAT_S
