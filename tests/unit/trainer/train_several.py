@@ -1,12 +1,12 @@
 """Trains several run directories in one process, which saves imports of TensorFlow.
 
-``python train_several.py RUN_DIR...``: devices are configured once, by the plan of the first. Each
-run gets an ``evaluation.json`` beside its model: what plain Keras measures with ``model.keras`` on
-the whole training and validation sets.
+``python train_several.py RUN_DIR... [--evaluated=RUN_DIR]...``: devices are configured once, by the
+plan of the first. An evaluated run gets an ``evaluation.json`` beside its model: what plain Keras
+measures with ``model.keras`` on the whole training and validation sets.
 """
 
+import argparse
 import json
-import sys
 from pathlib import Path
 
 import keras
@@ -18,7 +18,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.trainer import training
 from gpupanel.trainer.datasets.examples import Examples
 from gpupanel.trainer.datasets.read import read_data
-from gpupanel.trainer.datasets.split import split
+from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.device_configuration import configure_devices
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruptions
@@ -37,14 +37,18 @@ def shared_strategy(plan: LaunchPlan) -> tf.distribute.Strategy:
     return STRATEGIES.get(name) or STRATEGIES.setdefault(name, make_strategy(plan))
 
 
-def train_one(layout: RunLayout) -> None:
+def train_one(layout: RunLayout) -> tuple[RunLayout, Split]:
     run = read_started_run(layout)
     data = read_data(run.profile.data, print, layout.root / "cache")
     parts = split(data, run.profile.data, run.profile.training.seed)
     with EventWriter(layout.events) as events:
         training.train(run, parts, events, Interruptions(layout.requests, events), TrainingRecord())
+    return layout, parts
+
+
+def measure(layout: RunLayout, parts: Split) -> None:
     model = keras.models.load_model(layout.model)
-    if data.target is Target.CLASSES:
+    if parts.data.target is Target.CLASSES:
         model.compile(loss="sparse_categorical_crossentropy", metrics=["accuracy"])
     else:
         model.compile(loss="mse", metrics=["mae"])
@@ -59,8 +63,14 @@ def train_one(layout: RunLayout) -> None:
     (layout.root / "evaluation.json").write_text(json.dumps(measured), encoding="utf-8")
 
 
-layouts = [RunLayout(Path(argument)) for argument in sys.argv[1:]]
+parser = argparse.ArgumentParser()
+parser.add_argument("runs", nargs="+", type=Path)
+parser.add_argument("--evaluated", action="append", default=[], type=Path)
+arguments = parser.parse_args()
+layouts = [RunLayout(path) for path in arguments.runs]
 training.make_strategy = shared_strategy
 configure_devices(read_started_run(layouts[0]).plan)
 for one in layouts:
-    train_one(one)
+    trained = train_one(one)
+    if one.root in arguments.evaluated:
+        measure(*trained)

@@ -1,0 +1,183 @@
+"""Batch normalisation and dropout under every strategy: statistics, random numbers, saving."""
+
+import json
+import subprocess
+import sys
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpupanel.domain.model import CnnModel, MlpModel
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.training import Optimizer, TrainingSettings
+from tests.unit.trainer.conftest import MakeRun
+from tests.unit.trainer.trained_runs import (
+    ONE_DEVICE,
+    changed,
+    evaluation,
+    last_metrics,
+    profile,
+    train_all,
+    variables,
+)
+
+pytestmark = pytest.mark.tensorflow
+
+KINDS: dict[str, tuple[StrategySettings, list[int]]] = {
+    "one device": (ONE_DEVICE, [64]),
+    "mirrored": (StrategySettings(kind=StrategyKind.MIRRORED), [60, 4]),
+    "central storage": (StrategySettings(kind=StrategyKind.CENTRAL_STORAGE), [60, 4]),
+}
+EVALUATED = ("together", "apart", "dropped")
+SHARING = ("mirrored", "central storage")
+
+TOGETHER = MlpModel(hidden=(32,), batch_norm=True)
+APART = MlpModel(hidden=(32,), batch_norm=True, batch_norm_synchronized=False)
+DROPPED = MlpModel(hidden=(32,), dropout=0.3)
+FROZEN = changed(learning_rate=1e-30, epochs=1)
+HALF: TrainingSettings = changed(
+    optimizer=Optimizer.ADAM, momentum=0.0, learning_rate=3e-3, mixed_precision=True
+)
+PICTURES = CnnModel(filters=(4,), batch_norm=True, dropout=0.2)
+
+
+def plans() -> dict[str, tuple[Profile, Sequence[int]]]:
+    """Every run of this module."""
+    found: dict[str, tuple[Profile, Sequence[int]]] = {}
+    everything = HALF.model_copy(update={"clip_norm": 5.0, "accumulation_steps": 2})
+    compiled = HALF.model_copy(update={"clip_norm": 5.0, "jit_compile": True})
+    for kind, (strategy, shares) in KINDS.items():
+        for name, training, model in (
+            ("together", changed(), TOGETHER),
+            ("apart", changed(), APART),
+            ("frozen", FROZEN, APART),
+            ("frozen, accumulated", FROZEN.model_copy(update={"accumulation_steps": 3}), APART),
+            ("dropped", changed(epochs=1), DROPPED),
+            ("everything", everything, PICTURES),
+            ("everything, compiled", compiled, APART.model_copy(update={"dropout": 0.2})),
+        ):
+            found[f"{name}, {kind}"] = profile(training, strategy, model=model), shares
+    again = changed(epochs=1), KINDS["mirrored"][0]
+    found["dropped, again"] = profile(*again, model=DROPPED), KINDS["mirrored"][1]
+    return found
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[str, RunLayout]:
+    """All runs, trained in one child."""
+    root, everything = tmp_path_factory.mktemp("layers"), plans()
+    evaluated = [f"{name}, {kind}" for name in EVALUATED for kind in KINDS]
+    return train_all(root, make_run, everything, evaluated=evaluated)
+
+
+def moving(layout: RunLayout) -> Mapping[str, np.ndarray]:
+    found = {name: array for name, array in variables(layout).items() if "moving_" in name}
+    assert found
+    return found
+
+
+def assert_close(some: Mapping[str, np.ndarray], others: Mapping[str, np.ndarray]) -> None:
+    assert some.keys() == others.keys()
+    for name, array in some.items():
+        assert np.abs(array - others[name]).max() < 1e-5 * np.abs(array).max(), name
+
+
+@pytest.mark.parametrize("kind", SHARING)
+def test_that_synchronised_normalisation_learns_what_one_device_learns(
+    runs: dict[str, RunLayout], kind: str
+) -> None:
+    one, other = variables(runs["together, one device"]), variables(runs[f"together, {kind}"])
+    weights = {name for name in one if name.startswith("model/")}
+
+    assert_close({name: one[name] for name in weights}, {name: other[name] for name in weights})
+    assert last_metrics(runs[f"together, {kind}"]).val_loss == pytest.approx(
+        last_metrics(runs["together, one device"]).val_loss, rel=1e-5
+    )
+
+
+@pytest.mark.parametrize("kind", SHARING)
+def test_that_normalisation_apart_sees_each_replicas_own_part(
+    runs: dict[str, RunLayout], kind: str
+) -> None:
+    name = "model/dense_1/kernel"
+    together, apart = (variables(runs[f"{one}, {kind}"])[name] for one in ("together", "apart"))
+
+    assert np.abs(together - apart).max() > 1e-2 * np.abs(together).max()
+    assert_close(variables(runs["apart, mirrored"]), variables(runs["apart, central storage"]))
+
+
+@pytest.mark.parametrize("suffix", ["", ", accumulated"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_that_moving_statistics_are_those_of_the_whole_batch_however_it_is_divided(
+    runs: dict[str, RunLayout], kind: str, suffix: str
+) -> None:
+    # The weights stay as they are, so the first normalisation sees the same inputs everywhere;
+    # each update moves its statistics once, also after several micro-batches.
+    assert_close(moving(runs["frozen, one device"]), moving(runs[f"frozen{suffix}, {kind}"]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", EVALUATED)
+def test_that_plain_keras_measures_the_same_with_the_saved_model(
+    runs: dict[str, RunLayout], name: str, kind: str
+) -> None:
+    loss, accuracy = evaluation(runs[f"{name}, {kind}"])["validation"]
+    metrics = last_metrics(runs[f"{name}, {kind}"])
+
+    assert metrics.val_loss == pytest.approx(loss, rel=1e-5)
+    assert metrics.val_accuracy == pytest.approx(accuracy, rel=1e-6)
+
+
+def test_that_a_saved_model_needs_nothing_but_keras(runs: dict[str, RunLayout]) -> None:
+    with zipfile.ZipFile(runs["everything, mirrored"].model) as saved:
+        config = saved.read("config.json").decode()
+
+    assert '"BatchNormalization"' in config
+    assert "gpupanel" not in config
+    assert '"synchronized": true' not in config
+
+
+def test_that_dropout_is_repeated_by_the_seed(runs: dict[str, RunLayout]) -> None:
+    once, again = variables(runs["dropped, mirrored"]), variables(runs["dropped, again"])
+
+    for name, array in once.items():
+        np.testing.assert_array_equal(array, again[name])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_that_a_checkpoint_holds_where_random_numbers_stand(
+    runs: dict[str, RunLayout], kind: str
+) -> None:
+    (seed,) = [
+        array for name, array in variables(runs[f"dropped, {kind}"]).items() if "random/" in name
+    ]
+
+    assert seed[1] == 23  # one dropout, an epoch of 22 full batches and a smaller one
+
+
+def test_that_each_replica_drops_its_own_activations() -> None:
+    script = Path(__file__).with_name("dropout_masks.py")
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
+
+    for steps in json.loads(done.stdout).values():
+        # [step, replica, unit]: 0 where dropped, else 2.
+        masks = np.asarray(steps).reshape(4, -1)
+        assert set(np.unique(masks)) == {0.0, 2.0}
+        for one in range(4):
+            for other in range(one):
+                assert 0.4 < (masks[one] == masks[other]).mean() < 0.6
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["everything", "everything, compiled"])
+def test_that_everything_together_trains(runs: dict[str, RunLayout], name: str, kind: str) -> None:
+    metrics = last_metrics(runs[f"{name}, {kind}"])
+
+    assert metrics.val_accuracy is not None
+    assert metrics.val_accuracy > 0.5  # guessing: 0.1
+    assert all(array.dtype != np.float16 for array in variables(runs[f"{name}, {kind}"]).values())

@@ -1,0 +1,128 @@
+"""What is told and saved of whole runs: metrics of whole sets, values, pictures, early stopping."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from gpupanel.domain.data import DataCache, ImagesData, KerasData
+from gpupanel.domain.events import CheckpointSaved, EpochDone, ProblemReported
+from gpupanel.domain.model import CnnModel
+from gpupanel.domain.run_layout import RunLayout
+from tests.unit.trainer.conftest import MakeRun
+from tests.unit.trainer.trained_runs import (
+    Plans,
+    all_events,
+    changed,
+    evaluation,
+    furthest,
+    last_metrics,
+    profile,
+    train_all,
+)
+
+pytestmark = pytest.mark.tensorflow
+
+FROZEN = changed(learning_rate=1e-30, epochs=1)
+PATIENT = FROZEN.model_copy(
+    update={"epochs": 9, "early_stopping_patience": 2, "checkpoint_every_epochs": 5}
+)
+EVALUATED = ("48 + 16", "accumulated, 60 + 4", "frozen")
+
+
+def plans(images: Path) -> Plans:
+    """Every run of this module by name, with its shares."""
+    cached = {
+        f"images, cache {cache}": (
+            profile(
+                changed(epochs=1, learning_rate=0.01),
+                data=ImagesData(
+                    path=str(images), image_size=(8, 8), cache=cache, validation_fraction=0.3
+                ),
+                model=CnnModel(filters=(4,)),
+            ),
+            [5, 3],
+        )
+        for cache in DataCache
+    }
+    housing = profile(changed(learning_rate=0.01), data=KerasData(source="boston_housing"))
+    return {
+        "48 + 16": (profile(), [48, 16]),
+        "accumulated, 60 + 4": (profile(changed(accumulation_steps=3)), [60, 4]),
+        "frozen": (profile(FROZEN), [48, 16]),
+        "patient": (profile(PATIENT), [64]),
+        "values": (housing, [40, 24]),
+        **cached,
+    }
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[str, RunLayout]:
+    """All runs, trained in one child."""
+    root = tmp_path_factory.mktemp("trained")
+    random = np.random.default_rng(3)
+    for name in ("dark", "light"):
+        (root / "images" / name).mkdir(parents=True)
+        for number in range(20):
+            pixels = random.integers(0, 128, (9, 9, 3)) + (100 if name == "light" else 0)
+            Image.fromarray(pixels.astype(np.uint8)).save(root / "images" / name / f"{number}.png")
+    (root / "keras" / "datasets").mkdir(parents=True)
+    x = random.normal(50.0, 20.0, (506, 13))
+    np.savez(root / "keras" / "datasets" / "boston_housing.npz", x=x, y=x[:, 0] * 300.0 + 2e4)
+    return train_all(
+        root,
+        make_run,
+        plans(root / "images"),
+        evaluated=[*EVALUATED, "values"],
+        KERAS_HOME=str(root / "keras"),
+    )
+
+
+@pytest.mark.parametrize("name", EVALUATED)
+def test_that_plain_keras_measures_the_same_on_the_validation_set(
+    runs: dict[str, RunLayout], name: str
+) -> None:
+    loss, accuracy = evaluation(runs[name])["validation"]
+    metrics = last_metrics(runs[name])
+
+    assert metrics.val_loss == pytest.approx(loss, rel=1e-5)
+    assert metrics.val_accuracy == pytest.approx(accuracy, rel=1e-6)
+
+
+def test_that_training_metrics_are_those_of_the_whole_set(runs: dict[str, RunLayout]) -> None:
+    # Its learning rate leaves the weights as they are: each step measures the same model.
+    loss, accuracy = evaluation(runs["frozen"])["train"]
+    metrics = last_metrics(runs["frozen"])
+
+    assert metrics.loss == pytest.approx(loss, rel=1e-5)
+    assert metrics.accuracy == pytest.approx(accuracy, rel=1e-6)
+
+
+def test_that_values_are_predicted_in_their_own_unit(runs: dict[str, RunLayout]) -> None:
+    squared, absolute = evaluation(runs["values"])["validation"]
+    metrics = last_metrics(runs["values"])
+
+    assert metrics.val_accuracy is None
+    assert metrics.val_loss == pytest.approx(squared, rel=1e-4)
+    assert metrics.val_mean_absolute_error == pytest.approx(absolute, rel=1e-4)
+    assert absolute < 3_000  # of labels around 35,000, a standard deviation of 6,000
+
+
+def test_that_where_images_are_kept_changes_nothing(runs: dict[str, RunLayout]) -> None:
+    memory = runs["images, cache memory"]
+
+    assert furthest(memory, runs["images, cache none"]) < 1e-6
+    assert furthest(memory, runs["images, cache disk"]) < 1e-6
+
+
+def test_that_early_stopping_ends_the_training_with_a_checkpoint(
+    runs: dict[str, RunLayout],
+) -> None:
+    told = all_events(runs["patient"])
+
+    assert [event.epoch for event in told if isinstance(event, EpochDone)] == [1, 2, 3]
+    (hint,) = [event.problem for event in told if isinstance(event, ProblemReported)]
+    assert hint.code == "stopped_early"
+    assert [event.epoch for event in told if isinstance(event, CheckpointSaved)] == [3]
+    assert runs["patient"].model.is_file()

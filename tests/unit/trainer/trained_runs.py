@@ -1,0 +1,123 @@
+"""Runs trained in one child, and what they left behind."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from gpupanel.domain.data import DataSettings, DigitsData
+from gpupanel.domain.events import EpochDone, Event, decode_event
+from gpupanel.domain.model import MlpModel, ModelSettings
+from gpupanel.domain.outcome import Metrics
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.strategy import StrategySettings
+from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.trainer.saving.checkpoints import STATE_FILE, Checkpoints
+from tests.unit.trainer.conftest import MakeRun
+
+DIGITS = DigitsData(validation_fraction=0.2)
+MLP = MlpModel(hidden=(32,))
+ONE_DEVICE = StrategySettings()
+SGD = TrainingSettings(epochs=3, optimizer=Optimizer.SGD, learning_rate=0.1, momentum=0.9)
+
+Plans = Mapping[str, tuple[Profile, Sequence[int]]]
+"""Runs by name, each with its shares."""
+
+
+def profile(
+    training: TrainingSettings = SGD,
+    strategy: StrategySettings = ONE_DEVICE,
+    *,
+    model: ModelSettings = MLP,
+    data: DataSettings = DIGITS,
+) -> Profile:
+    return Profile(data=data, model=model, training=training, strategy=strategy)
+
+
+def changed(**changes: object) -> TrainingSettings:
+    return SGD.model_copy(update=changes)
+
+
+def train_all(
+    root: Path,
+    make_run: MakeRun,
+    plans: Plans,
+    *,
+    evaluated: Collection[str] = (),
+    **environment: str,
+) -> dict[str, RunLayout]:
+    """Train every run in one child.
+
+    Args:
+        root: Gets a run directory for each.
+        make_run: Makes them.
+        plans: The runs.
+        evaluated: Runs whose saved model is to be measured by plain Keras, too.
+        environment: Of the child, beside this process's.
+    """
+    layouts = {
+        name: make_run(root / f"{number:02}", *plan)
+        for number, (name, plan) in enumerate(plans.items())
+    }
+    # Devices are configured by the first one's plan: it has to have most of them.
+    order = sorted(layouts, key=lambda name: -len(plans[name][1]))
+    done = subprocess.run(
+        [
+            sys.executable,
+            str(Path(__file__).with_name("train_several.py")),
+            *(str(layouts[name].root) for name in order),
+            *(f"--evaluated={layouts[name].root}" for name in evaluated),
+        ],
+        env={
+            **os.environ,
+            "CUDA_VISIBLE_DEVICES": "-1",
+            "TF_CPP_MIN_LOG_LEVEL": "3",
+            "GPUPANEL_SUPERVISOR_PID": "",
+            **environment,
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return layouts
+
+
+def variables(layout: RunLayout) -> dict[str, np.ndarray]:
+    """Every variable of model and optimizer at the end, by name."""
+    with np.load(Checkpoints(layout.checkpoints).saved()[-1] / STATE_FILE) as arrays:
+        return {name: arrays[name] for name in arrays}
+
+
+def state(layout: RunLayout) -> list[np.ndarray]:
+    """Every variable of model and optimizer at the end."""
+    return list(variables(layout).values())
+
+
+def furthest(one: RunLayout, other: RunLayout) -> float:
+    """The greatest difference of two states, relative to the size of the variable."""
+    return max(
+        float(np.abs(a - b).max() / max(np.abs(a).max(), 1e-12))
+        for a, b in zip(state(one), state(other), strict=True)
+    )
+
+
+def all_events(layout: RunLayout) -> list[Event]:
+    return [decode_event(line) for line in layout.events.read_text(encoding="utf-8").splitlines()]
+
+
+def last_metrics(layout: RunLayout) -> Metrics:
+    return [event for event in all_events(layout) if isinstance(event, EpochDone)][-1].metrics
+
+
+def evaluation(layout: RunLayout) -> dict[str, list[float]]:
+    """What plain Keras measured with the saved model."""
+    measured: dict[str, list[float]] = json.loads(
+        (layout.root / "evaluation.json").read_text(encoding="utf-8")
+    )
+    return measured
