@@ -16,12 +16,12 @@ from gpupanel.domain.events import (
     PredictionsSaved,
     ProblemReported,
 )
-from gpupanel.domain.model import SavedModel
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.inference.evaluation import Evaluation
 from gpupanel.trainer.inference.examples import InferenceExamples
 from gpupanel.trainer.inference.meaning import Floats, Meaning, Reading, read_outputs, scores_of
+from gpupanel.trainer.inference.model_file import saved_model_path
 from gpupanel.trainer.inference.predictions import Predictions, write_predictions
 from gpupanel.trainer.inference.progress import Progress
 from gpupanel.trainer.inference.replicas import Replica, load_replicas, reshaped_hint
@@ -33,12 +33,6 @@ from gpupanel.trainer.started_run import StartedRun
 _FIRST_EXAMPLES = 64
 """They tell what outputs mean where the model does not, and trace every replica."""
 _ENDING = (Interruption.STOP, Interruption.SUPERVISOR_GONE)
-_NO_SAVED_MODEL = Problem(
-    code="inference_needs_saved_model",
-    field="model.source",
-    message="Only a saved model can be evaluated or predict.",
-    hint='Set model.source to "saved" and model.path to a .keras file, or task to "train".',
-)
 _NO_LABELS = Problem(
     code="inference_needs_labels",
     field="data.labels",
@@ -88,10 +82,8 @@ class Inference:
 
     def _load(self) -> list[Replica]:
         self._events.phase(Phase.BUILDING_MODEL)
-        model = self._run.profile.model
-        if not isinstance(model, SavedModel):
-            raise ProblemError(_NO_SAVED_MODEL)
-        replicas = load_replicas(model.path, self._run.plan, self._examples)
+        path = saved_model_path(self._run.profile.model)
+        replicas = load_replicas(path, self._run.plan, self._examples)
         first = replicas[0]
         self._events.write(
             ModelReady(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpupanel.domain.model import ModelSettings, SavedModel
 from gpupanel.domain.problem import Problem, ProblemError
 
 _MEMBERS = ("config.json", "model.weights.h5")
@@ -35,6 +36,24 @@ class _Part:
         if self.module == "builtins":
             return self.class_name != "function"
         return self.module.partition(".")[0] == "keras"
+
+
+def saved_model_path(model: ModelSettings) -> str:
+    """The path of the saved model.
+
+    Raises:
+        ProblemError: The settings name a model that is still to be built and trained.
+    """
+    if isinstance(model, SavedModel):
+        return model.path
+    raise ProblemError(
+        Problem(
+            code="inference_needs_saved_model",
+            field="model.source",
+            message="Only a saved model can be evaluated or predict.",
+            hint='Set model.source to "saved" and model.path to a .keras file, or task to "train".',
+        )
+    )
 
 
 def check_model_file(path: str) -> None:

@@ -4,11 +4,10 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from gpupanel.domain.events import DataReady, Phase
-from gpupanel.domain.model import SavedModel
 from gpupanel.trainer.datasets.download import OnDownload
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.inference.examples import InferenceExamples, read_inference_examples
-from gpupanel.trainer.inference.model_file import check_model_file
+from gpupanel.trainer.inference.model_file import check_model_file, saved_model_path
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.loop.record import TrainingRecord
 from gpupanel.trainer.start_up import StartUp, decoded_data
@@ -48,9 +47,7 @@ def infer_started(
 
 
 def _read(run: StartedRun, on_download: OnDownload) -> InferenceExamples:
-    model = run.profile.model
-    if isinstance(model, SavedModel):
-        check_model_file(model.path)
+    check_model_file(saved_model_path(run.profile.model))
     return read_inference_examples(run.profile, on_download, decoded_data(run.layout))
 
 

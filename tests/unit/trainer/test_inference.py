@@ -1,0 +1,405 @@
+"""Evaluating and predicting with real TensorFlow, held against what plain Keras finds."""
+
+import csv
+import itertools
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from gpupanel.domain import events
+from gpupanel.domain.data import (
+    DataCache,
+    DataSettings,
+    DigitsData,
+    ImagesData,
+    KerasData,
+    NpzData,
+)
+from gpupanel.domain.events import decode_event
+from gpupanel.domain.inference import InferenceSettings
+from gpupanel.domain.model import SavedModel
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.request import Request
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.trainer.datasets.digits import read_digits
+from gpupanel.trainer.datasets.split import split
+from tests.unit.trainer.conftest import MakeRun
+
+pytestmark = pytest.mark.tensorflow
+
+CHILD = Path(__file__).with_name("infer_several.py")
+MODELS = Path("models")
+DIGITS = DigitsData(validation_fraction=0.2)
+SHARES = {"3+1": (3, 1), "1+1": (1, 1), "one device": (64,), "uneven": (100, 37, 11)}
+
+
+class Judged:
+    """A run that the child judged, and what plain Keras found."""
+
+    def __init__(self, root: Path) -> None:
+        self.layout = RunLayout(root)
+        self.told: dict[str, Any] = json.loads((root / "ended.json").read_text())
+
+    @property
+    def keras(self) -> Any:
+        return np.load(self.layout.root / "keras.npz")
+
+    @property
+    def predictions(self) -> Any:
+        return np.load(self.layout.predictions("npz"))
+
+    def told_of(self, kind: type[Any]) -> list[Any]:
+        lines = self.layout.events.read_text().splitlines()
+        return [event for event in map(decode_event, lines) if isinstance(event, kind)]
+
+    @property
+    def evaluation(self) -> events.EvaluationDone:
+        (found,) = self.told_of(events.EvaluationDone)
+        return found
+
+    @property
+    def problem(self) -> dict[str, Any]:
+        (problem,) = self.told["problems"]
+        return problem
+
+    @property
+    def assumed(self) -> list[str]:
+        return [event.problem.message for event in self.told_of(events.ProblemReported)]
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> Callable[[str], Judged]:
+    """Everything that the tests look at, judged by one child."""
+    folder = tmp_path_factory.mktemp("inference")
+    (folder / MODELS).mkdir()
+    write_data(folder)
+    names: list[str] = []
+
+    def add(
+        name: str,
+        model: str,
+        shares: Sequence[int] = (40, 24),
+        task: str = "evaluate",
+        data: DataSettings = DIGITS,
+        **settings: Any,
+    ) -> None:
+        inference = InferenceSettings(batch_size=sum(shares), **settings)
+        saved = SavedModel(path=str(folder / MODELS / f"{model}.keras"))
+        profile = Profile(task=task, model=saved, data=data, inference=inference)
+        layout = make_run(folder / name, profile, shares)
+        if name == "asked to stop":
+            (layout.requests / Request.STOP).touch()
+        names.append(name)
+
+    add("first", "softmax_activation", (20, 20, 24))  # its plan makes the logical devices
+    for name, shares in SHARES.items():
+        add(f"evaluate {name}", "softmax_layer", shares)
+        add(f"predict {name}", "softmax_layer", shares, "predict")
+    for model in ("softmax_operation", "logits", "sigmoids", "channel", "flat_rows"):
+        add(model, model)
+        add(f"predict {model}", model, task="predict")
+    add_special_data(folder, add)
+    for which in ("training", "validation"):
+        add(f"predict {which}", "softmax_layer", task="predict", examples=which)
+    add("csv", "softmax_layer", task="predict", output="csv")
+    add("built by call", "built_by_call")
+    for model in ("other_shape", "three_classes", "two_outputs", "broken", "one_sigmoid"):
+        add(f"refused {model}", model)
+    add("asked to stop", "softmax_layer", (1, 1), "predict")
+    environment = {
+        **os.environ,
+        "CUDA_VISIBLE_DEVICES": "-1",
+        "KERAS_HOME": str(folder / "keras"),
+        "TF_CPP_MIN_LOG_LEVEL": "2",
+    }
+    done = subprocess.run(
+        [sys.executable, CHILD, folder / MODELS, *(folder / name for name in names)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return lambda name: Judged(folder / name)
+
+
+def write_data(folder: Path) -> None:
+    random = np.random.default_rng(0)
+    x = random.random((50, 8, 8), np.float32) * 16
+    two = (np.arange(50) % 2).astype(np.int64)
+    np.savez(folder / "two.npz", x=x, y=two)
+    np.savez(folder / "unknown.npz", x=x)
+    np.savez(folder / "few.npz", x=x[:3], y=[4, 4, 4])
+    cache = folder / "keras" / "datasets"
+    cache.mkdir(parents=True)
+    np.savez(cache / "boston_housing.npz", x=random.random((100, 3)), y=random.random(100) * 50)
+    for number in range(11):
+        place = folder / "images" / ("dark" if number % 2 else "light")
+        place.mkdir(parents=True, exist_ok=True)
+        pixels = random.integers(0, 255, (4, 4), np.uint8)
+        Image.fromarray(pixels).save(place / f"{number}.png")
+
+
+def add_special_data(folder: Path, add: Callable[..., None]) -> None:
+    two, unknown = NpzData(path=str(folder / "two.npz")), NpzData(path=str(folder / "unknown.npz"))
+    few = NpzData(path=str(folder / "few.npz"))
+    pictures = ImagesData(
+        path=str(folder / "images"),
+        image_size=(4, 4),
+        color="grayscale",
+        cache=DataCache.NONE,
+    )
+    for model in ("one_sigmoid", "one_linear"):
+        add(f"two classes by {model}", model, data=two)
+        add(f"predict two classes by {model}", model, task="predict", data=two)
+        add(f"unknown by {model}", model, task="predict", data=unknown)
+    add("unknown by softmax", "softmax_layer", task="predict", data=unknown)
+    add("unknown refused", "softmax_layer", task="evaluate", data=unknown)
+    add("few", "softmax_layer", (40, 24), data=few)
+    add("pictures", "small_pictures", (2, 1), data=pictures)
+    add("values", "house_price", (5, 2), data=KerasData(source="boston_housing"))
+    add(
+        "predict values",
+        "house_price",
+        (5, 2),
+        "predict",
+        KerasData(source="boston_housing"),
+        output="npz",
+    )
+
+
+def as_keras_measures(run: Judged) -> None:
+    loss, measure = run.keras["measured"]
+    metrics = run.evaluation.metrics
+    # Keras takes a softmax of what goes into several sigmoids, which is not what they give.
+    if "sigmoids" not in run.layout.name:
+        assert metrics.loss == pytest.approx(loss, rel=1e-5)
+    found = metrics.accuracy if metrics.accuracy is not None else metrics.mean_absolute_error
+    assert found == pytest.approx(measure, rel=1e-6)
+
+
+@pytest.mark.parametrize("shares", SHARES)
+def test_that_an_evaluation_is_that_of_plain_keras(
+    judged: Callable[[str], Judged], shares: str
+) -> None:
+    run = judged(f"evaluate {shares}")
+    as_keras_measures(run)
+    confusion = np.asarray(run.evaluation.confusion)
+    labels, outputs = run.keras["labels"], run.keras["outputs"]
+    expected = np.zeros((10, 10), int)
+    np.add.at(expected, (labels, outputs.argmax(axis=1)), 1)
+    assert confusion.tolist() == expected.tolist()
+    assert run.evaluation.examples == confusion.sum() == 1797
+    assert run.evaluation.class_names == tuple("0123456789")
+    assert run.told == {"ended": None, "examples": 1797}
+    assert not list(run.layout.root.glob("predictions*"))
+
+
+@pytest.mark.parametrize("shares", SHARES)
+def test_that_predictions_are_those_of_plain_keras_in_order(
+    judged: Callable[[str], Judged], shares: str
+) -> None:
+    run = judged(f"predict {shares}")
+    found = run.predictions
+    np.testing.assert_allclose(found["probabilities"], run.keras["outputs"], atol=1e-6)
+    assert found["index"].tolist() == list(range(1797))
+    assert found["predicted"].tolist() == run.keras["outputs"].argmax(axis=1).tolist()
+    assert found["label"].tolist() == read_digits().training.labels.tolist()
+    assert found["class_names"].tolist() == list("0123456789")
+    (saved,) = run.told_of(events.PredictionsSaved)
+    assert (saved.path, saved.examples) == ("predictions.npz", 1797)
+    assert not list(run.layout.root.glob(".partial*"))
+
+
+def test_that_progress_reaches_the_end(judged: Callable[[str], Judged]) -> None:
+    told = judged("predict 1+1").told_of(events.ExamplesDone)
+    assert [event.examples_total for event in told] == [1797] * len(told)
+    assert told[-1].examples == 1797
+    counts = [event.examples for event in told]
+    assert counts == sorted(counts)
+    times = [event.time_s for event in told[:-1]]
+    assert all(later - earlier > 0.045 for earlier, later in itertools.pairwise(times))
+
+
+@pytest.mark.parametrize(
+    ("model", "assumed"),
+    [
+        ("softmax_operation", "taken as probabilities"),
+        ("logits", "taken as logits"),
+        ("sigmoids", "scores of which the greatest wins"),
+        ("channel", "shape 8x8x1"),
+        ("flat_rows", "shape 64"),
+    ],
+)
+def test_that_models_of_any_ending_are_understood_and_what_was_assumed_is_said(
+    judged: Callable[[str], Judged], model: str, assumed: str
+) -> None:
+    run = judged(model)
+    as_keras_measures(run)
+    assert any(assumed in message for message in run.assumed), run.assumed
+    outputs = judged(f"predict {model}").keras["outputs"]
+    found = judged(f"predict {model}").predictions
+    assert found["predicted"].tolist() == outputs.argmax(axis=1).tolist()
+    if model in ("softmax_operation", "sigmoids", "channel"):
+        np.testing.assert_allclose(found["probabilities"], outputs, atol=1e-6)
+    else:
+        np.testing.assert_allclose(found["probabilities"].sum(axis=1), 1.0, atol=1e-5)
+
+
+def test_that_nothing_is_assumed_where_the_model_says_it(judged: Callable[[str], Judged]) -> None:
+    assert judged("first").assumed == judged("evaluate 3+1").assumed == []
+
+
+@pytest.mark.parametrize("model", ["one_sigmoid", "one_linear"])
+def test_that_one_output_tells_two_classes(judged: Callable[[str], Judged], model: str) -> None:
+    run = judged(f"two classes by {model}")
+    as_keras_measures(run)
+    assert bool(run.assumed) == (model == "one_linear")
+    predicted = judged(f"predict two classes by {model}")
+    outputs = predicted.keras["outputs"][:, 0]
+    second = outputs if model == "one_sigmoid" else 1.0 / (1.0 + np.exp(-outputs))
+    np.testing.assert_allclose(predicted.predictions["probabilities"][:, 1], second, atol=1e-6)
+
+
+def test_that_predicting_needs_no_labels(judged: Callable[[str], Judged]) -> None:
+    softmax = judged("unknown by softmax").predictions
+    assert "label" not in softmax
+    assert softmax["class_names"].tolist() == list("0123456789")
+    assert judged("unknown by one_sigmoid").predictions["probabilities"].shape == (50, 2)
+    linear = judged("unknown by one_linear")
+    np.testing.assert_allclose(
+        linear.predictions["values"], linear.keras["outputs"][:, 0], rtol=1e-5
+    )
+    assert "taken as values" in linear.assumed[0]
+    refused = judged("unknown refused").problem
+    assert (refused["code"], refused["field"]) == ("data_array_missing", "data.labels")
+
+
+def test_that_few_examples_of_one_class_are_judged_by_one_device(
+    judged: Callable[[str], Judged],
+) -> None:
+    run = judged("few")
+    as_keras_measures(run)
+    assert np.asarray(run.evaluation.confusion)[4].sum() == 3
+
+
+def test_that_pictures_are_read_as_they_are_needed(judged: Callable[[str], Judged]) -> None:
+    run = judged("pictures")
+    as_keras_measures(run)
+    assert run.evaluation.class_names == ("dark", "light")
+
+
+def test_that_values_are_measured_in_their_own_unit(judged: Callable[[str], Judged]) -> None:
+    run = judged("values")
+    as_keras_measures(run)
+    assert (run.evaluation.confusion, run.evaluation.metrics.accuracy) == ((), None)
+    assert run.evaluation.examples == 100
+    predicted = judged("predict values")
+    np.testing.assert_allclose(
+        predicted.predictions["values"], predicted.keras["outputs"][:, 0], rtol=1e-5
+    )
+
+
+def test_that_the_examples_of_training_or_validation_are_those_of_the_split(
+    judged: Callable[[str], Judged],
+) -> None:
+    data = read_digits()
+    parts = split(data, DIGITS, Profile().training.seed)
+    whole = judged("predict 3+1").predictions
+    seen = []
+    for which, examples in (("training", parts.training), ("validation", parts.validation)):
+        found = judged(f"predict {which}").predictions
+        assert examples is not None
+        assert found["label"].tolist() == examples.labels.tolist()
+        assert (np.diff(found["index"]) > 0).all()
+        np.testing.assert_allclose(
+            found["probabilities"], whole["probabilities"][found["index"]], atol=1e-6
+        )
+        seen += found["index"].tolist()
+    assert sorted(seen) == list(range(1797))
+
+
+def test_that_csv_holds_the_same_as_npz(judged: Callable[[str], Judged]) -> None:
+    path = judged("csv").layout.predictions("csv")
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    found = judged("predict one device").predictions
+    assert [int(row["index"]) for row in rows] == found["index"].tolist()
+    assert [int(row["predicted"]) for row in rows] == found["predicted"].tolist()
+    assert [row["predicted_name"] for row in rows] == [str(n) for n in found["predicted"]]
+    assert [int(row["label"]) for row in rows] == found["label"].tolist()
+    numbers = [[float(row[f"probability of {name}"]) for name in range(10)] for row in rows]
+    np.testing.assert_allclose(numbers, found["probabilities"], atol=1e-6)
+
+
+def test_that_a_model_built_by_its_first_call_takes_batches_of_any_size(
+    judged: Callable[[str], Judged],
+) -> None:
+    as_keras_measures(judged("built by call"))
+
+
+@pytest.mark.parametrize(
+    ("model", "code", "words"),
+    [
+        ("other_shape", "model_input_does_not_fit", "shape 9x9"),
+        ("three_classes", "model_outputs_do_not_fit", "3 outputs"),
+        ("one_sigmoid", "model_outputs_do_not_fit", "1 output"),
+        ("two_outputs", "model_not_single", "2 outputs"),
+        ("broken", "outputs_not_finite", "example 0"),
+    ],
+)
+def test_that_a_model_that_does_not_fit_is_refused_in_a_sentence(
+    judged: Callable[[str], Judged], model: str, code: str, words: str
+) -> None:
+    problem = judged(f"refused {model}").problem
+    assert problem["code"] == code
+    assert words in problem["message"]
+    assert problem["hint"]
+    assert problem["field"] == "model.path"
+
+
+def test_that_a_stop_leaves_no_file_that_would_pass_for_whole(
+    judged: Callable[[str], Judged],
+) -> None:
+    run = judged("asked to stop")
+    assert run.told["ended"] == "STOP"
+    assert run.told_of(events.PredictionsSaved) == []
+    assert not list(run.layout.root.glob("*predictions*"))
+    assert run.told_of(events.ExamplesDone)[-1].examples < 1797
+
+
+def test_that_the_process_tells_its_phases_and_how_it_ended(
+    tmp_path: Path, make_run: MakeRun, start_trainer: Any, judged: Callable[[str], Judged]
+) -> None:
+    first = judged("first")
+    model = SavedModel(path=str(first.layout.root.parent / MODELS / "softmax_layer.keras"))
+    profile = Profile(task="evaluate", model=model, data=DIGITS)
+    trainer = start_trainer(make_run(tmp_path / "run", profile, (200, 56)))
+
+    end = trainer.ended()
+
+    told = trainer.events()
+    assert end.outcome.value == "completed"
+    assert end.metrics.accuracy == judged("evaluate 1+1").evaluation.metrics.accuracy
+    assert end.examples_per_second is not None
+    phases = [event.phase.value for event in told if isinstance(event, events.PhaseChanged)]
+    assert phases == [
+        "importing_tensorflow",
+        "configuring_devices",
+        "loading_data",
+        "building_model",
+        "tracing",
+        "evaluating",
+    ]
+    (ready,) = (event for event in told if isinstance(event, events.ModelReady))
+    assert ready.parameters == 64 * 16 + 16 + 16 * 10 + 10
+    assert "Traceback" not in trainer.log()
