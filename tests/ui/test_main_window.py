@@ -178,8 +178,9 @@ def test_that_a_past_run_target_is_shown_with_its_curves(qtbot, opened, runs_dir
 
     qtbot.waitUntil(lambda: "Completed" in _banner(window), timeout=5000)
     assert window.tabs.currentWidget() is window.live_page
-    assert "a line of the log" in window.live_page.log.text()
-    qtbot.waitUntil(lambda: window.findChild(QPushButton, "start_button").isEnabled())
+    # Curves and log wait for the devices, which are listed meanwhile.
+    qtbot.waitUntil(lambda: "a line of the log" in window.live_page.log.text(), timeout=30_000)
+    qtbot.waitUntil(window.findChild(QPushButton, "start_button").isEnabled, timeout=30_000)
     assert window.session.run_state is RunState.IDLE
 
 

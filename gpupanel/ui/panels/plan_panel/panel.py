@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Severity
+from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.preparation import Preparation
 from gpupanel.planning.tensorflow_calls import tensorflow_calls
 from gpupanel.runs.status import RunStatus
@@ -129,6 +130,10 @@ class PlanPanel(SettingsCard):
         self._processes.setVisible(is_gang)
         self._processes.setPlan(plan, self._faces)
         self._memory.setPlan(plan, self._faces)
+        # The workers of a parameter-server run stand among its processes already.
+        has_replicas = plan.strategy is not StrategyKind.PARAMETER_SERVER
+        self._replica_caption.setVisible(has_replicas)
+        self._replicas.setVisible(has_replicas)
         self._replica_caption.setText("Places for layers" if plan.places else "Replicas")
         self._replicas.setPlan(plan, self._faces)
         self._calls.setText(tensorflow_calls(plan))

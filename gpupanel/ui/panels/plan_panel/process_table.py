@@ -11,8 +11,8 @@ from gpupanel.ui.widgets.tips import wrapped
 _DOES = {
     ProcessRole.TRAINER: "trains",
     ProcessRole.WORKER: "computes",
-    ProcessRole.COORDINATOR: "hands out batches, tells and saves",
-    ProcessRole.PARAMETER_SERVER: "keeps weights in host memory",
+    ProcessRole.COORDINATOR: "leads: hands out batches",
+    ProcessRole.PARAMETER_SERVER: "keeps weights",
 }
 _TIP = (
     "A process of its own, started by this panel on this machine. It sees these devices only, and "

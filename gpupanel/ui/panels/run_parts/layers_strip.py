@@ -40,6 +40,7 @@ class LayersStrip(QWidget):
             cell.hide()
             cell.deleteLater()
         self._cells = []
+        self.setAccessibleDescription("")
         for row, place in enumerate(sorted({layer.place for layer in layers})):
             on_it = [layer for layer in layers if layer.place == place]
             self._add_row(row, on_it, faces)
@@ -47,7 +48,9 @@ class LayersStrip(QWidget):
     def _add_row(self, row: int, layers: Sequence[PlacedLayer], faces: DeviceFaces) -> None:
         first = layers[0]
         parameters = sum(layer.parameters for layer in layers)
-        names = ", ".join(layer.name for layer in layers)
+        # Activations, pooling and the like go with the layer before them.
+        holding = [layer for layer in layers if layer.parameters] or layers
+        names = ", ".join(layer.name for layer in holding)
         where = QLabel(f"{faces.label(first.device_key)}  {first.logical_device}")
         size = QLabel(f"{formatting.count(parameters)} parameters")
         size.setProperty("tone", "muted")
