@@ -1,0 +1,195 @@
+"""The task is chosen, and the page shows what matters to it."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QComboBox, QWidget
+
+from gpupanel.domain.data import DigitsData, NpzData
+from gpupanel.domain.inference import InferenceSettings
+from gpupanel.domain.model import CnnModel, MlpModel, SavedModel
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.training import TrainingSettings
+from gpupanel.planning.prepare import prepare
+from gpupanel.ui.panels.task_panel import TaskPanel
+from gpupanel.ui.session import Session
+from gpupanel.ui.session_page import SessionPage
+from gpupanel.ui.task_choices import TaskChoices, TaskSwitch, evaluating
+from gpupanel.ui.widgets.counter import Counter
+from gpupanel.ui.workers.preview_worker import PreviewLoader
+from tests.ui.values import TWO_GPUS
+
+CHOICES = st.builds(
+    TaskChoices,
+    task=st.sampled_from(["train", "evaluate", "predict"]),
+    inference=st.builds(
+        InferenceSettings,
+        examples=st.sampled_from(["all", "training", "validation"]),
+        batch_size=st.integers(1, 2**40),
+        output=st.sampled_from(["npz", "csv"]),
+    ),
+)
+TRAINED = Profile(
+    model=CnnModel(filters=(8,)),
+    strategy=StrategySettings(kind=StrategyKind.PARAMETER_SERVER, workers=3),
+)
+
+
+@pytest.fixture
+def panel(qtbot) -> TaskPanel:
+    panel = TaskPanel()
+    qtbot.addWidget(panel)
+    return panel
+
+
+@pytest.fixture
+def session(qapp) -> Session:
+    session = Session()
+    session.set_inventory(TWO_GPUS)
+    yield session
+    session.close()
+
+
+@pytest.fixture
+def page(qtbot, session) -> SessionPage:
+    loader = PreviewLoader()
+    page = SessionPage(session, loader)
+    qtbot.addWidget(page)
+    yield page
+    page._preview_timer.stop()
+    loader.stop()
+
+
+def choose(parent: QWidget, name: str, value: str) -> None:
+    box = parent.findChild(QComboBox, name)
+    box.setCurrentIndex(box.findData(value))
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(value=CHOICES)
+def test_that_every_value_comes_back_unchanged_and_unannounced(panel, value):
+    heard = []
+    panel.valueChanged.connect(heard.append)
+    panel.setValue(value)
+    assert panel.value() == value
+    assert heard == []
+
+
+@pytest.mark.parametrize(
+    ("task", "shown"),
+    [
+        ("train", set()),
+        ("evaluate", {"Examples", "Batch size"}),
+        ("predict", {"Examples", "Batch size", "Output"}),
+    ],
+)
+def test_that_only_what_the_task_needs_is_asked_for(panel, task, shown):
+    panel.setValue(TaskChoices(task=task))
+    names = {"Examples", "Batch size", "Output"}
+    assert shown == {
+        each.accessibleName()
+        for each in panel.findChildren(QWidget)
+        if each.accessibleName() in names and not each.isHidden()
+    }
+
+
+def test_that_keyboard_and_choosers_change_one_key_each(panel, qtbot):
+    heard = []
+    panel.valueChanged.connect(heard.append)
+    qtbot.keyClick(panel.findChild(QComboBox, "task_chooser"), Qt.Key.Key_End)
+    choose(panel, "examples_chooser", "validation")
+    choose(panel, "output_chooser", "csv")
+    qtbot.keyClick(panel.findChild(Counter), Qt.Key.Key_Up)
+    assert heard[-1] == TaskChoices(
+        task="predict",
+        inference=InferenceSettings(examples="validation", batch_size=257, output="csv"),
+    )
+    assert len(heard) == 4
+
+
+def test_that_another_task_takes_a_saved_model_and_training_comes_back_as_it_was():
+    switch = TaskSwitch()
+    switch.remember(TRAINED)
+    evaluated = switch.switched(TRAINED, TaskChoices(task="evaluate"))
+    assert evaluated.model == SavedModel()
+    assert evaluated.strategy == StrategySettings(kind=StrategyKind.MIRRORED)
+    switch.remember(evaluated.model_copy(update={"model": SavedModel(path="m.keras")}))
+    predicted = switch.switched(evaluated, TaskChoices(task="predict"))
+    assert predicted.strategy == evaluated.strategy
+    assert switch.switched(predicted, TaskChoices(task="train")) == TRAINED
+    again = switch.switched(TRAINED, TaskChoices(task="predict"))
+    assert again.model == SavedModel(path="m.keras")
+
+
+def test_that_shares_given_for_training_are_not_taken_for_another_batch_size():
+    shared = TRAINED.model_copy(
+        update={"strategy": StrategySettings(kind=StrategyKind.MIRRORED, shares=(48, 16))}
+    )
+    evaluated = TaskSwitch().switched(shared, TaskChoices(task="evaluate"))
+    problems = prepare(
+        evaluated.model_copy(update={"model": SavedModel(path="m.keras")}), TWO_GPUS
+    ).problems
+    assert problems == ()
+
+
+def test_that_a_trained_model_is_measured_on_what_its_training_held_back():
+    data = NpzData(path="d.npz", validation_fraction=0.3)
+    trained = TRAINED.model_copy(update={"data": data, "training": TrainingSettings(seed=3)})
+    profile = evaluating(Profile(name="mine", task="evaluate"), trained, "run/model.keras")
+    assert (profile.name, profile.model) == ("mine", SavedModel(path="run/model.keras"))
+    assert (profile.data, profile.training.seed) == (data, 3)
+    assert profile.inference.examples == "validation"
+    whole = trained.model_copy(update={"data": DigitsData()})
+    assert evaluating(profile, whole, "m.keras").inference.examples == "all"
+    assert evaluating(profile, None, "m.keras").data == data
+
+
+def test_that_the_page_shows_the_panels_of_the_task(page, session):
+    assert not page.training.isHidden()
+    choose(page, "task_chooser", "evaluate")
+    assert session.profile.task == "evaluate"
+    assert session.profile.model == SavedModel()
+    assert page.training.isHidden()
+    assert not any(panel.isHidden() for panel in (page.task, page.strategy, page.data, page.model))
+    choose(page, "task_chooser", "train")
+    assert not page.training.isHidden()
+    assert session.profile.model == MlpModel()
+
+
+def test_that_a_problem_leads_to_the_fields_of_the_task(page, session, qtbot):
+    choose(page, "task_chooser", "predict")
+    with qtbot.waitExposed(page):
+        page.show()
+    page.activateWindow()
+    page.plan.fieldActivated.emit("inference.batch_size")
+    assert page.task.findChild(Counter).hasFocus()
+    page.plan.fieldActivated.emit("model.path")
+    assert page.model.isAncestorOf(page.focusWidget())
+    page.hide()
+
+
+def test_that_a_run_can_be_evaluated_with_one_call(page, session):
+    page.evaluate(TRAINED, "/runs/one/model.keras")
+    assert session.profile.task == "evaluate"
+    assert session.profile.model == SavedModel(path="/runs/one/model.keras")
+    assert page.task.value().task == "evaluate"
+
+
+def test_that_kept_shares_become_given_ones(page, session):
+    balanced = StrategySettings(kind=StrategyKind.MIRRORED, shares="balanced")
+    session.edit(Profile(strategy=balanced))
+    page.choose_shares((40, 24))
+    assert session.profile.strategy.shares == (40, 24)
+    assert page.strategy.value().shares == (40, 24)
+
+
+def test_that_the_layers_to_place_follow_the_model(page, session):
+    model = MlpModel(hidden=(5, 6))
+    session.edit(Profile(model=model, strategy=StrategySettings(kind=StrategyKind.MODEL_PARALLEL)))
+    session.prepare_now()
+    choose(page, "placement_chooser", "by_hand")
+    assert session.profile.strategy.placement == {"dense_1": 0, "dense_2": 1, "outputs": 1}
