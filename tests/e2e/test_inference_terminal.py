@@ -1,0 +1,79 @@
+"""A trained model evaluated and used from the terminal: the real command, the real TensorFlow."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.e2e.test_terminal import answered, gpupanel
+
+pytestmark = pytest.mark.tensorflow
+
+PROFILE = """
+schema_version = 1
+name = "{task} digits"
+task = "{task}"
+[devices]
+visible = ["cpu"]
+cpu_replicas = 2
+[strategy]
+kind = "mirrored"
+shares = {shares}
+[data]
+source = "digits"
+validation_fraction = 0.2
+[model]
+{model}
+[training]
+epochs = 3
+tensorboard = false
+[inference]
+batch_size = 100
+examples = "validation"
+output = "csv"
+"""
+SAVED = 'source = "saved"\npath = "digits.keras"'
+
+
+def test_that_a_trained_model_is_evaluated_and_predicts(tmp_path: Path) -> None:
+    def profile(task: str, model: str = SAVED, shares: str = "[75, 25]") -> Path:
+        path = tmp_path / f"{task}.toml"
+        path.write_text(PROFILE.format(task=task, model=model, shares=shares))
+        return path
+
+    trained = answered(gpupanel("run", profile("train", 'source = "mlp"', '"equal"'), "--json"))
+    (Path(trained["run"]) / "model.keras").rename(tmp_path / "digits.keras")
+
+    completed = gpupanel("run", profile("evaluate"), "--json")
+
+    assert completed.returncode == 0, completed.stderr
+    found = answered(completed)
+    assert found["outcome"] == "completed"
+    assert found["metrics"]["accuracy"] == pytest.approx(trained["metrics"]["val_accuracy"])
+    assert found["metrics"]["loss"] == pytest.approx(trained["metrics"]["val_loss"], rel=1e-5)
+    confusion = np.asarray(found["confusion"])
+    assert (confusion.shape, confusion.sum()) == ((10, 10), 359)
+    assert found["class_names"] == [str(digit) for digit in range(10)]
+    assert np.trace(confusion) / 359 == pytest.approx(found["metrics"]["accuracy"])
+
+    completed = gpupanel("run", profile("predict"))
+
+    assert completed.returncode == 0, completed.stderr
+    (predictions,) = Path(trained["run"]).parent.glob("*predict*/predictions.csv")
+    assert str(predictions) in completed.stdout.replace("\n", "")
+    assert "359 predictions" in completed.stdout
+    assert len(predictions.read_text().splitlines()) == 360
+    assert "359 of 359 examples" in completed.stderr
+
+
+def test_that_a_model_that_is_missing_is_told_in_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "evaluate.toml"
+    path.write_text(PROFILE.format(task="evaluate", model=SAVED, shares='"equal"'))
+
+    completed = gpupanel("run", path, "--json")
+
+    assert completed.returncode == 1
+    problem = answered(completed)["problem"]
+    assert problem["code"] == "model_file_missing"
+    assert str(tmp_path / "digits.keras") in problem["message"]
+    assert "Traceback" not in completed.stderr
