@@ -2,6 +2,7 @@
 
 import pytest
 
+from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.planning.prepare import prepare
@@ -58,3 +59,26 @@ def test_that_runs_are_listed_newest_first(qtbot, runs_dir):
     history.stop()
 
     assert [summary.profile_name for summary in listed.args[0]] == ["one"]
+
+
+def test_that_a_run_without_a_checkpoint_is_not_resumed(qtbot, launcher, runs_dir):
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.end(Outcome.STOPPED)
+    with qtbot.waitSignal(launcher.refused, timeout=5000) as refused:
+        launcher.resume(run.layout)
+
+    assert refused.args[0][0].code == "nothing_to_resume"
+
+
+def test_that_a_run_is_resumed_in_its_own_folder(qtbot, launcher, runs_dir, monkeypatch):
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.end(Outcome.STOPPED)
+    (run.layout.checkpoints / "step-10").mkdir(parents=True)
+    monkeypatch.setattr("gpupanel.runs.launcher._start_supervisor", lambda layout: None)
+    with qtbot.waitSignal(launcher.launched, timeout=5000) as launched:
+        launcher.resume(run.layout)
+
+    assert launched.args == [run.layout]
+    assert '"run_restarted"' in run.layout.events.read_text(encoding="utf-8")

@@ -1,11 +1,15 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
-from PySide6.QtWidgets import QComboBox, QLineEdit
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from gpupanel.domain.model import CnnModel, MlpModel
+from gpupanel.domain.model import CnnModel, MlpModel, SavedModel
 from gpupanel.ui.panels.model_panel import ModelPanel
 from gpupanel.ui.widgets.number_list_edit import NumberListEdit
+from gpupanel.ui.widgets.path_edit import PathEdit
+from gpupanel.ui.widgets.settings_form import Note
 from tests.ui.values import MODELS
 
 
@@ -84,3 +88,69 @@ def test_that_filters_are_asked_for_a_cnn_only(panel):
     assert _list(panel, "Filters").isHidden()
     panel.setValue(CnnModel())
     assert not _list(panel, "Filters").isHidden()
+
+
+def test_that_synchronising_is_offered_only_with_batch_normalisation(panel, qtbot):
+    boxes = {each.accessibleName(): each for each in panel.findChildren(QCheckBox)}
+    norm, synchronized = (
+        boxes["Batch normalisation"],
+        boxes["Synchronised batch normalisation"],
+    )
+    assert not synchronized.isEnabled()
+    norm.click()
+    assert synchronized.isEnabled()
+    qtbot.keyClick(synchronized, Qt.Key.Key_Space)
+    assert panel.value() == MlpModel(batch_norm=True, batch_norm_synchronized=False)
+
+
+def _shown(panel: ModelPanel, name: str) -> bool:
+    return any(
+        each.accessibleName() == name and not each.isHidden()
+        for each in panel.findChildren(QWidget)
+    )
+
+
+def test_that_a_saved_model_is_a_path_and_nothing_else(panel, qtbot):
+    panel.setTrains(False)
+    panel.setValue(SavedModel())
+    assert _shown(panel, "File")
+    assert not any(_shown(panel, name) for name in ("Kind", "Hidden layers", "Dropout"))
+    empty = next(note for note in panel.findChildren(Note) if "No model was chosen" in note.text())
+    assert not empty.isHidden()
+    heard = []
+    panel.valueChanged.connect(heard.append)
+    field = panel.findChild(PathEdit).findChild(QLineEdit)
+    qtbot.keyClicks(field, "m.keras")
+    assert heard[-1] == SavedModel(path="m.keras")
+    assert empty.isHidden()
+
+
+def test_that_training_offers_what_can_be_trained_and_other_tasks_a_saved_model(panel):
+    box = panel.findChild(QComboBox, "model_selector")
+    panel.setValue(SavedModel(path="m.keras"))
+    assert box.currentText() == "Saved model (not trainable)"
+    panel.setTrains(False)
+    panel.setValue(CnnModel())
+    assert box.currentText() == "CNN (not trained yet)"
+    box.setCurrentIndex(box.findData("saved"))
+    assert panel.value() == SavedModel(path="m.keras")
+    panel.setTrains(True)
+    assert [box.itemData(index) for index in range(2)] == ["mlp", "cnn"]
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "path"),
+    [
+        ("model.keras", SavedModel(), "/runs/model.keras"),
+        ("model.h5", SavedModel(), ""),
+        ("model.keras", MlpModel(), None),
+    ],
+)
+def test_that_a_model_file_can_be_dropped_where_one_is_asked_for(panel, name, asked, path):
+    panel.setValue(asked)
+    dropped = QMimeData()
+    dropped.setUrls([QUrl.fromLocalFile(f"/runs/{name}")])
+    button, none = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    action = Qt.DropAction.CopyAction
+    panel.dropEvent(QDropEvent(QPointF(5, 5), action, dropped, button, none))
+    assert getattr(panel.value(), "path", None) == path

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QLabel, QPushButton
 
 from gpupanel.domain.problem import Problem
 from gpupanel.ui.panels.run_banner import RunBanner
+from gpupanel.ui.run_actions import RunActions
 
 KILLED = Problem(
     code="trainer_killed",
@@ -68,3 +69,39 @@ def test_that_there_is_a_way_back_only_when_there_is_somewhere_to_go(qtbot, bann
     banner.setReturnVisible(visible=True)
     with qtbot.waitSignal(banner.returnRequested):
         qtbot.mouseClick(_button(banner, "Back"), Qt.MouseButton.LeftButton)
+
+
+def test_that_actions_are_offered_where_they_make_sense(qtbot, banner):
+    resume, evaluate = _button(banner, "Resume"), _button(banner, "Evaluate")
+    assert not resume.isVisible()
+    assert not evaluate.isVisible()
+    banner.setActions(
+        RunActions(
+            offers_resume=True, can_resume=True, resume_tip="From step 9.", offers_evaluate=True
+        )
+    )
+    assert "From step 9." in resume.toolTip()
+    with qtbot.waitSignal(banner.resumeRequested):
+        qtbot.mouseClick(resume, Qt.MouseButton.LeftButton)
+    with qtbot.waitSignal(banner.evaluateRequested):
+        qtbot.keyClick(evaluate, Qt.Key.Key_Space)
+
+
+def test_that_an_action_that_cannot_be_done_now_says_why(qtbot, banner):
+    banner.setActions(RunActions(offers_resume=True, resume_tip="Another run goes on."))
+    resume = _button(banner, "Resume")
+    assert resume.isVisible()
+    assert not resume.isEnabled()
+    assert "Another run goes on." in resume.toolTip()
+    with qtbot.assertNotEmitted(banner.resumeRequested):
+        qtbot.mouseClick(resume, Qt.MouseButton.LeftButton)
+
+
+def test_that_a_restart_is_told_in_a_line_of_its_own(banner):
+    story = banner.findChild(QLabel, "run_story")
+    assert not story.isVisible()
+    banner.setStory("Restarted from step 120: worker 1 was killed by signal 9.")
+    assert story.isVisible()
+    assert story.text() == "↻ Restarted from step 120: worker 1 was killed by signal 9."
+    banner.setStory("")
+    assert not story.isVisible()

@@ -3,7 +3,14 @@
 import pytest
 from PySide6.QtCore import QObject, Signal
 
-from gpupanel.domain.events import Phase, RequestAnswered, StepsDone
+from gpupanel.domain.events import (
+    Phase,
+    PhaseChanged,
+    RequestAnswered,
+    RunRestarted,
+    StepsDone,
+    TrainingResumed,
+)
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import DeviceSettings
@@ -27,6 +34,9 @@ class _FakeLauncher(QObject):
 
     def launch(self, profile, plan, runs_dir):
         self.orders.append("launch")
+
+    def resume(self, layout):
+        self.orders.append(f"resume {layout.name}")
 
     def ask_to_stop(self, layout):
         self.orders.append(f"stop {layout.name}")
@@ -220,3 +230,69 @@ def test_that_an_ended_run_can_be_followed_by_the_next(qtbot, control, session, 
 
         assert control.active == second.layout
         assert session.run_status.outcome is None
+
+
+def test_that_a_run_that_was_cut_short_goes_on_where_it_was(
+    qtbot, control, session, launcher, runs_dir
+):
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.step(12)
+        run.end(Outcome.LOST, Problem(code="killed", message="It was killed."))
+    with qtbot.waitSignal(
+        control.shownStatusChanged, check_params_cb=lambda status: status.has_ended
+    ):
+        control.open(run.layout)
+    control.resume()
+    assert session.run_state is RunState.LAUNCHING
+    control.resume()
+    assert launcher.orders == [f"resume {run.layout.name}"]
+    run.write(RunRestarted(time_s=99.0, attempt=0))
+    with run:
+        launcher.launched.emit(run.layout)
+        run.write(
+            TrainingResumed(time_s=99.1, path="checkpoints/step-10", epoch=2, step=10),
+            PhaseChanged(time_s=99.2, phase=Phase.TRAINING),
+        )
+        _wait_for(qtbot, session, RunState.RUNNING)
+        qtbot.waitUntil(lambda: session.run_status.step == 10)
+        assert (control.active, control.shown) == (run.layout, run.layout)
+        control.stop()
+    assert launcher.orders[-1] == f"stop {run.layout.name}"
+
+
+def test_that_a_resume_that_is_refused_leaves_everything_ready(
+    qtbot, control, session, launcher, runs_dir
+):
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.end(Outcome.FAILED)
+    control.open(run.layout)
+    control.resume()
+    with qtbot.waitSignal(control.refused):
+        launcher.refused.emit((Problem(code="nothing_to_resume", message="No checkpoint."),))
+    assert session.run_state is RunState.IDLE
+
+
+def test_that_there_is_nothing_to_resume_without_a_run(control, launcher):
+    control.resume()
+    assert launcher.orders == []
+
+
+def test_that_a_shown_run_that_is_resumed_elsewhere_can_be_stopped_here(
+    qtbot, control, session, launcher, runs_dir
+):
+    run = WrittenRun(runs_dir)
+    with run:
+        run.begin()
+        run.end(Outcome.STOPPED)
+    with qtbot.waitSignal(
+        control.shownStatusChanged, check_params_cb=lambda status: status.has_ended
+    ):
+        control.open(run.layout)
+    with run:
+        run.write(RunRestarted(time_s=99.0, attempt=0))
+        run.write(PhaseChanged(time_s=99.2, phase=Phase.TRAINING))
+        _wait_for(qtbot, session, RunState.RUNNING)
+        control.stop()
+    assert launcher.orders == [f"stop {run.layout.name}"]

@@ -9,6 +9,7 @@ from gpupanel.domain.training import Optimizer, TrainingSettings
 from gpupanel.ui.panels.training_panel import TrainingPanel
 from gpupanel.ui.widgets.counter import Counter
 from gpupanel.ui.widgets.real_spin_box import RealSpinBox
+from gpupanel.ui.widgets.switch import Switch
 from tests.ui.values import TRAININGS
 
 _QUICK = settings(
@@ -141,3 +142,40 @@ def test_that_every_control_teaches_and_has_a_name(panel):
         for control in panel.findChildren(kind):
             assert control.accessibleName()
             assert len(control.toolTip()) > 20
+
+
+def test_that_clipping_is_off_until_it_is_switched_on_and_keeps_its_number(panel, qtbot):
+    switch = _named(panel, Switch, "Clip norm: on or off")
+    number = _named(panel, RealSpinBox, "Clip norm")
+    assert panel.value().clip_norm is None
+    assert number.isHidden()
+    qtbot.mouseClick(switch, Qt.MouseButton.LeftButton)
+    assert panel.value().clip_norm == 1.0
+    number.selectAll()
+    qtbot.keyClicks(number, "2.5")
+    assert panel.value().clip_norm == 2.5
+    qtbot.keyClick(switch, Qt.Key.Key_Space)
+    assert panel.value().clip_norm is None
+    qtbot.keyClick(switch, Qt.Key.Key_Space)
+    assert panel.value().clip_norm == 2.5
+
+
+def test_that_a_run_restarts_by_itself_only_when_that_is_asked_for(panel, qtbot):
+    restarts = _named(panel, Counter, "Restart by itself")
+    assert restarts.text() == "never"
+    qtbot.keyClick(restarts, Qt.Key.Key_Up)
+    assert (panel.value().max_restarts, restarts.text()) == (1, "up to 1 time")
+    restarts.selectAll()
+    qtbot.keyClicks(restarts, "1000")
+    assert panel.value().max_restarts <= 100
+
+
+def test_that_problems_lead_to_the_new_fields(panel, qtbot):
+    with qtbot.waitExposed(panel):
+        panel.show()
+    panel.activateWindow()
+    assert panel.isAncestorOf(panel.focus_editor("training.clip_norm"))
+    assert panel.focus_editor("training.max_restarts") is _named(
+        panel, Counter, "Restart by itself"
+    )
+    panel.hide()

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from gpupanel.domain.data import DataCache, DigitsData, ImagesData, KerasData, NpzData
 from gpupanel.domain.device import DeviceInventory, DeviceKind, PhysicalDevice
-from gpupanel.domain.model import CnnModel, MlpModel
+from gpupanel.domain.model import CnnModel, MlpModel, SavedModel
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.domain.training import Optimizer, TrainingSettings
@@ -21,6 +21,8 @@ TRAININGS = st.builds(
     optimizer=st.sampled_from(Optimizer),
     learning_rate=st.floats(0.0, 1e6, exclude_min=True),
     momentum=FRACTIONS,
+    clip_norm=st.none() | st.floats(0.0, 1e6, exclude_min=True),
+    max_restarts=st.integers(0, 100),
     mixed_precision=st.booleans(),
     jit_compile=st.booleans(),
     seed=st.integers(0, 2**31 - 1),
@@ -28,12 +30,16 @@ TRAININGS = st.builds(
     early_stopping_patience=st.none() | COUNTS,
     tensorboard=st.booleans(),
 )
-MODELS = st.builds(MlpModel, hidden=UNITS, dropout=FRACTIONS, batch_norm=st.booleans()) | st.builds(
-    CnnModel,
-    filters=UNITS.filter(bool),
-    hidden=UNITS,
-    dropout=FRACTIONS,
-    batch_norm=st.booleans(),
+_NORMED = {
+    "hidden": UNITS,
+    "dropout": FRACTIONS,
+    "batch_norm": st.booleans(),
+    "batch_norm_synchronized": st.booleans(),
+}
+MODELS = (
+    st.builds(MlpModel, **_NORMED)
+    | st.builds(CnnModel, filters=UNITS.filter(bool), **_NORMED)
+    | st.builds(SavedModel, path=st.text())
 )
 STRATEGIES = st.builds(
     StrategySettings,
