@@ -66,8 +66,8 @@ class Trials:
         try:
             tensors = (tf.constant(sizes, tf.int32), *self._feed.tensors(batch))
             for _ in range(repeats):
-                seconds = self._strategy.experimental_local_results(self._compute(*tensors))
-                told[:, 0] += np.asarray([float(one) for one in seconds]) / repeats
+                timings = self._strategy.experimental_local_results(self._compute(*tensors))
+                told[:, 0] += np.asarray([one.numpy()[0] for one in timings]) / repeats
         except tf.errors.ResourceExhaustedError as error:
             told[self._failed_here(str(error)), 1] = 1.0
         gathered = self._gather(tf.constant(told)).numpy()
@@ -91,7 +91,8 @@ class Trials:
         end = sizes[replica]
         features, labels = self._feed.part(replica, tensors, tf.constant(0), end)
         with normalised_alone():
-            return self._tried(features, labels, tf.cast(end, tf.float32)).seconds
+            sums = self._tried(features, labels, tf.cast(end, tf.float32))
+        return tf.stack(sums.timing)
 
     def _summed(self, told: tf.Tensor) -> tf.Tensor:
         def in_replica(told: tf.Tensor) -> tf.Tensor:

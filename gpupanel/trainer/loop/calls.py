@@ -119,7 +119,7 @@ class Calls:
             more = self._strategy.run(self._in_replica, args=(bounds, examples, tensors))
             return step + 1, sums + self._sum(more)
 
-        summed = tf.zeros([2 + self._replicas * self._timed])
+        summed = tf.zeros([2 + (self._replicas + 1) * self._timed])
         step, sums = tf.while_loop(goes_on, one_step, (0, summed), parallel_iterations=1)
         with tf.control_dependencies([step]):
             # After the steps on every process: collectives must come in the same order on each.
@@ -135,12 +135,12 @@ class Calls:
         replica = _replica()
         features, labels = self._feed.part(replica, step, bounds[replica, 0], bounds[replica, 1])
         sums = self._replica_step(features, labels, examples)
-        told = tf.stack([sums.loss, sums.measure])
-        if not self._timed:
-            return told
+        told = [sums.loss, sums.measure]
+        if sums.timing is None:
+            return tf.stack(told)
         # Each replica knows its own seconds only: summed up they stand beside each other.
-        seconds = tf.one_hot(replica, self._replicas) * sums.seconds
-        return tf.concat([told, seconds], axis=0)
+        seconds = tf.one_hot(replica, self._replicas) * sums.timing.seconds
+        return tf.concat([tf.stack(told), seconds, [sums.timing.witness]], axis=0)
 
     def _once_a_process(self, wishes: tf.Tensor) -> tf.Tensor:
         # TensorFlow's default strategy cannot tell its devices: it has one replica.
@@ -160,7 +160,8 @@ def _call_sums(sums: tf.Tensor) -> CallSums:
         measure_sum=numbers[1],
         steps=round(numbers[2]),
         wishes=tuple(numbers[3 : 3 + WISHES]),
-        replica_seconds=tuple(numbers[3 + WISHES :]),
+        # The last one is the witness: of no meaning.
+        replica_seconds=tuple(numbers[3 + WISHES : -1]),
     )
 
 

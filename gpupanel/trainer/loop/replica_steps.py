@@ -68,16 +68,15 @@ class TrainingStep:
     def _timed_learning(
         self, state: State, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
     ) -> tuple[ReplicaSums, Contribution]:
-        start_s = instant([features, labels])
-        with tf.control_dependencies([start_s]):
+        start = instant([features, labels])
+        with tf.control_dependencies([start.clock_s]):
             part = (tf.identity(features), tf.identity(labels))
         learned = self._accumulated(state, *part, examples)
-        end_s = instant(learned.gradients)
-        with tf.control_dependencies([end_s]):
+        end = instant(learned.gradients)
+        with tf.control_dependencies([end.clock_s]):
             # Summing over replicas waits for the slowest of them: it comes after.
             after = learned._replace(gradients=[tf.identity(one) for one in learned.gradients])
-        seconds = tf.cast(end_s - start_s, tf.float32)
-        return ReplicaSums(learned.loss, learned.measure, seconds), after
+        return ReplicaSums(learned.loss, learned.measure, start.until(end)), after
 
     def _accumulated(
         self, state: State, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor

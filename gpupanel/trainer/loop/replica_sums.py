@@ -14,22 +14,54 @@ class ReplicaSums(NamedTuple):
     Attributes:
         loss: Summed over its examples.
         measure: As :class:`~gpupanel.trainer.models.objectives.Objective` counts it.
-        seconds: From its part of the batch being ready to its gradients being ready, so without
-            waiting for other replicas; 0 where nobody asked for it.
+        timing: From its part of the batch being ready to its gradients being ready, so without
+            waiting for other replicas; ``None`` where nobody asked for it.
     """
 
     loss: tf.Tensor
     measure: tf.Tensor
-    seconds: tf.Tensor | float = 0.0
+    timing: "Timing | None" = None
 
 
-def instant(after: Sequence[tf.Tensor]) -> tf.Tensor:
-    """The time in seconds, float64, at which these tensors are computed.
+class Timing(NamedTuple):
+    """A time that was measured within a graph; float32 scalars.
 
-    A GPU counts an operation as done when it is queued. So one number is copied to the host after
-    them, and a copy waits for everything that was queued before it.
+    Attributes:
+        seconds: How long it took.
+        witness: Of no meaning, but has to be among what the graph returns: TensorFlow skips
+            whatever only a clock waits for.
     """
-    with tf.control_dependencies(after):
-        witness = tf.reshape(after[-1], [-1])[:1]
-    with tf.device(_HOST), tf.control_dependencies([tf.identity(witness), *after]):
-        return tf.timestamp()
+
+    seconds: tf.Tensor
+    witness: tf.Tensor
+
+
+class Instant(NamedTuple):
+    """A moment within a graph.
+
+    Attributes:
+        clock_s: Float64; comes when the moment is there, so that others can wait for it.
+        witness: See :class:`Timing`.
+    """
+
+    clock_s: tf.Tensor
+    witness: tf.Tensor
+
+    def until(self, end: "Instant") -> Timing:
+        """The time from this moment to a later one."""
+        return Timing(tf.cast(end.clock_s - self.clock_s, tf.float32), self.witness + end.witness)
+
+
+def instant(after: Sequence[tf.Tensor]) -> Instant:
+    """The moment at which these tensors, none of them empty, are computed.
+
+    A GPU counts an operation as done when it is queued. So a number that needs all of them is
+    copied to the host, and the clock waits for the copy.
+    """
+    numbers = [tf.cast(tf.reshape(tensor, [-1])[0], tf.float32) for tensor in after]
+    total = tf.add_n(numbers)
+    with tf.device(_HOST):
+        # Something to do there: a mere copy would be optimised away.
+        arrived = tf.abs(total)
+        with tf.control_dependencies([arrived]):
+            return Instant(tf.timestamp(), arrived)

@@ -47,6 +47,8 @@ def main() -> None:
     measured = learner.state()
     learner.calls(batches)
     trained = learner.state()
+    assert learner.trials is not None
+    tried_s = [learner.trials([size, size], 20).seconds for size in (32, 8192)]
 
     def tried(features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor) -> ReplicaSums:
         assert learner.trials is not None
@@ -54,7 +56,9 @@ def main() -> None:
         replica = tf.distribute.get_replica_context().replica_id_in_sync_group
         full = (tf.shape(labels)[0] > HELD) & (tf.convert_to_tensor(replica) == 1)
         needed = tf.fill([tf.where(full, tf.constant(TOO_MUCH, tf.int64), 1)], 0.0)
-        return sums._replace(seconds=sums.seconds + needed[0])
+        assert sums.timing is not None
+        timing = sums.timing._replace(witness=sums.timing.witness + needed[0])
+        return sums._replace(timing=timing)
 
     trials = Trials(strategy, make_feed(parts.training, plan), tried, plan)
     curves = Measuring(trials, len(plan.replicas), plan.global_batch_size, 1).curves()
@@ -62,6 +66,7 @@ def main() -> None:
         "unchanged": [bool(np.array_equal(before[name], measured[name])) for name in before],
         "learned": [not np.array_equal(measured[name], trained[name]) for name in before],
         "names": list(before),
+        "tried_s": tried_s,
         "largest": [curve.largest_share for curve in curves],
     }
     print(json.dumps(told))

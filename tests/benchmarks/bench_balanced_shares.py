@@ -1,0 +1,130 @@
+"""Balanced shares against equal ones: two workers, one beside a busy neighbour; 0.9 of the ideal.
+
+Each worker is pinned to a core of its own, and a loop that never rests shares the second one's
+core, which leaves it about half the speed. The ideal follows from the speeds that the trainer
+itself measured last: equal shares wait for the slower worker, the best shares for nobody, so it is
+``(speed1 + speed2) / (2 * slower)``. Repetitions are interleaved; every run goes through launcher,
+supervisor and trainer like any other. Needs two cores with little else to do.
+"""
+
+import multiprocessing
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import psutil
+
+from gpupanel.devices.sampler import DeviceSampler
+from gpupanel.domain.data import NpzData
+from gpupanel.domain.events import RunEnded, SharesChosen, TrainerStarted
+from gpupanel.domain.model import CnnModel
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.training import TrainingSettings
+from gpupanel.planning.prepare import prepare
+from gpupanel.runs.follower import RunFollower
+from gpupanel.runs.launcher import launch
+
+REPETITIONS = 3
+BOUND = 0.9
+EXAMPLES = 12_800
+PATIENCE_S = 300.0
+
+
+def profile_with(shares: str, data: Path) -> Profile:
+    """Two workers that train a network of much arithmetic and few weights."""
+    return Profile(
+        name=f"{shares} shares",
+        devices=DeviceSettings(visible=("cpu",)),
+        strategy=StrategySettings(kind=StrategyKind.MULTI_WORKER, workers=2, shares=shares),
+        data=NpzData(path=str(data), validation_fraction=0.0),
+        model=CnnModel(filters=(32, 64)),
+        training=TrainingSettings(
+            epochs=2, global_batch_size=256, tensorboard=False, checkpoint_every_epochs=0
+        ),
+    )
+
+
+def examples_per_second(
+    profile: Profile, plan: LaunchPlan, runs_dir: Path
+) -> tuple[float, list[SharesChosen]]:
+    """Of one run whose workers are pinned to the first two cores, with the shares it chose."""
+    cores = sorted(os.sched_getaffinity(0))[:2]
+    follower = RunFollower(launch(profile, plan, runs_dir))
+    chosen: list[SharesChosen] = []
+    end_s = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end_s:
+        for event in follower.poll().events:
+            if isinstance(event, TrainerStarted):
+                # TensorFlow is not imported yet: its threads will be pinned like this one.
+                psutil.Process(event.pid).cpu_affinity([cores[event.process]])
+            elif isinstance(event, SharesChosen):
+                chosen.append(event)
+            elif isinstance(event, RunEnded):
+                if event.examples_per_second is None:
+                    raise SystemExit(f"the run failed: {event.problem}")
+                return event.examples_per_second, chosen
+        time.sleep(0.01)
+    raise SystemExit("the run did not end in time")
+
+
+@contextmanager
+def busy_neighbour(core: int) -> Iterator[None]:
+    """Something that shares a core with whoever else is on it."""
+    neighbour = multiprocessing.Process(target=_spin, args=(core,), daemon=True)
+    neighbour.start()
+    try:
+        yield
+    finally:
+        neighbour.kill()
+        neighbour.join()
+
+
+def _spin(core: int) -> None:
+    os.sched_setaffinity(0, {core})
+    while True:
+        pass
+
+
+def main() -> None:
+    """Measure and print."""
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        sys.exit("two cores are needed")
+    random = np.random.default_rng(0)
+    speed: dict[str, list[float]] = {"equal": [], "balanced": []}
+    ideals: list[float] = []
+    with tempfile.TemporaryDirectory() as folder, busy_neighbour(cores[1]):
+        data = Path(folder) / "data.npz"
+        pixels = random.integers(0, 256, (EXAMPLES, 28, 28), dtype=np.uint8)
+        np.savez(data, x=pixels, y=random.integers(0, 10, EXAMPLES))
+        inventory = DeviceSampler().inventory()
+        for _ in range(REPETITIONS):
+            for shares, speeds in speed.items():
+                profile = profile_with(shares, data)
+                prepared = prepare(profile, inventory)
+                if prepared.plan is None:
+                    raise SystemExit(f"cannot be planned: {prepared.problems}")
+                figure, chosen = examples_per_second(profile, prepared.plan, Path(folder) / "runs")
+                speeds.append(figure)
+                told = " -> ".join(str(list(event.shares)) for event in chosen)
+                print(f"{shares:<9} {figure:>8,.0f} examples/s  {told}", flush=True)
+                if chosen:
+                    alone = [one.examples_per_second for one in chosen[-1].speeds]
+                    ideals.append(sum(alone) / (len(alone) * min(alone)))
+    pairs = zip(speed["balanced"], speed["equal"], strict=True)
+    gain = statistics.median(balanced / equal for balanced, equal in pairs)
+    ideal = statistics.median(ideals)
+    print(f"balanced over equal shares {gain:.2f}, ideal {ideal:.2f}: {gain / ideal:.2f} of it")
+    print(f"at least {BOUND} is wanted: {'reached' if gain / ideal >= BOUND else 'NOT reached'}")
+
+
+if __name__ == "__main__":
+    main()
