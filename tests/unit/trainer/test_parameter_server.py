@@ -1,0 +1,272 @@
+"""Asynchronous workers, each a real process: exact counts of what they did, and they learn."""
+
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from gpupanel.domain.data import DataCache
+from gpupanel.domain.events import (
+    CheckpointSaved,
+    EpochDone,
+    Event,
+    RunEnded,
+    RunRestarted,
+    RunStarted,
+    StepsDone,
+    TrainerStarted,
+    TrainingEnded,
+    TrainingResumed,
+)
+from gpupanel.domain.model import CnnModel, MlpModel
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.request import Request
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.planning.prepare import prepare
+from gpupanel.runs.cluster import process_environments
+from gpupanel.runs.launcher import create_run, launch, resume
+from gpupanel.runs.requests import ask
+from tests.fakes.devices import CPU_ONLY
+from tests.unit.trainer.test_multi_worker import images
+from tests.unit.trainer.trained_runs import (
+    all_events,
+    evaluation,
+    last_metrics,
+    profile,
+    variables,
+)
+
+pytestmark = pytest.mark.tensorflow
+
+_PATIENCE_S = 120.0
+
+SERVED = StrategySettings(kind=StrategyKind.PARAMETER_SERVER, workers=2)
+ADAM = TrainingSettings(epochs=4, optimizer=Optimizer.ADAM, learning_rate=3e-3)
+FROZEN = TrainingSettings(epochs=1, optimizer=Optimizer.SGD, learning_rate=1e-30)
+EVERYTHING = ADAM.model_copy(
+    update={
+        "epochs": 6,
+        "learning_rate": 1e-2,
+        "global_batch_size": 205,  # so that the last batch has 3 examples
+        "accumulation_steps": 4,
+        "clip_norm": 0.5,
+        "jit_compile": True,
+        "mixed_precision": True,
+    }
+)
+
+EXAMPLES = {"learning": 1438, "frozen": 1438, "everything": 1438, "pictures": 84}
+"""Of one epoch: digits without a fifth, pictures without three tenths."""
+
+
+def runs_of(folder: Path) -> dict[str, Profile]:
+    """Every run of the module by name."""
+    pictures = images(folder).model_copy(update={"cache": DataCache.NONE})
+    many = MlpModel(hidden=(32,), batch_norm=True, dropout=0.2)
+    return {
+        "learning": profile(ADAM, SERVED),
+        "frozen": profile(FROZEN, SERVED),
+        "everything": profile(EVERYTHING, SERVED, model=many),
+        "pictures": profile(ADAM, SERVED, data=pictures, model=CnnModel(filters=(4,))),
+    }
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, RunLayout]]:
+    """All runs, trained one after the other by one coordinator with the same gang."""
+    root = tmp_path_factory.mktemp("served")
+    layouts = {}
+    for name, one in runs_of(root / "pictures").items():
+        plan = prepare(one, CPU_ONLY).plan
+        assert plan is not None
+        layouts[name] = create_run(one, plan, root)
+    coordinator, *others = process_environments(plan)
+    serve = [sys.executable, "-m", "gpupanel.trainer", str(layouts["learning"].root)]
+    train = [
+        sys.executable,
+        str(Path(__file__).with_name("train_several.py")),
+        *(str(layout.root) for layout in layouts.values()),
+        f"--evaluated={layouts['frozen'].root}",
+    ]
+    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
+    serving = [
+        subprocess.Popen(
+            serve, env={**environment, **other}, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT
+        )
+        for other in others
+    ]
+    try:
+        done = subprocess.run(
+            train,
+            env={**environment, **coordinator},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_PATIENCE_S,
+        )
+        assert done.returncode == 0, done.stderr[-4000:]
+        assert [process.poll() for process in serving] == [None] * 3
+        yield layouts
+    finally:
+        for process in serving:
+            process.kill()
+            process.wait()
+
+
+@pytest.mark.parametrize("name", list(EXAMPLES))
+def test_that_steps_and_examples_of_every_epoch_are_counted_exactly(
+    runs: dict[str, RunLayout], name: str
+) -> None:
+    of_epoch = -(-EXAMPLES[name] // (205 if name == "everything" else 64))
+    told = all_events(runs[name])
+    steps = [event for event in told if isinstance(event, StepsDone)]
+    epochs = [event for event in told if isinstance(event, EpochDone)]
+
+    assert [event.step for event in epochs] == [
+        of_epoch * number for number in range(1, len(epochs) + 1)
+    ]
+    assert sum(event.steps for event in steps) == epochs[-1].step
+    assert sum(event.examples for event in steps) == EXAMPLES[name] * len(epochs)
+    position = json.loads((checkpoint(runs[name]) / "position.json").read_text())
+    assert (position["step"], position["step_in_epoch"]) == (epochs[-1].step, 0)
+
+
+def checkpoint(layout: RunLayout) -> Path:
+    return max(layout.checkpoints.glob("step-*"))
+
+
+@pytest.mark.parametrize("name", list(EXAMPLES))
+def test_that_the_optimizer_counts_every_update(runs: dict[str, RunLayout], name: str) -> None:
+    (counted,) = [
+        value for path, value in variables(runs[name]).items() if path.endswith("/iteration")
+    ]
+    (*_, last) = [event for event in all_events(runs[name]) if isinstance(event, EpochDone)]
+
+    assert int(counted) == last.step
+
+
+def test_that_no_second_has_more_than_20_reports(runs: dict[str, RunLayout]) -> None:
+    told = all_events(runs["learning"])
+    moments = [event.time_s for event in told if isinstance(event, StepsDone)]
+
+    assert all(later - first > 0.05 for first, later in itertools.pairwise(moments[:-1]))
+
+
+def test_that_asynchronous_workers_learn(runs: dict[str, RunLayout]) -> None:
+    metrics = last_metrics(runs["learning"])
+
+    assert metrics.val_accuracy is not None
+    assert metrics.val_accuracy > 0.88  # guessing: 0.1; one device reaches 0.93
+
+
+def test_that_everything_together_learns(runs: dict[str, RunLayout]) -> None:
+    metrics = last_metrics(runs["everything"])
+
+    assert metrics.accuracy is not None
+    assert metrics.accuracy > 0.4  # guessing: 0.1; Keras takes moving statistics to validate
+
+
+def test_that_metrics_are_those_of_the_whole_sets(runs: dict[str, RunLayout]) -> None:
+    # Its learning rate leaves the weights as they are: each step measures the same model.
+    measured, metrics = evaluation(runs["frozen"]), last_metrics(runs["frozen"])
+
+    assert [metrics.loss, metrics.accuracy] == pytest.approx(measured["train"], rel=1e-5)
+    assert [metrics.val_loss, metrics.val_accuracy] == pytest.approx(
+        measured["validation"], rel=1e-5
+    )
+
+
+def wait_until(layout: RunLayout, is_so: Callable[[], bool]) -> None:
+    end_s = time.monotonic() + _PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < end_s, layout.trainer_log.read_text()[-4000:]
+        time.sleep(0.05)
+
+
+def happened(layout: RunLayout, kind: type[Event]) -> list[Event]:
+    return [event for event in all_events(layout) if isinstance(event, kind)]
+
+
+def wait_for_epochs(layout: RunLayout, more: int) -> None:
+    wanted = len(happened(layout, EpochDone)) + more
+    wait_until(layout, lambda: len(happened(layout, EpochDone)) >= wanted)
+
+
+def pids(layout: RunLayout) -> dict[str, int]:
+    """Of the gang that was started last, by name."""
+    started = happened(layout, TrainerStarted)[-4:]
+    return {event.name: event.pid for event in started if isinstance(event, TrainerStarted)}
+
+
+def assert_only_loopback(layout: RunLayout) -> None:
+    for pid in pids(layout).values():
+        addresses = {
+            connection.laddr.ip
+            for connection in psutil.Process(pid).net_connections("inet")
+            if connection.status == psutil.CONN_LISTEN
+        }
+        assert addresses
+        assert addresses <= {"127.0.0.1", "::ffff:127.0.0.1"}
+
+
+def launched(runs_dir: Path) -> RunLayout:
+    """A run that ends in days, after some epochs."""
+    endless = TrainingSettings(epochs=100_000, max_restarts=1, checkpoint_every_epochs=10)
+    chosen = profile(endless, SERVED, model=MlpModel(hidden=(32,), dropout=0.2))
+    plan = prepare(chosen, CPU_ONLY).plan
+    assert plan is not None
+    layout = launch(chosen, plan, runs_dir)
+    wait_until(layout, layout.events.exists)
+    wait_for_epochs(layout, 15)
+    return layout
+
+
+def assert_ends_when_left_alone(layout: RunLayout) -> None:
+    gang = [psutil.Process(pid) for pid in pids(layout).values()]
+    os.kill(happened(layout, RunStarted)[-1].supervisor_pid, signal.SIGKILL)
+
+    _, left = psutil.wait_procs(gang, timeout=30.0)
+    assert left == []
+    last = happened(layout, TrainingEnded)[-1]
+    assert (last.outcome, last.problem.code) == (Outcome.STOPPED, "supervisor_gone")
+    assert happened(layout, CheckpointSaved)[-1].step == happened(layout, StepsDone)[-1].step
+
+
+def test_that_a_gang_stops_goes_on_and_is_never_left_alone(runs_dir: Path) -> None:
+    layout = launched(runs_dir)
+    assert_only_loopback(layout)
+    ask(layout, Request.STOP)
+    wait_until(layout, lambda: bool(happened(layout, RunEnded)))
+    stopped = happened(layout, RunEnded)[-1]
+    step = happened(layout, StepsDone)[-1].step
+
+    assert (stopped.outcome, stopped.problem) == (Outcome.STOPPED, None)
+    # What was under way when the stop was asked for is done, counted and saved.
+    assert happened(layout, CheckpointSaved)[-1].step == step
+    resume(layout)
+    wait_for_epochs(layout, 2)
+    assert [event.step for event in happened(layout, TrainingResumed)] == [step]
+    assert_ends_when_left_alone(layout)
+
+
+@pytest.mark.slow
+def test_that_a_gang_without_a_parameter_server_starts_again(runs_dir: Path) -> None:
+    layout = launched(runs_dir)
+    os.kill(pids(layout)["parameter server 0"], signal.SIGKILL)
+    wait_until(layout, lambda: bool(happened(layout, TrainingResumed)))
+
+    (restarted,) = happened(layout, RunRestarted)
+    assert restarted.problem.message.startswith("Parameter server 0 was killed by SIGKILL")
+    wait_for_epochs(layout, 2)
+    assert_ends_when_left_alone(layout)
