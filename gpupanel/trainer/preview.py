@@ -13,11 +13,13 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field, TypeAdapter
 
-from gpupanel.domain.data import DataCache, DataSettings, ImagesData, KerasData
+from gpupanel.domain.data import DataCache, DataSettings, ImagesData, KerasData, NpzData
 from gpupanel.domain.preview import DataPreview, ExamplePreview
+from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.value import Value
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples
 from gpupanel.trainer.datasets.keras_data import needs_download
+from gpupanel.trainer.datasets.npz import read_npz_to_judge
 from gpupanel.trainer.datasets.read import read_data
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.failures import problems_of
@@ -57,7 +59,7 @@ def preview(request: PreviewRequest) -> DataPreview:
         _check_some(data_set.training, request.seed)
         examples = _examples(data_set, request)
     except Exception as error:  # noqa: BLE001 - told as a problem, as in training
-        return DataPreview(target=target, problems=problems_of(error))
+        return _of_features(request, DataPreview(target=target, problems=problems_of(error)))
     return DataPreview(
         example_count=len(data_set.training),
         test_example_count=len(data_set.test or ()),
@@ -65,6 +67,27 @@ def preview(request: PreviewRequest) -> DataPreview:
         target=target,
         class_counts=_class_counts(data_set, data_set.training),
         examples=examples,
+    )
+
+
+def _of_features(request: PreviewRequest, refused: DataPreview) -> DataPreview:
+    """Data without labels, which can be predicted on, is shown all the same."""
+    data, fields = request.data, [problem.field for problem in refused.problems]
+    if not isinstance(data, NpzData) or fields != ["data.labels"]:
+        return refused
+    try:
+        features = read_npz_to_judge(data, needs_labels=False).features
+    except ProblemError:
+        return refused
+    greatest = 255.0 if features.dtype == np.uint8 else 1.0
+    count = min(request.example_limit, len(features))
+    drawn = np.random.default_rng(request.seed).choice(len(features), count, replace=False)
+    return refused.model_copy(
+        update={
+            "example_count": len(features),
+            "feature_shape": tuple(features.shape[1:]),
+            "examples": tuple(_example("", features[index], greatest) for index in drawn),
+        }
     )
 
 

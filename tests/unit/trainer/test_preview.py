@@ -106,3 +106,22 @@ def test_that_data_that_is_not_here_is_not_downloaded(
 
     assert answer == DataPreview(needs_download=True, target=Target.VALUES)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_that_data_without_labels_is_shown_beside_what_is_wrong_with_it(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", x=np.full((5, 8, 8), 200, np.uint8))
+
+    answer = preview(PreviewRequest(data=NpzData(path=str(tmp_path / "a.npz")), example_limit=3))
+
+    assert [problem.field for problem in answer.problems] == ["data.labels"]
+    assert (answer.example_count, answer.feature_shape) == (5, (8, 8))
+    assert [(example.label, example.width) for example in answer.examples] == [("", 8)] * 3
+
+
+def test_that_data_without_labels_and_with_bad_features_is_not_shown(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", x=np.array([["a"], ["b"]]), y=[[1, 2], [3, 4]])
+
+    answer = preview(PreviewRequest(data=NpzData(path=str(tmp_path / "a.npz"), labels="z")))
+
+    assert [problem.code for problem in answer.problems] == ["data_array_missing"]
+    assert (answer.example_count, answer.examples) == (0, ())

@@ -1,0 +1,104 @@
+"""Runs that evaluate or predict, followed on the page where others show their curves."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QLabel, QPushButton
+
+from gpupanel.domain import events
+from gpupanel.domain.events import Phase
+from gpupanel.domain.model import SavedModel
+from gpupanel.domain.outcome import Metrics, Outcome
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.ui.live_page import LivePage
+from gpupanel.ui.run_control import RunControl
+from gpupanel.ui.session import Session
+from gpupanel.ui.widgets.empty_state import EmptyState
+from gpupanel.ui.workers.launch_worker import Launcher
+from tests.fakes.devices import CPU_ONLY
+from tests.fakes.run_directory import STARTED_S, WrittenRun
+
+DONE = events.ExamplesDone(
+    time_s=STARTED_S + 2, examples=1024, examples_total=1797, examples_per_second=500.0
+)
+
+
+def judging(task: str) -> Profile:
+    return Profile(
+        task=task,
+        model=SavedModel(path="/models/digits.keras"),
+        devices=DeviceSettings(visible=("cpu",)),
+    )
+
+
+@pytest.fixture
+def control(qapp, runs_dir: Path):
+    session = Session()
+    session.set_inventory(CPU_ONLY)
+    control = RunControl(session, Launcher(), runs_dir)
+    yield control
+    control.close()
+    session.close()
+
+
+@pytest.fixture
+def page(qtbot, control: RunControl):
+    page = LivePage(control._session, control)
+    qtbot.addWidget(page)
+    page.resize(920, 700)
+    page.show()
+    return page
+
+
+def told(page: LivePage) -> list[str]:
+    return [label.text() for label in page.evaluation.findChildren(QLabel) if label.isVisible()]
+
+
+def test_that_an_evaluation_is_shown_in_place_of_curves(qtbot, page, control, runs_dir):
+    found = events.EvaluationDone(
+        time_s=STARTED_S + 3,
+        examples=1797,
+        metrics=Metrics(loss=0.2, accuracy=0.75),
+        confusion=((900, 0), (450, 447)),
+        class_names=("cat", "dog"),
+    )
+    with WrittenRun(runs_dir, judging("evaluate")) as run:
+        run.begin(Phase.EVALUATING)
+        control.open(run.layout)
+        empty = page.evaluation.findChild(EmptyState)
+        qtbot.waitUntil(empty.isVisible, timeout=5000)
+        assert not page.live.isVisible()
+        run.write(DONE)
+        qtbot.waitUntil(lambda: "1,024 of 1,797" in empty.text(), timeout=5000)
+        run.write(found)
+        qtbot.waitUntil(lambda: "75.0 %" in told(page), timeout=5000)
+    with WrittenRun(runs_dir) as training:
+        training.begin()
+        training.step(2)
+        control.open(training.layout)
+        qtbot.waitUntil(page.live.isVisible, timeout=5000)
+        assert not page.evaluation.isVisible()
+
+
+def test_that_the_folder_of_predictions_is_opened(qtbot, page, control, runs_dir, monkeypatch):
+    opened = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", opened.append)
+    with WrittenRun(runs_dir, judging("predict")) as run:
+        run.begin(Phase.PREDICTING)
+        run.write(
+            DONE,
+            events.PredictionsSaved(time_s=STARTED_S + 3, path="predictions.npz", examples=1024),
+        )
+        run.end(Outcome.COMPLETED)
+        control.open(run.layout)
+        path = page.findChild(QLabel, "predictions_path")
+        qtbot.waitUntil(path.isVisible, timeout=5000)
+        assert path.accessibleName() == str(run.layout.predictions("npz"))
+        folder = next(
+            button
+            for button in page.evaluation.findChildren(QPushButton)
+            if button.text() == "Open &folder"
+        )
+        folder.click()
+    assert [url.toLocalFile() for url in opened] == [str(run.layout.root)]
