@@ -22,6 +22,17 @@ def fits(status: RunStatus | None, plan: LaunchPlan) -> bool:
     )
 
 
+def as_measured(plan: LaunchPlan, status: RunStatus | None) -> LaunchPlan:
+    """The plan with the shares that a run has measured for it; as it is where none has."""
+    if status is None or not fits(status, plan):
+        return plan
+    replicas = tuple(
+        replica.model_copy(update={"share": share})
+        for replica, share in zip(plan.replicas, status.shares, strict=True)
+    )
+    return plan.model_copy(update={"replicas": replicas})
+
+
 def segments(
     plan: LaunchPlan, shares: Sequence[int], speeds: Sequence[ReplicaSpeed], faces: DeviceFaces
 ) -> list[ShareSegment]:

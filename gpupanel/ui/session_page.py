@@ -10,6 +10,7 @@ from gpupanel.domain.problem import Fix
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.layers import ModelLayer, model_layers
 from gpupanel.planning.preparation import Preparation
+from gpupanel.ui.measured_shares import as_measured
 from gpupanel.ui.panels.data_panel import DataPanel
 from gpupanel.ui.panels.model_panel import ModelPanel
 from gpupanel.ui.panels.plan_panel import PlanPanel
@@ -184,12 +185,18 @@ class SessionPage(QWidget):
     @Slot(object)
     def _show_preparation(self, preparation: Preparation) -> None:
         self.plan.setPreparation(preparation)
-        self.strategy.setPlan(preparation.plan)
+        self._show_division()
 
     @Slot()
     def _show_run(self) -> None:
         self._note.setVisible(self._session.run_state.is_busy)
         self.plan.setRunStatus(self._session.run_status)
+        self._show_division()
+
+    def _show_division(self) -> None:
+        plan = self._session.preparation.plan
+        status = self._session.run_status
+        self.strategy.setPlan(None if plan is None else as_measured(plan, status))
 
     @Slot(object)
     def _show_preview(self, preview: DataPreview) -> None:

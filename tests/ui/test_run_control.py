@@ -284,12 +284,11 @@ def test_that_a_shown_run_that_is_resumed_elsewhere_can_be_stopped_here(
 ):
     run = WrittenRun(runs_dir)
     with run:
+        control.follow(run.layout)
         run.begin()
-        run.end(Outcome.STOPPED)
-    with qtbot.waitSignal(
-        control.shownStatusChanged, check_params_cb=lambda status: status.has_ended
-    ):
-        control.open(run.layout)
+        _wait_for(qtbot, session, RunState.RUNNING)
+        with qtbot.waitSignal(control.ended):
+            run.end(Outcome.STOPPED)
     with run:
         run.write(RunRestarted(time_s=99.0, attempt=0))
         run.write(PhaseChanged(time_s=99.2, phase=Phase.TRAINING))

@@ -7,13 +7,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from gpupanel.domain.data import DigitsData, NpzData
+from gpupanel.domain.events import SharesChosen
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import CnnModel, MlpModel, SavedModel
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.prepare import prepare
+from gpupanel.runs.status import RunStatus
 from gpupanel.ui.panels.task_panel import TaskPanel
+from gpupanel.ui.run_state import RunState
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.task_choices import TaskChoices, TaskSwitch, evaluating
@@ -193,3 +196,12 @@ def test_that_the_layers_to_place_follow_the_model(page, session):
     session.prepare_now()
     choose(page, "placement_chooser", "by_hand")
     assert session.profile.strategy.placement == {"dense_1": 0, "dense_2": 1, "outputs": 1}
+
+
+def test_that_shares_by_hand_start_from_measured_ones(page, session):
+    session.edit(Profile(strategy=StrategySettings(kind=StrategyKind.MIRRORED, shares="balanced")))
+    session.prepare_now()
+    chosen = SharesChosen(time_s=1, step=0, shares=(46, 18), speeds=(), reason="measured")
+    session.set_run(RunState.RUNNING, RunStatus().after(chosen))
+    choose(page, "shares_chooser", "by_hand")
+    assert session.profile.strategy.shares == (46, 18)

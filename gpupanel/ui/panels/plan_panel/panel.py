@@ -10,7 +10,7 @@ from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.preparation import Preparation
 from gpupanel.planning.tensorflow_calls import tensorflow_calls
 from gpupanel.runs.status import RunStatus
-from gpupanel.ui import theme
+from gpupanel.ui import measured_shares, theme
 from gpupanel.ui.device_faces import DeviceFaces
 from gpupanel.ui.panels.plan_panel import words
 from gpupanel.ui.panels.plan_panel.calls_box import CallsBox
@@ -135,7 +135,7 @@ class PlanPanel(SettingsCard):
         self._replica_caption.setVisible(has_replicas)
         self._replicas.setVisible(has_replicas)
         self._replica_caption.setText("Places for layers" if plan.places else "Replicas")
-        self._replicas.setPlan(plan, self._faces)
+        self._replicas.setPlan(measured_shares.as_measured(plan, self._status), self._faces)
         self._calls.setText(tensorflow_calls(plan))
 
     def _lay_out(self) -> None:

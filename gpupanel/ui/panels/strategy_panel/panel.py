@@ -96,6 +96,8 @@ class StrategyPanel(SettingsCard):
 
     def setPlan(self, plan: LaunchPlan | None) -> None:
         """What would be launched, to be drawn; ``None`` while problems leave nothing to plan."""
+        if plan == self._plan:
+            return
         self._plan = plan
         self._show_plan()
         self._say("")

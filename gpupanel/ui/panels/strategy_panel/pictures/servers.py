@@ -9,6 +9,7 @@ from gpupanel.ui.panels.strategy_panel.pictures.canvas import GAP, ROOMY, Canvas
 from gpupanel.ui.panels.strategy_panel.pictures.picture import Division
 
 _FLOW = 28.0
+_MOST_PAIRS = 6
 _WIDEST_COORDINATOR = 300.0
 
 
@@ -65,15 +66,21 @@ class ServerPicture:
             color = self.division.faces.color(replica.device_key)
             x = min(max(place.center().x(), head.left() + GAP), head.right() - GAP)
             canvas.arrow(QPointF(x, head.bottom() + 1.0), QPointF(place.center().x(), place.top()))
-            for server in servers:
-                start = QPointF(_toward(place, server.center().x()), place.bottom() + 1.0)
-                end = QPointF(_toward(server, place.center().x()), server.top() - 1.0)
+            for target in self._targets(servers, place):
+                start = QPointF(_toward(place, target.center().x()), place.bottom() + 1.0)
+                end = QPointF(_toward(target, place.center().x()), target.top() - 1.0)
                 canvas.arrow(start, end, color)
                 canvas.arrow(end + QPointF(GAP, 0.0), start + QPointF(GAP, 0.0), color)
             canvas.box(place, self._worker_rows(replica, place), color)
         canvas.box(head, ("Coordinator", "hands each free worker the next batch"))
         for process, place in zip(self._servers, servers, strict=True):
             canvas.box(place, self._server_rows(process, place))
+
+    def _targets(self, servers: list[QRectF], worker: QRectF) -> list[QRectF]:
+        """Where the arrows of a worker go: to each server, or, if there are many, straight down."""
+        if len(servers) * len(self.division.plan.replicas) <= _MOST_PAIRS:
+            return servers
+        return [QRectF(worker.left(), servers[0].top(), worker.width(), servers[0].height())]
 
     @property
     def _servers(self) -> tuple[PlannedProcess, ...]:
@@ -93,8 +100,8 @@ class ServerPicture:
     def _server_rows(self, process: PlannedProcess, place: QRectF) -> tuple[str, ...]:
         if place.width() < ROOMY:
             return (str(process.index), "server")
-        kept = "the weights" if len(self._servers) == 1 else "its part of the weights"
-        return (process.name.capitalize(), f"keeps {kept}")
+        kept = "the weights" if len(self._servers) == 1 else "a part of the weights"
+        return (process.name.capitalize(), kept)
 
     def _worker_height(self, line: float) -> float:
         return 3.0 * line + 12.0
