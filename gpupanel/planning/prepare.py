@@ -17,6 +17,7 @@ from gpupanel.planning.data_rules import data_problems
 from gpupanel.planning.device_layout import all_reduce, logical_devices, planned_devices
 from gpupanel.planning.layout import Layout, lay_out
 from gpupanel.planning.memory_rules import growth_problems, memory_problems
+from gpupanel.planning.placement_rules import placement_problems
 from gpupanel.planning.preparation import Preparation
 from gpupanel.planning.session_rules import (
     accumulation_problems,
@@ -65,6 +66,7 @@ def prepare(
         problems += accumulation_problems(profile, shares)
         problems += hierarchical_copy_problems(profile, shares)
         problems += batch_norm_problems(profile, len(layout.spots))
+        problems += placement_problems(profile, layout.places)
     return Preparation(problems=_sorted(problems), plan=_plan(profile, layout, shares))
 
 

@@ -11,12 +11,13 @@ import pytest
 
 from gpupanel.domain.data import DigitsData
 from gpupanel.domain.events import LayersPlaced, PlacedLayer
-from gpupanel.domain.model import CnnModel, MlpModel, ModelSettings
+from gpupanel.domain.model import BuildableModel, CnnModel, MlpModel, ModelSettings
 from gpupanel.domain.plan import LaunchPlan, LogicalPlace
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.planning.placement_rules import placeable_layers
 from tests.unit.trainer.conftest import MakeRun, cpu_plan
 from tests.unit.trainer.trained_runs import all_events, evaluation, furthest, last_metrics
 
@@ -153,6 +154,15 @@ def test_that_the_places_of_the_layers_are_told(runs: dict[str, RunLayout]) -> N
         ("outputs", 1, 24 * 10 + 10),
     ]
     assert layers[2].logical_device == "/device:CPU:2"
+
+
+@pytest.mark.parametrize(("name", "model"), [("adam, by hand", MLP), ("everything", EVERYTHING)])
+def test_that_layers_have_the_names_that_planning_knows(
+    runs: dict[str, RunLayout], name: str, model: BuildableModel
+) -> None:
+    known = [layer for layer in placeable_layers(model) if layer != "standardise"]
+
+    assert [layer.name for layer in placed(runs[name])] == known
 
 
 def test_that_weights_and_what_the_optimizer_keeps_for_them_are_on_one_device(
