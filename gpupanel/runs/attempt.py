@@ -17,7 +17,6 @@ from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.domain.strategy import StrategyKind
 from gpupanel.runs.exit_reading import Ending, MemberSeen, read_end, read_failure
 from gpupanel.runs.gang import Gang, Member
 from gpupanel.runs.log_tail import last_lines
@@ -63,7 +62,6 @@ class Attempt:
         self.exit_code: int | None = None
         self._layout = layout
         self._gang = Gang(layout, plan, command)
-        self._others_serve = plan.strategy is StrategyKind.PARAMETER_SERVER
         self._patience = patience
         self._tell = tell
         self._news = news
@@ -160,24 +158,19 @@ class Attempt:
             self._gang.signal(signal.SIGKILL)
 
     def _has_waited_for_the_rest(self) -> bool:
-        """Whether the others have had their time since a first one ended.
+        """Whether nothing more is to be expected of the others since a first one ended.
 
-        After the leader's last word they end by themselves, but for those that only serve. After
-        a failure that may not be the first, the first one may still show itself: TensorFlow
-        notices a frozen peer after about 10 s.
+        After the leader's last word they wait to be ended. After a failure that may not be the
+        first, the first one may still show itself.
         """
-        leader_ended = not self._gang.leader.is_there
-        one_failed = any(member.exit_code for member in self._gang.members)
-        now_s = time.monotonic()
-        if not (leader_ended or one_failed):
+        if self.said is not None and self.said.outcome.was_successful:
+            return not self._gang.leader.is_there
+        if not self._last_words and all(member.is_there for member in self._gang.members):
             return False
+        now_s = time.monotonic()
         if self._ends_since_s is None:
             self._ends_since_s = now_s
-        well = leader_ended and self.said is not None and self.said.outcome.was_successful
-        patience_s = self._patience.cause_s
-        if well:
-            patience_s = 0.0 if self._others_serve else self._patience.rest_s
-        return now_s - self._ends_since_s > patience_s
+        return now_s - self._ends_since_s > self._patience.cause_s
 
     def _read_failure(self, *, is_late: bool) -> Ending | None:
         if self._terminated_s is not None or self._killed:
@@ -206,7 +199,6 @@ class Attempt:
                 exit_code=member.exit_code,
                 stillness=member.stillness,
                 said=self._last_words.get(member.place),
-                serves=self._others_serve and member.place > 0,
             )
             for member in self._gang.members
         ]

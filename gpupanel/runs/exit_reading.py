@@ -39,7 +39,6 @@ class MemberSeen:
         exit_code: As :attr:`subprocess.Popen.returncode`; ``None`` while it is there.
         stillness: Why it is taken for dead though it is there.
         said: Its last word, if it had one.
-        serves: It has no end of its own: it works for the leader until it is ended.
     """
 
     place: int
@@ -47,7 +46,6 @@ class MemberSeen:
     exit_code: int | None = None
     stillness: Stillness | None = None
     said: TrainingEnded | None = None
-    serves: bool = False
 
 
 def read_failure(
@@ -68,7 +66,7 @@ def read_failure(
     if leader.said is not None and leader.said.outcome.was_successful:
         return None
     signs = [sign for member in members if (sign := _sign(member, logs)) is not None]
-    signs = [sign for sign in signs if is_late or sign[0] < _Sign.TAKEN_ALONG]
+    signs = [sign for sign in signs if is_late or sign[0] < _Sign.ENDING]
     return min(signs, key=_surest_and_first)[-1] if signs else None
 
 
@@ -100,6 +98,8 @@ class _Sign(IntEnum):
     """Nothing that happens to its peers kills or freezes a process."""
     SAID = auto()
     VANISHED = auto()
+    ENDING = auto()
+    """It said that it failed and is about to end."""
     TAKEN_ALONG = auto()
     """TensorFlow may have aborted it because of a peer."""
     AFTER_A_PEER = auto()
@@ -114,8 +114,7 @@ def _sign(
     if member.said is not None:
         return _sign_said(member, member.said)
     code = member.exit_code
-    may_end = member.place > 0 and not member.serves  # the leader may still be saving
-    if code is None or (code == 0 and may_end):
+    if code is None:
         return None
     vanished = _vanished(member, code, logs.get(member.place, ()))
     if code == -signal.SIGABRT:
@@ -131,7 +130,9 @@ def _sign_said(member: MemberSeen, said: TrainingEnded) -> tuple[_Sign, float, E
     ending = Ending(
         outcome=said.outcome, problem=said.problem, place=member.place, can_restart=lost
     )
-    return (_Sign.AFTER_A_PEER if lost else _Sign.SAID), said.time_s, ending
+    if lost:
+        return _Sign.AFTER_A_PEER, said.time_s, ending
+    return (_Sign.ENDING if member.exit_code is None else _Sign.SAID), said.time_s, ending
 
 
 _CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE)

@@ -19,7 +19,6 @@ class Patience:
         step_s: From one sign of life to the next while training: more is a hang.
         stop_s: From a stop request to the end, before SIGTERM.
         term_s: From SIGTERM to the end, before SIGKILL.
-        rest_s: From the good end of the process that leads to that of the others, before SIGKILL.
         cause_s: From the end of a process that may have failed because of another one, for that
             one to show itself.
     """
@@ -28,7 +27,6 @@ class Patience:
     step_s: float = 900.0
     stop_s: float = 60.0
     term_s: float = 10.0
-    rest_s: float = 5.0
     cause_s: float = 5.0
 
 

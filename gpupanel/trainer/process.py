@@ -16,6 +16,7 @@ from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.inference.started import infer_started
 from gpupanel.trainer.interruptions import Interruption, Interruptions
+from gpupanel.trainer.leader import stay_for_leader
 from gpupanel.trainer.loop.record import TrainingRecord
 from gpupanel.trainer.start_up import StartUp, StartUpInterrupted, decoded_data, read_split
 from gpupanel.trainer.started_run import StartedRun, process_place, read_started_run
@@ -25,7 +26,8 @@ Work = Callable[[StartedRun, EventWriter, Interruptions, TrainingRecord], Interr
 
 _SUPERVISOR_GONE = Problem(
     code="supervisor_gone",
-    message="The run's supervisor is gone, so the trainer saved a checkpoint and ended.",
+    message="The run's supervisor is gone, so the trainer ended; a training saved a checkpoint "
+    "first.",
     hint="Start the run again; something ended the supervisor, or the machine ran out of memory.",
 )
 
@@ -58,6 +60,8 @@ def _train_started(run: StartedRun, events: EventWriter, record: TrainingRecord)
         return _end(events, record, Outcome.FAILED, problems_of(error, run.plan))
     finally:
         shutil.rmtree(decoded_data(run.layout), ignore_errors=True)
+    if not run.leads:
+        stay_for_leader(run)
     if interruption is None:
         return _end(events, record, Outcome.COMPLETED)
     gone = interruption is Interruption.SUPERVISOR_GONE

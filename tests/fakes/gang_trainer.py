@@ -67,7 +67,7 @@ class Process:
         match mode:
             case "complete":
                 return self.end(Outcome.COMPLETED)
-            case "leave" | "be_busy":
+            case "leave":
                 return 0
             case "kill_itself":
                 os.kill(os.getpid(), signal.SIGKILL)
@@ -75,7 +75,6 @@ class Process:
                 if not list(self.layout.root.glob("killed")):
                     (self.layout.root / "killed").touch()
                     os.kill(os.getpid(), signal.SIGKILL)
-                return 0
             case "abort":
                 os.kill(os.getpid(), signal.SIGABRT)
             case "freeze":

@@ -1,19 +1,12 @@
 """Asynchronous workers, and processes that keep the weights for them."""
 
-import time
-
 import tensorflow as tf
 
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.plan import PlannedDevice
-from gpupanel.trainer.heartbeat import supervisor_is_gone
+from gpupanel.trainer.leader import stay_for_leader
 from gpupanel.trainer.started_run import StartedRun
 from gpupanel.trainer.strategies.serving import serving
-
-_LOOK_S = 0.5
-
-_LAST_BEAT_S = 5.0
-"""The coordinator's heart beats once a second; after so long without a beat it has ended."""
 
 
 def join_as_coordinator() -> tf.distribute.ParameterServerStrategy:
@@ -49,8 +42,7 @@ def serve(run: StartedRun) -> None:
             protocol="grpc",
             config=server_configuration(run.process.devices),
         )
-    while not (supervisor_is_gone() and _coordinator_is_gone(run)):
-        time.sleep(_LOOK_S)
+    stay_for_leader(run)
     del server  # kept until here
 
 
@@ -79,11 +71,3 @@ def server_configuration(devices: tuple[PlannedDevice, ...]) -> tf.compat.v1.Con
 
 def _cluster() -> tf.distribute.cluster_resolver.TFConfigClusterResolver:
     return tf.distribute.cluster_resolver.TFConfigClusterResolver(rpc_layer="grpc")
-
-
-def _coordinator_is_gone(run: StartedRun) -> bool:
-    try:
-        last_beat_s = (run.layout.heartbeats / "0").stat().st_mtime
-    except OSError:
-        return True
-    return time.time() - last_beat_s > _LAST_BEAT_S

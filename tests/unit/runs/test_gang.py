@@ -27,7 +27,7 @@ from gpupanel.runs.watchdogs import Patience
 from tests.fakes.devices import CPU_ONLY
 
 FAKE_TRAINER = Path(__file__).parents[2] / "fakes" / "gang_trainer.py"
-QUICK = Patience(rest_s=1.0, cause_s=1.0)
+QUICK = Patience(cause_s=1.0)
 
 
 def profile(max_restarts: int = 0, kind: StrategyKind = StrategyKind.MULTI_WORKER) -> Profile:
@@ -90,11 +90,11 @@ def problem_of(end: RunEnded) -> Problem:
 
 
 def test_that_every_process_is_told_with_its_name(gang: GangRun) -> None:
-    end = gang.run("complete", "leave")
+    end = gang.run("complete", "wait")
     assert (end.outcome, end.problem, end.exit_code) == (Outcome.COMPLETED, None, 0)
     assert [(one.process, one.name) for one in gang.started()] == [(0, "worker 0"), (1, "worker 1")]
     assert gang.layout.process_log(0).read_text() == "place 0 does complete\n"
-    assert gang.layout.process_log(1).read_text() == "place 1 does leave\n"
+    assert gang.layout.process_log(1).read_text() == "place 1 does wait\n"
 
 
 @pytest.mark.parametrize(
@@ -144,6 +144,11 @@ def test_that_the_problem_of_the_one_that_failed_is_that_of_the_run(gang: GangRu
     end = gang.run("lose_a_peer", "fail")
     assert (end.outcome, end.exit_code) == (Outcome.FAILED, 1)
     assert problem_of(end).code == "no_space"
+
+
+def test_that_one_that_leaves_before_the_leader_is_told(gang: GangRun) -> None:
+    end = gang.run("wait", "leave")
+    assert problem_of(end).message == "Worker 1 ended with exit code 0 and did not say why."
 
 
 def test_that_a_lost_peer_is_told_when_nothing_better_is_known(gang: GangRun) -> None:

@@ -4,8 +4,10 @@
 starts it. Each run gets a ``state-PLACE.npz``: what this worker's variables hold at the end.
 """
 
+import json
 import os
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +19,7 @@ from gpupanel.trainer.interruptions import Interruptions
 from gpupanel.trainer.learner import Learner, make_learner
 from gpupanel.trainer.loop.record import TrainingRecord
 from gpupanel.trainer.start_up import read_split
-from gpupanel.trainer.started_run import read_started_run
+from gpupanel.trainer.started_run import process_place, read_started_run
 
 learners: list[Learner] = []
 
@@ -40,7 +42,20 @@ def train_all(layouts: list[RunLayout]) -> None:
         np.savez(layout.root / f"state-{run.place}.npz", **learners[-1].state())
 
 
-train_all([RunLayout(Path(argument)) for argument in sys.argv[1:]])
+def wait_for_the_others(folder: Path) -> None:
+    """Until all are done: one may still have to fetch its part of the last sum from another."""
+    (folder / f"done-{process_place()}").touch()
+    while len(list(folder.glob("done-*"))) < count():
+        time.sleep(0.05)
+
+
+def count() -> int:
+    return len(json.loads(os.environ["TF_CONFIG"])["cluster"]["worker"])
+
+
+layouts = [RunLayout(Path(argument)) for argument in sys.argv[1:]]
+train_all(layouts)
+wait_for_the_others(layouts[0].root)
 sys.stdout.flush()
 sys.stderr.flush()
 os._exit(0)  # as the trainer does: TensorFlow waits for peers otherwise

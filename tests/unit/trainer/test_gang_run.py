@@ -1,0 +1,133 @@
+"""A run of two real workers under its supervisor: killed, started again, stopped, resumed."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+
+import numpy as np
+import psutil
+import pytest
+
+from gpupanel.domain import events
+from gpupanel.domain.events import Event, RunEnded, RunRestarted, TrainerStarted, TrainingResumed
+from gpupanel.domain.model import MlpModel
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.planning.prepare import prepare
+from gpupanel.runs.follower import RunFollower
+from gpupanel.runs.launcher import create_run, resume
+from gpupanel.runs.supervisor import Supervisor
+from tests.fakes.devices import CPU_ONLY
+from tests.unit.trainer.trained_runs import changed, profile, variables
+
+pytestmark = pytest.mark.tensorflow
+
+_PATIENCE_S = 120.0
+
+WORKERS = StrategySettings(kind=StrategyKind.MULTI_WORKER, workers=2, shares=(48, 16))
+ALL_STATES = MlpModel(hidden=(32,), batch_norm=True, dropout=0.2)
+"""Weights, slots, moving statistics and random numbers: all must come back."""
+
+
+def new_run(runs_dir: Path, epochs: int) -> RunLayout:
+    training = changed(epochs=epochs, max_restarts=1, checkpoint_every_epochs=2)
+    chosen = profile(training, WORKERS, model=ALL_STATES)
+    plan = prepare(chosen, CPU_ONLY).plan
+    assert plan is not None
+    return create_run(chosen, plan, runs_dir)
+
+
+def events_of(layout: RunLayout) -> tuple[Event, ...]:
+    return RunFollower(layout).poll().events
+
+
+def count(layout: RunLayout, kind: type[Event]) -> int:
+    return sum(isinstance(event, kind) for event in events_of(layout))
+
+
+def pids(layout: RunLayout) -> list[int]:
+    """Of the workers that were started last."""
+    return [event.pid for event in events_of(layout) if isinstance(event, TrainerStarted)][-2:]
+
+
+def wait_until(layout: RunLayout, is_so: Callable[[], bool]) -> None:
+    end_s = time.monotonic() + _PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < end_s, layout.trainer_log.read_text()[-4000:]
+        time.sleep(0.05)
+
+
+def wait_for_checkpoints(layout: RunLayout, more: int) -> None:
+    wanted = count(layout, events.CheckpointSaved) + more
+    wait_until(layout, lambda: count(layout, events.CheckpointSaved) >= wanted)
+
+
+def ended(layout: RunLayout, runs: int) -> RunEnded:
+    wait_until(layout, lambda: count(layout, RunEnded) == runs)
+    last = events_of(layout)[-1]
+    assert isinstance(last, RunEnded)
+    return last
+
+
+@contextmanager
+def supervised(layout: RunLayout) -> Iterator[None]:
+    thread = Thread(target=Supervisor(layout).run)
+    thread.start()
+    yield
+    thread.join(_PATIENCE_S)
+    assert not thread.is_alive()
+
+
+def assert_only_loopback(layout: RunLayout) -> None:
+    for pid in pids(layout):
+        addresses = [
+            connection.laddr.ip
+            for connection in psutil.Process(pid).net_connections("inet")
+            if connection.status == psutil.CONN_LISTEN
+        ]
+        assert addresses
+        assert set(addresses) <= {"127.0.0.1", "::ffff:127.0.0.1"}
+
+
+def test_that_a_run_killed_stopped_and_resumed_reaches_the_same_bits(runs_dir: Path) -> None:
+    undisturbed, layout = new_run(runs_dir, epochs=30), new_run(runs_dir, epochs=30)
+    with supervised(undisturbed):
+        ended(undisturbed, 1)
+
+    with supervised(layout):
+        wait_for_checkpoints(layout, 2)
+        assert_only_loopback(layout)
+        os.kill(pids(layout)[1], signal.SIGKILL)
+        wait_until(layout, lambda: count(layout, TrainingResumed) == 1)
+        wait_for_checkpoints(layout, 2)
+        # Any of them may be told to end: all of them stop together.
+        os.kill(pids(layout)[1], signal.SIGTERM)
+        end = ended(layout, 1)
+    assert (end.outcome, end.problem, end.exit_code) == (Outcome.STOPPED, None, 0)
+    resume(layout)
+    assert ended(layout, 2).outcome is Outcome.COMPLETED
+
+    restart, resumed = [event for event in events_of(layout) if isinstance(event, RunRestarted)]
+    assert restart.problem is not None
+    assert restart.problem.message.startswith("Worker 1 was killed by SIGKILL")
+    assert (restart.attempt, resumed.attempt, resumed.problem) == (1, 0, None)
+    first, second = [event for event in events_of(layout) if isinstance(event, TrainingResumed)]
+    assert first.step % (2 * 23) == 0
+    assert second.step > first.step
+    assert_same_bits(variables(undisturbed), variables(layout))
+    assert last_epoch(undisturbed) == last_epoch(layout)
+
+
+def assert_same_bits(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> None:
+    assert one.keys() == other.keys()
+    assert [name for name in one if one[name].tobytes() != other[name].tobytes()] == []
+
+
+def last_epoch(layout: RunLayout) -> tuple[int, int, float | None]:
+    last = [event for event in events_of(layout) if isinstance(event, events.EpochDone)][-1]
+    return last.epoch, last.step, last.metrics.val_accuracy
