@@ -92,6 +92,7 @@ def test_that_a_profile_with_such_a_problem_cannot_start() -> None:
 
 
 MLP_LAYERS = "dense_1 dense_1_norm dense_1_relu dense_1_dropout"
+DENSE = "dense_1 dense_1_relu"
 CNN_LAYERS = "convolution_1 convolution_1_relu convolution_1_pool"
 
 
@@ -109,8 +110,7 @@ CNN_LAYERS = "convolution_1 convolution_1_relu convolution_1_pool"
         ),
         (
             CnnModel(filters=(4, 4), hidden=(8,)),
-            f"channel {CNN_LAYERS} {CNN_LAYERS.replace('_1', '_2')} flatten dense_1 "
-            + "dense_1_relu outputs",
+            f"channel {CNN_LAYERS} {CNN_LAYERS.replace('_1', '_2')} flatten {DENSE} outputs",
         ),
     ],
 )
