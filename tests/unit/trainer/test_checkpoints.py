@@ -8,13 +8,17 @@ import numpy as np
 import pytest
 
 from gpupanel.domain.outcome import Metrics
+from gpupanel.domain.plan import PlannedProcess
 from gpupanel.domain.problem import Problem, ProblemError, Severity
+from gpupanel.domain.profile import Profile
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.loop.early_stopping import after_epoch, reason_to_stop
 from gpupanel.trainer.loop.position import Position
 from gpupanel.trainer.saving import checkpoints as module
 from gpupanel.trainer.saving.checkpoints import POSITION_FILE, STATE_FILE, Checkpoints
+from gpupanel.trainer.saving.variable_state import assign_variables, read_variables
+from tests.unit.trainer.conftest import cpu_plan
 
 STATE = {"model/dense/kernel": np.arange(6, dtype=np.float32), "optimizer/step": np.int64(3)}
 
@@ -68,6 +72,77 @@ def test_that_the_same_step_can_be_saved_again(tmp_path: Path) -> None:
         checkpoints.save(STATE, Position(step=1))
 
     assert os.listdir(tmp_path) == ["step-000000001"]  # noqa: PTH208 - hidden ones too
+
+
+def test_that_the_newest_one_is_read_again(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path)
+    assert checkpoints.latest() is None
+    checkpoints.save({"model/dense/kernel": np.zeros(6)}, Position(step=1))
+    position = Position(step=46, epoch=3, metrics=Metrics(loss=0.5))
+    saved = checkpoints.save(STATE, position)
+
+    latest = checkpoints.latest()
+
+    assert latest is not None
+    state, read, place = latest
+    assert (read, place) == (position, saved)
+    assert {name: array.tolist() for name, array in state.items()} == {
+        "model/dense/kernel": [0, 1, 2, 3, 4, 5],
+        "optimizer/step": 3,
+    }
+
+
+@pytest.mark.parametrize("file", [STATE_FILE, POSITION_FILE])
+@pytest.mark.parametrize("content", [None, b"", b"no such thing"])
+def test_that_a_damaged_checkpoint_is_told(
+    tmp_path: Path, file: str, content: bytes | None
+) -> None:
+    place = Checkpoints(tmp_path).save(STATE, Position(step=1))
+    if content is None:
+        (place / file).unlink()
+    else:
+        (place / file).write_bytes(content)
+
+    with pytest.raises(ProblemError, match="step-000000001 cannot be read"):
+        Checkpoints(tmp_path).latest()
+
+
+class FakeVariable:
+    """What is needed of a Keras variable."""
+
+    def __init__(self, *shape: int) -> None:
+        self.shape = shape
+        self.value = np.zeros(shape, np.float32)
+
+    def assign(self, value: np.ndarray) -> None:
+        self.value = value
+
+
+def test_that_variables_get_what_they_held() -> None:
+    variables = {"model/a": FakeVariable(2), "optimizer/b": FakeVariable()}
+    state = {"model/a": np.asarray([1.0, 2.0]), "optimizer/b": np.asarray(3)}
+
+    assign_variables(variables, state)
+
+    assert read_variables(variables).keys() == state.keys()
+    assert [read_variables(variables)[name].tolist() for name in state] == [[1.0, 2.0], 3]
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"model/a": np.ones(2)},
+        {"model/a": np.ones(2), "optimizer/b": np.asarray(3), "optimizer/c": np.ones(1)},
+        {"model/a": np.ones(3), "optimizer/b": np.asarray(3)},
+    ],
+)
+def test_that_a_checkpoint_of_another_model_is_refused_whole(state: dict[str, np.ndarray]) -> None:
+    variables = {"model/a": FakeVariable(2), "optimizer/b": FakeVariable()}
+
+    with pytest.raises(ProblemError, match="another model or optimizer: 1 of its variables"):
+        assign_variables(variables, state)
+
+    assert variables["model/a"].value.tolist() == [0.0, 0.0]
 
 
 def reasons(losses: list[float], patience: int | None, *, validated: bool) -> list[Problem | None]:
@@ -134,6 +209,18 @@ def test_that_too_little_memory_names_the_device() -> None:
     assert problem.code == "out_of_memory"
     assert "/device:GPU:1" in problem.message
     assert told(MemoryError()).code == "out_of_memory"
+
+
+def test_that_a_lost_peer_is_told_in_a_gang_only() -> None:
+    class UnavailableError(Exception):
+        """Has the name of TensorFlow's."""
+
+    error = UnavailableError("Collective ops is aborted by: Socket closed")
+    plan = cpu_plan(Profile(), [64])
+    gang = plan.model_copy(update={"processes": (PlannedProcess(), PlannedProcess(index=1))})
+
+    assert [problem.code for problem in problems_of(error, gang)] == ["peer_lost"]
+    assert [problem.code for problem in problems_of(error, plan)] == ["trainer_crashed"]
 
 
 def test_that_the_unexpected_is_one_sentence_with_its_trace() -> None:
