@@ -1,6 +1,6 @@
 """The layers of a model that is to be built, by the names that Keras will give them.
 
-The names are those of ``trainer/models/build.py``; a test builds both and compares.
+The names are those of ``trainer/models/network.py``; a test builds both and compares.
 """
 
 from collections.abc import Mapping
