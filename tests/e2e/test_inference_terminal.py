@@ -5,6 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gpupanel.domain.events import DataReady, ModelReady, Phase, PhaseChanged, decode_event
+from gpupanel.domain.run_layout import RunLayout
 from tests.e2e.test_terminal import answered, gpupanel
 
 pytestmark = pytest.mark.tensorflow
@@ -56,6 +58,8 @@ def test_that_a_trained_model_is_evaluated_and_predicts(tmp_path: Path) -> None:
     assert found["class_names"] == [str(digit) for digit in range(10)]
     assert np.trace(confusion) / 359 == pytest.approx(found["metrics"]["accuracy"])
 
+    assert_phases_in_order(RunLayout(Path(found["run"])))
+
     completed = gpupanel("run", profile("predict"))
 
     assert completed.returncode == 0, completed.stderr
@@ -64,6 +68,24 @@ def test_that_a_trained_model_is_evaluated_and_predicts(tmp_path: Path) -> None:
     assert "359 predictions" in completed.stdout
     assert len(predictions.read_text().splitlines()) == 360
     assert "359 of 359 examples" in completed.stderr
+
+
+def assert_phases_in_order(layout: RunLayout) -> None:
+    told = [decode_event(line) for line in layout.events.read_text().splitlines()]
+    assert [event.phase for event in told if isinstance(event, PhaseChanged)] == [
+        Phase.IMPORTING_TENSORFLOW,
+        Phase.CONFIGURING_DEVICES,
+        Phase.LOADING_DATA,
+        Phase.BUILDING_MODEL,
+        Phase.TRACING,
+        Phase.EVALUATING,
+    ]
+    (data,) = (event for event in told if isinstance(event, DataReady))
+    assert (data.training_examples, data.validation_examples) == (0, 359)
+    (model,) = (event for event in told if isinstance(event, ModelReady))
+    assert model.parameters == 64 * 128 + 128 + 128 * 10 + 10
+    assert not list(layout.root.glob("*.keras"))
+    assert "Traceback" not in layout.trainer_log.read_text()
 
 
 def test_that_a_model_that_is_missing_is_told_in_a_sentence(tmp_path: Path) -> None:

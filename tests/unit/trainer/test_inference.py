@@ -86,7 +86,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> Calla
     def add(
         name: str,
         model: str,
-        shares: Sequence[int] = (40, 24),
+        shares: Sequence[int] = (64,),
         task: str = "evaluate",
         data: DataSettings = DIGITS,
         **settings: Any,
@@ -375,31 +375,3 @@ def test_that_a_stop_leaves_no_file_that_would_pass_for_whole(
     assert run.told_of(events.PredictionsSaved) == []
     assert not list(run.layout.root.glob("*predictions*"))
     assert run.told_of(events.ExamplesDone)[-1].examples < 1797
-
-
-def test_that_the_process_tells_its_phases_and_how_it_ended(
-    tmp_path: Path, make_run: MakeRun, start_trainer: Any, judged: Callable[[str], Judged]
-) -> None:
-    first = judged("first")
-    model = SavedModel(path=str(first.layout.root.parent / MODELS / "softmax_layer.keras"))
-    profile = Profile(task="evaluate", model=model, data=DIGITS)
-    trainer = start_trainer(make_run(tmp_path / "run", profile, (200, 56)))
-
-    end = trainer.ended()
-
-    told = trainer.events()
-    assert end.outcome.value == "completed"
-    assert end.metrics.accuracy == judged("evaluate 1+1").evaluation.metrics.accuracy
-    assert end.examples_per_second is not None
-    phases = [event.phase.value for event in told if isinstance(event, events.PhaseChanged)]
-    assert phases == [
-        "importing_tensorflow",
-        "configuring_devices",
-        "loading_data",
-        "building_model",
-        "tracing",
-        "evaluating",
-    ]
-    (ready,) = (event for event in told if isinstance(event, events.ModelReady))
-    assert ready.parameters == 64 * 16 + 16 + 16 * 10 + 10
-    assert "Traceback" not in trainer.log()
