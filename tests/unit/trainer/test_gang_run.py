@@ -13,7 +13,14 @@ import psutil
 import pytest
 
 from gpupanel.domain import events
-from gpupanel.domain.events import Event, RunEnded, RunRestarted, TrainerStarted, TrainingResumed
+from gpupanel.domain.events import (
+    Event,
+    RunEnded,
+    RunRestarted,
+    RunStarted,
+    TrainerStarted,
+    TrainingResumed,
+)
 from gpupanel.domain.model import MlpModel
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.run_layout import RunLayout
@@ -53,6 +60,19 @@ def count(layout: RunLayout, kind: type[Event]) -> int:
 def pids(layout: RunLayout) -> list[int]:
     """Of the workers that were started last."""
     return [event.pid for event in events_of(layout) if isinstance(event, TrainerStarted)][-2:]
+
+
+def supervisor_pid(layout: RunLayout) -> int:
+    return [event for event in events_of(layout) if isinstance(event, RunStarted)][
+        -1
+    ].supervisor_pid
+
+
+def runs(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def wait_until(layout: RunLayout, is_so: Callable[[], bool]) -> None:
@@ -95,7 +115,7 @@ def assert_only_loopback(layout: RunLayout) -> None:
 
 
 def test_that_a_run_killed_stopped_and_resumed_reaches_the_same_bits(runs_dir: Path) -> None:
-    undisturbed, layout = new_run(runs_dir, epochs=30), new_run(runs_dir, epochs=30)
+    undisturbed, layout = new_run(runs_dir, epochs=40), new_run(runs_dir, epochs=40)
     with supervised(undisturbed):
         ended(undisturbed, 1)
 
@@ -110,15 +130,23 @@ def test_that_a_run_killed_stopped_and_resumed_reaches_the_same_bits(runs_dir: P
         end = ended(layout, 1)
     assert (end.outcome, end.problem, end.exit_code) == (Outcome.STOPPED, None, 0)
     resume(layout)
+    wait_until(layout, lambda: count(layout, TrainingResumed) == 2)
+    wait_for_checkpoints(layout, 1)
+    # Nobody watches any more: all of them save and end.
+    os.kill(supervisor_pid(layout), signal.SIGKILL)
+    wait_until(layout, lambda: not any(runs(pid) for pid in pids(layout)))
+    resume(layout)
     assert ended(layout, 2).outcome is Outcome.COMPLETED
 
-    restart, resumed = [event for event in events_of(layout) if isinstance(event, RunRestarted)]
+    restart, resumed, _ = [event for event in events_of(layout) if isinstance(event, RunRestarted)]
     assert restart.problem is not None
     assert restart.problem.message.startswith("Worker 1 was killed by SIGKILL")
     assert (restart.attempt, resumed.attempt, resumed.problem) == (1, 0, None)
-    first, second = [event for event in events_of(layout) if isinstance(event, TrainingResumed)]
+    first, second, third = [
+        event for event in events_of(layout) if isinstance(event, TrainingResumed)
+    ]
     assert first.step % (2 * 23) == 0
-    assert second.step > first.step
+    assert first.step < second.step < third.step
     assert_same_bits(variables(undisturbed), variables(layout))
     assert last_epoch(undisturbed) == last_epoch(layout)
 
