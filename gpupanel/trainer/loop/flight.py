@@ -5,9 +5,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from gpupanel.trainer.loop.calls import CallSums
+if TYPE_CHECKING:
+    # Its module needs TensorFlow, which waiting does not.
+    from gpupanel.trainer.loop.calls import CallSums
 
 _LOOK_S = 0.1
 """How long nobody looks for requests while all calls are under way."""
@@ -21,7 +23,7 @@ class Landed:
         examples: That it was given.
     """
 
-    sums: CallSums
+    sums: "CallSums"
     examples: int
 
 
@@ -57,7 +59,7 @@ class Flight:
         """Whether no call is under way."""
         return self._under_way == 0
 
-    def begin(self, wait: Callable[[], CallSums], examples: int) -> None:
+    def begin(self, wait: Callable[[], "CallSums"], examples: int) -> None:
         """Take in a call that has begun.
 
         Args:
