@@ -171,6 +171,8 @@ def test_that_the_names_in_a_run_are_those_that_scripts_rely_on(tmp_path: Path) 
             layout.model,
             layout.heartbeats,
             layout.predictions("csv"),
+            layout.process_log(0),
+            layout.process_log(2),
         )
     }
     assert layout.name == "2026-11-21T10-15-02-digits"
@@ -187,6 +189,7 @@ def test_that_the_names_in_a_run_are_those_that_scripts_rely_on(tmp_path: Path) 
         "model.keras",
         "heartbeats",
         "predictions.csv",
+        "trainer-2.log",
     }
 
 
