@@ -102,7 +102,7 @@ class Calls:
         parts = divide_batch(self.shares, batches.shape[1])
         division = (tf.constant(parts.bounds), tf.constant(parts.copies))
         wished = tf.constant([*wishes, *[0.0] * (WISHES - len(wishes))], tf.float32)
-        sums = self._function(*division, wished, *self._feed.tensors(batches))
+        sums = self._function(*division, wished, *self._feed.tensors(batches, parts.bounds))
         return lambda: _call_sums(sums)
 
     def _steps(

@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.trainer.datasets.examples import Array, Examples, Indices
+from gpupanel.trainer.started_run import process_place
 
 _DEVICE_COPY_BYTES = 256 * 2**20
 """Sets up to this size are copied to each device; greater ones stay in host memory."""
@@ -31,11 +32,13 @@ class Feed(Protocol):
     def signature(self) -> tuple[tf.TensorSpec, ...]:
         """Of the tensors that one call takes; their first axis is the steps."""
 
-    def tensors(self, batches: Indices) -> tuple[tf.Tensor, ...]:
+    def tensors(self, batches: Indices, bounds: Indices | None = None) -> tuple[tf.Tensor, ...]:
         """What one call takes for these steps.
 
         Args:
             batches: Example indices, shape [steps, batch].
+            bounds: Where each replica's part of a batch begins and ends, shape [replicas, 2];
+                without it any part may be asked for.
 
         Raises:
             ProblemError: An example cannot be read.
@@ -62,19 +65,20 @@ class ResidentFeed:
 
     def __init__(self, features: Array, labels: Array, plan: LaunchPlan) -> None:
         self.examples = len(labels)
-        devices = [replica.logical_device for replica in plan.replicas]
+        devices = _own_devices(plan)
         if features.nbytes > _DEVICE_COPY_BYTES:
-            devices = [_HOST] * len(devices)
-        copies = {device: _on_device(features, labels, device) for device in set(devices)}
-        self._copies = [copies[device] for device in devices]
+            devices = dict.fromkeys(devices, _HOST)
+        copies = {device: _on_device(features, labels, device) for device in set(devices.values())}
+        self._copies = {replica: copies[device] for replica, device in devices.items()}
 
     @property
     def signature(self) -> tuple[tf.TensorSpec, ...]:
         """See :attr:`Feed.signature`."""
         return (tf.TensorSpec([None, None], tf.int32),)
 
-    def tensors(self, batches: Indices) -> tuple[tf.Tensor, ...]:
+    def tensors(self, batches: Indices, bounds: Indices | None = None) -> tuple[tf.Tensor, ...]:
         """See :meth:`Feed.tensors`."""
+        del bounds
         return (tf.constant(batches),)
 
     def part(
@@ -88,9 +92,19 @@ class ResidentFeed:
 
 
 class StreamedFeed:
-    """Examples are read for each call, because they do not stay in memory."""
+    """Examples are read for each call, because they do not stay in memory.
 
-    def __init__(self, examples: Examples) -> None:
+    Each process reads those of its own replicas.
+    """
+
+    def __init__(self, examples: Examples, replicas: Sequence[int]) -> None:
+        """Nothing is read yet.
+
+        Args:
+            examples: What to read from.
+            replicas: Those of this process, by their index among all of the run; neighbours.
+        """
+        self._replicas = list(replicas)
         self.examples = len(examples)
         self._examples = examples
 
@@ -103,15 +117,21 @@ class StreamedFeed:
             tf.TensorSpec([None, None], labels.dtype),
         )
 
-    def tensors(self, batches: Indices) -> tuple[tf.Tensor, ...]:
+    def tensors(self, batches: Indices, bounds: Indices | None = None) -> tuple[tf.Tensor, ...]:
         """See :meth:`Feed.tensors`."""
-        features = self._examples.read(batches.reshape(-1))
-        shape = (*batches.shape, *self._examples.feature_shape)
+        first, end = 0, batches.shape[1]
+        if bounds is not None:
+            first, end = bounds[self._replicas, 0].min(), bounds[self._replicas, 1].max()
+        own = batches[:, first:end]
+        features = self._examples.read(own.reshape(-1))
+        features = features.reshape((*own.shape, *self._examples.feature_shape))
+        if own.shape != batches.shape:
+            # The parts of other processes stay empty, so that parts are where they always are.
+            whole = np.zeros((*batches.shape, *self._examples.feature_shape), features.dtype)
+            whole[:, first:end] = features
+            features = whole
         with tf.device(_HOST):
-            return (
-                tf.constant(features.reshape(shape)),
-                tf.constant(self._examples.labels[batches]),
-            )
+            return tf.constant(features), tf.constant(self._examples.labels[batches])
 
     def part(
         self, replica: int, step: Sequence[tf.Tensor], first: tf.Tensor, end: tf.Tensor
@@ -125,8 +145,18 @@ def make_feed(examples: Examples, plan: LaunchPlan) -> Feed:
     """The fastest feed that these examples allow."""
     features = examples.in_memory
     if features is None:
-        return StreamedFeed(examples)
+        return StreamedFeed(examples, list(_own_devices(plan)))
     return ResidentFeed(features, examples.labels, plan)
+
+
+def _own_devices(plan: LaunchPlan) -> dict[int, str]:
+    """The device of each replica of this process, by its index among all of the run."""
+    here = process_place()
+    return {
+        number: replica.logical_device
+        for number, replica in enumerate(plan.replicas)
+        if replica.process == here
+    }
 
 
 def _on_device(features: Array, labels: Array, device: str) -> tuple[tf.Tensor, tf.Tensor]:
