@@ -53,6 +53,7 @@ class RunStatus(Value):
         predictions: Where they stand, relative to the run's directory.
         restarts: How often the run was started again.
         restarted: The last time that it was.
+        problems_before: How many of the problems were told before that.
         resumed: The checkpoint that it went on from then; ``None``: none was there.
         checkpoint: The last one that was saved.
         model: Where the trained model stands, relative to the run's directory.
@@ -86,6 +87,7 @@ class RunStatus(Value):
     predictions: str | None = None
     restarts: int = 0
     restarted: events.RunRestarted | None = None
+    problems_before: int = 0
     resumed: events.TrainingResumed | None = None
     checkpoint: events.CheckpointSaved | None = None
     model: str | None = None
@@ -189,7 +191,8 @@ class RunStatus(Value):
         return {"phase": event.phase, **({"stage": RunStage.RUNNING} if running else {})}
 
     def _restart_changes(self, event: events.RunRestarted) -> dict[str, object]:
-        told = event.problem is None or event.problem in self.problems
+        told = event.problem is None or event.problem in self.problems[self.problems_before :]
+        problems = self.problems if told else (*self.problems, event.problem)
         return {
             "stage": RunStage.STARTING,
             "phase": Phase.STARTING,
@@ -201,7 +204,8 @@ class RunStatus(Value):
             "outcome": None,
             "ended_s": None,
             "log_tail": (),
-            "problems": self.problems if told else (*self.problems, event.problem),
+            "problems": problems,
+            "problems_before": len(problems),
             "first_step_time_s": None,
             "last_step_time_s": None,
         }
@@ -237,7 +241,7 @@ class RunStatus(Value):
         # The trainer's own word comes first and carries the metrics; the supervisor's comes last
         # and carries what became of the process.
         problem = event.problem
-        told = problem is None or problem in self.problems
+        told = problem is None or problem in self.problems[self.problems_before :]
         changes: dict[str, object] = {
             "outcome": event.outcome,
             "problems": self.problems if told else (*self.problems, problem),

@@ -156,11 +156,9 @@ class LivePage(QWidget):
 
 
 def _problem_to_tell(status: RunStatus) -> Problem | None:
-    """What ended the run, or what it told last; not what it was started again for."""
-    if status.ending_problem is not None or not status.problems:
-        return status.ending_problem
-    last, restarted = status.problems[-1], status.restarted
-    return None if restarted is not None and last == restarted.problem else last
+    """What ended the run, or what it told last since it was started again, if it was."""
+    told = status.problems[status.problems_before :]
+    return status.ending_problem or (told[-1] if told else None)
 
 
 def with_devices_of(plan: LaunchPlan | None, inventory: DeviceInventory) -> DeviceInventory:

@@ -18,6 +18,14 @@ from PySide6.QtWidgets import (
 )
 
 from gpupanel.domain.data import NpzData
+from gpupanel.domain.events import (
+    ModelSaved,
+    Phase,
+    PhaseChanged,
+    RunRestarted,
+    TrainingResumed,
+)
+from gpupanel.domain.model import SavedModel
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
@@ -277,3 +285,40 @@ def _tip(widget: QWidget) -> str:
     while part is not None and not part.toolTip():
         part = part.parentWidget()
     return "" if part is None else part.toolTip()
+
+
+def test_that_a_run_that_goes_on_again_does_not_show_what_had_ended_it(qtbot, opened, runs_dir):
+    killed = Problem(code="killed", message="Worker 1 was killed.")
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.step(3)
+        run.end(Outcome.LOST, killed)
+    run.write(RunRestarted(time_s=STARTED_S + 50, attempt=0))
+    with run:
+        run.write(
+            TrainingResumed(time_s=STARTED_S + 51, path="checkpoints/step-2", epoch=1, step=2),
+            PhaseChanged(time_s=STARTED_S + 52, phase=Phase.TRAINING),
+        )
+        window = opened()
+        qtbot.waitUntil(lambda: "Resumed from step 2." in _banner(window), timeout=30_000)
+        assert not window.findChild(QLabel, "run_problem").isVisible()
+        run.end(Outcome.LOST, killed)
+        qtbot.waitUntil(window.findChild(QLabel, "run_problem").isVisible, timeout=30_000)
+
+
+def test_that_the_model_of_a_run_is_evaluated_with_one_click(qtbot, opened, runs_dir):
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.step(3)
+        run.write(ModelSaved(time_s=STARTED_S + 3, path="model.keras"))
+        run.end()
+    window = opened()
+    window.open_target(run.layout.root)
+    button = window.findChild(QPushButton, "evaluate_button")
+    qtbot.waitUntil(button.isVisible, timeout=30_000)
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+    assert window.tabs.currentWidget() is window.session_page
+    assert window.session.profile.task == "evaluate"
+    assert window.session.profile.model == SavedModel(path=str(run.layout.model))
+    assert window.session.is_dirty

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from gpupanel.domain.device import DeviceInventory, DeviceReading, TelemetrySample
-from gpupanel.domain.events import EpochDone, Event, RunStarted, StepsDone
+from gpupanel.domain.events import EpochDone, Event, RunRestarted, StepsDone
 from gpupanel.domain.outcome import Metrics
 from gpupanel.ui import formatting
+from gpupanel.ui.plots.run_clock import RunClock
 from gpupanel.ui.plots.sample_buffer import SampleBuffer
 
 _DEVICE_CAPACITY = 65_536
@@ -59,13 +60,13 @@ class RunCurves:
         self.metric_name: str | None = None
         self.devices: dict[str, DeviceCurves] = {}
         self.elapsed_s = 0.0
-        self._started_s: float | None = None
+        self._clock = RunClock()
         self._waiting: list[TelemetrySample] = []
 
     @property
     def has_begun(self) -> bool:
         """Whether the run reported anything at all."""
-        return self._started_s is not None
+        return self._clock.has_begun
 
     @property
     def has_points(self) -> bool:
@@ -82,27 +83,28 @@ class RunCurves:
     def add_events(self, events: Sequence[Event]) -> None:
         """Take in what the run reported."""
         for event in events:
+            self._clock.see(event)
             match event:
-                case RunStarted():
-                    self._started_s = event.time_s
+                case RunRestarted():
+                    self._break()
                 case StepsDone():
                     self._add_steps(event)
                 case EpochDone():
                     self._add_epoch(event)
                 case _:
                     pass
-        if self._started_s is not None and self._waiting:
+        if self._clock.has_begun and self._waiting:
             waiting, self._waiting = self._waiting, []
             self.add_samples(waiting)
 
     def add_samples(self, samples: Sequence[TelemetrySample]) -> None:
         """Take in what the devices reported."""
-        if self._started_s is None:
+        if not self._clock.has_begun:
             self._waiting.extend(samples)
             return
         for sample in samples:
-            moment = sample.time_s - self._started_s
-            if moment < 0.0:
+            moment = self._clock.seconds(sample.time_s)
+            if moment is None:
                 continue
             for key, curves in self.devices.items():
                 curves.add(moment, sample.reading(key))
@@ -130,10 +132,14 @@ class RunCurves:
             scale = 100.0 if name == "accuracy" else 1.0
             self.validation_metric.append(moment, scale * validated)
 
+    def _break(self) -> None:
+        """End every curve here: no line leads from before a restart to what is done again."""
+        for curve in (self.loss, self.metric, self.examples_per_second):
+            if len(curve):
+                curve.append(float(curve.times[-1]), None)
+
     def _moment(self, time_s: float) -> float:
-        if self._started_s is None:
-            self._started_s = time_s
-        moment = max(0.0, time_s - self._started_s)
+        moment = self._clock.seconds(time_s) or 0.0
         self.elapsed_s = max(self.elapsed_s, moment)
         return moment
 
