@@ -5,6 +5,7 @@ from typing import assert_never
 import keras
 
 from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.trainer.models.fused_adam import FusedAdam, FusedAdamW
 
 
 def make_optimizer(training: TrainingSettings) -> keras.optimizers.Optimizer:
@@ -17,9 +18,9 @@ def make_optimizer(training: TrainingSettings) -> keras.optimizers.Optimizer:
     name = training.optimizer.value
     match training.optimizer:
         case Optimizer.ADAM:
-            return keras.optimizers.Adam(rate, name=name)
+            return FusedAdam(rate, name=name)
         case Optimizer.ADAMW:
-            return keras.optimizers.AdamW(rate, name=name)
+            return FusedAdamW(rate, name=name)
         case Optimizer.SGD:
             return keras.optimizers.SGD(rate, momentum=momentum, name=name)
         case Optimizer.RMSPROP:

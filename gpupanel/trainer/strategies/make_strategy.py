@@ -64,7 +64,8 @@ def _cross_device_ops(plan: LaunchPlan) -> tf.distribute.CrossDeviceOps | None:
     nccl_works = on_gpus and len(set(owners)) == len(owners)
     match plan.all_reduce:
         case AllReduce.AUTO:
-            return None if nccl_works or not on_gpus else tf.distribute.ReductionToOneDevice()
+            # Within one memory a plain sum is faster than TensorFlow's default, a ring.
+            return None if nccl_works else tf.distribute.ReductionToOneDevice()
         case AllReduce.HIERARCHICAL_COPY:
             return _hierarchical_copy(len(owners))
         case AllReduce.REDUCTION_TO_ONE_DEVICE:
