@@ -179,6 +179,13 @@ def test_that_where_images_are_kept_changes_nothing(gangs: dict[str, RunLayout])
     assert furthest(variables(from_disk), variables(in_memory)) < 1e-6
 
 
+def test_that_each_worker_reads_its_own_share_of_the_files(gangs: dict[str, RunLayout]) -> None:
+    root = gangs["images from disk"].root
+    # One epoch of 84 files in batches of 64 and 20, and 36 to validate; shares of 48 and 16.
+    assert (root / "read-0").read_text() == str(48 + 15 + 27)
+    assert (root / "read-1").read_text() == str(16 + 5 + 9)
+
+
 def test_that_only_one_worker_tells_and_saves(gangs: dict[str, RunLayout]) -> None:
     layout = gangs["sgd, 48 + 16"]
     epochs = [line for line in layout.events.read_text().splitlines() if '"epoch_done"' in line]

@@ -1,7 +1,8 @@
 """One worker of a gang that trains several run directories, one after the other.
 
 ``python train_gang.py RUN_DIR...`` with ``TF_CONFIG`` and ``GPUPANEL_PROCESS``, as a supervisor
-starts it. Each run gets a ``state-PLACE.npz``: what this worker's variables hold at the end.
+starts it. Each run gets a ``state-PLACE.npz``: what this worker's variables hold at the end, and,
+where examples are read from disk, a ``read-PLACE``: how many.
 """
 
 import json
@@ -14,6 +15,8 @@ import numpy as np
 
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.trainer import training
+from gpupanel.trainer.datasets.examples import Array, Indices
+from gpupanel.trainer.datasets.images import ImageFiles
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruptions
 from gpupanel.trainer.learner import Learner, make_learner
@@ -22,6 +25,13 @@ from gpupanel.trainer.start_up import read_split
 from gpupanel.trainer.started_run import process_place, read_started_run
 
 learners: list[Learner] = []
+read: list[int] = []
+read_files = ImageFiles.read
+
+
+def counted(files: ImageFiles, indices: Indices) -> Array:
+    read.append(len(indices))
+    return read_files(files, indices)
 
 
 def remembered_learner(*arguments: object) -> Learner:
@@ -31,14 +41,17 @@ def remembered_learner(*arguments: object) -> Learner:
 
 def train_all(layouts: list[RunLayout]) -> None:
     training.make_learner = remembered_learner
+    ImageFiles.read = counted
     joined = None
     for layout in layouts:
+        read.clear()
         run = read_started_run(layout)
         with EventWriter(layout.events, leads=run.leads) as events:
             joined = joined or training.prepare_devices(run, events)
             interruptions = Interruptions(layout.requests, events, leads=run.leads)
             parts = read_split(run, print)
             training.train(run, parts, events, interruptions, TrainingRecord(), joined)
+        (layout.root / f"read-{run.place}").write_text(str(sum(read)))
         np.savez(layout.root / f"state-{run.place}.npz", **learners[-1].state())
 
 
