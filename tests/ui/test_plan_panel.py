@@ -4,21 +4,16 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from gpupanel.domain.events import ReplicaSpeed, SharesChosen
 from gpupanel.domain.memory import LimitedMemory
-from gpupanel.domain.model import SavedModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.strategy import StrategySettings
 from gpupanel.planning.preparation import Preparation
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.tensorflow_calls import tensorflow_calls
-from gpupanel.runs.status import RunStatus
 from gpupanel.ui.panels.plan_panel import PlanPanel
 from gpupanel.ui.panels.plan_panel.calls_box import CallsBox
 from gpupanel.ui.panels.plan_panel.memory_list import MemoryList
-from gpupanel.ui.panels.plan_panel.process_table import ProcessTable
 from gpupanel.ui.panels.plan_panel.replica_table import ReplicaTable
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from gpupanel.ui.widgets.share_bar import ShareBar
@@ -210,104 +205,3 @@ def test_that_a_long_name_does_not_make_a_problem_wider_than_its_column(panel, q
     assert message.height() >= 4 * message.fontMetrics().lineSpacing()
     row.copy()
     assert f"No {name}." in QGuiApplication.clipboard().text()
-
-
-BALANCED = mirrored("balanced")
-MEASURED = RunStatus().after(
-    SharesChosen(
-        time_s=1,
-        step=0,
-        shares=(46, 18),
-        speeds=(
-            ReplicaSpeed(replica=0, examples_per_second=11_800),
-            ReplicaSpeed(replica=1, examples_per_second=4_620),
-        ),
-        reason="measured",
-    )
-)
-
-
-def _of_kind(kind: str, **strategy: object) -> Profile:
-    return Profile(strategy=StrategySettings.model_validate({"kind": kind, **strategy}))
-
-
-def test_that_balanced_shares_are_said_to_be_measured_first(panel):
-    panel.setPreparation(prepare(BALANCED, TWO_GPUS))
-    assert "in shares that are measured first" in _summary(panel)
-    assert any("Measured when training starts" in words for words in _words(panel))
-    assert panel.findChild(QPushButton, "keep_measured_shares").isHidden()
-
-
-def test_that_measured_shares_take_the_place_of_equal_ones_and_can_be_kept(panel, qtbot):
-    panel.setPreparation(prepare(BALANCED, TWO_GPUS))
-    panel.setRunStatus(MEASURED)
-    bar = panel.findChild(ShareBar)
-    assert bar.shares() == (46, 18)
-    assert "18 of 64 examples, 4,620 ex/s" in bar.accessibleDescription()
-    with qtbot.waitSignal(panel.sharesChosen) as kept:
-        qtbot.mouseClick(
-            panel.findChild(QPushButton, "keep_measured_shares"), Qt.MouseButton.LeftButton
-        )
-    assert kept.args == [(46, 18)]
-
-
-def test_that_a_border_that_is_moved_gives_the_measured_shares(panel, qtbot):
-    panel.setPreparation(prepare(BALANCED, TWO_GPUS))
-    panel.setRunStatus(MEASURED)
-    with qtbot.waitSignal(panel.sharesChosen) as chosen:
-        qtbot.keyClick(panel.findChild(ShareBar), Qt.Key.Key_Left)
-    assert chosen.args == [(45, 19)]
-
-
-@pytest.mark.parametrize("profile", [mirrored(), mirrored("balanced", batch=128)])
-def test_that_what_another_run_measured_is_not_shown(panel, profile):
-    panel.setRunStatus(MEASURED)
-    panel.setPreparation(prepare(profile, TWO_GPUS))
-    assert panel.findChild(ShareBar).shares() == prepare(profile, TWO_GPUS).plan.shares
-    assert panel.findChild(QPushButton, "keep_measured_shares").isHidden()
-
-
-def test_that_processes_are_listed_with_the_devices_that_they_see(panel):
-    panel.setPreparation(prepare(_of_kind("multi_worker"), TWO_GPUS))
-    assert "2 replicas in 2 processes" in _summary(panel)
-    table = panel.findChild(ProcessTable)
-    assert [words for words in _words(table) if words] == [
-        "Worker 0",
-        "RTX 4090",
-        "computes and leads",
-        "Worker 1",
-        "RTX 3060",
-        "computes",
-    ]
-    assert "worker 1: /device:GPU:0" in _words(panel.findChild(ReplicaTable))
-    panel.setPreparation(prepare(mirrored(), TWO_GPUS))
-    assert table.isHidden()
-
-
-def test_that_nothing_is_divided_among_workers_with_parameter_servers(panel):
-    panel.setPreparation(prepare(_of_kind("parameter_server", parameter_servers=2), TWO_GPUS))
-    assert "2 workers on RTX 4090 and RTX 3060 take batches of 64 examples" in _summary(panel)
-    assert "2 parameter servers keep the weights" in _summary(panel)
-    assert panel.findChild(ShareBar).isHidden()
-    assert panel.findChild(ReplicaTable).isHidden()
-    assert "no device" in _words(panel.findChild(ProcessTable))
-
-
-def test_that_places_for_layers_stand_where_replicas_would(panel):
-    panel.setPreparation(prepare(_of_kind("model_parallel"), TWO_GPUS))
-    assert "pass the layers, which stand on RTX 4090 and RTX 3060" in _summary(panel)
-    words = _words(panel)
-    assert "Places for layers" in words
-    assert {"/device:GPU:0", "/device:GPU:1"} <= set(words)
-    assert "Replica" not in words
-
-
-@pytest.mark.parametrize(
-    ("task", "words"),
-    [("evaluate", "evaluate 256 examples a call"), ("predict", "predict for 256 examples a call")],
-)
-def test_that_other_tasks_are_told_as_such(panel, task, words):
-    profile = mirrored().model_copy(update={"task": task, "model": SavedModel(path="m.keras")})
-    panel.setTask(task)
-    panel.setPreparation(prepare(profile, TWO_GPUS))
-    assert words in _summary(panel)
