@@ -19,7 +19,7 @@ from gpupanel.trainer.loop.replica_steps import TrainingStep
 from gpupanel.trainer.started_run import read_started_run
 from gpupanel.trainer.strategies.make_strategy import make_strategy
 
-WORK = {"MatMul", "Relu", "ReluGrad", "Mul", "Sqrt", "AddV2"}
+WORK = {"MatMul", "Mul", "AddV2", "ResourceApplyAdam"}
 
 
 def main() -> None:
@@ -59,6 +59,8 @@ def main() -> None:
 
 
 def size(op: tf.Operation) -> list[int | None]:
+    if not op.outputs:
+        return []
     shape = op.outputs[0].shape
     return [] if shape.rank is None else shape.as_list()
 

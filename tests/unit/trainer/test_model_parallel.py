@@ -191,12 +191,19 @@ def test_that_matrix_products_of_both_directions_are_where_their_layer_is(
 
 
 def test_that_the_optimizer_calculates_where_the_weight_is(runs: dict[str, RunLayout]) -> None:
-    shapes = {(64, 48): 2, (48, 24): 0, (24, 10): 1}
-    roots = [op for op in graph(runs)["operations"] if op["type"] == "Sqrt" and op["size"]]
-    sums = [op for op in graph(runs)["operations"] if op["type"] == "AddV2"]
+    operations = graph(runs)["operations"]
+    updates = [op["device"] for op in operations if op["type"] == "ResourceApplyAdam"]
 
-    for shape, place in shapes.items():
-        for kind in (roots, sums):
-            of_shape = [op["device"] for op in kind if tuple(op["size"]) == shape]
-            assert of_shape
-            assert all(device.endswith(f"CPU:{place}") for device in of_shape), of_shape
+    # Kernel and bias of one layer on each.
+    for place in range(3):
+        assert sum(device.endswith(f"CPU:{place}") for device in updates) == 2
+    # Weight decay and clipping multiply, and micro-batches are added up.
+    for shape, place in {(64, 48): 2, (48, 24): 0, (24, 10): 1}.items():
+        for kind in ("Mul", "AddV2"):
+            devices = [
+                op["device"]
+                for op in operations
+                if op["type"] == kind and tuple(op["size"]) == shape
+            ]
+            assert devices
+            assert all(device.endswith(f"CPU:{place}") for device in devices), devices
