@@ -20,6 +20,7 @@ from gpupanel.ui.panels.training_panel import TrainingPanel
 from gpupanel.ui.session import Session
 from gpupanel.ui.task_choices import TaskChoices, TaskSwitch, evaluating
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.tab_order import follow_each_other
 from gpupanel.ui.workers.preview_worker import PreviewLoader
 
 PREVIEW_DELAY_MS = 300
@@ -66,6 +67,7 @@ class SessionPage(QWidget):
         for panel in (self.task, self.strategy, self.data, self.model, self.training):
             column.addWidget(panel)
         column.addStretch(1)
+        self._column = column
         splitter = QSplitter(Qt.Orientation.Horizontal)
         splitter.setChildrenCollapsible(False)
         self._editors = _scrolling(editors)
@@ -181,6 +183,23 @@ class SessionPage(QWidget):
             self.plan.setTask(profile.task)
             self.model.setTrains(profile.task == "train")
             self.training.setVisible(profile.task == "train")
+            self._arrange(profile.task)
+
+    def _arrange(self, task: str) -> None:
+        """What the task is about comes first: the saved model, where there is one."""
+        parts: tuple[QWidget, ...] = (
+            self.task,
+            self.strategy,
+            self.data,
+            self.model,
+            self.training,
+        )
+        if task != "train":
+            parts = (self.task, self.model, self.data, self.strategy, self.training)
+        for place, part in enumerate(parts, start=1):
+            self._column.removeWidget(part)
+            self._column.insertWidget(place, part)
+        follow_each_other(parts)
 
     @Slot(object)
     def _show_preparation(self, preparation: Preparation) -> None:

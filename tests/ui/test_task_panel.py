@@ -163,6 +163,37 @@ def test_that_the_page_shows_the_panels_of_the_task(page, session):
     assert session.profile.model == MlpModel()
 
 
+def _panels_by_keyboard(page: SessionPage) -> list[str]:
+    """The panels in the order in which the Tab key reaches them."""
+    order: list[str] = []
+    widget = page.task
+    for _ in range(1000):
+        widget = widget.nextInFocusChain()
+        for panel in (page.task, page.strategy, page.data, page.model, page.training):
+            name = panel.objectName()
+            if panel.isAncestorOf(widget) and name not in order:
+                order.append(name)
+    return order
+
+
+def test_that_the_saved_model_comes_first_where_it_is_what_matters(page, qtbot):
+    with qtbot.waitExposed(page):
+        page.show()
+    trained = ["task_panel", "strategy_panel", "data_panel", "model_panel", "training_panel"]
+    assert _panels_by_keyboard(page) == trained
+    choose(page, "task_chooser", "evaluate")
+    assert page.task.y() < page.model.y() < page.data.y() < page.strategy.y()
+    assert _panels_by_keyboard(page)[:4] == [
+        "task_panel",
+        "model_panel",
+        "data_panel",
+        "strategy_panel",
+    ]
+    choose(page, "task_chooser", "train")
+    assert _panels_by_keyboard(page) == trained
+    page.hide()
+
+
 def test_that_a_problem_leads_to_the_fields_of_the_task(page, session, qtbot):
     choose(page, "task_chooser", "predict")
     with qtbot.waitExposed(page):
