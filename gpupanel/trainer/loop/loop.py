@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Iterator
+from contextlib import closing
 
 import numpy as np
 
@@ -71,11 +72,11 @@ class TrainingLoop:
         """
         if self._balancing is not None:
             self._balancing.measure(self._position.step)
-        with TensorBoardFiles(self._layout.tensorboard) as board:
+        with closing(self._saving), TensorBoardFiles(self._layout.tensorboard) as board:
             interruption = self._train_epochs(board)
-        if interruption is not None:
-            self._saving.save_checkpoint(self._position)
-        self._saving.save_model()
+            if interruption is not None:
+                self._saving.save_checkpoint(self._position)
+            self._saving.save_model()
         return interruption
 
     def _train_epochs(self, board: TensorBoardFiles) -> Interruption | None:

@@ -1,11 +1,14 @@
 """Saves what was learned, and tells so."""
 
 import time
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 
 from gpupanel.domain.events import CheckpointSaved, ModelSaved, Phase
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.learner import Learner
 from gpupanel.trainer.loop.position import Position
@@ -17,7 +20,8 @@ from gpupanel.trainer.started_run import StartedRun
 class Saving:
     """Writes checkpoints and the model into the run's directory; only one process of a run does.
 
-    The others hold the same weights, bit by bit.
+    The others hold the same weights, bit by bit. Checkpoints are written while the training goes
+    on: it would stand still for as long as the disk takes.
     """
 
     def __init__(self, run: StartedRun, learner: Learner, events: EventWriter) -> None:
@@ -26,21 +30,28 @@ class Saving:
         self._learner = learner
         self._events = events
         self._checkpoints = Checkpoints(run.layout.checkpoints)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="write-checkpoint")
+        self._writing: Future[None] | None = None
 
     def save_checkpoint(self, position: Position) -> None:
-        """Save a checkpoint of this position.
+        """Begin to save a checkpoint of this position, when the one before is written.
 
         Raises:
             ProblemError: A weight is not finite; what was saved before is better and stays.
-            OSError: It cannot be written.
+            OSError: The one before could not be written.
         """
         if not self._leads:
             return
         self._events.phase(Phase.SAVING)
+        self._finish_writing()
         start_s = time.monotonic()
-        state = self._learner.state()
+        # Copies: the next step changes the variables.
+        state = {name: np.array(array) for name, array in self._learner.state().items()}
         if not all(np.isfinite(array).all() for array in state.values()):
             raise not_finite("weights", position)
+        self._writing = self._thread.submit(self._write, state, position, start_s)
+
+    def _write(self, state: Mapping[str, Array], position: Position, start_s: float) -> None:
         place = self._checkpoints.save(state, position)
         self._events.write(
             CheckpointSaved(
@@ -52,15 +63,28 @@ class Saving:
             )
         )
 
+    def _finish_writing(self) -> None:
+        writing, self._writing = self._writing, None
+        if writing is not None:
+            writing.result()
+
+    def close(self) -> None:
+        """Wait until what was begun is written; nothing can be saved afterwards.
+
+        Its error is not told: whoever still needs the checkpoint has called :meth:`save_model`.
+        """
+        self._thread.shutdown()
+
     def save_model(self) -> None:
-        """Save ``model.keras``.
+        """Save ``model.keras``, when the last checkpoint is written.
 
         Raises:
-            OSError: It cannot be written.
+            OSError: One of them cannot be written.
         """
         if not self._leads:
             return
         self._events.phase(Phase.SAVING)
+        self._finish_writing()
         save_model(self._learner.built, self._layout.model)
         self._events.write(ModelSaved(time_s=time.time(), path=self._layout.model.name))
 
