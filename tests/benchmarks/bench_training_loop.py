@@ -50,6 +50,7 @@ class Case:
     replicas: int = 1
     epochs: int = 3
     rounds: int = 5
+    long_epochs: int = 12
 
 
 MLP = MlpModel(hidden=(128,))
@@ -173,9 +174,10 @@ def sides_of(case: Case, folder: Path) -> dict[str, Side]:
             if isinstance(event, EpochDone):
                 self.loss = event.metrics.loss
 
-    def loop(*, everything: bool) -> Result:
+    def loop(*, everything: bool, epochs: int) -> Result:
+        of = dataclasses.replace(case, epochs=epochs)
         with tempfile.TemporaryDirectory(dir=folder) as name:
-            layout = write_run(Path(name) / "run", case, data, checkpoints=everything)
+            layout = write_run(Path(name) / "run", of, data, checkpoints=everything)
             run = read_started_run(layout)
             parts = split(
                 read_data(run.profile.data, print, folder),
@@ -193,7 +195,7 @@ def sides_of(case: Case, folder: Path) -> dict[str, Side]:
                 )
         assert events.first is not None
         first_s, done = events.first
-        return Result((case.epochs * case.examples - done) / (events.last_s - first_s), events.loss)
+        return Result((epochs * case.examples - done) / (events.last_s - first_s), events.loss)
 
     def network() -> keras.Sequential:
         if isinstance(case.model, MlpModel):
@@ -266,8 +268,9 @@ def sides_of(case: Case, folder: Path) -> dict[str, Side]:
 
     return {
         "fit": fit,
-        "loop": lambda: loop(everything=True),
-        "loop, silent": lambda: loop(everything=False),
+        "loop": lambda: loop(everything=True, epochs=case.epochs),
+        "loop, longer": lambda: loop(everything=True, epochs=case.long_epochs),
+        "loop, silent": lambda: loop(everything=False, epochs=case.long_epochs),
         "nothing but steps": nothing_but_steps,
     }
 
@@ -296,7 +299,7 @@ def measure(case: Case) -> None:
     print(f"  loop over fit                  {ratio('loop', 'fit'):.2f}  (at least 2.0)")
     over_limit = ratio("loop", "nothing but steps")
     print(f"  loop over nothing but steps    {over_limit:.2f}  (at least 0.85)")
-    cost = 100.0 * (1.0 - ratio("loop", "loop, silent"))
+    cost = 100.0 * (1.0 - ratio("loop, longer", "loop, silent"))
     print(f"  reports and checkpoints cost   {cost:.1f} %  (at most 2 %)")
 
 
