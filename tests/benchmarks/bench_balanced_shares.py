@@ -1,21 +1,22 @@
-"""Balanced shares against equal ones: two workers, one beside a busy neighbour; 0.9 of the ideal.
+"""Balanced shares against equal ones: two workers, one held to half speed; 0.9 of the ideal.
 
-Each worker is pinned to a core of its own, and a loop that never rests shares the second one's
-core, which leaves it about half the speed. The ideal follows from the speeds that the trainer
-itself measured last: equal shares wait for the slower worker, the best shares for nobody, so it is
+Each worker is pinned to a core of its own, and the second is stopped and continued fifty times a
+second. (A busy neighbour on its core would not do: whoever sleeps between steps is let through at
+once when it wakes.) The ideal follows from the speeds that the trainer itself measured last: equal
+shares wait for the slower worker, the best shares for nobody, so it is
 ``(speed1 + speed2) / (2 * slower)``. Repetitions are interleaved; every run goes through launcher,
 supervisor and trainer like any other. Needs two cores with little else to do.
 """
 
-import multiprocessing
+import contextlib
 import os
+import signal
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 
 import numpy as np
 import psutil
@@ -32,10 +33,11 @@ from gpupanel.planning.prepare import prepare
 from gpupanel.runs.follower import RunFollower
 from gpupanel.runs.launcher import launch
 
-REPETITIONS = 3
+REPETITIONS = int(os.environ.get("REPETITIONS", "3"))
 BOUND = 0.9
 EXAMPLES = 12_800
 PATIENCE_S = 300.0
+PERIOD_S = 0.02
 
 
 def profile_with(shares: str, data: Path) -> Profile:
@@ -47,7 +49,7 @@ def profile_with(shares: str, data: Path) -> Profile:
         data=NpzData(path=str(data), validation_fraction=0.0),
         model=CnnModel(filters=(32, 64)),
         training=TrainingSettings(
-            epochs=2, global_batch_size=256, tensorboard=False, checkpoint_every_epochs=0
+            epochs=4, global_batch_size=256, tensorboard=False, checkpoint_every_epochs=0
         ),
     )
 
@@ -65,6 +67,8 @@ def examples_per_second(
             if isinstance(event, TrainerStarted):
                 # TensorFlow is not imported yet: its threads will be pinned like this one.
                 psutil.Process(event.pid).cpu_affinity([cores[event.process]])
+                if event.process == 1:
+                    Thread(target=hold_to_half_speed, args=(event.pid,), daemon=True).start()
             elif isinstance(event, SharesChosen):
                 chosen.append(event)
             elif isinstance(event, RunEnded):
@@ -75,22 +79,14 @@ def examples_per_second(
     raise SystemExit("the run did not end in time")
 
 
-@contextmanager
-def busy_neighbour(core: int) -> Iterator[None]:
-    """Something that shares a core with whoever else is on it."""
-    neighbour = multiprocessing.Process(target=_spin, args=(core,), daemon=True)
-    neighbour.start()
-    try:
-        yield
-    finally:
-        neighbour.kill()
-        neighbour.join()
-
-
-def _spin(core: int) -> None:
-    os.sched_setaffinity(0, {core})
-    while True:
-        pass
+def hold_to_half_speed(pid: int) -> None:
+    """Stop a process half of the time, until it has ended."""
+    with contextlib.suppress(ProcessLookupError):
+        while True:
+            os.kill(pid, signal.SIGSTOP)
+            time.sleep(PERIOD_S / 2)
+            os.kill(pid, signal.SIGCONT)
+            time.sleep(PERIOD_S / 2)
 
 
 def main() -> None:
@@ -101,7 +97,7 @@ def main() -> None:
     random = np.random.default_rng(0)
     speed: dict[str, list[float]] = {"equal": [], "balanced": []}
     ideals: list[float] = []
-    with tempfile.TemporaryDirectory() as folder, busy_neighbour(cores[1]):
+    with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data.npz"
         pixels = random.integers(0, 256, (EXAMPLES, 28, 28), dtype=np.uint8)
         np.savez(data, x=pixels, y=random.integers(0, 10, EXAMPLES))
