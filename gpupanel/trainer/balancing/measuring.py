@@ -1,6 +1,7 @@
 """Finds out what each replica can do, before the first step."""
 
 from collections.abc import Callable, Sequence
+from statistics import median
 
 from gpupanel.trainer.balancing.balanced_shares import SharesDoNotFit, balanced_shares
 from gpupanel.trainer.balancing.speed_curve import SpeedCurve, fit_curve
@@ -9,7 +10,8 @@ from gpupanel.trainer.balancing.trial import Trial
 Try = Callable[[Sequence[int], int], Trial]
 """Tries a step with so many examples on each replica, and takes the mean of so many repeats."""
 
-_TRIAL_S = 0.15
+_TRIAL_S = 0.1
+_TRIALS = 3
 _LONGEST_STEP_S = 2.0
 """Parts that take longer are not made greater: the line is known by then."""
 
@@ -114,7 +116,13 @@ class Measuring:
         return max(self._least, int(self._held[replica] * (1.0 - _KEPT_FREE)))
 
     def _timed(self, parts: Sequence[int]) -> tuple[float, ...]:
-        """Seconds of a step; as many steps as take long enough to be measured."""
+        """Seconds of a step; as many steps as take long enough to be measured.
+
+        Of several trials the middle one counts, for each replica by itself: something else that
+        the machine does for a moment is not taken for a slow replica.
+        """
         once_s = max(self._try(parts, 1).seconds)
         repeats = max(1, min(round(_TRIAL_S / max(once_s, 1e-6)), 100))
-        return self._try(parts, repeats).seconds
+        # What takes long is not lengthened much by a moment.
+        trials = [self._try(parts, repeats).seconds for _ in range(_TRIALS if repeats > 1 else 1)]
+        return tuple(median(seconds) for seconds in zip(*trials, strict=True))

@@ -7,6 +7,11 @@ _LEAST_PER_EXAMPLE_S = 1e-12
 """More examples always take longer, if only a little: a share is then never a matter of taste."""
 
 
+_LEAST_SLOPE = 0.02
+"""Of that of a line through the origin. A flatter line says that examples cost nothing, which is
+the noise of a busy machine: whoever believed it would give one replica everything."""
+
+
 @dataclass(frozen=True, slots=True)
 class SpeedCurve:
     """The seconds of one replica's part of a step: ``fixed_s + per_example_s * share``.
@@ -57,11 +62,11 @@ def fit_curve(
     spread = sum(w * (n - mean_n) ** 2 for n, _, w in points)
     joint = sum(w * (n - mean_n) * (s - mean_s) for n, s, w in points)
     slope = joint / spread if spread > 0.0 else 0.0
+    # No part takes less than nothing: the steepest line goes through the origin.
+    steepest = sum(w * n * s for n, s, w in points) / sum(w * n * n for n, _, w in points)
+    if slope < _LEAST_SLOPE * steepest:
+        slope = steepest
     fixed_s = mean_s - slope * mean_n
-    if fixed_s < 0.0 or spread == 0.0:
-        # No part takes less than nothing: the best line through the origin.
-        slope = sum(w * n * s for n, s, w in points) / sum(w * n * n for n, _, w in points)
-        fixed_s = 0.0
-    elif slope <= 0.0:
-        slope, fixed_s = 0.0, mean_s
+    if fixed_s < 0.0 or slope == steepest:
+        slope, fixed_s = steepest, 0.0
     return SpeedCurve(fixed_s, max(slope, _LEAST_PER_EXAMPLE_S), largest_share)

@@ -25,7 +25,7 @@ KINDS = (
     Choice(
         StrategyKind.CENTRAL_STORAGE,
         "Central storage: weights on the host",
-        "For weights that are too big to copy: they are kept once, in the host's memory, and "
+        "For devices without room to keep weights: they stay once, in the host's memory, and "
         "every device computes with them.",
     ),
     Choice(

@@ -1,5 +1,6 @@
 """What is found out of replicas whose speed and memory are known."""
 
+import itertools
 from collections.abc import Sequence
 
 import pytest
@@ -42,7 +43,7 @@ def test_that_speeds_are_found_and_parts_grow_up_to_the_batch() -> None:
     curves = measured(replicas, 128)
 
     assert balanced_shares(curves, 128) == balanced_shares(replicas.curves, 128)
-    assert [sizes[0] for sizes in replicas.tried[::3]][:4] == [16, 32, 64, 128]
+    assert list(dict.fromkeys(sizes[0] for sizes in replicas.tried))[:4] == [16, 32, 64, 128]
     assert all(curve.largest_share is None for curve in curves)
 
 
@@ -91,3 +92,17 @@ def test_that_slow_replicas_are_not_measured_for_minutes() -> None:
 
     assert balanced_shares(measured(replicas, 256), 256) == (85, 171)
     assert max(max(sizes) for sizes in replicas.tried[:-3]) <= 32
+
+
+def test_that_a_hiccup_is_not_taken_for_a_slow_replica() -> None:
+    replicas = Replicas(*[SpeedCurve(1e-3, 1e-4)] * 2)
+    every_third = itertools.count()
+
+    def with_hiccups(sizes: Sequence[int], repeats: int) -> Trial:
+        trial = replicas(sizes, repeats)
+        held_s = 0.05 if repeats > 1 and next(every_third) % 3 == 0 else 0.0
+        return Trial((trial.seconds[0], trial.seconds[1] + held_s))
+
+    curves = Measuring(with_hiccups, 2, 128, 1).curves()
+
+    assert balanced_shares(curves, 128) == (64, 64)
