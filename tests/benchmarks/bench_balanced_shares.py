@@ -1,11 +1,12 @@
 """Balanced shares against equal ones: two workers, one held to half speed; 0.9 of the ideal.
 
-Each worker is pinned to a core of its own, and the second is stopped and continued fifty times a
-second. (A busy neighbour on its core would not do: whoever sleeps between steps is let through at
-once when it wakes.) The ideal follows from the speeds that the trainer itself measured last: equal
-shares wait for the slower worker, the best shares for nobody, so it is
-``(speed1 + speed2) / (2 * slower)``. Repetitions are interleaved; every run goes through launcher,
-supervisor and trainer like any other. Needs two cores with little else to do.
+Each worker is pinned to a core of its own, and the second has a CPU quota of a half. (A busy
+neighbour on its core would not do: whoever sleeps between steps is let through at once when it
+wakes.) Where this user may make no control group, it is stopped and continued instead. The ideal
+follows from the speeds that the trainer itself measured last: equal shares wait for the slower
+worker, the best shares for nobody, so it is ``(speed1 + speed2) / (2 * slower)``. Repetitions are
+interleaved; every run goes through launcher, supervisor and trainer like any other. Needs two
+cores with little else to do.
 """
 
 import contextlib
@@ -37,7 +38,9 @@ REPETITIONS = int(os.environ.get("REPETITIONS", "3"))
 BOUND = 0.9
 EXAMPLES = 12_800
 PATIENCE_S = 300.0
-PERIOD_S = 0.02
+PERIOD_S = 0.01
+CPU_GROUPS = Path("/sys/fs/cgroup/cpu")
+"""Of version 1 of the kernel's control groups; version 2 leaves none to a process as it is."""
 
 
 def profile_with(shares: str, data: Path) -> Profile:
@@ -49,7 +52,7 @@ def profile_with(shares: str, data: Path) -> Profile:
         data=NpzData(path=str(data), validation_fraction=0.0),
         model=CnnModel(filters=(32, 64)),
         training=TrainingSettings(
-            epochs=4, global_batch_size=256, tensorboard=False, checkpoint_every_epochs=0
+            epochs=6, global_batch_size=1024, tensorboard=False, checkpoint_every_epochs=0
         ),
     )
 
@@ -68,7 +71,7 @@ def examples_per_second(
                 # TensorFlow is not imported yet: its threads will be pinned like this one.
                 psutil.Process(event.pid).cpu_affinity([cores[event.process]])
                 if event.process == 1:
-                    Thread(target=hold_to_half_speed, args=(event.pid,), daemon=True).start()
+                    hold_to_half_speed(event.pid)
             elif isinstance(event, SharesChosen):
                 chosen.append(event)
             elif isinstance(event, RunEnded):
@@ -80,6 +83,24 @@ def examples_per_second(
 
 
 def hold_to_half_speed(pid: int) -> None:
+    """By a CPU quota; where there can be none, by stopping it half of the time."""
+    group = CPU_GROUPS / f"gpupanel-bench-{os.getpid()}"
+    try:
+        group.mkdir(exist_ok=True)
+        (group / "cpu.cfs_period_us").write_text(f"{PERIOD_S * 1e6:.0f}")
+        (group / "cpu.cfs_quota_us").write_text(f"{PERIOD_S * 1e6 / 2:.0f}")
+        (group / "cgroup.procs").write_text(str(pid))
+    except OSError:
+        Thread(target=stop_and_continue, args=(pid,), daemon=True).start()
+
+
+def leave_no_group() -> None:
+    """Remove the control group, which is empty when the runs have ended."""
+    with contextlib.suppress(OSError):
+        (CPU_GROUPS / f"gpupanel-bench-{os.getpid()}").rmdir()
+
+
+def stop_and_continue(pid: int) -> None:
     """Stop a process half of the time, until it has ended."""
     with contextlib.suppress(ProcessLookupError):
         while True:
@@ -115,6 +136,7 @@ def main() -> None:
                 if chosen:
                     alone = [one.examples_per_second for one in chosen[-1].speeds]
                     ideals.append(sum(alone) / (len(alone) * min(alone)))
+    leave_no_group()
     pairs = zip(speed["balanced"], speed["equal"], strict=True)
     gain = statistics.median(balanced / equal for balanced, equal in pairs)
     ideal = statistics.median(ideals)
