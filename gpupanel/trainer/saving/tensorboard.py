@@ -1,5 +1,6 @@
 """Event files for TensorBoard, in the layout of Keras's own callback."""
 
+import time
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -9,6 +10,7 @@ import tensorflow as tf
 from gpupanel.domain.outcome import Metrics
 
 _VALIDATION_PREFIX = "val_"
+_FLUSH_INTERVAL_S = 2.0
 
 
 class TensorBoardFiles:
@@ -21,6 +23,7 @@ class TensorBoardFiles:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._writers: dict[str, tf.summary.SummaryWriter] = {}
+        self._flushed_s = float("-inf")
 
     def write_epoch(self, epoch: int, metrics: Metrics) -> None:
         """Write the metrics that are there."""
@@ -29,8 +32,12 @@ class TensorBoardFiles:
             tag = f"epoch_{name.removeprefix(_VALIDATION_PREFIX)}"
             with self._writer(part).as_default():
                 tf.summary.write(tag, tf.constant(value), step=epoch, metadata=_scalar_metadata())
-        for writer in self._writers.values():
-            writer.flush()
+        now_s = time.monotonic()
+        if now_s - self._flushed_s >= _FLUSH_INTERVAL_S:
+            # Epochs may be shorter than it takes to force files to disk.
+            self._flushed_s = now_s
+            for writer in self._writers.values():
+                writer.flush()
 
     def _writer(self, part: str) -> tf.summary.SummaryWriter:
         if part not in self._writers:
