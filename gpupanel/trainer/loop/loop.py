@@ -209,6 +209,7 @@ class TrainingLoop:
 
     def _interruption(self) -> Interruption | None:
         """What ends the training now; a wish for a checkpoint is fulfilled on the way."""
+        self._saving.check()
         pending = self._agreement.pending()
         if pending is not None:
             self._settle()

@@ -63,6 +63,15 @@ class Saving:
             )
         )
 
+    def check(self) -> None:
+        """Hear of a checkpoint that could not be written as soon as that is known.
+
+        Raises:
+            OSError: It could not.
+        """
+        if self._writing is not None and self._writing.done():
+            self._finish_writing()
+
     def _finish_writing(self) -> None:
         writing, self._writing = self._writing, None
         if writing is not None:

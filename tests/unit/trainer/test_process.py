@@ -232,6 +232,23 @@ def test_that_a_full_disk_is_told_and_the_checkpoint_kept(
     assert not layout.model.exists()
 
 
+def test_that_a_checkpoint_that_cannot_be_written_is_told_before_another_is_due(
+    tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
+) -> None:
+    training = ENDLESS.training.model_copy(update={"checkpoint_every_epochs": 0})
+    profile = ENDLESS.model_copy(update={"training": training})
+    trainer = start_trainer(make_run(tmp_path / "run", profile, [64]))
+    trainer.wait_for(events.EpochDone)
+    trainer.layout.checkpoints.write_text("a file where the folder should be")
+
+    (trainer.layout.requests / Request.CHECKPOINT).touch()
+
+    end = trainer.ended()
+    assert end.outcome is Outcome.FAILED
+    assert end.problem is not None
+    assert "checkpoints" in end.problem.message + end.problem.detail
+
+
 def test_that_too_little_memory_is_told_with_the_device(
     tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
 ) -> None:
