@@ -106,6 +106,8 @@ class TrainingLoop:
         if self._learner.validation_calls is not None:
             measured = self._validate(self._learner.validation_calls)
             if isinstance(measured, Interruption):
+                # Its last steps may not have been told yet.
+                self._report_steps(now=True)
                 return measured
             metrics = _with_validation(metrics, measured)
         done = EpochDone(
