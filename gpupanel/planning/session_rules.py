@@ -14,11 +14,12 @@ BFLOAT16_FROM = (8, 0)
 
 def session_problems(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> list[Problem]:
     """Every problem of task and training settings."""
-    on_gpus = any(device.is_gpu for device in devices)
+    problems = inference_problems(profile)
     if profile.task != "train":
-        return inference_problems(profile)
+        return problems
+    on_gpus = any(device.is_gpu for device in devices)
     return [
-        *inference_problems(profile),
+        *problems,
         *_precision_on_cpu(profile, on_gpus=on_gpus),
         *_precision_on_old_gpus(profile, devices),
         *_momentum_unused(profile),

@@ -26,7 +26,7 @@ def strategy_problems(
     on_gpus = any(device.is_gpu for device in devices)
     problems = share_problems(profile, len(layout.spots))
     problems += _nccl_without_gpus(profile, on_gpus=on_gpus) or _all_reduce_unused(profile)
-    problems += _workers_unused(profile)
+    problems += _keys_unused(profile)
     if kind is StrategyKind.ONE_DEVICE:
         return [*problems, *_devices_unused(logical_count)]
     if kind in GANG_KINDS:
@@ -126,7 +126,7 @@ def _all_reduce_unused(profile: Profile) -> list[Problem]:
     ]
 
 
-def _workers_unused(profile: Profile) -> list[Problem]:
+def _keys_unused(profile: Profile) -> list[Problem]:
     """Keys of other strategies: nothing breaks, but they do nothing."""
     strategy = profile.strategy
     unused = [
