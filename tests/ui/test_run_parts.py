@@ -111,6 +111,7 @@ def test_that_measured_shares_are_shown_with_their_speeds_and_where_memory_ends(
     words = " ".join(texts(panel))
     assert "Measured before the first step." in words
     assert "The memory of RTX 3060 ends at 24 examples." in words
+    assert "computing alone" in panel.findChild(QLabel, "share_words").toolTip()
 
 
 def test_that_an_adjustment_is_told_in_words(panel):

@@ -13,6 +13,11 @@ from gpupanel.ui.widgets.tips import wrapped
 
 _KEEP_TIP = "Puts these shares into the profile as given numbers: the next run starts with them."
 
+_SPEED_TIP = (
+    "The speeds are of computing alone. Summing gradients and updating weights come on top, so the "
+    "run does fewer examples a second; for a very small network, far fewer."
+)
+
 
 class SharesStrip(QWidget):
     """A bar in the colours of the devices, with the speed of each and the last change in words."""
@@ -30,6 +35,7 @@ class SharesStrip(QWidget):
         self._bar.setAccessibleName("Shares that the run works with")
         self._words = Note()
         self._words.setObjectName("share_words")
+        self._words.setToolTip(wrapped(_SPEED_TIP))
         self._keep = QPushButton("&Keep these shares")
         self._keep.setObjectName("keep_shares")
         self._keep.setToolTip(wrapped(_KEEP_TIP))
