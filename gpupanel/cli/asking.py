@@ -11,8 +11,9 @@ from gpupanel.cli.preparing import startable
 from gpupanel.cli.telling import answers, progress, shown, tell_json, tell_problems
 from gpupanel.devices.doctor import examine
 from gpupanel.devices.sampler import DeviceSampler
-from gpupanel.domain.device import DeviceInventory, DeviceReading, PhysicalDevice
+from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.telemetry import DeviceReading
 from gpupanel.planning.script.stand_alone import stand_alone_script
 from gpupanel.runs.disk_problems import disk_problem
 from gpupanel.runs.profile_file import write_whole

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import psutil
 
-from gpupanel.domain.device import DeviceProcess
+from gpupanel.domain.telemetry import DeviceProcess
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from typing import Final
 
 import psutil
 
-from gpupanel.domain.device import CPU_KEY, DeviceKind, DeviceReading, PhysicalDevice
+from gpupanel.domain.device import CPU_KEY, DeviceKind, PhysicalDevice
+from gpupanel.domain.telemetry import DeviceReading
 
 _BYTES_PER_MIB: Final = 2**20
 _CPU_INFO: Final = Path("/proc/cpuinfo")

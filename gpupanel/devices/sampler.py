@@ -9,13 +9,8 @@ from gpupanel.devices.gpu_processes import ProcessNames, merged
 from gpupanel.devices.gpu_roster import GpuRoster, KnownGpu
 from gpupanel.devices.host import Host
 from gpupanel.devices.nvml import DriverGoneError, GpuLostError, NvmlGpu
-from gpupanel.domain.device import (
-    DeviceInventory,
-    DeviceProcess,
-    DeviceReading,
-    DeviceState,
-    TelemetrySample,
-)
+from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, DeviceState, TelemetrySample
 
 
 class DeviceSampler:

@@ -1,4 +1,4 @@
-"""Physical devices as they are found on this machine, and what they report."""
+"""Physical devices as they are found on this machine: what does not change about them."""
 
 from enum import StrEnum
 
@@ -15,111 +15,112 @@ class DeviceKind(StrEnum):
     CPU = "cpu"
 
 
-class DeviceState(StrEnum):
-    """Whether a physical device answers."""
-
-    OK = "ok"
-    LOST = "lost"
-    """It was there and stopped answering: fallen off the bus, or its driver went away."""
-
-
-class DeviceProcess(Value):
-    """A process that holds memory of a GPU."""
-
-    pid: int
-    name: str | None = None
-    user: str | None = None
-    command: str | None = None
-    memory_used_mib: int | None = None
-
-
 class PhysicalDevice(Value):
     """What does not change about a device while the machine runs.
 
     Attributes:
-        key: The NVML UUID of a GPU (``GPU-5f0c...``), ``cpu`` for the host's processor. The one
-            identity of a device everywhere, profiles too: CUDA numbers GPUs fastest first and
-            NVML by PCI bus, so indexes mean nothing.
+        key: The NVML UUID of a GPU (``GPU-5f0c...``) or of a MIG instance (``MIG-...``), ``cpu``
+            for the host's processor. The one identity of a device everywhere, profiles too: CUDA
+            numbers GPUs fastest first and NVML by PCI bus, so indexes mean nothing.
         name: As the driver names it ("NVIDIA GeForce RTX 4090").
         memory_total_mib: The GPU's memory, or the host's.
+        architecture: NVIDIA's name of the GPU's generation ("Ada Lovelace").
         compute_capability: Major and minor version (8, 9); ``None`` for the CPU or when unknown.
-        pci_bus_id: As NVML writes it; ``None`` for the CPU or when unknown.
+        pci_bus_id: As NVML writes it; ``None`` for the CPU or when unknown. A MIG instance has
+            that of its GPU.
         core_count: Logical processors of the CPU; ``None`` for a GPU.
-        power_limit_w: The power limit in force.
+        power_limit_w: The power limit in force when the device was listed.
+        temperature_slowdown_c: Where the GPU begins to slow itself down.
+        temperature_shutdown_c: Where the GPU shuts itself down.
+        pcie_generation_max: Of the PCI Express link that GPU and slot could have.
+        pcie_width_max: Lanes of that link.
+        is_partitioned: A GPU in MIG mode: only its instances can compute.
+        parent_key: The GPU that a MIG instance is a part of; ``None`` for a whole GPU.
     """
 
     key: str
     kind: DeviceKind
     name: str
     memory_total_mib: int | None = None
+    architecture: str | None = None
     compute_capability: tuple[int, int] | None = None
     pci_bus_id: str | None = None
     core_count: int | None = None
     power_limit_w: float | None = None
+    temperature_slowdown_c: float | None = None
+    temperature_shutdown_c: float | None = None
+    pcie_generation_max: int | None = None
+    pcie_width_max: int | None = None
+    is_partitioned: bool = False
+    parent_key: str | None = None
 
     @property
     def is_gpu(self) -> bool:
-        """Whether it is a GPU."""
+        """Whether it is a GPU, or an instance of one."""
         return self.kind is DeviceKind.GPU
 
-
-class DeviceReading(Value):
-    """What a device reported at one moment. What it cannot tell is ``None``.
-
-    Attributes:
-        key: The :attr:`PhysicalDevice.key` that it belongs to.
-        memory_used_mib: What processes hold; what the driver keeps for itself is not counted.
-        memory_free_mib: What can still be taken. Less than total minus used where the driver
-            keeps some for itself.
-        gpu_utilization_percent: Percent of the last sample period with a kernel running (NVML's
-            definition: not how full the GPU is). For the CPU, percent of all cores busy.
-        temperature_c: Of the GPU's core, or of the processor package.
-    """
-
-    key: str
-    state: DeviceState = DeviceState.OK
-    memory_used_mib: int | None = None
-    memory_free_mib: int | None = None
-    memory_total_mib: int | None = None
-    gpu_utilization_percent: float | None = None
-    temperature_c: float | None = None
-    power_w: float | None = None
-    processes: tuple[DeviceProcess, ...] = ()
+    @property
+    def is_mig_instance(self) -> bool:
+        """Whether it is a part of a GPU in MIG mode."""
+        return self.parent_key is not None
 
 
-class TelemetrySample(Value):
-    """Readings of all devices taken together: one line of ``telemetry.jsonl``.
+class LinkKind(StrEnum):
+    """The nearest thing that two GPUs have in common, the fastest first."""
+
+    NVLINK = "nvlink"
+    SAME_BOARD = "same_board"
+    PCIE_SWITCH = "pcie_switch"
+    """One PCI Express switch between them."""
+    PCIE_SWITCHES = "pcie_switches"
+    """Several switches, without the host bridge."""
+    HOST_BRIDGE = "host_bridge"
+    NUMA_NODE = "numa_node"
+    SYSTEM = "system"
+    """Through the link between processors."""
+
+
+class DeviceLink(Value):
+    """How two GPUs are connected.
 
     Attributes:
-        time_s: Seconds since the epoch (UTC), as :func:`time.time` gives them.
+        keys: The two, in the inventory's order.
+        nvlink_count: NVLink connections that are up between them; 0 without any.
     """
 
-    time_s: float
-    readings: tuple[DeviceReading, ...]
-
-    def reading(self, key: str) -> DeviceReading | None:
-        """The reading of one device, or ``None`` when this sample has none of it."""
-        return next((reading for reading in self.readings if reading.key == key), None)
+    keys: tuple[str, str]
+    kind: LinkKind
+    nvlink_count: int = 0
 
 
 class DeviceInventory(Value):
     """The devices of this machine: GPUs in PCI bus order, then the CPU.
 
+    The instances of a GPU in MIG mode stand right behind it.
+
     Attributes:
         driver: Version of the NVIDIA driver, ``None`` where there is none.
         devices: Never empty: the host's CPU is always there.
+        links: One for each pair of GPUs whose connection is known.
         problem: Why GPUs cannot be listed although a driver was expected, in one sentence.
     """
 
     driver: str | None = None
     devices: tuple[PhysicalDevice, ...]
+    links: tuple[DeviceLink, ...] = ()
     problem: str | None = None
 
     @property
     def gpus(self) -> tuple[PhysicalDevice, ...]:
-        """The GPUs, in PCI bus order."""
-        return tuple(device for device in self.devices if device.is_gpu)
+        """What can compute besides the CPU: whole GPUs and MIG instances, in PCI bus order."""
+        return tuple(
+            device for device in self.devices if device.is_gpu and not device.is_partitioned
+        )
 
     def device(self, key: str) -> PhysicalDevice | None:
         """The device with that key, or ``None`` when it is not in this machine."""
         return next((device for device in self.devices if device.key == key), None)
+
+    def instances_of(self, key: str) -> tuple[PhysicalDevice, ...]:
+        """The MIG instances of a GPU."""
+        return tuple(device for device in self.devices if device.parent_key == key)

@@ -1,14 +1,9 @@
 """Which physical devices a profile means on this machine."""
 
-from gpupanel.domain.device import (
-    CPU_KEY,
-    DeviceInventory,
-    DeviceState,
-    PhysicalDevice,
-    TelemetrySample,
-)
+from gpupanel.domain.device import CPU_KEY, DeviceInventory, PhysicalDevice
 from gpupanel.domain.problem import Change, Fix, Problem
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.telemetry import DeviceState, TelemetrySample
 from gpupanel.planning.replacement import same_on_what_is_here
 
 

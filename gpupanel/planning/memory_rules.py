@@ -3,7 +3,7 @@
 The facts are read from TensorFlow 2.21's ``tensorflow/python/eager/context.py``.
 """
 
-from gpupanel.domain.device import CPU_KEY, DeviceInventory, PhysicalDevice, TelemetrySample
+from gpupanel.domain.device import CPU_KEY, DeviceInventory, PhysicalDevice
 from gpupanel.domain.memory import (
     DEFAULT_MEMORY_KEY,
     AllMemory,
@@ -15,6 +15,7 @@ from gpupanel.domain.memory import (
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import GANG_KINDS, AllReduce, StrategyKind
+from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.planning.workers import device_groups
 
 

@@ -1,9 +1,10 @@
 """A profile after every fix that planning offers for what is wrong with it."""
 
-from gpupanel.domain.device import DeviceInventory, TelemetrySample
+from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Severity
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import prepare
 

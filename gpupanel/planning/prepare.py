@@ -1,10 +1,11 @@
 """From a profile and the devices of this machine to problems and the launch plan."""
 
-from gpupanel.domain.device import DeviceInventory, TelemetrySample
+from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.planning.all_reduce_rules import hierarchical_copy_problems
 from gpupanel.planning.batches import planned_batch_size
 from gpupanel.planning.chosen_devices import (

@@ -2,9 +2,9 @@
 
 from pydantic import ValidationError
 
-from gpupanel.domain.device import TelemetrySample
 from gpupanel.domain.events import Event, decode_event
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.domain.value import Value
 from gpupanel.runs.tails import LineTail, TextTail
 

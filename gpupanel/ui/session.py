@@ -6,10 +6,11 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from gpupanel.domain.data import DataSettings
-from gpupanel.domain.device import DeviceInventory, TelemetrySample
+from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Fix
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.preparation import Preparation
 from gpupanel.planning.prepare import prepare

@@ -17,8 +17,8 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtWidgets import QApplication
 
-from gpupanel.domain.device import TelemetrySample
 from gpupanel.domain.events import RunStarted, StepsDone
+from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.ui import theme
 from gpupanel.ui.panels.live_panel import LivePanel
 from tests.fakes.readings import EIGHT_DEVICES, busy_reading

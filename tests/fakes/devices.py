@@ -1,13 +1,7 @@
 """Devices as a machine might have them, for tests that are not about finding them."""
 
-from gpupanel.domain.device import (
-    CPU_KEY,
-    DeviceInventory,
-    DeviceKind,
-    DeviceReading,
-    PhysicalDevice,
-    TelemetrySample,
-)
+from gpupanel.domain.device import CPU_KEY, DeviceInventory, DeviceKind, PhysicalDevice
+from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
 
 CPU = PhysicalDevice(
     key=CPU_KEY, kind=DeviceKind.CPU, name="a CPU", memory_total_mib=24_576, core_count=8

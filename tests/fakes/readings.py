@@ -2,16 +2,8 @@
 
 import math
 
-from gpupanel.domain.device import (
-    CPU_KEY,
-    DeviceInventory,
-    DeviceKind,
-    DeviceProcess,
-    DeviceReading,
-    DeviceState,
-    PhysicalDevice,
-    TelemetrySample,
-)
+from gpupanel.domain.device import CPU_KEY, DeviceInventory, DeviceKind, PhysicalDevice
+from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, DeviceState, TelemetrySample
 
 OUR_PID = 4242
 THEIR_PID = 99

@@ -4,7 +4,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from gpupanel.domain.device import TelemetrySample
 from gpupanel.domain.events import (
     DataReady,
     EpochDone,
@@ -20,6 +19,7 @@ from gpupanel.domain.events import (
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.launcher import create_run
 from gpupanel.runs.run_lock import hold_run_lock

@@ -4,7 +4,8 @@ import time
 import pytest
 from PySide6.QtCore import QObject, QThread, Slot
 
-from gpupanel.domain.device import CPU_KEY, DeviceInventory, TelemetrySample
+from gpupanel.domain.device import CPU_KEY, DeviceInventory
+from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.ui.workers.device_worker import DeviceWatch
 from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
 from tests.fakes.readings import busy_sample

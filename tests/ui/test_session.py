@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from gpupanel.domain.data import DigitsData, NpzData
-from gpupanel.domain.device import DeviceReading, TelemetrySample
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Change, Fix, Problem
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
 from gpupanel.planning.preparation import Preparation
 from gpupanel.planning.prepare import prepare
 from gpupanel.ui.run_state import RunState

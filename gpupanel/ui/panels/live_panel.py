@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from PySide6.QtCore import QTimer, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
-from gpupanel.domain.device import DeviceInventory, TelemetrySample
+from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.events import Event
+from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.ui.plots.plot_wall import PlotWall
 from gpupanel.ui.plots.run_curves import RunCurves
 from gpupanel.ui.theme import GRID

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from gpupanel.domain.device import DeviceInventory, DeviceReading, TelemetrySample
+from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.events import EpochDone, Event, RunRestarted, StepsDone
 from gpupanel.domain.outcome import Metrics
+from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
 from gpupanel.ui import formatting
 from gpupanel.ui.plots.run_clock import RunClock
 from gpupanel.ui.plots.sample_buffer import SampleBuffer

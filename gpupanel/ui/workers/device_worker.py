@@ -7,7 +7,8 @@ from typing import Protocol
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from typing_extensions import override
 
-from gpupanel.domain.device import DeviceInventory, TelemetrySample
+from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
 
 _LOG = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from gpupanel.devices.sampler import DeviceSampler
-from gpupanel.domain.device import DeviceState
+from gpupanel.domain.telemetry import DeviceState
 
 pytestmark = [
     pytest.mark.gpu,

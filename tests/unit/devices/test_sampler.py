@@ -15,7 +15,8 @@ import pytest
 
 from gpupanel.devices.gpu_roster import LOOK_INTERVAL_S, GpuRoster
 from gpupanel.devices.sampler import DeviceSampler
-from gpupanel.domain.device import CPU_KEY, DeviceProcess, DeviceReading, DeviceState
+from gpupanel.domain.device import CPU_KEY
+from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, DeviceState
 from tests.nvml.standin import (
     DRIVER_NOT_LOADED,
     EIGHT_GPUS,

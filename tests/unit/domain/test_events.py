@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from gpupanel.domain import events
-from gpupanel.domain.device import DeviceInventory, DeviceReading, TelemetrySample
+from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.events import Event, UnknownEvent, decode_event, encode_event
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.plan import LaunchPlan, PlannedReplica
@@ -18,6 +18,7 @@ from gpupanel.domain.process_environment import PROCESS_VARIABLE, SUPERVISOR_PID
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind
+from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
 from tests.fakes.devices import CPU, RTX_4090, TWO_UNEQUAL
 
 PROBLEM = Problem(

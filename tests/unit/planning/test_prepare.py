@@ -7,18 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpupanel.domain.data import DigitsData, ImagesData, KerasData, NpzData
-from gpupanel.domain.device import (
-    DeviceInventory,
-    DeviceReading,
-    DeviceState,
-    TelemetrySample,
-)
+from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.memory import AllMemory, GrowingMemory, LimitedMemory, SplitMemory
 from gpupanel.domain.model import CnnModel, MlpModel, SavedModel
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
+from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
 from gpupanel.domain.training import Optimizer, TrainingSettings
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import prepare

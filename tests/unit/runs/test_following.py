@@ -9,13 +9,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gpupanel.domain import events
-from gpupanel.domain.device import DeviceReading, TelemetrySample
 from gpupanel.domain.events import Event, Phase, RunStarted, UnknownEvent, encode_event
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.follower import RunFollower
 from gpupanel.runs.history import list_runs, summarize_run

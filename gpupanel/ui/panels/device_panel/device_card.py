@@ -3,8 +3,9 @@
 from PySide6.QtCore import QSignalBlocker, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from gpupanel.domain.device import DeviceReading, DeviceState, PhysicalDevice
+from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.memory import MemoryPolicy
+from gpupanel.domain.telemetry import DeviceReading, DeviceState
 from gpupanel.ui.panels.device_panel.memory_editor import MemoryEditor
 from gpupanel.ui.panels.device_panel.readings_view import ReadingsView, memory_use
 from gpupanel.ui.theme import GRID

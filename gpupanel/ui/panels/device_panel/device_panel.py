@@ -3,8 +3,9 @@
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
-from gpupanel.domain.device import DeviceInventory, TelemetrySample
+from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.memory import MemoryPolicy
+from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.ui import formatting
 from gpupanel.ui.device_choices import DeviceChoices
 from gpupanel.ui.panels.device_panel.absent_card import AbsentCard

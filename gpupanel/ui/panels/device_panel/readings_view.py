@@ -3,8 +3,9 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from gpupanel.domain.device import DeviceReading, DeviceState, PhysicalDevice
+from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.memory import AllMemory, GrowingMemory, LimitedMemory, MemoryPolicy
+from gpupanel.domain.telemetry import DeviceReading, DeviceState
 from gpupanel.ui import formatting
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.memory_bar import MemoryBar, MemoryUse
