@@ -9,6 +9,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from gpupanel.domain.event_details import (
+    LogicalDeviceAnswer,
+    PlacedLayer,
+    ReplicaSpeed,
+    ReturnedMemory,
+)
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.request import Request
@@ -97,18 +103,15 @@ class PhaseChanged(_Event):
     phase: Phase
 
 
-class LogicalDeviceAnswer(Value):
-    """A logical device as TensorFlow lists it after its initialisation."""
-
-    name: str
-    device_key: str
-    memory_limit_mib: int | None = None
-
-
 class DevicesReady(_Event):
-    """What TensorFlow answered to the device configuration."""
+    """What TensorFlow answered to the device configuration; each process of a gang says it.
+
+    Attributes:
+        process: Its place in the plan's gang.
+    """
 
     kind: Literal["devices_ready"] = "devices_ready"
+    process: int = 0
     tensorflow_version: str
     logical_devices: tuple[LogicalDeviceAnswer, ...]
 
@@ -147,39 +150,11 @@ class ModelReady(_Event):
     trainable_parameters: int
 
 
-class PlacedLayer(Value):
-    """One layer with the device that holds its weights and does its work.
-
-    Attributes:
-        place: Its index among the plan's places.
-    """
-
-    name: str
-    place: int
-    device_key: str
-    logical_device: str
-    parameters: int
-
-
 class LayersPlaced(_Event):
     """Where each layer went; ``model_parallel`` only."""
 
     kind: Literal["layers_placed"] = "layers_placed"
     layers: tuple[PlacedLayer, ...]
-
-
-class ReplicaSpeed(Value):
-    """What one replica was measured to do.
-
-    Attributes:
-        examples_per_second: At its share.
-        largest_share: The most examples that fit its memory at once; ``None``: the whole global
-            batch fits.
-    """
-
-    replica: int
-    examples_per_second: float
-    largest_share: int | None = None
 
 
 class SharesChosen(_Event):
@@ -315,6 +290,19 @@ class TrainingEnded(_Event):
     problem: Problem | None = None
 
 
+class MemoryReturned(_Event):
+    """The supervisor watched the GPUs until the ended run's memory was back, or gave up.
+
+    Attributes:
+        seconds: From the end of the last process to the last GPU's memory, or until it gave up.
+        devices: Those of which the run held memory.
+    """
+
+    kind: Literal["memory_returned"] = "memory_returned"
+    seconds: float
+    devices: tuple[ReturnedMemory, ...]
+
+
 class RunEnded(_Event):
     """The supervisor saw the trainer's process end; the last event of every run.
 
@@ -361,6 +349,7 @@ KnownEvent = (
     | ModelSaved
     | ProblemReported
     | TrainingEnded
+    | MemoryReturned
     | RunEnded
 )
 Event = KnownEvent | UnknownEvent

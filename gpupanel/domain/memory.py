@@ -3,6 +3,7 @@
 The rules of what may be combined stand in ``planning``; these are the choices themselves.
 """
 
+from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -11,6 +12,15 @@ from gpupanel.domain.value import Mib, Value
 
 DEFAULT_MEMORY_KEY = "default"
 """The key under ``[memory]`` that holds for each device without one of its own."""
+
+
+class Allocator(StrEnum):
+    """Who hands out GPU memory inside TensorFlow."""
+
+    BFC = "bfc"
+    """TensorFlow's own: best fit with coalescing."""
+    CUDA_MALLOC_ASYNC = "cuda_malloc_async"
+    """CUDA's: gives back what is not used, knows no limit."""
 
 
 class AllMemory(Value):

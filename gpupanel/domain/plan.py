@@ -23,6 +23,7 @@ class PlannedDevice(Value):
         memory_growth: Call ``set_memory_growth(device, True)``.
         logical_limits_mib: One logical device for each entry, with that memory limit (``None``:
             no limit, the only one that a logical CPU may have); empty: leave the device whole.
+        pci_bus_id: As NVML writes it, by which the trainer sees that TensorFlow means the same.
     """
 
     key: str
@@ -31,6 +32,7 @@ class PlannedDevice(Value):
     index: int
     memory_growth: bool = False
     logical_limits_mib: tuple[Mib | None, ...] = ()
+    pci_bus_id: str | None = None
 
 
 class PlannedReplica(Value):

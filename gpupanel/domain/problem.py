@@ -50,6 +50,7 @@ class Problem(Value):
         hint: What to do, in one sentence.
         detail: Copyable detail behind the sentence, such as a trace; empty when there is none.
         fix: A change to the profile that mends it, when there is an obvious one.
+        alternatives: Other changes that mend it, each of them alone.
     """
 
     code: str
@@ -59,6 +60,7 @@ class Problem(Value):
     hint: str = ""
     detail: str = ""
     fix: Fix | None = None
+    alternatives: tuple[Fix, ...] = ()
 
     @property
     def is_error(self) -> bool:

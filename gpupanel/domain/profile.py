@@ -6,14 +6,21 @@ from pydantic import Field
 
 from gpupanel.domain.data import DataSettings, DigitsData
 from gpupanel.domain.inference import InferenceSettings
-from gpupanel.domain.memory import DEFAULT_MEMORY_KEY, GrowingMemory, MemoryPolicy
+from gpupanel.domain.memory import DEFAULT_MEMORY_KEY, Allocator, GrowingMemory, MemoryPolicy
 from gpupanel.domain.model import MlpModel, ModelSettings, SavedModel
 from gpupanel.domain.strategy import StrategySettings
 from gpupanel.domain.training import TrainingSettings
-from gpupanel.domain.value import PositiveInt, Value
+from gpupanel.domain.value import Mib, PositiveInt, Value
 
 SCHEMA_VERSION = 1
 """The format that this version reads and writes."""
+
+
+class DeviceDescription(Value):
+    """What a device was that a profile names by its key, for a machine that does not have it."""
+
+    name: str
+    memory_total_mib: Mib | None = None
 
 
 class DeviceSettings(Value):
@@ -22,10 +29,15 @@ class DeviceSettings(Value):
     Attributes:
         visible: NVML UUIDs or ``cpu``; empty: every GPU, or the CPU where there is none.
         cpu_replicas: Logical devices made of the CPU, when the CPU is used.
+        allocator: Who hands out GPU memory.
+        described: What the GPUs are that the profile names, by their keys: written when a profile
+            is saved, so that another machine can tell which of its own is the nearest.
     """
 
     visible: tuple[str, ...] = ()
     cpu_replicas: PositiveInt = 1
+    allocator: Allocator = Allocator.BFC
+    described: dict[str, DeviceDescription] = Field(default_factory=dict)
 
 
 class Profile(Value):

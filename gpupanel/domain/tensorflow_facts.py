@@ -31,6 +31,22 @@ class TensorFlowGpu(Value):
     compute_capability: tuple[int, int] | None = None
 
 
+class TensorFlowBuild(Value):
+    """What TensorFlow was built for: known without asking the devices of this machine.
+
+    Attributes:
+        cuda_version: The CUDA that it was built for; ``None`` for a build without.
+        compute_capabilities: What its kernels were compiled for: ``sm_89`` runs on 8.9 and on
+            later GPUs of generation 8, ``compute_90`` is compiled for anything from 9.0 on when
+            it starts.
+    """
+
+    version: str
+    is_cuda_build: bool = False
+    cuda_version: str | None = None
+    compute_capabilities: tuple[str, ...] = ()
+
+
 class TensorFlowFacts(Value):
     """TensorFlow's build, and what it finds.
 
@@ -52,3 +68,15 @@ class TensorFlowFacts(Value):
     compute_capabilities: tuple[str, ...] = ()
     gpus: tuple[TensorFlowGpu, ...] = ()
     libraries: tuple[SharedLibrary, ...] = ()
+
+    @property
+    def build(self) -> TensorFlowBuild | None:
+        """What it was built for; ``None`` when it cannot be imported."""
+        if self.version is None:
+            return None
+        return TensorFlowBuild(
+            version=self.version,
+            is_cuda_build=self.is_cuda_build,
+            cuda_version=self.cuda_version,
+            compute_capabilities=self.compute_capabilities,
+        )

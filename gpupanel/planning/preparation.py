@@ -3,6 +3,7 @@
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.value import Value
+from gpupanel.planning.others import HeldByOthers
 
 
 class Preparation(Value):
@@ -11,10 +12,12 @@ class Preparation(Value):
     Attributes:
         problems: Errors first, then warnings, then hints.
         plan: What would be launched; ``None`` when an error leaves nothing to plan.
+        others: The processes on the chosen GPUs now.
     """
 
     problems: tuple[Problem, ...] = ()
     plan: LaunchPlan | None = None
+    others: tuple[HeldByOthers, ...] = ()
 
     @property
     def is_startable(self) -> bool:

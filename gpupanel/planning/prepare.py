@@ -6,8 +6,10 @@ from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.telemetry import TelemetrySample
+from gpupanel.domain.tensorflow_facts import TensorFlowBuild
 from gpupanel.planning.all_reduce_rules import hierarchical_copy_problems
 from gpupanel.planning.batches import planned_batch_size
+from gpupanel.planning.build_rules import build_problems
 from gpupanel.planning.chosen_devices import (
     absent_devices,
     chosen_devices,
@@ -18,6 +20,7 @@ from gpupanel.planning.data_rules import data_problems
 from gpupanel.planning.device_layout import all_reduce, logical_devices, planned_devices
 from gpupanel.planning.layout import Layout, lay_out
 from gpupanel.planning.memory_rules import growth_problems, memory_problems
+from gpupanel.planning.others import held_by_others
 from gpupanel.planning.placement_rules import placement_problems
 from gpupanel.planning.preparation import Preparation
 from gpupanel.planning.session_rules import (
@@ -36,6 +39,7 @@ def prepare(
     inventory: DeviceInventory,
     sample: TelemetrySample | None = None,
     preview: DataPreview | None = None,
+    build: TensorFlowBuild | None = None,
 ) -> Preparation:
     """Everything that can be said about a profile on this machine before it starts.
 
@@ -44,8 +48,10 @@ def prepare(
         inventory: The devices of this machine.
         sample: The latest readings, for what is free now.
         preview: What a look at the profile's data found, if somebody looked.
+        build: What TensorFlow was built for, if somebody asked it.
     """
     devices = chosen_devices(profile, inventory, sample)
+    others = held_by_others(devices, sample)
     problems = [
         *absent_devices(profile, inventory),
         *lost_devices(profile, inventory, sample),
@@ -53,22 +59,24 @@ def prepare(
         *memory_problems(profile, devices, inventory, sample),
         *data_problems(profile, preview),
         *session_problems(profile, devices),
+        *build_problems(devices, build),
     ]
     if not devices:
-        return Preparation(problems=_sorted(problems))
+        return Preparation(problems=_sorted(problems), others=others)
     layout = lay_out(profile, devices)
     logical_count = len(logical_devices(planned_devices(profile, devices)))
     problems += growth_problems(profile, devices)
     problems += strategy_problems(profile, devices, layout, logical_count)
     shares = shares_of(profile, len(layout.spots))
     if shares is None:
-        return Preparation(problems=_sorted(problems))
+        return Preparation(problems=_sorted(problems), others=others)
     if profile.task == "train":
         problems += accumulation_problems(profile, shares)
         problems += hierarchical_copy_problems(profile, shares)
         problems += batch_norm_problems(profile, len(layout.spots))
         problems += placement_problems(profile, layout.places)
-    return Preparation(problems=_sorted(problems), plan=_plan(profile, layout, shares))
+    plan = _plan(profile, layout, shares)
+    return Preparation(problems=_sorted(problems), plan=plan, others=others)
 
 
 def _plan(profile: Profile, layout: Layout, shares: tuple[int, ...]) -> LaunchPlan:

@@ -4,6 +4,7 @@ from enum import StrEnum
 from typing import Self, assert_never
 
 from gpupanel.domain import events
+from gpupanel.domain.event_details import PlacedLayer, ReplicaSpeed
 from gpupanel.domain.events import Event, Phase
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Problem
@@ -47,6 +48,7 @@ class RunStatus(Value):
         speeds: What was measured for them.
         shares_chosen: The last word about shares.
         shares_before: Those that it replaced; empty for the first ones.
+        answers: What TensorFlow answered to the device configuration, process by process.
         layers: Where each one was placed, where layers are placed on devices.
         evaluation: What the task ``evaluate`` found.
         examples: Evaluated or predicted so far, of ``examples_total``.
@@ -57,6 +59,7 @@ class RunStatus(Value):
         resumed: The checkpoint that it went on from then; ``None``: none was there.
         checkpoint: The last one that was saved.
         model: Where the trained model stands, relative to the run's directory.
+        memory_returned: What became of the GPU memory that it held.
         failures: Processes other than the first that told why they failed, by their place.
         first_step_time_s: When the first step was reported, seconds since the epoch (UTC).
         seconds_left: An estimate from the time of the steps so far.
@@ -77,10 +80,11 @@ class RunStatus(Value):
     accuracy: float | None = None
     metrics: Metrics = Metrics()
     shares: tuple[int, ...] = ()
-    speeds: tuple[events.ReplicaSpeed, ...] = ()
+    speeds: tuple[ReplicaSpeed, ...] = ()
     shares_chosen: events.SharesChosen | None = None
     shares_before: tuple[int, ...] = ()
-    layers: tuple[events.PlacedLayer, ...] = ()
+    answers: tuple[events.DevicesReady, ...] = ()
+    layers: tuple[PlacedLayer, ...] = ()
     evaluation: events.EvaluationDone | None = None
     examples: int = 0
     examples_total: int | None = None
@@ -91,6 +95,7 @@ class RunStatus(Value):
     resumed: events.TrainingResumed | None = None
     checkpoint: events.CheckpointSaved | None = None
     model: str | None = None
+    memory_returned: events.MemoryReturned | None = None
     failures: tuple[tuple[int, Problem], ...] = ()
     outcome: Outcome | None = None
     problems: tuple[Problem, ...] = ()
@@ -180,9 +185,15 @@ class RunStatus(Value):
                 return {"checkpoint": event}
             case events.ModelSaved():
                 return {"model": event.path}
+            case events.DevicesReady():
+                others = (each for each in self.answers if each.process != event.process)
+                answers = sorted((*others, event), key=lambda answer: answer.process)
+                return {"answers": tuple(answers)}
+            case events.MemoryReturned():
+                return {"memory_returned": event}
             case events.TrainingEnded() | events.RunEnded():
                 return self._end_changes(event)
-            case events.DevicesReady() | events.ModelReady() | events.UnknownEvent():
+            case events.ModelReady() | events.UnknownEvent():
                 return {}
         assert_never(event)
 
@@ -201,6 +212,8 @@ class RunStatus(Value):
             "resumed": None,
             "failures": (),
             "pids": (),
+            "answers": (),
+            "memory_returned": None,
             "outcome": None,
             "ended_s": None,
             "log_tail": (),

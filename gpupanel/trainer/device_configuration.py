@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import tensorflow as tf
 
 from gpupanel.domain.device import DeviceKind
-from gpupanel.domain.events import LogicalDeviceAnswer
+from gpupanel.domain.event_details import LogicalDeviceAnswer
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice
 from gpupanel.domain.problem import Problem, ProblemError
 

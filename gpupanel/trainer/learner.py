@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import keras
 import tensorflow as tf
 
-from gpupanel.domain.events import PlacedLayer
+from gpupanel.domain.event_details import PlacedLayer
 from gpupanel.domain.model import SavedModel
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile

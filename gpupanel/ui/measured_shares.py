@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from gpupanel.domain.events import ReplicaSpeed
+from gpupanel.domain.event_details import ReplicaSpeed
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.runs.status import RunStatus
 from gpupanel.ui import formatting

@@ -18,13 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from gpupanel.domain.data import NpzData
-from gpupanel.domain.events import (
-    ModelSaved,
-    Phase,
-    PhaseChanged,
-    RunRestarted,
-    TrainingResumed,
-)
+from gpupanel.domain.events import ModelSaved, Phase, PhaseChanged, RunRestarted, TrainingResumed
 from gpupanel.domain.model import SavedModel
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem

@@ -5,7 +5,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from gpupanel.domain.events import ReplicaSpeed, SharesChosen
+from gpupanel.domain.event_details import ReplicaSpeed
+from gpupanel.domain.events import SharesChosen
 from gpupanel.domain.model import SavedModel
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategySettings

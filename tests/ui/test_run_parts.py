@@ -5,10 +5,9 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
+from gpupanel.domain.event_details import PlacedLayer, ReplicaSpeed
 from gpupanel.domain.events import (
     LayersPlaced,
-    PlacedLayer,
-    ReplicaSpeed,
     RunRestarted,
     SharesChosen,
     TrainerStarted,

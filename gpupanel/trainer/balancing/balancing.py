@@ -3,7 +3,8 @@
 import time
 from typing import Literal
 
-from gpupanel.domain.events import Phase, ReplicaSpeed, SharesChosen
+from gpupanel.domain.event_details import ReplicaSpeed
+from gpupanel.domain.events import Phase, SharesChosen
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.balancing.adjusting import Adjusting
 from gpupanel.trainer.balancing.balanced_shares import SharesDoNotFit

@@ -8,7 +8,7 @@ from typing import ParamSpec, TypeVar
 import keras
 import tensorflow as tf
 
-from gpupanel.domain.events import PlacedLayer
+from gpupanel.domain.event_details import PlacedLayer
 from gpupanel.domain.model import BuildableModel
 from gpupanel.domain.plan import LogicalPlace
 from gpupanel.trainer.datasets.split import Split

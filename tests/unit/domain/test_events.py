@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from gpupanel.domain import events
+from gpupanel.domain import event_details, events
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.events import Event, UnknownEvent, decode_event, encode_event
 from gpupanel.domain.outcome import Metrics, Outcome
@@ -35,7 +35,9 @@ EVERY_EVENT: list[Event] = [
     events.DevicesReady(
         time_s=1.5,
         tensorflow_version="2.21.0",
-        logical_devices=(events.LogicalDeviceAnswer(name="/device:CPU:0", device_key="cpu"),),
+        logical_devices=(
+            event_details.LogicalDeviceAnswer(name="/device:CPU:0", device_key="cpu"),
+        ),
     ),
     events.DownloadProgressed(time_s=1.5, name="mnist", bytes_done=1, bytes_total=None),
     events.DataReady(
@@ -50,7 +52,7 @@ EVERY_EVENT: list[Event] = [
     events.LayersPlaced(
         time_s=1.5,
         layers=(
-            events.PlacedLayer(
+            event_details.PlacedLayer(
                 name="dense_1",
                 place=1,
                 device_key="cpu",
@@ -64,8 +66,8 @@ EVERY_EVENT: list[Event] = [
         step=3,
         shares=(48, 16),
         speeds=(
-            events.ReplicaSpeed(replica=0, examples_per_second=300.0),
-            events.ReplicaSpeed(replica=1, examples_per_second=100.0, largest_share=16),
+            event_details.ReplicaSpeed(replica=0, examples_per_second=300.0),
+            event_details.ReplicaSpeed(replica=1, examples_per_second=100.0, largest_share=16),
         ),
         reason="adjusted",
     ),
@@ -95,6 +97,11 @@ EVERY_EVENT: list[Event] = [
     events.ModelSaved(time_s=1.5, path="model.keras"),
     events.ProblemReported(time_s=1.5, problem=PROBLEM),
     events.TrainingEnded(time_s=1.5, outcome=Outcome.FAILED, problem=PROBLEM),
+    events.MemoryReturned(
+        time_s=1.5,
+        seconds=1.2,
+        devices=(event_details.ReturnedMemory(device_key=RTX_4090.key, freed_mib=21_811),),
+    ),
     events.RunEnded(time_s=1.5, outcome=Outcome.LOST, exit_code=-9, log_tail=("a", "b")),
 ]
 

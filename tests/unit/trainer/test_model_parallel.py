@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from gpupanel.domain.data import DigitsData
-from gpupanel.domain.events import LayersPlaced, PlacedLayer
+from gpupanel.domain.event_details import PlacedLayer
+from gpupanel.domain.events import LayersPlaced
 from gpupanel.domain.model import BuildableModel, CnnModel, MlpModel, ModelSettings
 from gpupanel.domain.plan import LaunchPlan, LogicalPlace
 from gpupanel.domain.profile import Profile

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
-from gpupanel.domain.events import PlacedLayer
+from gpupanel.domain.event_details import PlacedLayer
 from gpupanel.ui import formatting
 from gpupanel.ui.device_faces import DeviceFaces
 from gpupanel.ui.widgets.color_dot import ColorDot

@@ -1,0 +1,68 @@
+"""What events tell of: the values inside them."""
+
+from gpupanel.domain.telemetry import DeviceProcess
+from gpupanel.domain.value import Value
+
+
+class LogicalDeviceAnswer(Value):
+    """A logical device as TensorFlow lists it after its initialisation.
+
+    Attributes:
+        name: TensorFlow's, within its process (``/device:GPU:0``).
+        device_key: The physical device that the plan means by it.
+        memory_limit_mib: The limit that was set; ``None`` where none was.
+        memory_taken_mib: What TensorFlow says that it may take of the device; ``None`` where it
+            does not say, as for the CPU.
+        pci_bus_id: Where TensorFlow says that the device is; ``None`` where it does not say.
+        is_as_planned: Whether that is where the planned device is; ``None`` when not known.
+    """
+
+    name: str
+    device_key: str
+    memory_limit_mib: int | None = None
+    memory_taken_mib: int | None = None
+    pci_bus_id: str | None = None
+    is_as_planned: bool | None = None
+
+
+class PlacedLayer(Value):
+    """One layer with the device that holds its weights and does its work.
+
+    Attributes:
+        place: Its index among the plan's places.
+    """
+
+    name: str
+    place: int
+    device_key: str
+    logical_device: str
+    parameters: int
+
+
+class ReplicaSpeed(Value):
+    """What one replica was measured to do.
+
+    Attributes:
+        examples_per_second: At its share.
+        largest_share: The most examples that fit its memory at once; ``None``: the whole global
+            batch fits.
+    """
+
+    replica: int
+    examples_per_second: float
+    largest_share: int | None = None
+
+
+class ReturnedMemory(Value):
+    """What became of the memory that a run held of one GPU.
+
+    Attributes:
+        freed_mib: What the run's processes held and gave back.
+        still_held_mib: What did not come back in time.
+        holders: Who holds memory of the GPU then; processes of the run among them have not ended.
+    """
+
+    device_key: str
+    freed_mib: int
+    still_held_mib: int = 0
+    holders: tuple[DeviceProcess, ...] = ()

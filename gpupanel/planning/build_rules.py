@@ -1,0 +1,114 @@
+"""Whether the TensorFlow that is installed was built for the chosen GPUs."""
+
+from gpupanel.domain.device import CPU_KEY, PhysicalDevice
+from gpupanel.domain.problem import Change, Fix, Problem, Severity
+from gpupanel.domain.tensorflow_facts import TensorFlowBuild
+
+_REAL, _VIRTUAL = "sm_", "compute_"
+
+
+def build_problems(
+    devices: tuple[PhysicalDevice, ...], build: TensorFlowBuild | None
+) -> list[Problem]:
+    """GPUs that this build cannot use, or only after compiling its kernels anew."""
+    gpus = tuple(device for device in devices if device.is_gpu)
+    if build is None or not gpus:
+        return []
+    if not build.is_cuda_build:
+        return [_without_cuda(build, gpus)]
+    problems = []
+    for gpu in gpus:
+        capability = gpu.compute_capability
+        if capability is None or not build.compute_capabilities or has_kernels(build, capability):
+            continue
+        if compiles_kernels(build, capability):
+            problems.append(_compiles_first(build, gpu))
+        else:
+            problems.append(_not_built_for(build, gpu, gpus))
+    return problems
+
+
+def has_kernels(build: TensorFlowBuild, capability: tuple[int, int]) -> bool:
+    """Whether the build has machine code for such a GPU.
+
+    Machine code for one compute capability runs on the same and on later ones of its generation
+    (CUDA C++ Programming Guide, "Binary Compatibility").
+    """
+    return any(
+        version[0] == capability[0] and version <= capability for version in _versions(build, _REAL)
+    )
+
+
+def compiles_kernels(build: TensorFlowBuild, capability: tuple[int, int]) -> bool:
+    """Whether the driver can compile the build's kernels for such a GPU, from its PTX."""
+    return any(version <= capability for version in _versions(build, _VIRTUAL))
+
+
+def oldest_capability(build: TensorFlowBuild) -> tuple[int, int] | None:
+    """The least compute capability that the build was made for; ``None`` when it does not say."""
+    return min((*_versions(build, _REAL), *_versions(build, _VIRTUAL)), default=None)
+
+
+def _versions(build: TensorFlowBuild, prefix: str) -> tuple[tuple[int, int], ...]:
+    """The versions behind a prefix: ``sm_89`` and ``compute_120`` end with the minor digit."""
+    digits = (
+        name.removeprefix(prefix).rstrip("abcdef")
+        for name in build.compute_capabilities
+        if name.startswith(prefix)
+    )
+    return tuple((int(each[:-1]), int(each[-1])) for each in digits if each[:-1].isdigit())
+
+
+def _without_cuda(build: TensorFlowBuild, gpus: tuple[PhysicalDevice, ...]) -> Problem:
+    return Problem(
+        code="tensorflow_without_cuda",
+        field="devices.visible",
+        message=f"TensorFlow {build.version} was built without CUDA and cannot use {gpus[0].name}.",
+        hint="Install the build with CUDA (pip install 'gpupanel[cuda]', on Windows inside WSL), "
+        "or train on the CPU.",
+        fix=_USE_CPU,
+    )
+
+
+def _compiles_first(build: TensorFlowBuild, gpu: PhysicalDevice) -> Problem:
+    return Problem(
+        code="kernels_compiled_at_start",
+        severity=Severity.HINT,
+        field="devices.visible",
+        message=f"TensorFlow {build.version} has no machine code for {gpu.name} (compute "
+        f"capability {_capability(gpu)}): the driver compiles its kernels when they are first "
+        "used.",
+        hint="The first start may take up to half an hour; the next ones use what was compiled "
+        "(CUDA_CACHE_MAXSIZE must be large enough for it).",
+    )
+
+
+def _not_built_for(
+    build: TensorFlowBuild, gpu: PhysicalDevice, gpus: tuple[PhysicalDevice, ...]
+) -> Problem:
+    others = [other.key for other in gpus if other.compute_capability != gpu.compute_capability]
+    leave = Fix(
+        label=f"Leave {gpu.name} out",
+        changes=(Change(path=("devices", "visible"), value=others),),
+    )
+    return Problem(
+        code="gpu_not_in_tensorflow_build",
+        field="devices.visible",
+        message=f"TensorFlow {build.version} was not made for {gpu.name}: it has compute "
+        f"capability {_capability(gpu)}, the build needs {_needs(build)}.",
+        hint="Switch this GPU off, or install a TensorFlow that was built for it.",
+        fix=leave if others else _USE_CPU,
+    )
+
+
+def _capability(gpu: PhysicalDevice) -> str:
+    major, minor = gpu.compute_capability or (0, 0)
+    return f"{major}.{minor}"
+
+
+def _needs(build: TensorFlowBuild) -> str:
+    oldest = oldest_capability(build)
+    return "another one" if oldest is None else f"{oldest[0]}.{oldest[1]} at least"
+
+
+_USE_CPU = Fix(label="Use the CPU", changes=(Change(path=("devices", "visible"), value=[CPU_KEY]),))

@@ -1,0 +1,45 @@
+"""Ways to use a GPU's memory that have a name: a click each."""
+
+from enum import StrEnum
+from typing import Final
+
+from gpupanel.domain.memory import AllMemory, GrowingMemory, LimitedMemory, MemoryPolicy
+from gpupanel.planning.memory_facts import CUDA_CONTEXT_MIB
+
+DESKTOP_MIB: Final = 1024
+"""What a desktop takes when somebody opens a browser and a second screen."""
+OTHERS_FRACTION: Final = 0.5
+
+
+class MemoryPreset(StrEnum):
+    """What a person wants of one GPU."""
+
+    SHARE_WITH_DESKTOP = "share_with_desktop"
+    LEAVE_ROOM_FOR_OTHERS = "leave_room_for_others"
+    EVERYTHING = "everything"
+
+
+def preset_policy(
+    preset: MemoryPreset, *, total_mib: int | None, free_mib: int | None
+) -> MemoryPolicy:
+    """The memory policy that a preset means on one GPU.
+
+    To share with the desktop a run grows up to what is free now less :data:`DESKTOP_MIB`; to
+    leave room for others up to half of the GPU; the CUDA context, which no limit counts, is taken
+    off both. Growing without a limit where the GPU does not tell its memory, or has too little.
+
+    Args:
+        preset: What is wanted.
+        total_mib: The GPU's memory.
+        free_mib: What is free now; of all where it is not known.
+    """
+    if preset is MemoryPreset.EVERYTHING:
+        return AllMemory()
+    if total_mib is None:
+        return GrowingMemory()
+    room = total_mib if free_mib is None else min(free_mib, total_mib)
+    if preset is MemoryPreset.SHARE_WITH_DESKTOP:
+        limit = room - DESKTOP_MIB - CUDA_CONTEXT_MIB
+    else:
+        limit = min(int(total_mib * OTHERS_FRACTION), room) - CUDA_CONTEXT_MIB
+    return LimitedMemory(limit_mib=limit, growth=True) if limit > 0 else GrowingMemory()

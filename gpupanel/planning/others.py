@@ -1,0 +1,42 @@
+"""What others hold of the chosen GPUs before a run starts."""
+
+from gpupanel.domain.device import PhysicalDevice
+from gpupanel.domain.telemetry import DeviceProcess, TelemetrySample
+from gpupanel.domain.value import Value
+
+
+class HeldByOthers(Value):
+    """The processes on one chosen GPU.
+
+    Attributes:
+        memory_mib: What they hold together: as the GPU says, which counts also what it may not
+            tell process by process.
+        processes: Who holds most first.
+    """
+
+    device_key: str
+    device_name: str
+    memory_mib: int | None
+    processes: tuple[DeviceProcess, ...]
+
+
+def held_by_others(
+    devices: tuple[PhysicalDevice, ...], sample: TelemetrySample | None
+) -> tuple[HeldByOthers, ...]:
+    """An entry for each chosen GPU that somebody uses, in the devices' order."""
+    held = []
+    for device in devices:
+        reading = None if sample is None or not device.is_gpu else sample.reading(device.key)
+        if reading is None or not reading.processes:
+            continue
+        held.append(
+            HeldByOthers(
+                device_key=device.key,
+                device_name=device.name,
+                memory_mib=reading.memory_used_mib,
+                processes=tuple(
+                    sorted(reading.processes, key=lambda process: -(process.memory_used_mib or 0))
+                ),
+            )
+        )
+    return tuple(held)
