@@ -56,3 +56,8 @@ class SplitMemory(Value):
 MemoryPolicy = Annotated[
     AllMemory | GrowingMemory | LimitedMemory | SplitMemory, Field(discriminator="policy")
 ]
+
+
+def logical_device_count(policy: MemoryPolicy) -> int:
+    """How many logical devices TensorFlow makes of one GPU under that policy."""
+    return len(policy.split_mib) if isinstance(policy, SplitMemory) else 1

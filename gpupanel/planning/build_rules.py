@@ -1,5 +1,7 @@
 """Whether the TensorFlow that is installed was built for the chosen GPUs."""
 
+import re
+
 from gpupanel.domain.device import CPU_KEY, PhysicalDevice
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
@@ -50,13 +52,12 @@ def oldest_capability(build: TensorFlowBuild) -> tuple[int, int] | None:
 
 
 def _versions(build: TensorFlowBuild, prefix: str) -> tuple[tuple[int, int], ...]:
-    """The versions behind a prefix: ``sm_89`` and ``compute_120`` end with the minor digit."""
-    digits = (
-        name.removeprefix(prefix).rstrip("abcdef")
-        for name in build.compute_capabilities
-        if name.startswith(prefix)
-    )
-    return tuple((int(each[:-1]), int(each[-1])) for each in digits if each[:-1].isdigit())
+    """The versions behind a prefix: ``sm_89`` and ``compute_120`` end with the minor digit.
+
+    A letter behind it (``sm_90a``) means features of one architecture only.
+    """
+    found = (re.fullmatch(rf"{prefix}(\d+)(\d)[a-f]?", name) for name in build.compute_capabilities)
+    return tuple((int(match[1]), int(match[2])) for match in found if match is not None)
 
 
 def _without_cuda(build: TensorFlowBuild, gpus: tuple[PhysicalDevice, ...]) -> Problem:

@@ -12,13 +12,14 @@ def chosen_devices(
 ) -> tuple[PhysicalDevice, ...]:
     """The devices that a profile names and this machine has, in the profile's order.
 
-    A profile that names none means every GPU that answers, or the CPU where there is none.
+    A profile that names none means every GPU that answers, or the CPU where there is none. Never
+    a GPU in MIG mode: only its instances compute.
     """
     if not profile.devices.visible:
         answering = tuple(gpu for gpu in inventory.gpus if not is_lost(gpu.key, sample))
         return answering or tuple(device for device in inventory.devices if device.key == CPU_KEY)
     named = (inventory.device(key) for key in dict.fromkeys(profile.devices.visible))
-    return tuple(device for device in named if device is not None)
+    return tuple(device for device in named if device is not None and not device.is_partitioned)
 
 
 def is_lost(key: str, sample: TelemetrySample | None) -> bool:
@@ -64,15 +65,17 @@ def absent_devices(profile: Profile, inventory: DeviceInventory) -> list[Problem
         Problem(
             code="device_not_found",
             field="devices.visible",
-            message=f"{_listed(absent)} not in this machine.",
+            message=f"{_listed(profile, absent)} not in this machine.",
             hint="Choose among the devices that are here, or put the device back.",
             fix=same_on_what_is_here(profile, inventory, absent),
         )
     ]
 
 
-def _listed(keys: tuple[str, ...]) -> str:
-    return f"The device {keys[0]} is" if len(keys) == 1 else f"The devices {', '.join(keys)} are"
+def _listed(profile: Profile, keys: tuple[str, ...]) -> str:
+    known = profile.devices.described
+    names = [f"{known[key].name} ({key})" if key in known else key for key in keys]
+    return f"The device {names[0]} is" if len(names) == 1 else f"The devices {', '.join(names)} are"
 
 
 def mixed_kinds(devices: tuple[PhysicalDevice, ...]) -> list[Problem]:

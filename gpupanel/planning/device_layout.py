@@ -1,12 +1,12 @@
 """From chosen devices and memory policies to logical devices, and the environment they need."""
 
 from gpupanel.domain.device import DeviceKind, PhysicalDevice
-from gpupanel.domain.memory import LimitedMemory, SplitMemory
+from gpupanel.domain.memory import Allocator, LimitedMemory, SplitMemory
 from gpupanel.domain.plan import PlannedDevice
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import GANG_KINDS, AllReduce, StrategyKind
 from gpupanel.planning.all_reduce_rules import hierarchical_copy_is_right
-from gpupanel.planning.memory_rules import grows
+from gpupanel.planning.growth_rules import grows
 
 
 def planned_devices(
@@ -73,17 +73,18 @@ def environment(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> dict[s
     gpus = [device for device in devices if device.is_gpu]
     if not gpus:
         return cpu_environment()
-    variables = {
+    grow = any(grows(profile.memory_policy(gpu.key)) for gpu in gpus)
+    cuda_malloc_async = profile.devices.allocator is Allocator.CUDA_MALLOC_ASYNC
+    # All are written either way: a value that the person's shell has would overrule the plan.
+    return {
         "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
         "CUDA_VISIBLE_DEVICES": ",".join(gpu.key for gpu in gpus),
+        "TF_FORCE_GPU_ALLOW_GROWTH": "true" if grow else "false",
+        "TF_GPU_ALLOCATOR": Allocator.CUDA_MALLOC_ASYNC.value if cuda_malloc_async else "",
+        # TensorFlow leaves out GPUs with fewer than 8 multiprocessors where another has more
+        # (GetMinGPUMultiprocessorCount in gpu_device.cc); who chose one wants it.
+        "TF_MIN_GPU_MULTIPROCESSOR_COUNT": "1",
     }
-    # Written either way: a value that the person's shell has would overrule the plan.
-    grow = any(grows(profile.memory_policy(gpu.key)) for gpu in gpus)
-    variables["TF_FORCE_GPU_ALLOW_GROWTH"] = "true" if grow else "false"
-    if any(_logical_limits(profile, device) for device in devices):
-        # With cuda_malloc_async a limit is no limit.
-        variables["TF_GPU_ALLOCATOR"] = ""
-    return variables
 
 
 def cpu_environment() -> dict[str, str]:

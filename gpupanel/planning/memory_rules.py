@@ -1,29 +1,17 @@
-"""What TensorFlow really allows of memory policies, as problems with stable codes.
-
-The facts are read from TensorFlow 2.21's ``tensorflow/python/eager/context.py``.
-"""
+"""Which memory policies mean anything on the chosen devices."""
 
 from gpupanel.domain.device import CPU_KEY, DeviceInventory, PhysicalDevice
 from gpupanel.domain.memory import (
     DEFAULT_MEMORY_KEY,
-    AllMemory,
-    GrowingMemory,
     LimitedMemory,
-    MemoryPolicy,
     SplitMemory,
 )
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.strategy import GANG_KINDS, AllReduce, StrategyKind
+from gpupanel.domain.strategy import AllReduce, StrategyKind
 from gpupanel.domain.telemetry import TelemetrySample
-from gpupanel.planning.workers import device_groups
-
-
-def grows(policy: MemoryPolicy) -> bool:
-    """Whether TensorFlow's allocator starts small and grows under that policy."""
-    return isinstance(policy, GrowingMemory) or (
-        isinstance(policy, LimitedMemory) and policy.growth
-    )
+from gpupanel.planning.allocator_rules import allocator_problems
+from gpupanel.planning.memory_size_rules import memory_size_problems
 
 
 def memory_problems(
@@ -38,61 +26,12 @@ def memory_problems(
         *_cpu_has_no_policy(profile),
         *_policy_without_gpus(profile, devices),
         *_nccl_with_split(profile, gpus),
+        *allocator_problems(profile, gpus),
         *_policy_of_absent_device(profile, inventory),
     ]
     for gpu in gpus:
-        problems += _more_than_there_is(profile, gpu, sample)
+        problems += memory_size_problems(profile, gpu, sample)
     return problems
-
-
-def growth_problems(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> list[Problem]:
-    """Growth that differs between the GPUs of one process; workers each have their own."""
-    gpus = tuple(device for device in devices if device.is_gpu)
-    groups = device_groups(profile, gpus) if profile.strategy.kind in GANG_KINDS else (gpus,)
-    return [problem for group in groups for problem in _growth_differs(profile, group)]
-
-
-def _growth_differs(profile: Profile, gpus: tuple[PhysicalDevice, ...]) -> list[Problem]:
-    """TensorFlow raises ``Memory growth cannot differ between GPU devices``, and only late.
-
-    Where one of them has a limit, it drops growth for all instead, silently.
-    """
-    policies = [profile.memory_policy(gpu.key) for gpu in gpus]
-    growing = [gpu.name for gpu, policy in zip(gpus, policies, strict=True) if grows(policy)]
-    if not growing or len(growing) == len(gpus):
-        return []
-    # A split GPU cannot grow: its limits are taken at the start.
-    all_grow = not any(isinstance(policy, SplitMemory) for policy in policies)
-    changes = tuple(
-        Change(
-            path=("memory", gpu.key),
-            value=_with_growth(policy, growth=all_grow).model_dump(mode="json"),
-        )
-        for gpu, policy in zip(gpus, policies, strict=True)
-    )
-    return [
-        Problem(
-            code="memory_growth_differs",
-            field="memory",
-            message=(
-                f"Memory growth is on for {', '.join(growing)} but not for the other GPUs; "
-                "TensorFlow knows it for all GPUs of one process or for none."
-            ),
-            hint="Let every chosen GPU grow (limits may stay), or none.",
-            fix=Fix(
-                label="Let every chosen GPU grow" if all_grow else "Let none grow",
-                changes=changes,
-            ),
-        )
-    ]
-
-
-def _with_growth(policy: MemoryPolicy, *, growth: bool) -> MemoryPolicy:
-    if isinstance(policy, LimitedMemory):
-        return policy.model_copy(update={"growth": growth})
-    if growth:
-        return GrowingMemory()
-    return policy if isinstance(policy, SplitMemory) else AllMemory()
 
 
 def _cpu_has_no_policy(profile: Profile) -> list[Problem]:
@@ -173,43 +112,3 @@ def _policy_of_absent_device(profile: Profile, inventory: DeviceInventory) -> li
         for key in profile.memory
         if key not in present and key != CPU_KEY
     ]
-
-
-def _more_than_there_is(
-    profile: Profile, gpu: PhysicalDevice, sample: TelemetrySample | None
-) -> list[Problem]:
-    policy = profile.memory_policy(gpu.key)
-    if isinstance(policy, LimitedMemory):
-        wanted, field = policy.limit_mib, f"memory.{gpu.key}.limit_mib"
-    elif isinstance(policy, SplitMemory):
-        wanted, field = sum(policy.split_mib), f"memory.{gpu.key}.split_mib"
-    else:
-        return []
-    if gpu.memory_total_mib is not None and wanted > gpu.memory_total_mib:
-        return [
-            Problem(
-                code="memory_limit_above_total",
-                field=field,
-                message=f"{wanted} MiB of {gpu.name} are asked for, which has "
-                f"{gpu.memory_total_mib} MiB.",
-                hint="Lower the limit; the CUDA context takes some 500 MiB besides.",
-            )
-        ]
-    free = _free_mib(gpu, sample)
-    if free is not None and wanted > free:
-        return [
-            Problem(
-                code="memory_limit_above_free",
-                severity=Severity.WARNING,
-                field=field,
-                message=f"{wanted} MiB of {gpu.name} are asked for, but {free} MiB are free now.",
-                hint="Lower the limit, or end what holds the rest.",
-            )
-        ]
-    return []
-
-
-def _free_mib(gpu: PhysicalDevice, sample: TelemetrySample | None) -> int | None:
-    # Not total minus used: the driver keeps some hundred MiB for itself, which are neither.
-    reading = sample.reading(gpu.key) if sample is not None else None
-    return None if reading is None else reading.memory_free_mib

@@ -18,8 +18,10 @@ from gpupanel.planning.chosen_devices import (
 )
 from gpupanel.planning.data_rules import data_problems
 from gpupanel.planning.device_layout import all_reduce, logical_devices, planned_devices
+from gpupanel.planning.growth_rules import growth_problems
 from gpupanel.planning.layout import Layout, lay_out
-from gpupanel.planning.memory_rules import growth_problems, memory_problems
+from gpupanel.planning.memory_rules import memory_problems
+from gpupanel.planning.mig_rules import instance_problems, partitioned_gpus
 from gpupanel.planning.others import held_by_others
 from gpupanel.planning.placement_rules import placement_problems
 from gpupanel.planning.preparation import Preparation
@@ -55,6 +57,7 @@ def prepare(
     problems = [
         *absent_devices(profile, inventory),
         *lost_devices(profile, inventory, sample),
+        *partitioned_gpus(profile, inventory),
         *mixed_kinds(devices),
         *memory_problems(profile, devices, inventory, sample),
         *data_problems(profile, preview),
@@ -66,6 +69,7 @@ def prepare(
     layout = lay_out(profile, devices)
     logical_count = len(logical_devices(planned_devices(profile, devices)))
     problems += growth_problems(profile, devices)
+    problems += instance_problems(profile, devices)
     problems += strategy_problems(profile, devices, layout, logical_count)
     shares = shares_of(profile, len(layout.spots))
     if shares is None:

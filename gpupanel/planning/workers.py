@@ -1,7 +1,7 @@
 """How many processes a run has, and which of the chosen devices each of them gets."""
 
 from gpupanel.domain.device import PhysicalDevice
-from gpupanel.domain.memory import SplitMemory
+from gpupanel.domain.memory import logical_device_count
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind
@@ -53,15 +53,10 @@ def worker_problems(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> li
     if len(gpus) % workers:
         return [*problems, _uneven(workers, len(gpus))]
     sizes = {
-        sum(_logical_count(profile, device) for device in group)
+        sum(logical_device_count(profile.memory_policy(device.key)) for device in group)
         for group in device_groups(profile, devices)
     }
     return problems if len(sizes) == 1 else [*problems, _split_unevenly(gpus)]
-
-
-def _logical_count(profile: Profile, device: PhysicalDevice) -> int:
-    policy = profile.memory_policy(device.key)
-    return len(policy.split_mib) if isinstance(policy, SplitMemory) else 1
 
 
 def _use_workers(count: int) -> Fix:

@@ -56,6 +56,8 @@ def test_that_nothing_named_means_every_gpu() -> None:
         "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
         "CUDA_VISIBLE_DEVICES": "GPU-4090,GPU-3060",
         "TF_FORCE_GPU_ALLOW_GROWTH": "true",
+        "TF_GPU_ALLOCATOR": "",
+        "TF_MIN_GPU_MULTIPROCESSOR_COUNT": "1",
     }
     assert [device.memory_growth for device in plan.devices] == [True, True]
     assert plan.shares == (32, 32)
@@ -140,13 +142,13 @@ def test_that_growth_beside_a_split_gpu_is_refused_and_the_split_kept() -> None:
         "GPU-3060": LimitedMemory(limit_mib=1024, growth=True),
     }
     profile = profile_with(memory=memory)
-    fix = found(profile, "memory_growth_differs").fix
+    fix = found(profile, "memory_limit_cancels_growth").fix
     assert fix is not None
     mended = apply_fix(profile, fix)
     assert mended.memory["GPU-4090"] == memory["GPU-4090"]
     assert mended.memory["GPU-3060"] == LimitedMemory(limit_mib=1024)
     growing = profile_with(memory={"GPU-4090": memory["GPU-4090"]})
-    fix = found(growing, "memory_growth_differs").fix
+    fix = found(growing, "memory_limit_cancels_growth").fix
     assert fix is not None
     assert apply_fix(growing, fix).memory["GPU-3060"] == AllMemory()
 
@@ -184,7 +186,7 @@ def test_that_growth_on_one_gpu_of_two_is_refused() -> None:
 
 def test_that_the_fix_of_growth_keeps_a_limit() -> None:
     profile = profile_with(memory={"GPU-4090": LimitedMemory(limit_mib=4096)})
-    fix = found(profile, "memory_growth_differs").fix
+    fix = found(profile, "memory_limit_cancels_growth").fix
     assert fix is not None
     mended = apply_fix(profile, fix)
     assert mended.memory["GPU-4090"] == LimitedMemory(limit_mib=4096, growth=True)
