@@ -71,7 +71,9 @@ def test_that_a_gpu_tells_everything_in_the_units_of_the_names(
 
 
 def test_that_reserved_memory_is_neither_used_nor_free(gpu: NvmlGpu) -> None:
-    assert gpu.memory() == GpuMemory(total_mib=24_564, used_mib=1_200, free_mib=24_564 - 1_600)
+    assert gpu.memory() == GpuMemory(
+        total_mib=24_564, used_mib=1_200, free_mib=24_564 - 1_600, reserved_mib=400
+    )
 
 
 @pytest.mark.parametrize("code", [NOT_SUPPORTED, FUNCTION_NOT_FOUND, NO_PERMISSION, UNKNOWN])
