@@ -57,7 +57,7 @@ def export(
 ) -> None:
     """Write a stand-alone TensorFlow script of the same run."""
     try:
-        read, plan, remarks = startable(profile)
+        read, plan, preparation = startable(profile)
         _write_script(output, stand_alone_script(read, plan))
     except ProblemError as error:
         tell_problems(error.problems)
@@ -65,7 +65,7 @@ def export(
             documents = [problem.model_dump(mode="json") for problem in error.problems]
             tell_json({"script": None, "problems": documents})
         raise typer.Exit(1) from error
-    tell_problems(remarks)
+    tell_problems(preparation.problems)
     if json:
         tell_json({"script": str(output.absolute())})
     else:

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from gpupanel.cli.neighbours import tell_others
 from gpupanel.cli.options import JsonOption, ProfileArgument
 from gpupanel.cli.preparing import prepared
 from gpupanel.cli.telling import NONE_GIVEN, answers, tell_json, tell_problems
@@ -43,11 +44,13 @@ def check(
     if json:
         plan = preparation.plan.model_dump(mode="json") if preparation.plan else None
         documents = [problem.model_dump(mode="json") for problem in problems]
-        tell_json({"ok": ok, "problems": documents, "plan": plan})
+        others = [held.model_dump(mode="json") for held in preparation.others]
+        tell_json({"ok": ok, "problems": documents, "plan": plan, "others": others})
     else:
         tell_problems(problems, answers)
         if ok and preparation.plan is not None:
             _tell_plan(preparation.plan)
+            tell_others(preparation.others, answers)
             answers.print("Ready to run.", style="green")
     raise typer.Exit(0 if ok else 1)
 

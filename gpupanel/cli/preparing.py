@@ -4,8 +4,9 @@ from pathlib import Path
 
 from gpupanel.devices.sampler import DeviceSampler
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
+from gpupanel.planning.description import described
 from gpupanel.planning.mending import mended
 from gpupanel.planning.preparation import Preparation
 from gpupanel.planning.prepare import prepare
@@ -31,12 +32,12 @@ def prepared(
     with DeviceSampler() as sampler:
         inventory, sample = sampler.inventory(), sampler.sample()
     if mend:
-        profile = mended(profile, inventory, sample, preview)
+        profile = described(mended(profile, inventory, sample, preview), inventory)
     return profile, prepare(profile, inventory, sample, preview)
 
 
-def startable(path: Path) -> tuple[Profile, LaunchPlan, tuple[Problem, ...]]:
-    """A profile that may start, its plan, and what is worth a word all the same.
+def startable(path: Path) -> tuple[Profile, LaunchPlan, Preparation]:
+    """A profile that may start, its plan, and what else there is to say.
 
     Raises:
         ProblemError: It may not start.
@@ -44,4 +45,4 @@ def startable(path: Path) -> tuple[Profile, LaunchPlan, tuple[Problem, ...]]:
     profile, preparation = prepared(path)
     if preparation.plan is None or not preparation.is_startable:
         raise ProblemError(*preparation.problems)
-    return profile, preparation.plan, preparation.problems
+    return profile, preparation.plan, preparation

@@ -8,6 +8,7 @@ import typer
 from rich.table import Table
 
 from gpupanel.cli.judging import findings_document, tell_findings
+from gpupanel.cli.neighbours import tell_others
 from gpupanel.cli.options import (
     DetachOption,
     JsonOption,
@@ -49,10 +50,11 @@ def train(
 ) -> None:
     """Launch a run, follow it to its end and leave with the exit status of how it ended."""
     try:
-        read, plan, remarks = startable(profile)
+        read, plan, preparation = startable(profile)
     except ProblemError as error:
         _refuse(error, json=json, status=EXIT_BAD_PROFILE)
-    tell_problems(remarks)
+    tell_problems(preparation.problems)
+    tell_others(preparation.others, progress)
     try:
         layout = launch(read, plan, runs_dir or default_runs_dir())
     except ProblemError as error:

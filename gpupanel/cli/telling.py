@@ -32,9 +32,10 @@ def tell_problems(problems: Iterable[Problem], console: Console = progress) -> N
         console.print(f"[{style} bold]{problem.severity}[/]{field}  {escape(problem.message)}")
         if problem.hint:
             console.print(f"    {escape(problem.hint)}")
-        if problem.fix is not None:
-            changes = ", ".join(_change(change) for change in problem.fix.changes)
-            console.print(f"    [dim]→ {escape(problem.fix.label)}: {escape(changes)}[/]")
+        first = () if problem.fix is None else (problem.fix,)
+        for fix in (*first, *problem.alternatives):
+            changes = ", ".join(_change(change) for change in fix.changes)
+            console.print(f"    [dim]→ {escape(fix.label)}: {escape(changes)}[/]")
         if problem.detail:
             console.print(escape(problem.detail), style="dim", highlight=False)
 

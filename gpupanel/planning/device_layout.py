@@ -29,6 +29,7 @@ def planned_devices(
                 index=counts[device.kind],
                 memory_growth=device.is_gpu and grows(profile.memory_policy(device.key)),
                 logical_limits_mib=limits,
+                pci_bus_id=device.pci_bus_id,
             )
         )
         counts[device.kind] += 1

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, QSettings, Signal, Slot
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
+from gpupanel.planning.description import described
 from gpupanel.runs.profile_file import read_profile, write_profile
 from gpupanel.ui import resources
 from gpupanel.ui.questions import SaveChoice
@@ -138,6 +139,8 @@ class ProfileActions(QObject):
         profile = self._session.profile
         if profile.name == _UNTITLED:
             profile = profile.model_copy(update={"name": path.stem})
+        if self._session.inventory is not None:
+            profile = described(profile, self._session.inventory)
         try:
             write_profile(path, profile)
         except ProblemError as error:

@@ -6,11 +6,12 @@ import pytest
 from PySide6.QtCore import QSettings
 
 from gpupanel.domain.data import NpzData
-from gpupanel.domain.profile import Profile
+from gpupanel.domain.profile import DeviceDescription, DeviceSettings, Profile
 from gpupanel.runs.profile_file import read_profile, write_profile
 from gpupanel.ui.profile_actions import ProfileActions, example_profiles
 from gpupanel.ui.questions import SaveChoice
 from gpupanel.ui.session import Session
+from tests.fakes.devices import TWO_UNEQUAL
 
 FIVE_MISTAKES = """
 schema_version = 1
@@ -61,7 +62,9 @@ def settings(tmp_path):
 
 @pytest.fixture
 def session(qapp):
-    return Session()
+    session = Session()
+    yield session
+    session.close()
 
 
 @pytest.fixture
@@ -121,6 +124,22 @@ def test_that_save_asks_for_a_file_once(actions, session, person, tmp_path):
     assert actions.save()
 
     assert read_profile(tmp_path / "mine.toml") == session.profile
+    assert not session.is_dirty
+
+
+def test_that_a_saved_profile_says_what_its_gpus_are(actions, session, person, tmp_path):
+    session.set_inventory(TWO_UNEQUAL)
+    devices = DeviceSettings(visible=("GPU-3060",))
+    session.edit(Profile(name="mine", devices=devices))
+    person.saves = tmp_path / "mine.toml"
+
+    assert actions.save()
+
+    saved = read_profile(person.saves)
+    assert saved.devices.described == {
+        "GPU-3060": DeviceDescription(name="RTX 3060", memory_total_mib=12_288)
+    }
+    assert session.profile == saved
     assert not session.is_dirty
 
 

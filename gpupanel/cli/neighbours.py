@@ -1,0 +1,23 @@
+"""Telling who else uses the chosen GPUs before a run starts."""
+
+from rich.console import Console
+from rich.markup import escape
+
+from gpupanel.cli.telling import NONE_GIVEN, shown
+from gpupanel.domain.telemetry import DeviceProcess
+from gpupanel.planning.others import HeldByOthers
+
+
+def tell_others(others: tuple[HeldByOthers, ...], console: Console) -> None:
+    """Print each GPU that somebody uses, and who holds what of it."""
+    for held in others:
+        amount = shown(held.memory_mib, "MiB")
+        console.print(f"[bold]in use[/]  {escape(held.device_name)}: {amount} held by others")
+        for process in held.processes:
+            console.print(f"    {escape(_words(process))}", highlight=False)
+
+
+def _words(process: DeviceProcess) -> str:
+    who = f" of {process.user}" if process.user else ""
+    name = process.command or process.name or NONE_GIVEN
+    return f"{process.pid}{who}  {shown(process.memory_used_mib, 'MiB')}  {name}"
