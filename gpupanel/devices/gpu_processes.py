@@ -1,11 +1,17 @@
 """The processes on a GPU: one entry for each, with the names that the host knows."""
 
-from collections.abc import Iterable
+import getpass
+import os
+import threading
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import psutil
 
 from gpupanel.domain.telemetry import DeviceProcess
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,47 +46,85 @@ def _sums(processes: Iterable[GpuProcess]) -> dict[int, int | None]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Owner:
-    name: str | None
-    user: str | None
+class _Identity:
+    """What the host tells of a process; nothing where it ended or is not of this container."""
+
+    name: str | None = None
+    user: str | None = None
+    command: str | None = None
+    started_s: float | None = None
+    is_mine: bool = False
 
 
 class ProcessNames:
     """Names processes, asking the host once for each as long as it is seen.
 
     Call :meth:`forget_others` after each round: a pid that was gone for a round may come back as
-    another process.
+    another process. May be used by several threads.
     """
 
     def __init__(self) -> None:
-        self._known: dict[int, _Owner] = {}
+        self._lock = threading.Lock()
+        self._known: dict[int, _Identity] = {}
 
     def named(self, process: GpuProcess) -> DeviceProcess:
-        """The process with its name and user, each ``None`` where the host does not tell."""
-        owner = self._known.get(process.pid)
-        if owner is None:
-            owner = self._known[process.pid] = _owner(process.pid)
+        """The process with what the host tells of it."""
+        with self._lock:
+            known = self._known.get(process.pid)
+        if known is None:
+            known = _identity(process.pid)
+            with self._lock:
+                self._known[process.pid] = known
         return DeviceProcess(
             pid=process.pid,
-            name=owner.name,
-            user=owner.user,
+            name=known.name,
+            user=known.user,
+            command=known.command,
             memory_used_mib=process.memory_used_mib,
+            started_s=known.started_s,
+            is_mine=known.is_mine,
         )
 
     def forget_others(self, seen: Iterable[int]) -> None:
         """Forget every process that is not among ``seen``."""
         still_there = set(seen)
-        self._known = {pid: owner for pid, owner in self._known.items() if pid in still_there}
+        with self._lock:
+            for pid in [pid for pid in self._known if pid not in still_there]:
+                del self._known[pid]
 
 
-def _owner(pid: int) -> _Owner:
+def _identity(pid: int) -> _Identity:
     try:
         process = psutil.Process(pid)
-        name = process.name()
+        name, started_s = process.name(), process.create_time()
     except psutil.Error:
-        # Ended meanwhile, or outside of this container.
-        return _Owner(None, None)
+        return _Identity()
+    # The host may keep each of these from other users.
+    user = _told(process.username)
+    return _Identity(
+        name=name,
+        user=user,
+        command=_command(process),
+        started_s=started_s,
+        is_mine=_is_mine(process, user),
+    )
+
+
+def _command(process: psutil.Process) -> str | None:
+    # Kernel threads and processes that end just now have none.
+    return " ".join(_told(process.cmdline) or ()) or None
+
+
+def _is_mine(process: psutil.Process, user: str | None) -> bool:
+    if hasattr(os, "getuid"):
+        uids = _told(process.uids)
+        return uids is not None and uids.real == os.getuid()
+    # Windows writes the domain before the name.
+    return user is not None and user.rpartition("\\")[2] == getpass.getuser()
+
+
+def _told(question: Callable[[], _T]) -> _T | None:
     try:
-        return _Owner(name, process.username())
+        return question()
     except psutil.Error:
-        return _Owner(name, None)
+        return None

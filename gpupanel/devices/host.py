@@ -1,14 +1,16 @@
-"""The host: its processor and its memory."""
+"""The host: its processor, its memory, its disks."""
 
 import os
 import platform
+import shutil
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import psutil
 
 from gpupanel.domain.device import CPU_KEY, DeviceKind, PhysicalDevice
-from gpupanel.domain.telemetry import DeviceReading
+from gpupanel.domain.telemetry import DeviceReading, DiskReading
 
 _BYTES_PER_MIB: Final = 2**20
 _CPU_INFO: Final = Path("/proc/cpuinfo")
@@ -22,8 +24,8 @@ _PACKAGE_LABELS: Final = ("Package id 0", "Tctl", "Tdie")
 class Host:
     """The processor with its memory, as one physical device with the key ``cpu``.
 
-    Utilization is that of the time between two readings, so the first one that follows within a
-    clock tick has none.
+    Utilization is that of the time between two readings, so one that follows within a clock tick
+    has none.
     """
 
     def __init__(self) -> None:
@@ -35,7 +37,7 @@ class Host:
             core_count=os.cpu_count(),
         )
         self._sensor = _processor_sensor()
-        self._busy_s, self._passed_s = _cpu_seconds()
+        self._cores = _core_seconds()
 
     @property
     def device(self) -> PhysicalDevice:
@@ -45,32 +47,82 @@ class Host:
     def read(self) -> DeviceReading:
         """What it does now."""
         memory = psutil.virtual_memory()
+        total, cores = self._utilization_percent()
         return DeviceReading(
             key=CPU_KEY,
             # "Available" counts caches as free, which programs do get when they ask.
             memory_used_mib=(memory.total - memory.available) // _BYTES_PER_MIB,
             memory_free_mib=memory.available // _BYTES_PER_MIB,
             memory_total_mib=memory.total // _BYTES_PER_MIB,
-            gpu_utilization_percent=self._utilization_percent(),
+            gpu_utilization_percent=total,
+            core_utilization_percent=cores,
             temperature_c=None if self._sensor is None else _temperature_c(self._sensor),
         )
 
-    def _utilization_percent(self) -> float | None:
-        busy_s, passed_s = _cpu_seconds()
-        busy, passed = busy_s - self._busy_s, passed_s - self._passed_s
-        if passed <= 0.0:
-            return None
-        self._busy_s, self._passed_s = busy_s, passed_s
-        return round(min(100.0, max(0.0, 100.0 * busy / passed)), 1)
+    def _utilization_percent(self) -> tuple[float | None, tuple[float, ...]]:
+        """Of all logical processors together, and of each."""
+        before, now = self._cores, _core_seconds()
+        if len(before) != len(now):
+            # A processor was switched on or off; the next reading tells again.
+            self._cores = now
+            return None, ()
+        spans = [after.since(core) for core, after in zip(before, now, strict=True)]
+        together = _CoreSeconds(
+            sum(span.busy_s for span in spans), sum(span.passed_s for span in spans)
+        )
+        if together.passed_s <= 0.0:
+            return None, ()
+        self._cores = now
+        return together.percent, tuple(span.percent for span in spans)
 
 
-def _cpu_seconds() -> tuple[float, float]:
-    """Seconds that all cores together were busy, and that passed for them."""
-    times = psutil.cpu_times()
-    # Linux counts the time of guests in user and nice already.
-    guests = getattr(times, "guest", 0.0) + getattr(times, "guest_nice", 0.0)
-    passed = sum(times) - guests
-    return passed - times.idle - getattr(times, "iowait", 0.0), passed
+def disk_reading(folder: Path) -> DiskReading | None:
+    """How full the file system of a folder is, or of where the folder would be made.
+
+    May last as long as the file system takes: for ever when it is that of a server that is gone.
+    """
+    there = folder.absolute()
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    try:
+        usage = shutil.disk_usage(there)
+    except OSError:
+        return None
+    return DiskReading(
+        path=str(folder),
+        total_mib=usage.total // _BYTES_PER_MIB,
+        free_mib=usage.free // _BYTES_PER_MIB,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _CoreSeconds:
+    """Seconds that a logical processor was busy, and that passed for it."""
+
+    busy_s: float
+    passed_s: float
+
+    def since(self, before: "_CoreSeconds") -> "_CoreSeconds":
+        return _CoreSeconds(self.busy_s - before.busy_s, self.passed_s - before.passed_s)
+
+    @property
+    def percent(self) -> float:
+        if self.passed_s <= 0.0:
+            # One that sleeps so deeply that its time is not counted.
+            return 0.0
+        return round(min(100.0, max(0.0, 100.0 * self.busy_s / self.passed_s)), 1)
+
+
+def _core_seconds() -> tuple[_CoreSeconds, ...]:
+    # The whole is their sum: one look at the kernel's counters for both.
+    cores = []
+    for times in psutil.cpu_times(percpu=True):
+        # Linux counts the time of guests in user and nice already.
+        guests = getattr(times, "guest", 0.0) + getattr(times, "guest_nice", 0.0)
+        passed = sum(times) - guests
+        busy = passed - times.idle - getattr(times, "iowait", 0.0)
+        cores.append(_CoreSeconds(busy, passed))
+    return tuple(cores)
 
 
 def _processor_name() -> str:

@@ -1,11 +1,16 @@
 """Processes of a GPU: merged from NVML's lists, named by the host."""
 
+import os
+import threading
+from types import SimpleNamespace
+
 import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gpupanel.devices.gpu_processes import GpuProcess, ProcessNames, merged
+from gpupanel.domain.telemetry import DeviceProcess
 
 ENTRIES = st.lists(
     st.builds(
@@ -17,12 +22,16 @@ ENTRIES = st.lists(
 )
 
 
+STARTED_S = 1_700_000_000.0
+
+
 class Host:
     """psutil.Process with the names that a test gives."""
 
     def __init__(self) -> None:
         self.names = {7: "python"}
         self.asked: list[int] = []
+        self.owner = os.getuid()
         self.is_denied = False
 
     def __call__(self, pid: int) -> "Host":
@@ -35,10 +44,24 @@ class Host:
     def name(self) -> str:
         return self.names[self.pid]
 
+    def create_time(self) -> float:
+        return STARTED_S
+
     def username(self) -> str:
+        self._may_deny()
+        return "ada"
+
+    def cmdline(self) -> list[str]:
+        self._may_deny()
+        return [self.names[self.pid], "train.py", "--epochs", "3"]
+
+    def uids(self) -> SimpleNamespace:
+        self._may_deny()
+        return SimpleNamespace(real=self.owner)
+
+    def _may_deny(self) -> None:
         if self.is_denied:
             raise psutil.AccessDenied(self.pid)
-        return "ada"
 
 
 @pytest.fixture
@@ -99,14 +122,66 @@ def test_that_a_pid_that_comes_back_is_another_process(host: Host) -> None:
     assert names.named(GpuProcess(7, 100)).name == "blender"
 
 
+def test_that_a_process_has_its_command_its_beginning_and_its_owner(host: Host) -> None:
+    named = ProcessNames().named(GpuProcess(7, 100))
+
+    assert (named.command, named.started_s) == ("python train.py --epochs 3", STARTED_S)
+    assert named.is_mine
+
+
+def test_that_a_process_of_another_user_is_not_mine(host: Host) -> None:
+    host.owner += 1
+
+    assert not ProcessNames().named(GpuProcess(7, 100)).is_mine
+
+
 def test_that_a_process_that_the_host_does_not_know_has_no_name(host: Host) -> None:
     named = ProcessNames().named(GpuProcess(8, 100))
 
-    assert (named.pid, named.name, named.user, named.memory_used_mib) == (8, None, None, 100)
+    assert named == DeviceProcess(pid=8, memory_used_mib=100)
 
 
-def test_that_a_process_keeps_its_name_when_its_user_is_a_secret(host: Host) -> None:
+def test_that_a_process_keeps_its_name_when_all_else_is_a_secret(host: Host) -> None:
     host.is_denied = True
     named = ProcessNames().named(GpuProcess(7, 100))
 
-    assert (named.name, named.user) == ("python", None)
+    assert (named.name, named.started_s) == ("python", STARTED_S)
+    assert (named.user, named.command, named.is_mine) == (None, None, False)
+
+
+def test_that_where_users_have_no_numbers_their_names_are_compared(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(os, "getuid")
+    monkeypatch.setattr(host, "username", lambda: "WORKSTATION\\ada")
+    monkeypatch.setattr("getpass.getuser", lambda: "ada")
+
+    assert ProcessNames().named(GpuProcess(7, 100)).is_mine
+
+
+def test_that_the_real_host_knows_this_very_process() -> None:
+    named = ProcessNames().named(GpuProcess(os.getpid(), 100))
+    process = psutil.Process()
+
+    assert named.is_mine
+    assert (named.name, named.user) == (process.name(), process.username())
+    assert named.command == " ".join(process.cmdline())
+    assert named.started_s == pytest.approx(process.create_time(), abs=0.02)
+
+
+def test_that_several_threads_may_name_while_others_are_forgotten() -> None:
+    names = ProcessNames()
+    pids = range(2**22 + 1, 2**22 + 60)  # above the greatest pid that Linux gives out
+
+    def name_all() -> None:
+        # An error in a thread fails the test as an unexpected warning.
+        for pid in pids:
+            names.named(GpuProcess(pid, None))
+
+    threads = [threading.Thread(target=name_all) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        names.forget_others(pids[::2])
+
+    assert names.named(GpuProcess(pids[0], 1)) == DeviceProcess(pid=pids[0], memory_used_mib=1)
