@@ -9,6 +9,7 @@ import pynvml
 from gpupanel.devices.gpu_processes import GpuProcess
 from gpupanel.devices.nvml import questions
 from gpupanel.devices.nvml.failures import is_final, raise_if_not_of_one_reading
+from gpupanel.devices.nvml.gate import CallGate
 from gpupanel.devices.nvml.values import GpuMemory, GpuUtilization, NvLinks, percent
 from gpupanel.domain.device import LinkKind
 from gpupanel.domain.telemetry import ThrottleReason
@@ -48,8 +49,15 @@ class NvmlGpu:
         handle: NVML's own, of no use outside.
     """
 
-    def __init__(self, handle: object) -> None:
+    def __init__(self, handle: object, gate: CallGate) -> None:
+        """Asks nothing.
+
+        Args:
+            handle: NVML's.
+            gate: Of the library that gave it.
+        """
         self.handle = handle
+        self._gate = gate
         self._never: set[str] = set()
         self._told: set[str] = set()
         self._fan_count: int | None = None
@@ -114,7 +122,7 @@ class NvmlGpu:
     def mig_instances(self) -> "tuple[NvmlGpu, ...]":
         """The instances of a GPU in MIG mode that are there now; they come and go."""
         handles = self._ask("MIG instances", questions.mig_instances) or ()
-        return tuple(NvmlGpu(handle) for handle in handles)
+        return tuple(NvmlGpu(handle, self._gate) for handle in handles)
 
     def power_limit_w(self) -> float | None:
         """The power limit in force."""
@@ -210,7 +218,8 @@ class NvmlGpu:
 
     def _answer(self, what: str, question: Callable[[object], _T]) -> _T | None:
         try:
-            return question(self.handle)
+            with self._gate:
+                return question(self.handle)
         except pynvml.NVMLError as error:
             raise_if_not_of_one_reading(error)
             if is_final(error):

@@ -3,17 +3,34 @@
 import logging
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import Final
 
 import pynvml
 
-from gpupanel.devices.nvml.failures import driver_gone, raise_if_driver_gone
+from gpupanel.devices.nvml.failures import (
+    DriverFailure,
+    DriverGoneError,
+    driver_gone,
+    raise_if_driver_gone,
+)
+from gpupanel.devices.nvml.gate import CallGate
 from gpupanel.devices.nvml.gpu import NvmlGpu
 
 _LOG = logging.getLogger(__name__)
 
 
+_CLOSE_WAIT_S: Final = 1.0
+"""Longer than a call takes with any driver that answers at all."""
+
+
 class NvmlLibrary:
-    """The driver's management library, loaded when it is first opened."""
+    """The driver's management library, loaded when it is first opened.
+
+    Its GPUs may be asked in several threads; after :meth:`close` none of them asks NVML any more.
+    """
+
+    def __init__(self) -> None:
+        self._gate: CallGate | None = None
 
     def open(self) -> None:
         """Load the library and initialise it.
@@ -25,17 +42,23 @@ class NvmlLibrary:
             pynvml.nvmlInit()
         except pynvml.NVMLError as error:
             raise driver_gone(error) from error
+        self._gate = CallGate(_shut_down)
 
     def close(self) -> None:
-        """Let the library go; it may be opened again. Never fails."""
-        # Whatever it answers there is nothing left to give back.
-        with suppress(pynvml.NVMLError):
-            pynvml.nvmlShutdown()
+        """Let the library go; it may be opened again. Never fails.
+
+        Waits a second at most for calls that are under way in other threads; where one lasts
+        longer, NVML is shut down when it comes back.
+        """
+        gate, self._gate = self._gate, None
+        if gate is not None:
+            gate.close(_CLOSE_WAIT_S)
 
     def driver_version(self) -> str | None:
         """The driver's version ("570.86.15")."""
         try:
-            version: str = pynvml.nvmlSystemGetDriverVersion()
+            with self._open_gate():
+                version: str = pynvml.nvmlSystemGetDriverVersion()
         except (pynvml.NVMLError, UnicodeDecodeError) as error:
             _LOG.debug("The driver does not tell its version: %s", error)
             return None
@@ -44,7 +67,8 @@ class NvmlLibrary:
     def cuda_version(self) -> tuple[int, int] | None:
         """The newest CUDA version that the driver can run, major and minor."""
         try:
-            number: int = pynvml.nvmlSystemGetCudaDriverVersion_v2()
+            with self._open_gate():
+                number: int = pynvml.nvmlSystemGetCudaDriverVersion_v2()
         except pynvml.NVMLError as error:
             _LOG.debug("The driver does not tell its CUDA version: %s", error)
             return None
@@ -57,7 +81,8 @@ class NvmlLibrary:
             DriverGoneError: The driver does not answer.
         """
         try:
-            return int(pynvml.nvmlDeviceGetCount())
+            with self._open_gate():
+                return int(pynvml.nvmlDeviceGetCount())
         except pynvml.NVMLError as error:
             raise driver_gone(error) from error
 
@@ -67,12 +92,25 @@ class NvmlLibrary:
         Raises:
             DriverGoneError: The driver does not answer.
         """
+        gate = self._open_gate()
         for index in range(self.gpu_count()):
             try:
-                handle = pynvml.nvmlDeviceGetHandleByIndex(index)
+                with gate:
+                    handle = pynvml.nvmlDeviceGetHandleByIndex(index)
             except pynvml.NVMLError as error:
                 raise_if_driver_gone(error)
                 # Lost, or not for this user (a container, a MIG-only grant): others go on.
                 _LOG.debug("GPU %d cannot be reached: %s", index, error)
                 continue
-            yield NvmlGpu(handle)
+            yield NvmlGpu(handle, gate)
+
+    def _open_gate(self) -> CallGate:
+        if self._gate is None:
+            raise DriverGoneError(DriverFailure.NOT_INITIALIZED, "NVML is not initialised")
+        return self._gate
+
+
+def _shut_down() -> None:
+    # Whatever it answers there is nothing left to give back.
+    with suppress(pynvml.NVMLError):
+        pynvml.nvmlShutdown()
