@@ -4,6 +4,7 @@ Order matters: all of it happens after TensorFlow's import and before anything i
 devices; after that nothing can be configured.
 """
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -11,12 +12,21 @@ import tensorflow as tf
 
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.event_details import LogicalDeviceAnswer
+from gpupanel.domain.events import DevicesReady
+from gpupanel.domain.pci import is_same_pci_device
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.trainer.device_answers import check_as_planned, device_answers
+from gpupanel.trainer.device_log import DeviceLog
+from gpupanel.trainer.event_writer import EventWriter
+from gpupanel.trainer.started_run import StartedRun
 
 
 def configure_devices(
-    plan: LaunchPlan, place: int = 0, connect: Callable[[], object] | None = None
+    plan: LaunchPlan,
+    place: int = 0,
+    connect: Callable[[], object] | None = None,
+    log: DeviceLog | None = None,
 ) -> tuple[LogicalDeviceAnswer, ...]:
     """Make devices visible, set growth and limits, split, and initialise.
 
@@ -25,6 +35,7 @@ def configure_devices(
         place: Of this process in the plan's gang: it configures its own devices.
         connect: Called when everything is set and nothing is initialised yet, the only moment at
             which a process can join a cluster.
+        log: Of this process, where TensorFlow says what it makes.
 
     Returns:
         The logical devices as TensorFlow lists them afterwards.
@@ -34,6 +45,7 @@ def configure_devices(
     """
     devices = plan.gang[place].devices
     physical = {kind: tf.config.list_physical_devices(kind.name) for kind in DeviceKind}
+    _check_left_out(devices, log)
     for device in devices:
         _check_is_seen(device, len(physical[device.kind]))
     _show_planned_gpus(devices, physical[DeviceKind.GPU])
@@ -43,12 +55,32 @@ def configure_devices(
     if connect is not None:
         connect()
     with _refusals_told():
-        answers = _logical_devices(devices, place)
+        names = _logical_names(place)
+    answers = device_answers(devices, names, {} if log is None else log.created())
     _check_replicas(
         [replica.logical_device for replica in plan.replicas if replica.process == place],
         {answer.name for answer in answers},
     )
     return answers
+
+
+def tell_devices(
+    run: StartedRun, answers: tuple[LogicalDeviceAnswer, ...], events: EventWriter
+) -> None:
+    """Tell what TensorFlow answered to this process.
+
+    Raises:
+        ProblemError: It means another GPU than the plan; the answer is told all the same.
+    """
+    events.write(
+        DevicesReady(
+            time_s=time.time(),
+            process=run.place,
+            tensorflow_version=tf.version.VERSION,
+            logical_devices=answers,
+        )
+    )
+    check_as_planned(answers, run.plan)
 
 
 @contextmanager
@@ -66,6 +98,24 @@ def _refusals_told() -> Iterator[None]:
                 detail=f"{type(error).__name__}: {error}",
             )
         ) from error
+
+
+def _check_left_out(devices: Sequence[PlannedDevice], log: DeviceLog | None) -> None:
+    """TensorFlow numbers what it keeps: a GPU left out would shift the others."""
+    for ignored in log.ignored() if log is not None else ():
+        for device in devices:
+            if is_same_pci_device(device.pci_bus_id, ignored.pci_bus_id):
+                raise ProblemError(_left_out(device, ignored.why))
+
+
+def _left_out(device: PlannedDevice, why: str) -> Problem:
+    return Problem(
+        code="device_not_seen_by_tensorflow",
+        field="devices.visible",
+        message=f"TensorFlow leaves {device.name} out: it is a GPU {why}",
+        hint="Switch it off here, or install a TensorFlow that was built for it.",
+        detail=f"planned: {device.key}, index {device.index}, PCI bus {device.pci_bus_id}",
+    )
 
 
 def _check_is_seen(device: PlannedDevice, seen: int) -> None:
@@ -104,35 +154,21 @@ def _configure(device: PlannedDevice, physical: tf.config.PhysicalDevice) -> Non
         tf.config.set_logical_device_configuration(physical, logical)
 
 
-def _logical_devices(
-    devices: Sequence[PlannedDevice], place: int
-) -> tuple[LogicalDeviceAnswer, ...]:
-    """What TensorFlow made, physical device by physical device; initialises them."""
-    answers = []
+def _logical_names(place: int) -> dict[DeviceKind, tuple[str, ...]]:
+    """What TensorFlow made in this process, kind by kind; initialises the devices."""
+    names = {}
     for kind in DeviceKind:
-        owners = [
-            (device.key, limit)
-            for device in sorted(devices, key=lambda device: device.index)
-            if device.kind is kind
-            for limit in device.logical_limits_mib or (None,)
-        ]
         specs = [
             tf.DeviceSpec.from_string(logical.name)
             for logical in tf.config.list_logical_devices(kind.name)
         ]
         # In a cluster those of the other workers are listed, too.
-        names = [
+        names[kind] = tuple(
             f"/device:{spec.device_type}:{spec.device_index}"
             for spec in specs
             if spec.task in (None, place)
-        ]
-        # The host's CPU is there even when the plan does not use it.
-        owners += [(kind.value, None)] * (len(names) - len(owners))
-        answers += [
-            LogicalDeviceAnswer(name=name, device_key=key, memory_limit_mib=limit)
-            for name, (key, limit) in zip(names, owners, strict=True)
-        ]
-    return tuple(answers)
+        )
+    return names
 
 
 def _check_replicas(planned: Sequence[str], names: set[str]) -> None:

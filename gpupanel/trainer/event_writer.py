@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from gpupanel.domain.events import (
+    DevicesReady,
     KnownEvent,
     Phase,
     PhaseChanged,
@@ -15,13 +16,15 @@ from gpupanel.domain.events import (
     encode_event,
 )
 
+_OF_EACH_PROCESS = (DevicesReady, ProblemReported, TrainingEnded)
+
 
 class EventWriter:
     """Appends events, one write a line, so that readers never see two lines mixed.
 
     Safe to use from several threads and beside the supervisor, which appends to the same file:
     the system keeps appending writes apart. A process that does not lead its gang tells its
-    problems only: the rest is the same on every one of them.
+    devices and its problems only: the rest is the same on every one of them.
     """
 
     def __init__(self, path: Path, *, leads: bool = True) -> None:
@@ -37,7 +40,7 @@ class EventWriter:
             OSError: It cannot be written whole, for one because no space is left. What was torn
                 off then is ended by the next write, so that the next event stays readable.
         """
-        if not (self._leads or isinstance(event, ProblemReported | TrainingEnded)):
+        if not (self._leads or isinstance(event, _OF_EACH_PROCESS)):
             return
         line = f"{encode_event(event)}\n".encode()
         if self._line_is_torn:

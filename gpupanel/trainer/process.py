@@ -110,7 +110,7 @@ def _serve(
 
     from gpupanel.trainer.strategies.parameter_server import serve
 
-    serve(run)
+    serve(run, events)
     return None  # nothing to save here, and nobody left to tell
 
 

@@ -11,12 +11,14 @@ from typing import TypeVar
 from filelock import FileLock
 
 from gpupanel.domain.data import KerasData
+from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.events import DownloadProgressed, Phase
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.trainer.datasets.download import OnDownload
 from gpupanel.trainer.datasets.keras_data import needs_download
 from gpupanel.trainer.datasets.read import read_data
 from gpupanel.trainer.datasets.split import Split, split
+from gpupanel.trainer.device_log import show_device_log
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.failures import tensorflow_not_importable
 from gpupanel.trainer.interruptions import Interruption, Interruptions
@@ -73,6 +75,8 @@ class StartUp:
         self._events.phase(Phase.IMPORTING_TENSORFLOW)
         # A keras.json of the user's may name another backend.
         os.environ["KERAS_BACKEND"] = "tensorflow"
+        if any(device.kind is DeviceKind.GPU for device in self._run.process.devices):
+            show_device_log()
         try:
             importlib.import_module("tensorflow")
             importlib.import_module("keras")

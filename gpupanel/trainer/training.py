@@ -4,10 +4,11 @@ import time
 
 import tensorflow as tf
 
-from gpupanel.domain.events import DataReady, DevicesReady, LayersPlaced, ModelReady, Phase
+from gpupanel.domain.events import DataReady, LayersPlaced, ModelReady, Phase
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.trainer.datasets.split import Split
-from gpupanel.trainer.device_configuration import configure_devices
+from gpupanel.trainer.device_configuration import configure_devices, tell_devices
+from gpupanel.trainer.device_log import DeviceLog
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.learner import make_learner
@@ -30,18 +31,15 @@ def prepare_devices(run: StartedRun, events: EventWriter) -> tf.distribute.Strat
 
     Raises:
         PortTaken: See :func:`~gpupanel.trainer.strategies.multi_worker.join_workers`.
-        ProblemError: See :func:`~gpupanel.trainer.device_configuration.configure_devices`.
+        ProblemError: See :func:`~gpupanel.trainer.device_configuration.configure_devices` and
+            :func:`~gpupanel.trainer.device_configuration.tell_devices`.
     """
     events.phase(Phase.CONFIGURING_DEVICES)
     joined: list[tf.distribute.Strategy] = []
     several = run.plan.strategy is StrategyKind.MULTI_WORKER
     connect = (lambda: joined.append(join_workers(run))) if several else None
-    answers = configure_devices(run.plan, run.place, connect)
-    events.write(
-        DevicesReady(
-            time_s=time.time(), tensorflow_version=tf.version.VERSION, logical_devices=answers
-        )
-    )
+    log = DeviceLog(run.layout.process_log(run.place))
+    tell_devices(run, configure_devices(run.plan, run.place, connect, log), events)
     return joined[0] if joined else None
 
 

@@ -3,7 +3,12 @@
 import tensorflow as tf
 
 from gpupanel.domain.device import DeviceKind
+from gpupanel.domain.event_details import LogicalDeviceAnswer
 from gpupanel.domain.plan import PlannedDevice
+from gpupanel.trainer.device_answers import device_answers
+from gpupanel.trainer.device_configuration import tell_devices
+from gpupanel.trainer.device_log import DeviceLog
+from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.leader import stay_for_leader
 from gpupanel.trainer.started_run import StartedRun
 from gpupanel.trainer.strategies.serving import serving
@@ -23,17 +28,19 @@ def join_as_coordinator() -> tf.distribute.ParameterServerStrategy:
         return tf.distribute.ParameterServerStrategy(_cluster())
 
 
-def serve(run: StartedRun) -> None:
-    """Do what the coordinator says, until this process is ended.
+def serve(run: StartedRun, events: EventWriter) -> None:
+    """Tell the devices, then do what the coordinator says, until this process is ended.
 
     It ends by itself when the supervisor is gone, but not before the coordinator: what that
     saves then is here.
 
     Raises:
         PortTaken: See :func:`~gpupanel.trainer.strategies.serving.serving`.
-        ProblemError: See :func:`~gpupanel.trainer.strategies.serving.serving`.
+        ProblemError: See :func:`~gpupanel.trainer.strategies.serving.serving` and
+            :func:`~gpupanel.trainer.device_configuration.tell_devices`.
     """
     cluster = _cluster()
+    log = DeviceLog(run.layout.process_log(run.place))
     with serving():
         server = tf.distribute.Server(
             cluster.cluster_spec(),
@@ -42,6 +49,7 @@ def serve(run: StartedRun) -> None:
             protocol="grpc",
             config=server_configuration(run.process.devices),
         )
+    tell_devices(run, _server_answers(run.process.devices, log), events)
     stay_for_leader(run)
     del server  # kept until here
 
@@ -67,6 +75,25 @@ def server_configuration(devices: tuple[PlannedDevice, ...]) -> tf.compat.v1.Con
             virtual = options.experimental.virtual_devices.add()
             virtual.memory_limit_mb.extend(limit for limit in limits if limit is not None)
     return configuration
+
+
+def _server_answers(
+    devices: tuple[PlannedDevice, ...], log: DeviceLog
+) -> tuple[LogicalDeviceAnswer, ...]:
+    """The devices of this process's server, which lists them for nobody but its coordinator.
+
+    It makes one logical device of each that it was given; what it says of them is in its log.
+    """
+    single = [
+        device.model_copy(update={"logical_limits_mib": device.logical_limits_mib[:1]})
+        for device in devices
+    ]
+    gpus = sum(device.kind is DeviceKind.GPU for device in devices)
+    names = {
+        DeviceKind.GPU: tuple(f"/device:GPU:{index}" for index in range(gpus)),
+        DeviceKind.CPU: ("/device:CPU:0",),
+    }
+    return device_answers(single, names, log.created())
 
 
 def _cluster() -> tf.distribute.cluster_resolver.TFConfigClusterResolver:

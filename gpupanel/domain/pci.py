@@ -1,0 +1,26 @@
+"""Where a device is on the PCI bus, whoever writes it down."""
+
+import re
+from typing import Final
+
+_ADDRESS: Final = re.compile(
+    r"(?:(?P<domain>[0-9a-f]{1,8}):)?"
+    r"(?P<bus>[0-9a-f]{1,2}):(?P<device>[0-9a-f]{1,2})(?:\.(?P<function>[0-7]))?",
+    re.IGNORECASE,
+)
+"""NVML writes the domain with 8 digits (``00000000:01:00.0``), CUDA and the kernel with 4."""
+
+
+def pci_address(written: str | None) -> tuple[int, int, int, int] | None:
+    """Domain, bus, device and function; ``None`` for what is no PCI bus id."""
+    found = None if written is None else _ADDRESS.fullmatch(written.strip())
+    if found is None:
+        return None
+    domain, bus, device, function = (int(part or "0", 16) for part in found.groups())
+    return domain, bus, device, function
+
+
+def is_same_pci_device(one: str | None, other: str | None) -> bool | None:
+    """Whether two PCI bus ids mean the same place; ``None`` when one of them is not known."""
+    first, second = pci_address(one), pci_address(other)
+    return None if first is None or second is None else first == second

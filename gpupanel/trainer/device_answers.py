@@ -1,0 +1,106 @@
+"""TensorFlow's logical devices, each with the device that the plan means by it."""
+
+from collections.abc import Mapping, Sequence
+
+from gpupanel.domain.device import CPU_KEY, DeviceKind
+from gpupanel.domain.event_details import LogicalDeviceAnswer
+from gpupanel.domain.pci import is_same_pci_device
+from gpupanel.domain.plan import LaunchPlan, PlannedDevice
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.trainer.device_log import CreatedDevice
+
+
+def device_answers(
+    devices: Sequence[PlannedDevice],
+    names: Mapping[DeviceKind, Sequence[str]],
+    created: Mapping[str, CreatedDevice],
+) -> tuple[LogicalDeviceAnswer, ...]:
+    """Match what TensorFlow lists with what was planned.
+
+    TensorFlow numbers the logical devices of a kind through, over its physical ones.
+
+    Args:
+        devices: What was configured.
+        names: The logical devices of each kind in TensorFlow's order.
+        created: What it said of them when it made them; what it did not say stays unknown.
+
+    Raises:
+        ProblemError: It made fewer than were planned.
+    """
+    answers = []
+    for kind in DeviceKind:
+        owners = [
+            (device, limit)
+            for device in sorted(devices, key=lambda device: device.index)
+            if device.kind is kind
+            for limit in device.logical_limits_mib or (None,)
+        ]
+        listed = names.get(kind, ())
+        if len(listed) < len(owners):
+            raise ProblemError(_missing(owners[len(listed)][0], listed))
+        answers += [
+            _answer(name, device, limit, created.get(name))
+            for name, (device, limit) in zip(listed, owners, strict=False)
+        ]
+        if kind is DeviceKind.CPU:
+            # The host's CPU is there even when the plan does not use it.
+            rest = listed[len(owners) :]
+            answers += [LogicalDeviceAnswer(name=name, device_key=CPU_KEY) for name in rest]
+    return tuple(answers)
+
+
+def check_as_planned(answers: Sequence[LogicalDeviceAnswer], plan: LaunchPlan) -> None:
+    """Make sure that TensorFlow means the GPUs that the plan means, as far as it says.
+
+    Raises:
+        ProblemError: It means another one.
+    """
+    others = [answer for answer in answers if answer.is_as_planned is False]
+    if others:
+        raise ProblemError(_is_another(others, plan))
+
+
+def _answer(
+    name: str, device: PlannedDevice, limit: int | None, said: CreatedDevice | None
+) -> LogicalDeviceAnswer:
+    bus = None if said is None else said.pci_bus_id
+    return LogicalDeviceAnswer(
+        name=name,
+        device_key=device.key,
+        memory_limit_mib=limit,
+        memory_taken_mib=None if said is None else said.memory_mib,
+        pci_bus_id=bus,
+        is_as_planned=is_same_pci_device(device.pci_bus_id, bus),
+    )
+
+
+def _missing(device: PlannedDevice, listed: Sequence[str]) -> Problem:
+    return Problem(
+        code="logical_device_missing",
+        field="devices",
+        message=f"TensorFlow made no logical device of {device.name}; it has "
+        f"{', '.join(listed) or 'none'}.",
+        hint="Start the profile again, so that the plan is made anew for this machine.",
+    )
+
+
+def _is_another(others: Sequence[LogicalDeviceAnswer], plan: LaunchPlan) -> Problem:
+    first = others[0]
+    planned = next(device for device in plan.devices if device.key == first.device_key)
+    found = next(
+        (
+            f"{device.name} (PCI bus {first.pci_bus_id})"
+            for device in plan.devices
+            if is_same_pci_device(device.pci_bus_id, first.pci_bus_id)
+        ),
+        f"the GPU at PCI bus {first.pci_bus_id}",
+    )
+    return Problem(
+        code="device_is_another",
+        field="devices.visible",
+        message=f"TensorFlow means {found} by {first.name}, but the plan means {planned.name} "
+        f"(PCI bus {planned.pci_bus_id}).",
+        hint="Start the profile again, so that it is planned anew; something changed the order of "
+        'the GPUs, or CUDA_VISIBLE_DEVICES, after the plan was made. "gpupanel doctor" tells more.',
+        detail="\n".join(f"{each.name}: PCI bus {each.pci_bus_id}" for each in others),
+    )
