@@ -2,10 +2,15 @@
 
 from pathlib import Path
 
+from gpupanel.cli.telling import progress
 from gpupanel.devices.sampler import DeviceSampler
+from gpupanel.devices.tensorflow_build import tensorflow_build
+from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.tensorflow_facts import TensorFlowBuild
+from gpupanel.planning.chosen_devices import chosen_devices
 from gpupanel.planning.description import described
 from gpupanel.planning.mending import mended
 from gpupanel.planning.preparation import Preparation
@@ -31,9 +36,10 @@ def prepared(
     preview = preview_data(profile) if look_at_data else None
     with DeviceSampler() as sampler:
         inventory, sample = sampler.inventory(), sampler.sample()
+    build = _build_for(chosen_devices(profile, inventory, sample))
     if mend:
-        profile = described(mended(profile, inventory, sample, preview), inventory)
-    return profile, prepare(profile, inventory, sample, preview)
+        profile = described(mended(profile, inventory, sample, preview, build), inventory)
+    return profile, prepare(profile, inventory, sample, preview, build)
 
 
 def startable(path: Path) -> tuple[Profile, LaunchPlan, Preparation]:
@@ -46,3 +52,11 @@ def startable(path: Path) -> tuple[Profile, LaunchPlan, Preparation]:
     if preparation.plan is None or not preparation.is_startable:
         raise ProblemError(*preparation.problems)
     return profile, preparation.plan, preparation
+
+
+def _build_for(devices: tuple[PhysicalDevice, ...]) -> TensorFlowBuild | None:
+    """What TensorFlow was built for, where a GPU is chosen: the CPU asks for no build."""
+    if not any(device.is_gpu for device in devices):
+        return None
+    with progress.status("Asking TensorFlow what it was built for…"):
+        return tensorflow_build()

@@ -1,21 +1,24 @@
 """Asks TensorFlow about itself, in a child process with a time limit."""
 
-import os
 import signal
-import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
-from typing import IO, Final
+from threading import Event
+from typing import Final, assert_never
 
 from pydantic import ValidationError
 
+from gpupanel.devices.child_process import ChildAnswer, ChildEnd, ask_child
+from gpupanel.devices.tensorflow_refusals import Refusal, refusals
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.tensorflow_facts import TensorFlowFacts
 from gpupanel.domain.value import Value
 
-PROBE_COMMAND: Final = (sys.executable, "-m", "gpupanel.trainer.probe")
+PROBE_COMMAND: Final = (sys.executable, "-P", "-m", "gpupanel.trainer.probe")
+"""``-P``: a file named as a module in the working directory is none of its business."""
 TIME_LIMIT_S: Final = 120.0
+_ALL_MESSAGES: Final = {"TF_CPP_MIN_LOG_LEVEL": "0"}
+"""TensorFlow says why it passes a GPU over in a message that many people silence."""
 _LOG_LINES: Final = 40
 
 
@@ -25,63 +28,61 @@ class ProbeAnswer(Value):
     Attributes:
         facts: ``None`` when it did not get to answer; :attr:`problem` says why.
         log: The last lines that TensorFlow wrote to stderr.
+        refusals: The GPUs that TensorFlow says it passes over.
     """
 
     facts: TensorFlowFacts | None = None
     problem: Problem | None = None
     log: str = ""
+    refusals: tuple[Refusal, ...] = ()
 
 
 def ask_tensorflow(
-    command: Sequence[str] = PROBE_COMMAND, time_limit_s: float = TIME_LIMIT_S
+    command: Sequence[str] = PROBE_COMMAND,
+    time_limit_s: float = TIME_LIMIT_S,
+    cancelled: Event | None = None,
 ) -> ProbeAnswer:
-    """Start the probe and wait for its answer, at most ``time_limit_s`` seconds.
+    """Start the probe and wait for its answer.
 
-    The child and whatever it started are killed when the time is up. Never raises for what the
-    child does.
+    The child and whatever it started are killed when the time is up, or when nobody wants the
+    answer any more. Never raises for what the child does.
+
+    Args:
+        command: Writes :class:`TensorFlowFacts` to stdout.
+        time_limit_s: How long it may take.
+        cancelled: Set, by any thread, when the answer is not wanted any more.
     """
-    with tempfile.TemporaryFile() as log:
-        try:
-            # A group of its own, so that all of it can be killed; what it prints goes to a file,
-            # so that it never waits for somebody to read it.
-            child = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                start_new_session=True,
-            )
-        except OSError as error:
-            return ProbeAnswer(problem=_cannot_start(error))
-        try:
-            answer, _ = child.communicate(timeout=time_limit_s)
-        except subprocess.TimeoutExpired:
-            return ProbeAnswer(problem=_timed_out(time_limit_s), log=_tail(log))
-        finally:
-            if child.returncode is None:
-                _end(child)
-        return _judge(answer, child.returncode, _tail(log))
+    try:
+        child = ask_child(command, time_limit_s, cancelled, _ALL_MESSAGES)
+    except OSError as error:
+        return ProbeAnswer(problem=_cannot_start(error))
+    log = "\n".join(child.log.splitlines()[-_LOG_LINES:])
+    match child.end:
+        case ChildEnd.BY_ITSELF:
+            return _judge(child, log)
+        case ChildEnd.TIME_WAS_UP:
+            return ProbeAnswer(problem=_timed_out(time_limit_s), log=log)
+        case ChildEnd.CANCELLED:
+            return ProbeAnswer(problem=_CANCELLED, log=log)
+    assert_never(child.end)
 
 
-def _end(child: "subprocess.Popen[bytes]") -> None:
-    """Kill the child's group, and collect it."""
-    os.killpg(child.pid, signal.SIGKILL)
-    child.communicate()
-
-
-def _judge(answer: bytes, exit_code: int, log: str) -> ProbeAnswer:
+def _judge(child: ChildAnswer, log: str) -> ProbeAnswer:
+    exit_code = child.exit_code or 0
     if exit_code < 0:
         return ProbeAnswer(problem=_crashed(-exit_code, log), log=log)
     try:
-        return ProbeAnswer(facts=TensorFlowFacts.model_validate_json(answer), log=log)
+        facts = TensorFlowFacts.model_validate_json(child.output)
     except ValidationError:
         return ProbeAnswer(problem=_no_answer(exit_code, log), log=log)
+    return ProbeAnswer(facts=facts, log=log, refusals=refusals(child.log))
 
 
-def _tail(log: IO[bytes]) -> str:
-    log.seek(0)
-    lines = log.read().decode(errors="replace").splitlines()
-    return "\n".join(lines[-_LOG_LINES:])
+_CANCELLED: Final = Problem(
+    code="tensorflow_probe_cancelled",
+    message="The look at TensorFlow was cancelled.",
+    hint="Look again.",
+)
 
 
 def _cannot_start(error: OSError) -> Problem:

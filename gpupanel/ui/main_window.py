@@ -11,6 +11,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.history import RunSummary
 from gpupanel.ui.live_page import LivePage
+from gpupanel.ui.machine_care import MachineCare
 from gpupanel.ui.main_tabs import MainTabs
 from gpupanel.ui.panels.device_panel import DevicePanel
 from gpupanel.ui.panels.profile_bar import ProfileBar
@@ -55,6 +56,7 @@ class MainWindow(QMainWindow):
         self.profiles = ProfileActions(self.session, settings, self._questions, self)
         self._history = RunHistory(runs_dir, self)
         self._device_watch = DeviceWatch(self)
+        self._machine_care = MachineCare(self.session, self._device_watch, self)
         self._preview_loader = PreviewLoader(parent=self)
         self._is_first_listing = True
         self.profile_bar = ProfileBar()
@@ -186,6 +188,7 @@ class MainWindow(QMainWindow):
         self._settings.setValue(_GEOMETRY_KEY, self.saveGeometry())
         self.session.close()
         self._device_watch.stop()
+        self._machine_care.stop()
         self._preview_loader.stop()
         self._history.stop()
         self.control.close()

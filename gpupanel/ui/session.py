@@ -11,6 +11,7 @@ from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Fix
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.telemetry import TelemetrySample
+from gpupanel.domain.tensorflow_facts import TensorFlowBuild
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.preparation import Preparation
 from gpupanel.planning.prepare import prepare
@@ -28,7 +29,14 @@ PREPARE_DELAY_MS = 40
 """Typing and dragging ask for one preparation a frame or two, not one a keystroke."""
 
 Preparer = Callable[
-    [Profile, DeviceInventory, TelemetrySample | None, DataPreview | None], Preparation
+    [
+        Profile,
+        DeviceInventory,
+        TelemetrySample | None,
+        DataPreview | None,
+        TensorFlowBuild | None,
+    ],
+    Preparation,
 ]
 
 
@@ -56,6 +64,7 @@ class Session(QObject):
         self._inventory: DeviceInventory | None = None
         self._sample: TelemetrySample | None = None
         self._previewed: tuple[DataSettings, DataPreview] | None = None
+        self._build: TensorFlowBuild | None = None
         self._preparation = Preparation()
         self._run_state = RunState.IDLE
         self._run_status: RunStatus | None = None
@@ -166,6 +175,11 @@ class Session(QObject):
         self._previewed = (data, preview)
         self._timer.start()
 
+    def set_build(self, build: TensorFlowBuild) -> None:
+        """Take over what TensorFlow was built for."""
+        self._build = build
+        self._timer.start()
+
     def set_run(self, state: RunState, status: RunStatus | None) -> None:
         """Take over where the run stands."""
         if (state, status) != (self._run_state, self._run_status):
@@ -177,7 +191,9 @@ class Session(QObject):
         self._timer.stop()
         if self._inventory is None:
             return self._preparation
-        preparation = self._preparer(self._profile, self._inventory, self._sample, self._preview)
+        preparation = self._preparer(
+            self._profile, self._inventory, self._sample, self._preview, self._build
+        )
         if preparation != self._preparation:
             self._preparation = preparation
             self.preparationChanged.emit(preparation)

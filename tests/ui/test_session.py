@@ -7,6 +7,7 @@ from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Change, Fix, Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
+from gpupanel.domain.tensorflow_facts import TensorFlowBuild
 from gpupanel.planning.preparation import Preparation
 from gpupanel.planning.prepare import prepare
 from gpupanel.ui.run_state import RunState
@@ -18,9 +19,9 @@ class _CountingPreparer:
     def __init__(self):
         self.asked = []
 
-    def __call__(self, profile, inventory, sample, preview):
-        self.asked.append((profile, inventory, sample, preview))
-        return prepare(profile, inventory, sample, preview)
+    def __call__(self, profile, inventory, sample, preview, build):
+        self.asked.append((profile, inventory, sample, preview, build))
+        return prepare(profile, inventory, sample, preview, build)
 
 
 def _named(name: str) -> Profile:
@@ -152,3 +153,18 @@ def test_that_a_preparation_that_says_the_same_is_not_told_again(qtbot):
 
     with qtbot.assertNotEmitted(session.preparationChanged):
         session.prepare_now()
+
+
+def test_that_a_gpu_that_tensorflow_was_not_built_for_becomes_a_problem_once_the_build_is_known(
+    qtbot,
+):
+    session = Session()
+    with qtbot.waitSignal(session.preparationChanged):
+        session.set_inventory(TWO_UNEQUAL)
+    before = {problem.code for problem in session.preparation.problems}
+
+    with qtbot.waitSignal(session.preparationChanged):
+        session.set_build(TensorFlowBuild(version="2.21.0", is_cuda_build=False))
+
+    after = {problem.code for problem in session.preparation.problems}
+    assert after - before == {"tensorflow_without_cuda"}

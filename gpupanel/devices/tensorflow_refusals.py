@@ -1,0 +1,71 @@
+"""GPUs that TensorFlow passes over, in its own words.
+
+It tells them only in its log: ``Ignoring visible gpu device (...)``, from ``GetValidDeviceIds`` in
+``tensorflow/core/common_runtime/gpu/gpu_device.cc``.
+"""
+
+import re
+from enum import StrEnum
+from typing import Final
+
+from gpupanel.devices.pci import normalized_bus_id
+from gpupanel.domain.value import Value
+
+_REFUSAL: Final = re.compile(r"Ignoring visible gpu device (?:\((?P<device>.*?)\) )?(?P<why>.*)")
+_BUS_ID: Final = re.compile(r"pci bus id: (?P<id>[0-9a-fA-F:.]+)")
+_TOO_FEW: Final = re.compile(
+    r"(?:core|multiprocessor) count: (?P<count>\d+)\. The minimum required count is (?P<least>\d+)"
+)
+_TOO_OLD: Final = "minimum required Cuda capability"
+
+
+class RefusalKind(StrEnum):
+    """Why TensorFlow passes a GPU over."""
+
+    TOO_FEW_MULTIPROCESSORS = "too_few_multiprocessors"
+    TOO_OLD = "too_old"
+    OTHER = "other"
+
+
+class Refusal(Value):
+    """A GPU that TensorFlow passes over.
+
+    Attributes:
+        pci_bus_id: As :func:`normalized_bus_id` gives it; empty where TensorFlow does not say.
+        words: TensorFlow's.
+        multiprocessors: What the GPU has, where that is the reason.
+        least_multiprocessors: What TensorFlow asks for, where that is the reason.
+    """
+
+    pci_bus_id: str
+    kind: RefusalKind
+    words: str
+    multiprocessors: int | None = None
+    least_multiprocessors: int | None = None
+
+
+def refusals(log: str) -> tuple[Refusal, ...]:
+    """The GPUs that TensorFlow's log says are passed over, each once."""
+    found = {}
+    for line in log.splitlines():
+        match = _REFUSAL.search(line)
+        if match is not None:
+            refusal = _refusal(match["device"] or "", match["why"], match[0])
+            found[refusal.pci_bus_id, refusal.kind] = refusal
+    return tuple(found.values())
+
+
+def _refusal(device: str, why: str, words: str) -> Refusal:
+    where = _BUS_ID.search(device)
+    bus_id = "" if where is None else normalized_bus_id(where["id"])
+    too_few = _TOO_FEW.search(why)
+    if too_few is not None:
+        return Refusal(
+            pci_bus_id=bus_id,
+            kind=RefusalKind.TOO_FEW_MULTIPROCESSORS,
+            words=words,
+            multiprocessors=int(too_few["count"]),
+            least_multiprocessors=int(too_few["least"]),
+        )
+    kind = RefusalKind.TOO_OLD if _TOO_OLD in why else RefusalKind.OTHER
+    return Refusal(pci_bus_id=bus_id, kind=kind, words=words)
