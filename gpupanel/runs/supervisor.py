@@ -25,6 +25,7 @@ from gpupanel.runs.attempt import Attempt
 from gpupanel.runs.exit_reading import Ending
 from gpupanel.runs.line_log import LineLog
 from gpupanel.runs.log_tail import last_lines
+from gpupanel.runs.memory_watch import MemoryWatch
 from gpupanel.runs.profile_file import read_profile
 from gpupanel.runs.requests import ask
 from gpupanel.runs.run_lock import hold_run_lock
@@ -77,33 +78,45 @@ class Supervisor:
             plan = LaunchPlan.model_validate_json(self._layout.plan.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             return self._end(_not_started(error))
-        telemetry = TelemetryRecorder(self._layout)
+        memory = MemoryWatch(plan)
+        telemetry = TelemetryRecorder(self._layout, memory.take)
         telemetry.start()
         try:
-            return self._run_attempts(plan)
+            ending, attempt = self._run_attempts(plan, memory)
+            self._watch_memory(memory, telemetry)
+            return self._end(ending, attempt)
         finally:
             telemetry.stop()
 
-    def _run_attempts(self, plan: LaunchPlan) -> Outcome:
+    def _run_attempts(self, plan: LaunchPlan, memory: MemoryWatch) -> tuple[Ending, Attempt | None]:
+        def tell(event: Event) -> None:
+            memory.notice(event)
+            self._append(event)
+
         restarts = port_retries = 0
         most_restarts = self._most_restarts()
         while True:
-            attempt = Attempt(
-                self._layout, plan, self._command, self._patience, self._append, self._news
-            )
+            attempt = Attempt(self._layout, plan, self._command, self._patience, tell, self._news)
             try:
                 ending = attempt.run()
             except (OSError, ValueError) as error:
-                return self._end(_not_started(error))
+                return _not_started(error), None
             if attempt.exit_code == PORT_TAKEN_STATUS and port_retries < _MOST_PORT_RETRIES:
                 port_retries += 1
             elif ending.can_restart and not attempt.stop_asked and restarts < most_restarts:
                 restarts += 1
-                self._append(
-                    RunRestarted(time_s=time.time(), attempt=restarts, problem=ending.problem)
-                )
+                tell(RunRestarted(time_s=time.time(), attempt=restarts, problem=ending.problem))
             else:
-                return self._end(ending, attempt)
+                return ending, attempt
+
+    def _watch_memory(self, memory: MemoryWatch, telemetry: TelemetryRecorder) -> None:
+        """Tell what became of the GPU memory that the run held; no time passes without any."""
+        if not memory.run_ended():
+            return
+        telemetry.hurry()
+        returned = memory.wait()
+        if returned is not None:
+            self._append(returned)
 
     def _most_restarts(self) -> int:
         try:

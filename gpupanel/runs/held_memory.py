@@ -1,0 +1,114 @@
+"""What a run holds of one GPU while it goes on, and what becomes of it afterwards."""
+
+from collections import deque
+from collections.abc import Iterable
+from typing import Final
+
+from gpupanel.domain.event_details import ReturnedMemory
+from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, DeviceState
+
+_NOISE_MIB: Final = 128
+"""What a desktop takes and gives back at any time."""
+_WINDOW: Final = 10
+"""So many readings before the end count: the last ones may be from when the memory was back."""
+_STEADY: Final = 10
+"""So many readings must agree until memory that fell is taken to have come to rest."""
+_STEADY_MIB: Final = 16
+_TOLERANCE: Final = 0.05
+"""The part of what was held that may be missing from the fall: others take and give meanwhile."""
+
+
+class HeldMemory:
+    """The account of one GPU.
+
+    The run's own processes tell what it holds where NVML lists them. In another pid namespace it
+    does not; then it is by how much the used memory rose, and back when that fell again.
+
+    Attributes:
+        has_answered: The GPU was read since the run ended.
+        is_settled: The memory is back, or the GPU cannot tell any more.
+    """
+
+    def __init__(self, key: str) -> None:
+        self.has_answered = False
+        self.is_settled = False
+        self._key = key
+        self._used_at_first: int | None = None
+        self._used: deque[int] = deque(maxlen=_WINDOW)
+        self._listed: dict[int, int | None] = {}
+        self._after: deque[int] = deque(maxlen=_STEADY)
+        self._last: DeviceReading | None = None
+        self._left: tuple[DeviceProcess, ...] = ()
+
+    @property
+    def held_mib(self) -> int:
+        """What the run holds of it, or held when it ended; 0 where it holds nothing."""
+        told = sum(mib or 0 for mib in self._listed.values())
+        if told or self._used_at_first is None or not self._used:
+            return told
+        risen = max(self._used) - self._used_at_first
+        return risen if risen > _NOISE_MIB else 0
+
+    def forget(self) -> None:
+        """What was held is over: the run is started again."""
+        self._listed.clear()
+        self._used.clear()
+
+    def take(self, reading: DeviceReading, ours: tuple[DeviceProcess, ...]) -> None:
+        """Take in a reading of while the run goes on; ``ours`` are the run's processes in it."""
+        if reading.memory_used_mib is not None:
+            self._used.append(reading.memory_used_mib)
+            if self._used_at_first is None:
+                self._used_at_first = reading.memory_used_mib
+        self._listed |= {process.pid: process.memory_used_mib for process in ours}
+
+    def take_after(self, reading: DeviceReading, ours: tuple[DeviceProcess, ...]) -> None:
+        """Take in a reading of after the run's end."""
+        self.has_answered = True
+        self._last, self._left = reading, ours
+        if reading.memory_used_mib is not None:
+            self._after.append(reading.memory_used_mib)
+        self.is_settled = reading.state is DeviceState.LOST or self._is_back(reading)
+
+    def returned(self) -> ReturnedMemory | None:
+        """What became of it; ``None`` where nothing was held, or the GPU cannot tell."""
+        last, held = self._last, self.held_mib
+        if not held or last is None or last.state is DeviceState.LOST:
+            return None
+        fell = self._fell_mib(last)
+        if fell is None and not self._listed:
+            return None
+        if self.is_settled:
+            freed = held if self._listed or fell is None else fell
+            return ReturnedMemory(device_key=self._key, freed_mib=freed)
+        left = sum(process.memory_used_mib or 0 for process in self._left)
+        freed = held - left if fell is None else max(0, min(fell, held - left))
+        others = (process for process in last.processes if process not in self._left)
+        return ReturnedMemory(
+            device_key=self._key,
+            freed_mib=freed,
+            still_held_mib=held - freed,
+            holders=(*_greatest_first(self._left), *_greatest_first(others)),
+        )
+
+    def _is_back(self, reading: DeviceReading) -> bool:
+        fell = self._fell_mib(reading)
+        if self._listed:
+            enough = self.held_mib - max(_NOISE_MIB, _TOLERANCE * self.held_mib)
+            return not self._left and (fell is None or fell >= enough)
+        if fell is None or self._used_at_first is None:
+            return True  # nothing is left that could tell
+        if (reading.memory_used_mib or 0) <= self._used_at_first + _NOISE_MIB:
+            return True
+        # Somebody else may hold more than when the run began.
+        rests = len(self._after) == _STEADY and max(self._after) - min(self._after) <= _STEADY_MIB
+        return rests and fell > _NOISE_MIB
+
+    def _fell_mib(self, reading: DeviceReading) -> int | None:
+        if reading.memory_used_mib is None or not self._used:
+            return None
+        return max(self._used) - reading.memory_used_mib
+
+
+def _greatest_first(processes: Iterable[DeviceProcess]) -> list[DeviceProcess]:
+    return sorted(processes, key=lambda process: -(process.memory_used_mib or 0))

@@ -1,0 +1,119 @@
+"""Watches the GPUs of a run until the memory that it held is back."""
+
+import os
+import threading
+import time
+from typing import Final
+
+import psutil
+
+from gpupanel.domain.device import DeviceKind
+from gpupanel.domain.events import Event, MemoryReturned, RunRestarted, TrainerStarted
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, TelemetrySample
+from gpupanel.runs.held_memory import HeldMemory
+
+LIMIT_S: Final = 5.0
+"""The longest time that a run's end waits for its memory."""
+SILENCE_S: Final = 2.0
+"""As long as that at most for a driver that does not answer at all."""
+
+
+class MemoryWatch:
+    """Knows what a run holds of its GPUs, and waits until that is back.
+
+    Samples come in from the thread that takes them; whoever waits never asks a driver itself.
+    """
+
+    def __init__(self, plan: LaunchPlan) -> None:
+        self._held = {
+            device.key: HeldMemory(device.key)
+            for device in plan.devices
+            if device.kind is DeviceKind.GPU
+        }
+        self._pids: set[int] = set()
+        self._judged: dict[tuple[int, float | None], bool] = {}
+        self._news = threading.Condition()
+        self._ended_s: float | None = None
+
+    def notice(self, event: Event) -> None:
+        """Take in what the supervisor tells of the run's processes."""
+        with self._news:
+            if isinstance(event, TrainerStarted):
+                self._pids.add(event.pid)
+            elif isinstance(event, RunRestarted):
+                for held in self._held.values():
+                    held.forget()
+
+    def take(self, sample: TelemetrySample, begun_s: float) -> None:
+        """Take in a sample.
+
+        Args:
+            sample: What the devices reported.
+            begun_s: When they were first asked for it, in seconds since the epoch.
+        """
+        with self._news:
+            for key, held in self._held.items():
+                reading = sample.reading(key)
+                if reading is not None:
+                    self._account(held, reading, sample.time_s, begun_s)
+            self._news.notify_all()
+
+    def run_ended(self) -> bool:
+        """Note that the last process has ended; whether there is memory to wait for."""
+        with self._news:
+            self._ended_s = time.time()
+            return any(held.held_mib for held in self._held.values())
+
+    def wait(self) -> MemoryReturned | None:
+        """Wait until the memory is back, after :meth:`run_ended`.
+
+        Returns:
+            What became of it; ``None`` when nothing can be told.
+        """
+        begun_s = time.monotonic()
+        with self._news:
+            waited = [held for held in self._held.values() if held.held_mib]
+            while (left_s := self._patience(waited, time.monotonic() - begun_s)) > 0.0:
+                self._news.wait(left_s)
+            seconds = time.monotonic() - begun_s
+            returned = tuple(each for held in waited if (each := held.returned()) is not None)
+        if not returned:
+            return None
+        return MemoryReturned(time_s=time.time(), seconds=round(seconds, 3), devices=returned)
+
+    def _patience(self, waited: list[HeldMemory], passed_s: float) -> float:
+        """How much longer to wait, in seconds."""
+        missing = [held for held in waited if not held.is_settled]
+        if not missing:
+            return 0.0
+        answers = any(held.has_answered for held in missing)
+        return (LIMIT_S if answers else SILENCE_S) - passed_s
+
+    def _account(
+        self, held: HeldMemory, reading: DeviceReading, time_s: float, begun_s: float
+    ) -> None:
+        ours = tuple(process for process in reading.processes if self._is_of_the_run(process))
+        # A slow driver answers late, and what is repeated for it may be from before the end.
+        read_s = time_s - reading.age_s if reading.age_s else begun_s
+        if self._ended_s is None:
+            held.take(reading, ours)
+        elif read_s >= self._ended_s:
+            held.take_after(reading, ours)
+
+    def _is_of_the_run(self, process: DeviceProcess) -> bool:
+        identity = (process.pid, process.started_s)
+        if identity not in self._judged:
+            self._judged[identity] = self._descends(process.pid)
+        return self._judged[identity]
+
+    def _descends(self, pid: int) -> bool:
+        """Whether it is one of the run's processes, or was started by one."""
+        if pid in self._pids:
+            return True
+        try:
+            if os.getpgid(pid) in self._pids:
+                return True
+            return any(parent.pid in self._pids for parent in psutil.Process(pid).parents())
+        except (OSError, psutil.Error):
+            return False  # it ended meanwhile, or is in another pid namespace
