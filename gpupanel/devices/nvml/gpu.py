@@ -24,6 +24,7 @@ _MEMORY_CLOCK: Final = questions.clock_mhz(pynvml.NVML_CLOCK_MEM)
 _FANS: Final = tuple(questions.one_fan_percent(fan) for fan in range(questions.MOST_FANS))
 _ECC_CORRECTED: Final = questions.ecc_errors(pynvml.NVML_MEMORY_ERROR_TYPE_CORRECTED)
 _ECC_UNCORRECTED: Final = questions.ecc_errors(pynvml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED)
+_MIG_MODE: Final = "MIG mode"
 # The newer version first; drivers before 510 have only the older.
 _PROCESS_LISTS: Final = tuple(
     (
@@ -115,9 +116,14 @@ class NvmlGpu:
 
     # What moves slowly: every few seconds is often enough.
 
+    @property
+    def can_be_partitioned(self) -> bool:
+        """Whether the GPU may be in MIG mode some time; known once its mode was asked for."""
+        return _MIG_MODE not in self._never
+
     def is_partitioned(self) -> bool:
         """Whether the GPU is in MIG mode; ``False`` also where it does not tell."""
-        return self._ask("MIG mode", questions.is_in_mig_mode) or False
+        return self._ask(_MIG_MODE, questions.is_in_mig_mode) or False
 
     def mig_instances(self) -> "tuple[NvmlGpu, ...]":
         """The instances of a GPU in MIG mode that are there now; they come and go."""
