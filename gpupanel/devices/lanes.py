@@ -114,12 +114,15 @@ class Lanes:
                 return walker.leave()
             # A thread that a busy machine has not woken yet is waited for.
             self._road.changed.wait(max(left_s, 0.01))
+        self._rest(walker)
+        return []
+
+    def _rest(self, walker: "_Walker") -> None:
+        """Keep one thread for the next walk; a second was needed only by a step that walks."""
         if self._idle is None and not self._road.is_closed:
             self._idle = walker
         else:
-            # A second one was needed only by a step that walks itself.
             walker.leave()
-        return []
 
     def _new_walker(self, steps: list[Step]) -> "_Walker":
         walker = _Walker(self._road)

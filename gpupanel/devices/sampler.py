@@ -2,39 +2,76 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
-from gpupanel.devices.gpu_processes import ProcessNames, merged
-from gpupanel.devices.gpu_roster import GpuRoster, KnownGpu
-from gpupanel.devices.host import Host
-from gpupanel.devices.nvml import DriverGoneError, GpuLostError, NvmlGpu
+from gpupanel.devices.gpu_processes import ProcessNames
+from gpupanel.devices.gpu_reader import GpuReader
+from gpupanel.devices.gpu_roster import GpuRoster
+from gpupanel.devices.host import Host, disk_reading
+from gpupanel.devices.known_gpus import KnownGpu
+from gpupanel.devices.lanes import Lanes, Step
+from gpupanel.devices.nvml import DriverGoneError, GpuLostError
 from gpupanel.domain.device import DeviceInventory
-from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, DeviceState, TelemetrySample
+from gpupanel.domain.telemetry import DeviceReading, DeviceState, DiskReading, TelemetrySample
+
+PATIENT_S: Final = 10.0
+"""How long to wait for slow drivers where one asks only once; one that must load takes seconds."""
+
+_CLOSE_WAIT_S: Final = 0.5
+_LOOK: Final = "look"
+_DISK: Final = "disk"
+_NO_ANSWER: Final = (
+    "The NVIDIA driver has not answered yet. If it never does, restart the machine and look into "
+    "the kernel's log."
+)
 
 
 class DeviceSampler:
     """The devices of this machine and what they report: GPUs in PCI bus order, then the CPU.
 
     Never raises for a sick device: a GPU that stopped answering has the state ``LOST``, a reading
-    that cannot be had is ``None``. Works without a driver, and notices one that comes. A call
-    lasts as long as the driver takes (half a second on some), so call from a worker, always from
-    the same thread.
+    that cannot be had is ``None``. Works without a driver, and notices one that comes.
+
+    The driver is asked in a thread of the sampler's own. A GPU, a driver or a disk that answers
+    slowly or never holds up neither the others nor, after the first look, the caller for long:
+    its last reading is repeated with its age. Call always from the same thread.
     """
 
     def __init__(
-        self, roster: GpuRoster | None = None, clock: Callable[[], float] = time.time
+        self,
+        roster: GpuRoster | None = None,
+        clock: Callable[[], float] = time.time,
+        folder: Path | None = None,
+        *,
+        lanes: Lanes | None = None,
+        wait_s: float = 0.0,
     ) -> None:
         """Cheap, a millisecond: the driver is first asked by :meth:`inventory` or :meth:`sample`.
 
         Args:
             roster: The GPUs.
             clock: Seconds since the epoch (UTC).
+            folder: Of which a sample tells how full its disk is.
+            lanes: The threads in which the driver is asked; closed with the sampler.
+            wait_s: How long a sample waits for what is slow; :data:`PATIENT_S` where one asks
+                only once.
         """
-        self._roster = roster or GpuRoster()
+        self._lanes = lanes or Lanes()
+        self._roster = roster or GpuRoster(walk=self._lanes.walk)
+        self._clock = clock
+        self._folder = folder
+        self._wait_s = wait_s
         self._host = Host()
         self._names = ProcessNames()
-        self._clock = clock
+        self._readers: dict[str, GpuReader] = {}
+        self._lost: frozenset[str] = frozenset()
+        self._inventory: DeviceInventory | None = None
+        self._disk: DiskReading | None = None
+        self._is_first_look = True
+        self._is_closed = False
 
     def __enter__(self) -> Self:
         return self
@@ -48,52 +85,108 @@ class DeviceSampler:
         self.close()
 
     def close(self) -> None:
-        """Let the driver go."""
+        """Let the driver go and end the threads that ask it, which takes 1.5 s at most.
+
+        A thread whose call has not come back until then is left behind: it asks nothing more,
+        and NVML is let go when its call comes back.
+        """
+        self._is_closed = True
         self._roster.close()
+        self._lanes.close(_CLOSE_WAIT_S)
 
     def inventory(self) -> DeviceInventory:
-        """Every device seen since the start, with what does not change about it."""
-        self._roster.look()
-        problem = self._roster.problem
-        return DeviceInventory(
+        """Every device seen since the start, with what does not change about it.
+
+        The first time it waits up to :data:`PATIENT_S` for GPUs that answer slowly; later ones
+        are in the list as soon as they have answered. The same object until something changed.
+        """
+        self._look()
+        inventory = DeviceInventory(
             driver=self._roster.driver,
             devices=(*(gpu.device for gpu in self._roster.gpus), self._host.device),
-            problem=None if problem is None else f"{problem.message} {problem.hint}",
+            links=self._roster.links,
+            problem=self._problem(),
         )
+        if inventory != self._inventory:
+            self._inventory = inventory
+        return self._inventory
 
     def sample(self) -> TelemetrySample:
         """What every device reports now."""
-        self._roster.look()
-        gpus = tuple(self._gpu_reading(gpu) for gpu in self._roster.gpus)
+        self._look()
+        since_s = time.monotonic()
+        self._lanes.walk(self._reading_steps())
+        if self._wait_s:
+            self._lanes.settle(self._wait_s)
+        self._take_failures()
+        gpus = tuple(self._reading(gpu, since_s) for gpu in self._roster.gpus)
+        self._lost = frozenset(gpu.key for gpu in gpus if gpu.state is DeviceState.LOST)
         self._names.forget_others(process.pid for gpu in gpus for process in gpu.processes)
-        return TelemetrySample(time_s=self._clock(), readings=(*gpus, self._host.read()))
+        return TelemetrySample(
+            time_s=self._clock(), readings=(*gpus, self._host.read()), disk=self._disk
+        )
 
-    def _gpu_reading(self, gpu: KnownGpu) -> DeviceReading:
-        if gpu.nvml is not None:
-            try:
-                return self._read(gpu.device.key, gpu.nvml)
-            except GpuLostError:
+    def _look(self) -> None:
+        self._lanes.walk([Step(_LOOK, self._look_at_the_driver)])
+        if self._is_first_look:
+            self._is_first_look = False
+            self._lanes.settle(PATIENT_S)
+
+    def _look_at_the_driver(self) -> None:
+        self._roster.look()
+        if self._is_closed:
+            # It was opened while nobody waited any more.
+            self._roster.close()
+
+    def _problem(self) -> str | None:
+        problem = self._roster.problem
+        if problem is not None:
+            return f"{problem.message} {problem.hint}"
+        is_waiting = self._roster.driver is None and self._lanes.is_busy(_LOOK)
+        return _NO_ANSWER if is_waiting and not self._roster.gpus else None
+
+    def _reading_steps(self) -> list[Step]:
+        steps = []
+        for gpu in self._roster.gpus:
+            if gpu.nvml is None:
+                continue
+            key = gpu.device.key
+            reader = self._readers.get(key)
+            if reader is None or reader.nvml is not gpu.nvml:
+                reader = GpuReader(key, gpu.nvml, self._names, before=reader)
+                self._readers[key] = reader
+            steps.append(Step(reader.nvml, reader.read))
+        if self._folder is not None:
+            steps.append(Step(_DISK, partial(self._look_at_the_disk, self._folder)))
+        return steps
+
+    def _look_at_the_disk(self, folder: Path) -> None:
+        self._disk = disk_reading(folder)
+
+    def _take_failures(self) -> None:
+        gone: DriverGoneError | None = None
+        for gpu in self._roster.gpus:
+            reader = self._readers.get(gpu.device.key)
+            if gpu.nvml is None or reader is None or reader.nvml is not gpu.nvml:
+                continue
+            if isinstance(reader.failure, GpuLostError):
                 self._roster.lose(gpu)
-            except DriverGoneError as gone:
-                self._roster.driver_gone(gone)
-        return DeviceReading(
-            key=gpu.device.key,
-            state=DeviceState.LOST,
-            memory_total_mib=gpu.device.memory_total_mib,
-        )
+            elif reader.failure is not None:
+                gone = reader.failure
+        if gone is not None:
+            # One that is looking finds it out itself.
+            self._lanes.walk([Step(_LOOK, partial(self._roster.driver_gone, gone))])
 
-    def _read(self, key: str, nvml: NvmlGpu) -> DeviceReading:
-        memory = nvml.memory()
+    def _reading(self, gpu: KnownGpu, since_s: float) -> DeviceReading:
+        key = gpu.device.key
+        reader = self._readers.get(key)
+        # While the driver is opened anew no GPU answers, and none is lost for that.
+        is_between = self._lanes.is_busy(_LOOK) and key not in self._lost
+        if reader is not None and (gpu.nvml is not None or (is_between and not reader.is_lost)):
+            return reader.reading(since_s)
+        if gpu.nvml is not None:
+            # Listed this very moment.
+            return DeviceReading(key=key, memory_total_mib=gpu.device.memory_total_mib)
         return DeviceReading(
-            key=key,
-            memory_used_mib=None if memory is None else memory.used_mib,
-            memory_free_mib=None if memory is None else memory.free_mib,
-            memory_total_mib=None if memory is None else memory.total_mib,
-            gpu_utilization_percent=nvml.utilization_percent(),
-            temperature_c=nvml.temperature_c(),
-            power_w=nvml.power_w(),
-            processes=self._processes(nvml),
+            key=key, state=DeviceState.LOST, memory_total_mib=gpu.device.memory_total_mib
         )
-
-    def _processes(self, nvml: NvmlGpu) -> tuple[DeviceProcess, ...]:
-        return tuple(self._names.named(process) for process in merged(nvml.process_lists()))

@@ -132,12 +132,10 @@ def test_that_processes_are_merged_by_pid_and_named(
         )
     )
 
-    assert _reading(sampler, RTX_4090.uuid).processes == (
-        DeviceProcess(
-            pid=me, name=psutil.Process().name(), user=getpass.getuser(), memory_used_mib=1_000
-        ),
-        DeviceProcess(pid=gone, memory_used_mib=0),
-    )
+    mine, other = _reading(sampler, RTX_4090.uuid).processes
+    assert (mine.pid, mine.memory_used_mib, mine.is_mine) == (me, 1_000, True)
+    assert (mine.name, mine.user) == (psutil.Process().name(), getpass.getuser())
+    assert other == DeviceProcess(pid=gone, memory_used_mib=0)
 
 
 def test_that_a_lost_gpu_is_shown_lost_while_others_go_on_and_comes_back(

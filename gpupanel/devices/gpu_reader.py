@@ -1,0 +1,133 @@
+"""Reads one GPU, and remembers what it said last."""
+
+import time
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from gpupanel.devices.gpu_processes import ProcessNames, merged
+from gpupanel.devices.nvml import DriverGoneError, GpuLostError, NvmlGpu
+from gpupanel.domain.telemetry import DeviceReading
+
+SLOW_FACTS_INTERVAL_S: Final = 10.0
+"""How often to ask for what hardly ever changes: power limit, memory errors, retired pages."""
+
+
+class _SlowFacts(NamedTuple):
+    asked_s: float
+    power_limit_w: float | None
+    ecc_corrected: int | None
+    ecc_uncorrected: int | None
+    retired_pages: int | None
+
+
+class GpuReader:
+    """One GPU as it answers while the driver stays.
+
+    :meth:`read` may be held up by the driver, so it may be called in another thread; all else
+    answers at once.
+
+    Attributes:
+        nvml: The way to its readings.
+        last: What it said last, with the time when it was asked for it by the clock.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        nvml: NvmlGpu,
+        names: ProcessNames,
+        clock: Callable[[], float] = time.monotonic,
+        before: "GpuReader | None" = None,
+    ) -> None:
+        """Asks nothing.
+
+        Args:
+            key: Of the physical device.
+            nvml: The way to its readings.
+            names: Names its processes.
+            clock: Seconds that only grow.
+            before: Read the same GPU until the driver was opened anew; what it said last is told
+                until the GPU answers again.
+        """
+        self.nvml = nvml
+        self._key = key
+        self._names = names
+        self._clock = clock
+        self.last = (clock(), DeviceReading(key=key))
+        if before is not None and not before.is_lost:
+            self.last = before.last
+        self._slow_facts: _SlowFacts | None = None
+        self._failure: GpuLostError | DriverGoneError | None = None
+
+    @property
+    def failure(self) -> GpuLostError | DriverGoneError | None:
+        """Why it does not answer any more; ``None`` while it does."""
+        return self._failure
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether this GPU alone does not answer any more."""
+        return isinstance(self._failure, GpuLostError)
+
+    def reading(self, since_s: float) -> DeviceReading:
+        """What it said last.
+
+        Args:
+            since_s: What was asked for since then counts as of now, by the clock; what is older
+                says how old it is.
+        """
+        read_s, reading = self.last
+        if read_s >= since_s:
+            return reading
+        return reading.model_copy(update={"age_s": round(self._clock() - read_s, 2)})
+
+    def read(self) -> None:
+        """Ask it for everything; what it says is kept."""
+        begun_s = self._clock()
+        try:
+            reading = self._ask(begun_s)
+        except (GpuLostError, DriverGoneError) as failure:
+            self._failure = failure
+            return
+        # As old as the first of its answers. Assigned at once: nobody sees half of it.
+        self.last = (begun_s, reading)
+
+    def _ask(self, now_s: float) -> DeviceReading:
+        nvml = self.nvml
+        memory = nvml.memory()
+        utilization = nvml.utilization()
+        slow = self._asked_slowly(now_s)
+        return DeviceReading(
+            key=self._key,
+            memory_used_mib=None if memory is None else memory.used_mib,
+            memory_free_mib=None if memory is None else memory.free_mib,
+            memory_total_mib=None if memory is None else memory.total_mib,
+            memory_reserved_mib=None if memory is None else memory.reserved_mib,
+            gpu_utilization_percent=utilization.gpu_percent,
+            memory_utilization_percent=utilization.memory_percent,
+            temperature_c=nvml.temperature_c(),
+            power_w=nvml.power_w(),
+            power_limit_w=slow.power_limit_w,
+            fan_percent=nvml.fan_percent(),
+            clock_mhz=nvml.clock_mhz(),
+            memory_clock_mhz=nvml.memory_clock_mhz(),
+            throttle_reasons=nvml.throttle_reasons(),
+            pcie_generation=nvml.pcie_generation(),
+            pcie_width=nvml.pcie_width(),
+            ecc_corrected=slow.ecc_corrected,
+            ecc_uncorrected=slow.ecc_uncorrected,
+            retired_pages=slow.retired_pages,
+            processes=tuple(self._names.named(process) for process in merged(nvml.process_lists())),
+        )
+
+    def _asked_slowly(self, now_s: float) -> _SlowFacts:
+        known = self._slow_facts
+        if known is None or now_s - known.asked_s >= SLOW_FACTS_INTERVAL_S:
+            known = self._slow_facts = _SlowFacts(
+                asked_s=now_s,
+                power_limit_w=self.nvml.power_limit_w(),
+                ecc_corrected=self.nvml.ecc_corrected(),
+                ecc_uncorrected=self.nvml.ecc_uncorrected(),
+                retired_pages=self.nvml.retired_pages(),
+            )
+        return known

@@ -1,0 +1,175 @@
+"""What is slow is left to a thread of its own, and the rest goes on."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import pytest
+
+from gpupanel.devices.lanes import Lanes, Step
+
+PATIENCE_S = 0.05
+LONG_S = 20.0
+
+
+class Driver:
+    """Work that a test may hold up, and in which threads it was done."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+        self.threads: dict[str, int] = {}
+        self.gates: dict[str, threading.Event] = {}
+        self.pauses_s: dict[str, float] = {}
+
+    def hold_up(self, name: str) -> threading.Event:
+        self.gates[name] = threading.Event()
+        return self.gates[name]
+
+    def step(self, name: str) -> Step:
+        return Step(name, partial(self._work, name))
+
+    def steps(self, names: str) -> list[Step]:
+        return [self.step(name) for name in names]
+
+    def _work(self, name: str) -> None:
+        self.threads[name] = threading.get_ident()
+        if name in self.gates:
+            self.gates[name].wait(LONG_S)
+        time.sleep(self.pauses_s.get(name, 0.0))
+        self.done.append(name)
+
+
+@pytest.fixture
+def driver() -> Iterator[Driver]:
+    driver = Driver()
+    yield driver
+    for gate in driver.gates.values():
+        gate.set()
+
+
+@pytest.fixture
+def lanes(driver: Driver) -> Iterator[Lanes]:
+    lanes = Lanes(PATIENCE_S)
+    yield lanes
+    for gate in driver.gates.values():
+        gate.set()
+    assert lanes.close(LONG_S)
+    assert lanes.thread_count == 0
+
+
+def eventually(holds: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + LONG_S
+    while not holds() and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return holds()
+
+
+def test_that_quick_steps_are_taken_in_order_by_one_thread_that_stays(
+    lanes: Lanes, driver: Driver
+) -> None:
+    for _ in range(3):
+        lanes.walk(driver.steps("abc"))
+
+    assert driver.done == list("abcabcabc")
+    assert len(set(driver.threads.values())) == 1
+    assert threading.get_ident() not in driver.threads.values()
+    assert lanes.thread_count == 1
+
+
+def test_that_a_step_that_is_held_up_does_not_hold_up_the_others(
+    lanes: Lanes, driver: Driver
+) -> None:
+    driver.hold_up("b")
+    began = time.monotonic()
+    lanes.walk(driver.steps("abc"))
+
+    assert driver.done == ["a", "c"]
+    assert PATIENCE_S <= time.monotonic() - began < LONG_S / 4
+    assert lanes.is_busy("b")
+    assert not lanes.is_busy("c")
+
+
+def test_that_a_step_under_way_is_not_begun_again(lanes: Lanes, driver: Driver) -> None:
+    gate = driver.hold_up("b")
+    for _ in range(3):
+        lanes.walk(driver.steps("abc"))
+    assert driver.done == list("ac") * 3
+    assert lanes.thread_count == 2
+
+    gate.set()
+    assert lanes.settle(LONG_S)
+    assert driver.done.count("b") == 1
+
+
+def test_that_a_slow_step_is_not_waited_for_again_until_it_is_quick(
+    lanes: Lanes, driver: Driver
+) -> None:
+    driver.pauses_s["b"] = 2 * PATIENCE_S
+    lanes.walk(driver.steps("ab"))
+    assert lanes.settle(LONG_S)
+
+    # Now in a lane: the walk waits only for the quick one.
+    gate = driver.hold_up("b")
+    lanes.walk(driver.steps("ba"))
+    assert driver.done == ["a", "b", "a"]
+    assert lanes.is_busy("b")
+
+    driver.pauses_s.clear()
+    driver.gates.clear()
+    gate.set()
+    assert lanes.settle(LONG_S)
+    lanes.walk(driver.steps("ba"))
+    assert lanes.settle(LONG_S)
+    lanes.walk(driver.steps("ba"))
+    assert driver.done[-2:] == ["b", "a"]
+    assert eventually(lambda: lanes.thread_count == 1)
+
+
+def test_that_several_slow_steps_are_held_up_side_by_side(lanes: Lanes, driver: Driver) -> None:
+    for name in "abcd":
+        driver.hold_up(name)
+    lanes.walk(driver.steps("abcde"))
+
+    assert driver.done == ["e"]
+    assert lanes.thread_count == 5
+    assert not lanes.settle(0.01)
+    for gate in driver.gates.values():
+        gate.set()
+    assert lanes.settle(LONG_S)
+    assert sorted(driver.done) == list("abcde")
+
+
+def test_that_a_step_may_walk_itself(lanes: Lanes, driver: Driver) -> None:
+    driver.hold_up("y")
+    lanes.walk([Step("x", lambda: lanes.walk(driver.steps("yz"))), driver.step("a")])
+    assert lanes.settle(0.0) is False
+    assert eventually(lambda: sorted(driver.done) == ["a", "z"])
+
+
+def test_that_after_closing_nothing_begins_and_no_thread_stays(driver: Driver) -> None:
+    lanes = Lanes(PATIENCE_S)
+    gate = driver.hold_up("b")
+    lanes.walk(driver.steps("abc"))
+
+    assert not lanes.close(timeout_s=0.02)
+    lanes.walk(driver.steps("ad"))
+    assert driver.done == ["a", "c"]
+    gate.set()
+    assert lanes.close(LONG_S)
+    assert lanes.thread_count == 0
+
+
+def test_that_closing_drops_what_waits_behind_a_step_in_hand(driver: Driver) -> None:
+    lanes = Lanes(LONG_S)
+    gate = driver.hold_up("a")
+    walk = threading.Thread(target=lanes.walk, args=(driver.steps("ab"),))
+    walk.start()
+    assert eventually(lambda: "a" in driver.threads)
+
+    lanes.close(timeout_s=0.0)
+    gate.set()
+    walk.join(LONG_S)
+
+    assert lanes.close(LONG_S)
+    assert driver.done == ["a"]
