@@ -1,0 +1,155 @@
+"""What TensorFlow answers to a plan, by its lists of devices and by its own log."""
+
+import pytest
+
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.planning.prepare import prepare
+from tests.fakes.devices import CPU_ONLY
+from tests.unit.trainer.gpu_cases import BUSES, GPUS, Answers, Cases, ask, case, started
+
+pytestmark = pytest.mark.tensorflow
+
+WHOLE = ("growth", "growth")
+
+
+def cases() -> Cases:
+    """What TensorFlow may make of two whole GPUs, and of others."""
+    whole = started(WHOLE)
+    instances = tuple(
+        gpu.model_copy(update={"parent_key": "GPU-9", "pci_bus_id": "00000000:01:00.0"})
+        for gpu in GPUS[:2]
+    )
+    nowhere = tuple(gpu.model_copy(update={"pci_bus_id": None}) for gpu in GPUS)
+    cpus = Profile(
+        devices=DeviceSettings(visible=("cpu",), cpu_replicas=2),
+        strategy=StrategySettings(kind=StrategyKind.MIRRORED),
+    )
+    on_cpu = prepare(cpus, CPU_ONLY).plan
+    assert on_cpu is not None
+    of_instances = started(WHOLE, StrategyKind.MULTI_WORKER, instances)
+    return {
+        "whole": case(whole),
+        "split": case(started(("split", "limit"))),
+        "silent": case(whole, in_silence=True),
+        "a log of another process": case(whole, log="/dev/null"),
+        "other way round": case(whole, buses=BUSES[1::-1]),
+        "another machine's": case(whole, buses=[BUSES[0], "0000:07:00.0"]),
+        "instance 0": case(of_instances, 0, buses=[BUSES[0]]),
+        "instance 1": case(of_instances, 1, buses=[BUSES[0]]),
+        "places unknown": case(started(WHOLE, gpus=nowhere)),
+        "more seen": case(started(("growth",)), gpus=3, buses=BUSES),
+        "one seen": case(whole, gpus=1),
+        "none seen": case(whole, gpus=0),
+        "one made": case(whole, made=1),
+        "one left out": case(
+            whole,
+            gpus=1,
+            left_out=f"Ignoring visible gpu device (device: 0, name: NVIDIA H0, pci bus id: "
+            f"{BUSES[0]}, compute capability: 3.5) with Cuda compute capability 3.5. The minimum "
+            "required Cuda capability is 5.0.",
+        ),
+        "processor": case(on_cpu, gpus=0),
+    }
+
+
+@pytest.fixture(scope="module")
+def tensorflow(tmp_path_factory: pytest.TempPathFactory) -> Answers:
+    """What it answers in each case."""
+    return ask(cases(), tmp_path_factory.mktemp("run"))
+
+
+def test_that_gpus_that_the_plan_does_not_use_stay_hidden(tensorflow: Answers) -> None:
+    assert tensorflow["more seen"]["visible"] == "0"
+    assert [each["name"] for each in tensorflow["more seen"]["answers"]] == [
+        "/device:GPU:0",
+        "/device:CPU:0",
+    ]
+
+
+def test_that_what_tensorflow_says_in_its_log_is_told(tensorflow: Answers) -> None:
+    first, second, cpu = tensorflow["whole"]["answers"]
+    assert first == {
+        "name": "/device:GPU:0",
+        "device_key": "GPU-0",
+        "memory_limit_mib": None,
+        "memory_taken_mib": 20_000,
+        "pci_bus_id": BUSES[0],
+        "is_as_planned": True,
+    }
+    assert (second["device_key"], second["pci_bus_id"]) == ("GPU-1", BUSES[1])
+    assert (cpu["name"], cpu["device_key"]) == ("/device:CPU:0", "cpu")
+    assert (cpu["memory_taken_mib"], cpu["is_as_planned"]) == (None, None)
+
+
+def test_that_each_part_of_a_split_gpu_has_its_limit_and_its_place(tensorflow: Answers) -> None:
+    answers = [
+        (each["device_key"], each["memory_limit_mib"], each["memory_taken_mib"], each["pci_bus_id"])
+        for each in tensorflow["split"]["answers"][:3]
+    ]
+    assert answers == [
+        ("GPU-0", 2048, 2048, BUSES[0]),
+        ("GPU-0", 1024, 1024, BUSES[0]),
+        ("GPU-1", 4096, 4096, BUSES[1]),
+    ]
+
+
+@pytest.mark.parametrize("name", ["silent", "a log of another process"])
+def test_that_what_tensorflow_does_not_say_stays_unknown(tensorflow: Answers, name: str) -> None:
+    told = tensorflow[name]
+    assert "problem" not in told
+    for answer in told["answers"]:
+        assert (answer["memory_taken_mib"], answer["pci_bus_id"]) == (None, None)
+        assert answer["is_as_planned"] is None
+
+
+def test_that_a_plan_without_places_leaves_it_open_which_gpu_is_meant(tensorflow: Answers) -> None:
+    first = tensorflow["places unknown"]["answers"][0]
+    assert (first["pci_bus_id"], first["is_as_planned"]) == (BUSES[0], None)
+
+
+def test_that_the_instances_of_a_gpu_are_where_their_gpu_is(tensorflow: Answers) -> None:
+    for name, key in (("instance 0", "GPU-0"), ("instance 1", "GPU-1")):
+        first = tensorflow[name]["answers"][0]
+        assert (first["device_key"], first["is_as_planned"]) == (key, True)
+
+
+def test_that_a_run_on_another_gpu_than_planned_ends_and_names_both(tensorflow: Answers) -> None:
+    told = tensorflow["other way round"]
+    assert [answer["is_as_planned"] for answer in told["answers"][:2]] == [False, False]
+    problem = told["problem"]
+    assert problem["code"] == "device_is_another"
+    assert problem["message"] == (
+        "TensorFlow means NVIDIA H1 (PCI bus 0000:41:00.0) by /device:GPU:0, but the plan means "
+        "NVIDIA H0 (PCI bus 00000000:01:00.0)."
+    )
+    assert "GPU:1" in problem["detail"]
+    assert (
+        "the GPU at PCI bus 0000:07:00.0" in tensorflow["another machine's"]["problem"]["message"]
+    )
+
+
+def test_that_gpus_which_tensorflow_does_not_take_are_told(tensorflow: Answers) -> None:
+    problems = {
+        name: tensorflow[name]["problem"]
+        for name in ("one seen", "none seen", "one made", "one left out")
+    }
+    assert [problem["code"] for problem in problems.values()] == [
+        "device_not_seen_by_tensorflow",
+        "device_not_seen_by_tensorflow",
+        "logical_device_missing",
+        "device_not_seen_by_tensorflow",
+    ]
+    assert "only 1 of the planned GPUs" in problems["one seen"]["message"]
+    assert "sees no GPU" in problems["none seen"]["message"]
+    assert "NVIDIA H1" in problems["one made"]["message"]
+    assert "leaves NVIDIA H0 out" in problems["one left out"]["message"]
+    assert "minimum required Cuda capability is 5.0" in problems["one left out"]["message"]
+
+
+def test_that_logical_cpus_are_the_processor(tensorflow: Answers) -> None:
+    answers = tensorflow["processor"]["answers"]
+    assert [(each["name"], each["device_key"]) for each in answers] == [
+        ("/device:CPU:0", "cpu"),
+        ("/device:CPU:1", "cpu"),
+    ]
