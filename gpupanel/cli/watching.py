@@ -2,6 +2,7 @@
 
 import time
 
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
     Progress,
@@ -13,12 +14,20 @@ from rich.progress import (
 
 from gpupanel.cli.telling import progress as console
 from gpupanel.cli.telling import tell_problems
-from gpupanel.domain.events import EpochDone, Event, ProblemReported, RunRestarted
+from gpupanel.domain.events import (
+    EpochDone,
+    Event,
+    MemoryReturned,
+    ProblemReported,
+    RunRestarted,
+)
+from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.follower import RunFollower
 from gpupanel.runs.history import summarize_run
+from gpupanel.runs.memory_words import returned_words
 from gpupanel.runs.requests import ask, end_now
 from gpupanel.runs.status import RunStage, RunStatus
 
@@ -105,6 +114,9 @@ class _Watcher:
             console.print(f"Started again from its last checkpoint (attempt {event.attempt}).")
         elif isinstance(event, ProblemReported) and not event.problem.is_error:
             tell_problems([event.problem])
+        elif isinstance(event, MemoryReturned):
+            words = returned_words(event, _device_names(self._layout))
+            console.print(escape(words), highlight=False)
 
     def _look_for_supervisor(self) -> None:
         summary = summarize_run(self._layout)
@@ -139,3 +151,11 @@ class _Watcher:
             speed = status.examples_per_second or 0.0
             words = f"{done:,} of {total:,} examples  {speed:,.0f} examples/s"
         self.bar.update(self._task, description=words, completed=done, total=total)
+
+
+def _device_names(layout: RunLayout) -> dict[str, str]:
+    try:
+        plan = LaunchPlan.model_validate_json(layout.plan.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {device.key: device.name for device in plan.devices}

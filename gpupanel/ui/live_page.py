@@ -5,11 +5,14 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
+from gpupanel.domain.events import MemoryReturned
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.follower import FollowedRun
+from gpupanel.runs.memory_words import returned_words
 from gpupanel.runs.status import RunStatus
+from gpupanel.ui.device_faces import DeviceFaces
 from gpupanel.ui.panels.evaluation_panel import EvaluationPanel
 from gpupanel.ui.panels.live_panel import LivePanel
 from gpupanel.ui.panels.log_panel import LogPanel
@@ -87,6 +90,7 @@ class LivePage(QWidget):
         self.banner.setRun(layout.name, "")
         self.banner.setProblem(None)
         self.banner.setStory("")
+        self.banner.setMemory("")
         self._show_devices()
         self._show_ways_on()
 
@@ -118,7 +122,21 @@ class LivePage(QWidget):
         self.parts.setStatus(status)
         self.banner.setStory(restart_words(status))
         self.banner.setProblem(_problem_to_tell(status), status.log_tail)
+        self._show_memory(status.memory_returned)
         self._show_ways_on()
+
+    def _show_memory(self, returned: MemoryReturned | None) -> None:
+        if returned is None:
+            self.banner.setMemory("")
+            return
+        names = {} if self._plan is None else {each.key: each.name for each in self._plan.devices}
+        faces = DeviceFaces(self._session.inventory)
+        labels = {
+            device.device_key: faces.label(device.device_key, names.get(device.device_key, ""))
+            for device in returned.devices
+        }
+        is_held = any(device.still_held_mib for device in returned.devices)
+        self.banner.setMemory(returned_words(returned, labels), is_held=is_held)
 
     @Slot()
     def _show_ways_on(self) -> None:

@@ -105,3 +105,16 @@ def test_that_a_restart_is_told_in_a_line_of_its_own(banner):
     assert story.text() == "↻ Restarted from step 120: worker 1 was killed by signal 9."
     banner.setStory("")
     assert not story.isVisible()
+
+
+def test_that_what_became_of_the_memory_is_told_below(banner):
+    label = banner.findChild(QLabel, "run_memory")
+    assert not label.isVisible()
+    banner.setMemory("21.3 GiB freed in 1.2 s.")
+    assert label.isVisible()
+    assert label.text() == "21.3 GiB freed in 1.2 s."
+    banner.setMemory("2.0 GiB did not come back.", is_held=True)
+    assert label.text() == "! 2.0 GiB did not come back."
+    assert label.property("tone") == "warning"
+    banner.setMemory("")
+    assert not label.isVisible()

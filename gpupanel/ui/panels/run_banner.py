@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLay
 from gpupanel.domain.problem import Problem
 from gpupanel.ui.run_actions import RunActions
 from gpupanel.ui.widgets.tips import wrapped
+from gpupanel.ui.widgets.tone import Tone, set_tone
 
 
 class RunBanner(QFrame):
@@ -31,6 +32,15 @@ class RunBanner(QFrame):
         self._story = _text(self, "")
         self._story.setObjectName("run_story")
         self._story.setWordWrap(True)
+        self._memory = _text(self, "", tone="muted")
+        self._memory.setObjectName("run_memory")
+        self._memory.setWordWrap(True)
+        self._memory.setToolTip(
+            wrapped(
+                "TensorFlow gives GPU memory back only when its process ends. The run's GPUs were "
+                "watched after that until it was back."
+            )
+        )
         self._message = _text(self, "", tone="error")
         self._message.setObjectName("run_problem")
         self._hint = _text(self, "")
@@ -85,6 +95,17 @@ class RunBanner(QFrame):
         self._story.setText(f"↻ {words}" if words else "")
         self._story.setVisible(bool(words))
 
+    def setMemory(self, words: str, *, is_held: bool = False) -> None:
+        """Say what became of the GPU memory that the run held.
+
+        Args:
+            words: Empty: it held none, or goes on.
+            is_held: Some of it did not come back.
+        """
+        self._memory.setText(f"! {words}" if is_held else words)
+        set_tone(self._memory, Tone.WARNING if is_held else Tone.MUTED)
+        self._memory.setVisible(bool(words))
+
     def setProblem(self, problem: Problem | None, log_tail: tuple[str, ...] = ()) -> None:
         """Say what ended the run, or what it complains about."""
         self._trouble.setVisible(problem is not None)
@@ -123,8 +144,10 @@ class RunBanner(QFrame):
         layout.addLayout(head)
         layout.addWidget(self._story)
         layout.addWidget(self._trouble)
+        layout.addWidget(self._memory)
         self._trouble.hide()
         self.setStory("")
+        self.setMemory("")
         self.setActions(RunActions())
         self._return.hide()
 

@@ -1,0 +1,61 @@
+"""What became of an ended run's GPU memory, in words."""
+
+from collections.abc import Mapping
+
+from gpupanel.domain.event_details import ReturnedMemory
+from gpupanel.domain.events import MemoryReturned
+from gpupanel.domain.telemetry import DeviceProcess
+
+_MIB_PER_GIB = 1024
+_MOST_HOLDERS = 3
+_UNSEEN = "who holds it cannot be seen from here"
+
+
+def returned_words(returned: MemoryReturned, names: Mapping[str, str]) -> str:
+    """One line: "21.3 GiB freed in 1.2 s", or how much did not come back and who holds it.
+
+    Args:
+        returned: What the supervisor saw.
+        names: Of the devices, by their keys; one that is not among them is told by its key.
+    """
+    held = [device for device in returned.devices if device.still_held_mib]
+    freed = sum(device.freed_mib for device in returned.devices)
+    told = []
+    if freed or not held:
+        each = ""
+        if len(returned.devices) > 1:
+            parts = (
+                f"{_name(device, names)} {_size(device.freed_mib)}" for device in returned.devices
+            )
+            each = f" ({', '.join(parts)})"
+        took = "" if held else f" in {returned.seconds:.1f} s"
+        told.append(f"{_size(freed)} freed{took}{each}")
+    told += [
+        f"{_size(device.still_held_mib)} of {_name(device, names)} did not come back within "
+        f"{returned.seconds:.1f} s: {_holders(device.holders)}"
+        for device in held
+    ]
+    return "; ".join(told) + "."
+
+
+def _name(device: ReturnedMemory, names: Mapping[str, str]) -> str:
+    return names.get(device.device_key, device.device_key)
+
+
+def _holders(holders: tuple[DeviceProcess, ...]) -> str:
+    if not holders:
+        return _UNSEEN
+    told = [_holder(process) for process in holders[:_MOST_HOLDERS]]
+    more = len(holders) - len(told)
+    return ", ".join([*told, f"{more} more"] if more else told)
+
+
+def _holder(process: DeviceProcess) -> str:
+    about = [f"process {process.pid}", *([process.user] if process.user else [])]
+    name = process.name or "an unknown program"
+    memory = process.memory_used_mib
+    return f"{name} ({', '.join(about)}) holds {'some' if memory is None else _size(memory)}"
+
+
+def _size(mib: int) -> str:
+    return f"{mib:,} MiB" if mib < _MIB_PER_GIB else f"{mib / _MIB_PER_GIB:,.1f} GiB"
