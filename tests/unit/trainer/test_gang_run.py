@@ -122,6 +122,13 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> RunLayout:
     return layout
 
 
+def test_that_each_worker_tells_its_devices(undisturbed: RunLayout) -> None:
+    told = [event for event in events_of(undisturbed) if isinstance(event, events.DevicesReady)]
+    assert sorted(event.process for event in told) == [0, 1]
+    for event in told:
+        assert [device.name for device in event.logical_devices] == ["/device:CPU:0"]
+
+
 def test_that_a_run_with_a_killed_worker_reaches_the_same_bits(
     undisturbed: RunLayout, runs_dir: Path
 ) -> None:

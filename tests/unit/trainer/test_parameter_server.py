@@ -16,6 +16,7 @@ import pytest
 from gpupanel.domain.data import DataCache
 from gpupanel.domain.events import (
     CheckpointSaved,
+    DevicesReady,
     EpochDone,
     Event,
     RunEnded,
@@ -122,6 +123,13 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, RunLayo
         for process in serving:
             process.kill()
             process.wait()
+
+
+def test_that_each_process_that_serves_tells_its_devices(runs: dict[str, RunLayout]) -> None:
+    told = [each for each in all_events(runs["learning"]) if isinstance(each, DevicesReady)]
+    assert sorted(event.process for event in told) == [1, 2, 3]
+    for event in told:
+        assert [device.name for device in event.logical_devices] == ["/device:CPU:0"]
 
 
 @pytest.mark.parametrize("name", list(EXAMPLES))

@@ -1,5 +1,7 @@
 """What TensorFlow answers to a plan, by its lists of devices and by its own log."""
 
+from pathlib import Path
+
 import pytest
 
 from gpupanel.domain.profile import DeviceSettings, Profile
@@ -11,9 +13,15 @@ from tests.unit.trainer.gpu_cases import BUSES, GPUS, Answers, Cases, ask, case,
 pytestmark = pytest.mark.tensorflow
 
 WHOLE = ("growth", "growth")
+FOREIGN = (
+    "I0000 00:00:1795252530.166748   30453 gpu_device.cc:2040] Created device /job:localhost/"
+    f"replica:0/task:0/device:GPU:0 with 999 MB memory:  -> device: 0, name: NVIDIA H2, "
+    f"pci bus id: {BUSES[2]}, compute capability: 9.0\n"
+)
+"""Of a process that is not asked."""
 
 
-def cases() -> Cases:
+def cases(foreign_log: Path) -> Cases:
     """What TensorFlow may make of two whole GPUs, and of others."""
     whole = started(WHOLE)
     instances = tuple(
@@ -32,7 +40,7 @@ def cases() -> Cases:
         "whole": case(whole),
         "split": case(started(("split", "limit"))),
         "silent": case(whole, in_silence=True),
-        "a log of another process": case(whole, log="/dev/null"),
+        "a log of another process": case(whole, log=str(foreign_log)),
         "other way round": case(whole, buses=BUSES[1::-1]),
         "another machine's": case(whole, buses=[BUSES[0], "0000:07:00.0"]),
         "instance 0": case(of_instances, 0, buses=[BUSES[0]]),
@@ -56,7 +64,10 @@ def cases() -> Cases:
 @pytest.fixture(scope="module")
 def tensorflow(tmp_path_factory: pytest.TempPathFactory) -> Answers:
     """What it answers in each case."""
-    return ask(cases(), tmp_path_factory.mktemp("run"))
+    folder = tmp_path_factory.mktemp("run")
+    foreign_log = folder / "trainer-1.log"
+    foreign_log.write_text(FOREIGN, encoding="utf-8")
+    return ask(cases(foreign_log), folder)
 
 
 def test_that_gpus_that_the_plan_does_not_use_stay_hidden(tensorflow: Answers) -> None:
