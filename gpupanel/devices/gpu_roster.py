@@ -95,6 +95,11 @@ class GpuRoster:
         """How the GPUs are connected, for each pair of which it is known."""
         return self._gpus.links()
 
+    @property
+    def is_introducing(self) -> bool:
+        """Whether GPUs that answer slowly are still being asked who they are."""
+        return self._introductions > 0
+
     def look(self) -> None:
         """See what came and went, if :data:`LOOK_INTERVAL_S` has passed since the last look.
 

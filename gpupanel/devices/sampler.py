@@ -13,7 +13,7 @@ from gpupanel.devices.gpu_roster import GpuRoster
 from gpupanel.devices.host import Host, disk_reading
 from gpupanel.devices.known_gpus import KnownGpu
 from gpupanel.devices.lanes import Lanes, Step
-from gpupanel.devices.nvml import DriverGoneError, GpuLostError
+from gpupanel.devices.nvml import GpuLostError
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, DiskReading, TelemetrySample
 
@@ -21,6 +21,8 @@ PATIENT_S: Final = 10.0
 """How long to wait for slow drivers where one asks only once; one that must load takes seconds."""
 
 _CLOSE_WAIT_S: Final = 0.5
+_REOPENING_S: Final = 1.5
+"""A GPU that is out of the list for longer while the driver is opened anew counts as lost."""
 _LOOK: Final = "look"
 _DISK: Final = "disk"
 _NO_ANSWER: Final = (
@@ -67,6 +69,7 @@ class DeviceSampler:
         self._host = Host()
         self._names = ProcessNames()
         self._readers: dict[str, GpuReader] = {}
+        self._listed_s: dict[str, float] = {}
         self._lost: frozenset[str] = frozenset()
         self._inventory: DeviceInventory | None = None
         self._disk: DiskReading | None = None
@@ -151,6 +154,7 @@ class DeviceSampler:
             if gpu.nvml is None:
                 continue
             key = gpu.device.key
+            self._listed_s[key] = time.monotonic()
             reader = self._readers.get(key)
             if reader is None or reader.nvml is not gpu.nvml:
                 reader = GpuReader(key, gpu.nvml, self._names, before=reader)
@@ -164,29 +168,33 @@ class DeviceSampler:
         self._disk = disk_reading(folder)
 
     def _take_failures(self) -> None:
-        gone: DriverGoneError | None = None
         for gpu in self._roster.gpus:
             reader = self._readers.get(gpu.device.key)
-            if gpu.nvml is None or reader is None or reader.nvml is not gpu.nvml:
+            if reader is None or reader.nvml is not gpu.nvml or reader.failure is None:
                 continue
             if isinstance(reader.failure, GpuLostError):
                 self._roster.lose(gpu)
-            elif reader.failure is not None:
-                gone = reader.failure
-        if gone is not None:
-            # One that is looking finds it out itself.
-            self._lanes.walk([Step(_LOOK, partial(self._roster.driver_gone, gone))])
+            else:
+                # In its lane: it waits for calls that are under way. A look that goes on just now
+                # finds it out itself.
+                gone = partial(self._roster.driver_gone, reader.failure, gpu)
+                self._lanes.walk([Step(_LOOK, gone)])
 
     def _reading(self, gpu: KnownGpu, since_s: float) -> DeviceReading:
-        key = gpu.device.key
-        reader = self._readers.get(key)
-        # While the driver is opened anew no GPU answers, and none is lost for that.
-        is_between = self._lanes.is_busy(_LOOK) and key not in self._lost
-        if reader is not None and (gpu.nvml is not None or (is_between and not reader.is_lost)):
-            return reader.reading(since_s)
-        if gpu.nvml is not None:
+        device, reader = gpu.device, self._readers.get(gpu.device.key)
+        if gpu.nvml is None and not self._is_awaited(device.key):
+            return DeviceReading(
+                key=device.key, state=DeviceState.LOST, memory_total_mib=device.memory_total_mib
+            )
+        if reader is None:
             # Listed this very moment.
-            return DeviceReading(key=key, memory_total_mib=gpu.device.memory_total_mib)
-        return DeviceReading(
-            key=key, state=DeviceState.LOST, memory_total_mib=gpu.device.memory_total_mib
-        )
+            return DeviceReading(key=device.key, memory_total_mib=device.memory_total_mib)
+        return reader.reading(since_s)
+
+    def _is_awaited(self, key: str) -> bool:
+        """Whether a GPU is out of the list only because the driver is opened anew."""
+        reader = self._readers.get(key)
+        if reader is None or reader.is_lost or key in self._lost:
+            return False
+        is_reopening = self._lanes.is_busy(_LOOK) or self._roster.is_introducing
+        return is_reopening and time.monotonic() - self._listed_s[key] < _REOPENING_S
