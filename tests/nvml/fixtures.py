@@ -21,10 +21,10 @@ from tests.nvml.standin import (
 )
 
 
-def _compiled(folder: Path, *, old_driver: bool = False) -> Path:
+def _compiled(folder: Path, *, age: str | None = None) -> Path:
     if compiler() is None:
         pytest.skip("no C compiler (cc, gcc or clang) to build the stand-in NVML with")
-    return compile_library(folder, old_driver=old_driver)
+    return compile_library(folder, age=age)
 
 
 @pytest.fixture(scope="session")
@@ -36,7 +36,13 @@ def nvml_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def old_nvml_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The compiled stand-in of a driver before 510."""
-    return _compiled(tmp_path_factory.mktemp("old_nvml"), old_driver=True)
+    return _compiled(tmp_path_factory.mktemp("old_nvml"), age="OLD_DRIVER")
+
+
+@pytest.fixture(scope="session")
+def new_nvml_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The compiled stand-in of a driver that lacks what NVIDIA announced to take out."""
+    return _compiled(tmp_path_factory.mktemp("new_nvml"), age="NEW_DRIVER")
 
 
 @pytest.fixture

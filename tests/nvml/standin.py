@@ -1,21 +1,24 @@
-"""A stand-in for ``libnvidia-ml.so.1``: compiled from ``standin.c``, told what to answer by a file.
+"""A stand-in for ``libnvidia-ml.so.1``: compiled from C, told by a file what to answer.
 
 The real ``pynvml`` loads it: in a child through ``LD_LIBRARY_PATH``, in this process by handing
 it the loaded library (see ``tests/nvml/fixtures.py``). Nothing in ``gpupanel`` knows of it.
 """
 
 import os
+import re
 import shutil
 import subprocess
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
-SOURCE = Path(__file__).with_name("standin.c")
+SOURCES = Path(__file__).with_name("standin_library")
 LIBRARY_NAME = "libnvidia-ml.so.1"
 STATE_VARIABLE = "GPUPANEL_TEST_NVML_STATE"
 
 # Numbers of nvml.h, for StandinGpu.fail and StandinState.init.
+UNINITIALIZED = 1
+INVALID_ARGUMENT = 2
 NOT_SUPPORTED = 3
 NO_PERMISSION = 4
 DRIVER_NOT_LOADED = 9
@@ -30,8 +33,13 @@ def compiler() -> str | None:
     return shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 
 
-def compile_library(folder: Path, *, old_driver: bool = False) -> Path:
-    """Compile the stand-in into ``folder``; ``old_driver`` leaves out what came with 510."""
+def compile_library(folder: Path, *, age: str | None = None) -> Path:
+    """Compile the stand-in into ``folder``.
+
+    Args:
+        folder: Where to put ``libnvidia-ml.so.1``.
+        age: ``OLD_DRIVER`` leaves out what came with 510, ``NEW_DRIVER`` what will be taken out.
+    """
     found = compiler()
     assert found is not None, "no C compiler"
     folder.mkdir(parents=True, exist_ok=True)
@@ -39,8 +47,9 @@ def compile_library(folder: Path, *, old_driver: bool = False) -> Path:
     subprocess.run(
         [
             *(found, "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC"),
-            *(["-DOLD_DRIVER"] if old_driver else []),
-            *(f"-Wl,-soname,{LIBRARY_NAME}", "-o", str(library), str(SOURCE), "-pthread"),
+            *([f"-D{age}"] if age else []),
+            *(f"-Wl,-soname,{LIBRARY_NAME}", "-o", str(library)),
+            *(*map(str, sorted(SOURCES.glob("*.c"))), "-pthread"),
         ],
         check=True,
         timeout=120,
@@ -48,44 +57,101 @@ def compile_library(folder: Path, *, old_driver: bool = False) -> Path:
     return library
 
 
+def device_functions() -> tuple[str, ...]:
+    """Every function of NVML that the stand-in has and that is asked of one GPU."""
+    text = "".join(source.read_text(encoding="ascii") for source in SOURCES.glob("*.c"))
+    found = set(re.findall(r"\bnvmlDeviceGet\w+", text))
+    return tuple(sorted(found - {"nvmlDeviceGetCount_v2", "nvmlDeviceGetHandleByIndex_v2"}))
+
+
 @dataclass(frozen=True)
 class StandinGpu:
-    """One GPU of the state file.
+    """One GPU of the state file, or an instance of one in MIG mode.
 
-    ``compute``, ``graphics`` and ``mps`` are processes as (pid, MiB); MiB ``None``: NVML may not
-    tell. ``fail`` maps a function of NVML to the error number that it answers with for this GPU.
+    Every field is a line of the file under its own name. A reading that is ``None`` is not
+    supported by this GPU. ``compute``, ``graphics`` and ``mps`` are processes as (pid, MiB); MiB
+    ``None``: NVML may not tell.
+
+    Attributes:
+        architecture: NVML's number of the generation: 8 is Ada Lovelace.
+        fan: The speed of each fan, in percent.
+        throttle_mask: The bits of NVML's clocks event reasons.
+        nvlink: What each NVLink connection leads to: a PCI bus id, or ``switch``.
+        nvlink_down: The same for connections that are not up.
+        nvlink_fabric: Switches of different fabrics do not reach each other.
+        near: NVML's topology level by the PCI bus id of the other GPU; 50, system, of the rest.
+        fail: Functions of NVML and the error number that each answers with for this GPU.
+        mig_place: Of an instance, its number among those of its GPU.
+        instances: Of a GPU in MIG mode.
     """
 
     name: str
     uuid: str
     bus: str
-    memory_total_mib: int
+    memory_total_mib: int | None
     capability: str = "8.9"
+    architecture: int | None = None
     memory_reserved_mib: int = 400
     memory_used_mib: int = 0
-    utilization_percent: int = 0
-    temperature_c: int = 35
-    power_mw: int = 20_000
-    power_limit_mw: int = 450_000
+    utilization_percent: int | None = 0
+    memory_utilization_percent: int | None = None
+    temperature_c: int | None = 35
+    temperature_slowdown_c: int | None = None
+    temperature_shutdown_c: int | None = None
+    power_mw: int | None = 20_000
+    power_limit_mw: int | None = 450_000
+    clock_mhz: int | None = None
+    memory_clock_mhz: int | None = None
+    throttle_mask: int | None = None
+    pcie_generation: int | None = None
+    pcie_width: int | None = None
+    pcie_generation_max: int | None = None
+    pcie_width_max: int | None = None
+    ecc_corrected: int | None = None
+    ecc_uncorrected: int | None = None
+    retired_pages_single_bit: int | None = None
+    retired_pages_double_bit: int | None = None
+    remapped_rows_corrected: int | None = None
+    remapped_rows_uncorrected: int | None = None
+    mig_mode: int | None = None
+    mig_place: int | None = None
+    nvlink_fabric: int | None = None
     lost: bool = False
     slow_ms: int = 0
+    fan: tuple[int, ...] = ()
+    nvlink: tuple[str, ...] = ()
+    nvlink_down: tuple[str, ...] = ()
     compute: tuple[tuple[int, int | None], ...] = ()
     graphics: tuple[tuple[int, int | None], ...] = ()
     mps: tuple[tuple[int, int | None], ...] = ()
+    near: Mapping[str, int] = field(default_factory=dict)
     fail: Mapping[str, int] = field(default_factory=dict)
+    instances: "tuple[StandinGpu, ...]" = ()
 
-    def text(self) -> str:
-        """Its part of the state file."""
-        plain = ("name", "uuid", "bus", "capability", "memory_total_mib", "memory_reserved_mib")
-        plain += ("memory_used_mib", "utilization_percent", "temperature_c", "power_mw")
-        lines = ["[gpu]", *(f"{key} = {getattr(self, key)}" for key in plain)]
-        lines.append(f"power_limit_mw = {self.power_limit_mw}")
-        lines += [f"lost = {int(self.lost)}", f"slow_ms = {self.slow_ms}"]
-        for kind in ("compute", "graphics", "mps"):
-            for pid, mib in getattr(self, kind):
-                lines.append(f"{kind} = {pid}" + ("" if mib is None else f":{mib}"))
-        lines += [f"fail.{function} = {code}" for function, code in self.fail.items()]
-        return "\n".join(lines) + "\n"
+    def text(self, head: str = "[gpu]") -> str:
+        """Its part of the state file, those of its instances behind it."""
+        lines = [head]
+        for name in (each.name for each in fields(self) if each.name != "instances"):
+            lines += (f"{key} = {value}" for key, value in _lines(name, getattr(self, name)))
+        instances = (instance.text("[mig]") for instance in self.instances)
+        return "\n".join(lines) + "\n" + "".join(instances)
+
+
+def _lines(name: str, value: object) -> Iterator[tuple[str, object]]:
+    """The lines of one field: none, one, or one for each of its members."""
+    match value:
+        case None:
+            return
+        case bool():
+            yield name, int(value)
+        case tuple() if name in ("compute", "graphics", "mps"):
+            yield from ((name, f"{pid}" + ("" if mib is None else f":{mib}")) for pid, mib in value)
+        case tuple():
+            yield from ((name, member) for member in value)
+        case Mapping():
+            yield from ((f"{name}.{key}", member) for key, member in value.items())
+        case _:
+            yield name, value
 
 
 @dataclass(frozen=True)
@@ -111,6 +177,18 @@ class StandinState:
 
 RTX_4090 = StandinGpu(
     name="NVIDIA GeForce RTX 4090",
+    architecture=8,
+    memory_utilization_percent=12,
+    temperature_slowdown_c=88,
+    temperature_shutdown_c=91,
+    clock_mhz=2_520,
+    memory_clock_mhz=10_501,
+    throttle_mask=0x4,
+    pcie_generation=4,
+    pcie_width=16,
+    pcie_generation_max=4,
+    pcie_width_max=16,
+    fan=(30, 34),
     uuid="GPU-11111111-aaaa-4aaa-8aaa-000000004090",
     bus="00000000:01:00.0",
     memory_total_mib=24_564,
@@ -122,6 +200,18 @@ RTX_4090 = StandinGpu(
 )
 RTX_3060 = StandinGpu(
     name="NVIDIA GeForce RTX 3060",
+    architecture=7,
+    memory_utilization_percent=1,
+    temperature_slowdown_c=90,
+    temperature_shutdown_c=93,
+    clock_mhz=210,
+    memory_clock_mhz=405,
+    throttle_mask=0x1,
+    pcie_generation=1,
+    pcie_width=8,
+    pcie_generation_max=4,
+    pcie_width_max=16,
+    fan=(0,),
     uuid="GPU-22222222-bbbb-4bbb-8bbb-000000003060",
     bus="00000000:02:00.0",
     capability="8.6",

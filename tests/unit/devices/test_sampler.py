@@ -31,6 +31,7 @@ from tests.nvml.standin import (
     UNKNOWN,
     Standin,
     StandinState,
+    device_functions,
 )
 
 
@@ -265,17 +266,9 @@ def test_that_a_gpu_taken_out_is_lost_and_not_forgotten(
 def test_that_a_bare_gpu_is_listed_with_what_it_tells(
     sampler: DeviceSampler, nvml_in_process: Standin
 ) -> None:
-    functions = """
-        Name PciInfo_v3 CudaComputeCapability MemoryInfo MemoryInfo_v2 UtilizationRates
-        Temperature PowerUsage EnforcedPowerLimit
-        ComputeRunningProcesses_v2 ComputeRunningProcesses_v3
-        GraphicsRunningProcesses_v2 GraphicsRunningProcesses_v3
-        MPSComputeRunningProcesses_v2 MPSComputeRunningProcesses_v3
-    """
     codes = (NOT_SUPPORTED, FUNCTION_NOT_FOUND, NO_PERMISSION, UNKNOWN)
-    fail = {
-        f"nvmlDeviceGet{name}": codes[n % len(codes)] for n, name in enumerate(functions.split())
-    }
+    fail = {name: codes[n % len(codes)] for n, name in enumerate(device_functions())}
+    del fail["nvmlDeviceGetUUID"]
     nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, fail=fail))
 
     device = sampler.inventory().device(RTX_4090.uuid)

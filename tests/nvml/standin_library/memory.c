@@ -1,0 +1,82 @@
+/* Memory, and the processes that hold it. */
+#define _GNU_SOURCE
+#include "state.h"
+
+#include <stddef.h>
+
+typedef struct { unsigned long long total, free, used; } Memory;
+
+static int give_memory(const Gpu *gpu, unsigned long long *total, unsigned long long *used,
+                       unsigned long long *reserved) {
+    if (!gpu->has[R_memory_total_mib]) return NOT_SUPPORTED;
+    *total = gpu->readings[R_memory_total_mib] * MIB;
+    *used = gpu->readings[R_memory_used_mib] * MIB;
+    *reserved = gpu->readings[R_memory_reserved_mib] * MIB;
+    return SUCCESS;
+}
+
+/* The first version counts what the driver reserves as used. */
+int nvmlDeviceGetMemoryInfo(void *handle, Memory *memory) {
+    ENTER_GPU();
+    unsigned long long reserved;
+    int code = give_memory(gpu, &memory->total, &memory->used, &reserved);
+    if (code) return code;
+    memory->used += reserved;
+    memory->free = memory->total - memory->used;
+    return SUCCESS;
+}
+
+typedef struct {
+    unsigned int pid;
+    unsigned long long used_gpu_memory;
+    unsigned int gpu_instance_id, compute_instance_id;
+} ProcessInfo;
+
+/* A GPU in MIG mode lists the processes of its instances, each with the instance's number. */
+static int give_processes(const Gpu *gpu, int list, unsigned int *count, ProcessInfo *infos) {
+    const State *state = state_now();
+    unsigned int room = infos ? *count : 0, have = 0;
+    for (unsigned int i = 0; i < state->gpu_count; i++) {
+        const Gpu *each = &state->gpus[i];
+        if (each->handle != gpu->handle && each->parent_handle != gpu->handle) continue;
+        for (unsigned int n = 0; n < each->process_count[list]; n++, have++) {
+            if (have >= room) continue;
+            unsigned int instance = each->parent_handle ? (unsigned)each->mig_place : 0xFFFFFFFFu;
+            infos[have].pid = each->processes[list][n].pid;
+            infos[have].used_gpu_memory = each->processes[list][n].bytes;
+            infos[have].gpu_instance_id = infos[have].compute_instance_id = instance;
+        }
+    }
+    *count = have;
+    return room < have ? INSUFFICIENT_SIZE : SUCCESS;
+}
+
+#define PROCESS_LIST(function, list)                                               \
+    int function(void *handle, unsigned int *count, ProcessInfo *infos) {          \
+        ENTER_GPU();                                                               \
+        return give_processes(gpu, list, count, infos);                           \
+    }
+
+PROCESS_LIST(nvmlDeviceGetComputeRunningProcesses_v2, COMPUTE)
+PROCESS_LIST(nvmlDeviceGetGraphicsRunningProcesses_v2, GRAPHICS)
+PROCESS_LIST(nvmlDeviceGetMPSComputeRunningProcesses_v2, MPS)
+
+#ifndef OLD_DRIVER
+PROCESS_LIST(nvmlDeviceGetComputeRunningProcesses_v3, COMPUTE)
+PROCESS_LIST(nvmlDeviceGetGraphicsRunningProcesses_v3, GRAPHICS)
+PROCESS_LIST(nvmlDeviceGetMPSComputeRunningProcesses_v3, MPS)
+
+typedef struct {
+    unsigned int version;
+    unsigned long long total, reserved, free, used;
+} MemoryV2;
+
+int nvmlDeviceGetMemoryInfo_v2(void *handle, MemoryV2 *memory) {
+    ENTER_GPU();
+    if (memory->version != 0x02000028) return ARGUMENT_VERSION_MISMATCH;
+    int code = give_memory(gpu, &memory->total, &memory->used, &memory->reserved);
+    if (code) return code;
+    memory->free = memory->total - memory->used - memory->reserved;
+    return SUCCESS;
+}
+#endif
