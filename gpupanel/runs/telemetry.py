@@ -3,6 +3,9 @@
 import threading
 import time
 from collections.abc import Callable
+from typing import Final
+
+from pydantic.main import IncEx
 
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import TelemetrySample
@@ -11,8 +14,28 @@ from gpupanel.runs.line_log import LineLog
 SAMPLE_INTERVAL_S = 0.5
 HURRIED_INTERVAL_S = 0.1
 
+_CURVES: Final = (
+    *("key", "state", "age_s", "memory_used_mib", "gpu_utilization_percent"),
+    *("memory_utilization_percent", "temperature_c", "power_w", "clock_mhz", "throttle_reasons"),
+    "ecc_uncorrected",
+)
+# What is worth knowing of a run that is over: what moves while it goes on, and with whom it shared
+# its GPUs. The rest would make a line five times as long, twice a second.
+_KEPT: Final[IncEx] = {
+    "time_s": True,
+    "readings": {
+        "__all__": dict.fromkeys(_CURVES, True)
+        | {"processes": {"__all__": {"pid", "name", "memory_used_mib"}}}
+    },
+}
+
 Listener = Callable[[TelemetrySample, float], None]
 """Called in the sampling thread with each sample, and when the devices were first asked for it."""
+
+
+def telemetry_line(sample: TelemetrySample) -> str:
+    """What is kept of a sample: a line that :class:`TelemetrySample` reads, without its end."""
+    return sample.model_dump_json(include=_KEPT, exclude_none=True, exclude_defaults=True)
 
 
 class TelemetryRecorder:
@@ -57,7 +80,7 @@ class TelemetryRecorder:
                 sample = sampler.sample()
                 self._listener(sample, begun_s)
                 try:
-                    log.append(sample.model_dump_json())
+                    log.append(telemetry_line(sample))
                 except OSError as error:
                     # Disk full: a gap in the curves, told by the trainer's own writes.
                     print(f"telemetry: {error}", flush=True)  # noqa: T201 - trainer.log

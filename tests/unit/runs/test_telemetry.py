@@ -1,0 +1,130 @@
+"""What is kept of the devices' samples beside a run."""
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.telemetry import (
+    DeviceProcess,
+    DeviceReading,
+    DeviceState,
+    DiskReading,
+    TelemetrySample,
+    ThrottleReason,
+)
+from gpupanel.runs.follower import RunFollower
+from gpupanel.runs.telemetry import TelemetryRecorder, telemetry_line
+
+GPU = DeviceReading(
+    key="GPU-5f0c1a2b-aaaa-4aaa-8aaa-000000004090",
+    memory_used_mib=21_000,
+    memory_free_mib=3_000,
+    memory_total_mib=24_564,
+    memory_reserved_mib=564,
+    gpu_utilization_percent=97.0,
+    memory_utilization_percent=61.0,
+    temperature_c=71.0,
+    power_w=398.5,
+    power_limit_w=450.0,
+    fan_percent=64.0,
+    clock_mhz=2_520,
+    memory_clock_mhz=10_501,
+    throttle_reasons=(ThrottleReason.POWER_CAP,),
+    pcie_generation=4,
+    pcie_width=16,
+    ecc_corrected=0,
+    ecc_uncorrected=0,
+    retired_pages=0,
+    processes=(
+        DeviceProcess(
+            pid=4242,
+            name="python",
+            user="ada",
+            command="python -m gpupanel.trainer " + "x" * 500,
+            memory_used_mib=20_500,
+            started_s=1_795_000_000.25,
+            is_mine=True,
+        ),
+    ),
+)
+CPU = DeviceReading(
+    key="cpu",
+    memory_used_mib=9_000,
+    gpu_utilization_percent=12.5,
+    core_utilization_percent=(12.5,) * 128,
+)
+DISK = DiskReading(path="/home/ada/runs", total_mib=900_000, free_mib=400_000)
+SAMPLE = TelemetrySample(time_s=1_795_000_001.5, readings=(GPU, CPU), disk=DISK)
+
+
+def test_that_what_moves_is_kept_and_a_reader_gets_it_back() -> None:
+    kept = TelemetrySample.model_validate_json(telemetry_line(SAMPLE))
+
+    gpu, cpu = kept.readings
+    assert kept.time_s == SAMPLE.time_s
+    assert (gpu.key, gpu.memory_used_mib, gpu.gpu_utilization_percent) == (GPU.key, 21_000, 97.0)
+    assert (gpu.memory_utilization_percent, gpu.temperature_c, gpu.power_w) == (61.0, 71.0, 398.5)
+    assert (gpu.clock_mhz, gpu.throttle_reasons) == (2_520, (ThrottleReason.POWER_CAP,))
+    assert gpu.processes == (DeviceProcess(pid=4242, name="python", memory_used_mib=20_500),)
+    assert (cpu.key, cpu.gpu_utilization_percent) == ("cpu", 12.5)
+
+
+def test_that_a_lost_gpu_and_an_old_reading_are_kept_as_such() -> None:
+    readings = (
+        DeviceReading(key="GPU-1", state=DeviceState.LOST),
+        DeviceReading(key="GPU-2", age_s=4.5, throttle_reasons=()),
+    )
+    sample = TelemetrySample(time_s=1.0, readings=readings)
+
+    assert TelemetrySample.model_validate_json(telemetry_line(sample)) == sample
+
+
+def test_that_a_line_of_eight_busy_gpus_is_short() -> None:
+    sample = TelemetrySample(time_s=SAMPLE.time_s, readings=(*(GPU,) * 8, CPU), disk=DISK)
+
+    line = telemetry_line(sample)
+
+    assert len(line) < 3_000
+    assert "\n" not in line
+    for word in ("command", "disk", "core_utilization", "null", "user"):
+        assert word not in line
+    assert len(json.loads(line)["readings"]) == 9
+
+
+def test_that_a_follower_reads_what_the_recorder_writes(runs_dir: Path) -> None:
+    layout = RunLayout(runs_dir / "digits")
+    layout.root.mkdir(parents=True)
+    heard: list[TelemetrySample] = []
+    has_heard = threading.Event()
+
+    def listen(sample: TelemetrySample, begun_s: float) -> None:
+        assert begun_s <= sample.time_s
+        heard.append(sample)
+        if len(heard) == 3:
+            has_heard.set()
+
+    recorder = TelemetryRecorder(layout, listen)
+    recorder.start()
+    recorder.hurry()
+    assert has_heard.wait(20.0)
+    recorder.stop(timeout_s=20.0)
+
+    followed = RunFollower(layout).poll().samples
+    assert [sample.time_s for sample in followed] == [sample.time_s for sample in heard]
+    assert followed[-1].readings[-1].memory_used_mib == heard[-1].readings[-1].memory_used_mib
+
+
+def test_that_a_line_written_before_there_were_so_many_readings_is_still_read() -> None:
+    line = (
+        '{"time_s":5.0,"readings":[{"key":"cpu","state":"ok","memory_used_mib":10,'
+        '"memory_total_mib":100,"gpu_utilization_percent":3.0,"temperature_c":null,"power_w":null,'
+        '"processes":[{"pid":7,"name":"python","user":"ada","memory_used_mib":3}]}]}'
+    )
+
+    sample = TelemetrySample.model_validate_json(line)
+
+    assert sample.readings[0].memory_used_mib == 10
+    assert sample.readings[0].gpu_utilization_percent == pytest.approx(3.0)
