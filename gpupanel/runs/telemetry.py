@@ -21,13 +21,12 @@ _CURVES: Final = (
 )
 # What is worth knowing of a run that is over: what moves while it goes on, and with whom it shared
 # its GPUs. The rest would make a line five times as long, twice a second.
-_KEPT: Final[IncEx] = {
-    "time_s": True,
-    "readings": {
-        "__all__": dict.fromkeys(_CURVES, True)
-        | {"processes": {"__all__": {"pid", "name", "memory_used_mib"}}}
-    },
+_OF_A_PROCESS: Final[dict[str, IncEx | bool]] = {"pid": True, "name": True, "memory_used_mib": True}
+_OF_A_READING: Final[dict[str, IncEx | bool]] = {
+    **dict.fromkeys(_CURVES, True),
+    "processes": {"__all__": _OF_A_PROCESS},
 }
+_KEPT: Final[IncEx] = {"time_s": True, "readings": {"__all__": _OF_A_READING}}
 
 Listener = Callable[[TelemetrySample, float], None]
 """Called in the sampling thread with each sample, and when the devices were first asked for it."""
