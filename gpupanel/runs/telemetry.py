@@ -26,7 +26,8 @@ _OF_A_READING: Final[dict[str, IncEx | bool]] = {
     **dict.fromkeys(_CURVES, True),
     "processes": {"__all__": _OF_A_PROCESS},
 }
-_KEPT: Final[IncEx] = {"time_s": True, "readings": {"__all__": _OF_A_READING}}
+_OF_READINGS: Final[dict[str, IncEx | bool]] = {"__all__": _OF_A_READING}
+_KEPT: Final[dict[str, IncEx | bool]] = {"time_s": True, "readings": _OF_READINGS}
 
 Listener = Callable[[TelemetrySample, float], None]
 """Called in the sampling thread with each sample, and when the devices were first asked for it."""
