@@ -15,6 +15,7 @@ from rich.progress import (
 from gpupanel.cli.telling import progress as console
 from gpupanel.cli.telling import tell_problems
 from gpupanel.domain.events import (
+    DevicesReady,
     EpochDone,
     Event,
     MemoryReturned,
@@ -25,6 +26,7 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.answer_words import line_words
 from gpupanel.runs.follower import RunFollower
 from gpupanel.runs.history import summarize_run
 from gpupanel.runs.memory_words import returned_words
@@ -114,9 +116,17 @@ class _Watcher:
             console.print(f"Started again from its last checkpoint (attempt {event.attempt}).")
         elif isinstance(event, ProblemReported) and not event.problem.is_error:
             tell_problems([event.problem])
+        elif isinstance(event, DevicesReady):
+            self._tell_devices(event)
         elif isinstance(event, MemoryReturned):
             words = returned_words(event, _device_names(self._layout))
             console.print(escape(words), highlight=False)
+
+    def _tell_devices(self, event: DevicesReady) -> None:
+        processes = self.status.process_names
+        name = processes[event.process] if len(processes) > max(1, event.process) else ""
+        words = line_words(event, name, _device_names(self._layout))
+        console.print(escape(words), highlight=False)
 
     def _look_for_supervisor(self) -> None:
         summary = summarize_run(self._layout)

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from gpupanel.domain.event_details import ReturnedMemory
 from gpupanel.domain.events import MemoryReturned
 from gpupanel.domain.telemetry import DeviceProcess
+from gpupanel.runs.sizes import size_words
 
-_MIB_PER_GIB = 1024
 _MOST_HOLDERS = 3
 _UNSEEN = "who holds it cannot be seen from here"
 
@@ -25,13 +25,14 @@ def returned_words(returned: MemoryReturned, names: Mapping[str, str]) -> str:
         each = ""
         if len(returned.devices) > 1:
             parts = (
-                f"{_name(device, names)} {_size(device.freed_mib)}" for device in returned.devices
+                f"{_name(device, names)} {size_words(device.freed_mib)}"
+                for device in returned.devices
             )
             each = f" ({', '.join(parts)})"
         took = "" if held else f" in {returned.seconds:.1f} s"
-        told.append(f"{_size(freed)} freed{took}{each}")
+        told.append(f"{size_words(freed)} freed{took}{each}")
     told += [
-        f"{_size(device.still_held_mib)} of {_name(device, names)} did not come back within "
+        f"{size_words(device.still_held_mib)} of {_name(device, names)} did not come back within "
         f"{returned.seconds:.1f} s: {_holders(device.holders)}"
         for device in held
     ]
@@ -54,8 +55,4 @@ def _holder(process: DeviceProcess) -> str:
     about = [f"process {process.pid}", *([process.user] if process.user else [])]
     name = process.name or "an unknown program"
     memory = process.memory_used_mib
-    return f"{name} ({', '.join(about)}) holds {'some' if memory is None else _size(memory)}"
-
-
-def _size(mib: int) -> str:
-    return f"{mib:,} MiB" if mib < _MIB_PER_GIB else f"{mib / _MIB_PER_GIB:,.1f} GiB"
+    return f"{name} ({', '.join(about)}) holds {'some' if memory is None else size_words(memory)}"

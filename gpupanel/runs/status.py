@@ -44,6 +44,7 @@ class RunStatus(Value):
         problems: Told by the run so far; the one that ended it is the last.
         pids: The processes of the run, by their place in the gang; the first one trains alone or
             leads.
+        process_names: How people are told of them ("worker 1").
         shares: As they were last chosen by measuring; empty where they are not measured.
         speeds: What was measured for them.
         shares_chosen: The last word about shares.
@@ -70,6 +71,7 @@ class RunStatus(Value):
     stage: RunStage = RunStage.STARTING
     phase: Phase = Phase.STARTING
     pids: tuple[int, ...] = ()
+    process_names: tuple[str, ...] = ()
     download: Download | None = None
     epoch: int = 0
     epoch_total: int = 0
@@ -144,7 +146,10 @@ class RunStatus(Value):
             case events.RunStarted():
                 return {"started_s": event.time_s}
             case events.TrainerStarted():
-                return {"pids": (*self.pids[: event.process], event.pid)}
+                return {
+                    "pids": (*self.pids[: event.process], event.pid),
+                    "process_names": (*self.process_names[: event.process], event.name),
+                }
             case events.RunRestarted():
                 return self._restart_changes(event)
             case events.TrainingResumed():
@@ -212,6 +217,7 @@ class RunStatus(Value):
             "resumed": None,
             "failures": (),
             "pids": (),
+            "process_names": (),
             "answers": (),
             "memory_returned": None,
             "outcome": None,

@@ -1,0 +1,75 @@
+"""What TensorFlow answered to a run's device configuration, in words."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from gpupanel.domain.device import CPU_KEY
+from gpupanel.domain.event_details import LogicalDeviceAnswer
+from gpupanel.domain.events import DevicesReady
+from gpupanel.runs.sizes import size_words
+
+
+def worth_telling(answers: Sequence[LogicalDeviceAnswer]) -> tuple[LogicalDeviceAnswer, ...]:
+    """The logical devices of one process without the CPU that is there beside its GPUs.
+
+    TensorFlow lists the host's CPU in every process, whether a run calculates on it or not.
+    """
+    gpus = tuple(answer for answer in answers if answer.device_key != CPU_KEY)
+    return gpus or tuple(answers)
+
+
+def memory_words(answer: LogicalDeviceAnswer) -> str:
+    """The limit that was set, and what TensorFlow takes."""
+    if answer.device_key == CPU_KEY:
+        return "host memory, no limit"
+    limit = answer.memory_limit_mib
+    set_to = "no limit" if limit is None else f"limit {size_words(limit)}"
+    taken = answer.memory_taken_mib
+    return f"{set_to}, takes {'–' if taken is None else f'up to {size_words(taken)}'}"  # noqa: RUF001 - the dash of an unknown reading
+
+
+def place_words(answer: LogicalDeviceAnswer) -> str:
+    """Whether it is the device that the plan means, and by what that is seen."""
+    if answer.device_key == CPU_KEY:
+        return "this machine's processor"
+    bus = answer.pci_bus_id
+    if bus is None:
+        return "TensorFlow did not say which GPU it is"
+    if answer.is_as_planned is None:
+        return f"at PCI bus {bus}; where the planned GPU is was not known"
+    if answer.is_as_planned:
+        return f"as planned, by its PCI bus {bus}"
+    return f"another GPU than planned, at PCI bus {bus}"
+
+
+def summary_words(told: Iterable[DevicesReady]) -> str:
+    """All processes in one short sentence."""
+    answers = [each for event in told for each in worth_telling(event.logical_devices)]
+    gpus = [answer for answer in answers if answer.device_key != CPU_KEY]
+    others = [answer for answer in gpus if answer.is_as_planned is False]
+    count = len(gpus or answers)
+    devices = "1 logical device" if count == 1 else f"{count} logical devices"
+    if others:
+        one = "1 logical device is" if len(others) == 1 else f"{len(others)} logical devices are"
+        return f"{one} not on the planned GPU{f', of {count}' if count > 1 else ''}."
+    if not gpus:
+        return f"{devices} of the processor."
+    if any(answer.is_as_planned is None for answer in gpus):
+        return f"{devices}; it did not say on which GPU."
+    return f"{devices}, {'on' if count == 1 else 'each on'} the planned GPU."
+
+
+def line_words(event: DevicesReady, process: str, names: Mapping[str, str]) -> str:
+    """One line about one process.
+
+    Args:
+        event: What it told.
+        process: Its name; empty where a run has one process.
+        names: Of the devices, by their keys; one that is not among them is told by its key.
+    """
+    devices = "; ".join(
+        f"{answer.name} is {names.get(answer.device_key, answer.device_key)}, "
+        f"{memory_words(answer)}, {place_words(answer)}"
+        for answer in worth_telling(event.logical_devices)
+    )
+    where = f" in {process}" if process else ""
+    return f"TensorFlow {event.tensorflow_version}{where}: {devices}."
