@@ -2,10 +2,18 @@
 
 from pydantic import Field
 
-from gpupanel.domain.device import CPU_KEY, DeviceInventory
-from gpupanel.domain.memory import DEFAULT_MEMORY_KEY, GrowingMemory, MemoryPolicy
+from gpupanel.domain.device import CPU_KEY, DeviceInventory, PhysicalDevice
+from gpupanel.domain.memory import (
+    DEFAULT_MEMORY_KEY,
+    Allocator,
+    GrowingMemory,
+    LimitedMemory,
+    MemoryPolicy,
+    SplitMemory,
+)
 from gpupanel.domain.profile import DeviceSettings
 from gpupanel.domain.value import Value
+from gpupanel.planning.memory_size_rules import wanted_mib
 
 
 class DeviceChoices(Value):
@@ -40,10 +48,45 @@ class DeviceChoices(Value):
         devices = self.devices.model_copy(update={"visible": keys})
         return self.model_copy(update={"devices": devices})
 
+    def with_use_switched(self, key: str, inventory: DeviceInventory) -> "DeviceChoices":
+        """The same with one device of this machine in use if it was not, and the reverse.
+
+        Which devices are used is spelled out by that, in the inventory's order; devices of another
+        machine stay behind them.
+        """
+        in_use = set(self.keys_in_use(inventory)) ^ {key}
+        present = tuple(each.key for each in inventory.devices if each.key in in_use)
+        absent = tuple(each for each in self.devices.visible if inventory.device(each) is None)
+        return self.with_visible((*present, *absent))
+
     def with_cpu_replicas(self, replicas: int) -> "DeviceChoices":
         """The same with so many logical devices made of the CPU."""
         devices = self.devices.model_copy(update={"cpu_replicas": replicas})
         return self.model_copy(update={"devices": devices})
+
+    def with_allocator(self, allocator: Allocator) -> "DeviceChoices":
+        """The same with GPU memory handed out by that one."""
+        devices = self.devices.model_copy(update={"allocator": allocator})
+        return self.model_copy(update={"devices": devices})
+
+    def gpus_in_use(self, inventory: DeviceInventory) -> tuple[PhysicalDevice, ...]:
+        """The GPUs of this machine that are in use, in the inventory's order."""
+        in_use = self.keys_in_use(inventory)
+        return tuple(gpu for gpu in inventory.gpus if gpu.key in in_use)
+
+    def applied_to_all(
+        self, key: str, inventory: DeviceInventory
+    ) -> tuple["DeviceChoices", tuple[PhysicalDevice, ...]]:
+        """The same with the policy of one device for every GPU in use.
+
+        Returns:
+            The choices, and the GPUs that keep their own policy since they have too little memory.
+        """
+        policy = self.memory_policy(key)
+        gpus = self.gpus_in_use(inventory)
+        fitting = {gpu.key: policy for gpu in gpus if _fits(policy, gpu)}
+        choices = self.model_copy(update={"memory": {**self.memory, key: policy, **fitting}})
+        return choices, tuple(gpu for gpu in gpus if gpu.key not in (key, *fitting))
 
     def with_memory(self, key: str, policy: MemoryPolicy) -> "DeviceChoices":
         """The same with that policy for one device."""
@@ -53,4 +96,12 @@ class DeviceChoices(Value):
         """The same with nothing said about one device."""
         visible = tuple(each for each in self.devices.visible if each != key)
         memory = {each: policy for each, policy in self.memory.items() if each != key}
-        return self.with_visible(visible).model_copy(update={"memory": memory})
+        described = {each: it for each, it in self.devices.described.items() if each != key}
+        devices = self.devices.model_copy(update={"visible": visible, "described": described})
+        return self.model_copy(update={"devices": devices, "memory": memory})
+
+
+def _fits(policy: MemoryPolicy, gpu: PhysicalDevice) -> bool:
+    if gpu.memory_total_mib is None or not isinstance(policy, LimitedMemory | SplitMemory):
+        return True
+    return wanted_mib(policy) <= gpu.memory_total_mib

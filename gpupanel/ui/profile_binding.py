@@ -3,6 +3,8 @@
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QMainWindow
 
+from gpupanel.domain.problem import Fix
+from gpupanel.planning.preparation import Preparation
 from gpupanel.ui.device_choices import DeviceChoices
 from gpupanel.ui.panels.device_panel import DevicePanel
 from gpupanel.ui.panels.profile_bar import ProfileBar
@@ -37,7 +39,9 @@ class ProfileBinding(QObject):
         session.documentChanged.connect(self._show_document)
         session.profileChanged.connect(self._show_choices)
         session.inventoryChanged.connect(devices.setInventory)
+        session.preparationChanged.connect(self._show_problems)
         devices.valueChanged.connect(self._choose)
+        devices.fixRequested.connect(self._apply_fix)
         bar.setRecent(profiles.recent())
         bar.setExamples(example_profiles())
         self._show_document()
@@ -63,6 +67,14 @@ class ProfileBinding(QObject):
         choices = self._devices.value()
         update = {"devices": choices.devices, "memory": choices.memory}
         self._session.edit(self._session.profile.model_copy(update=update))
+
+    @Slot(object)
+    def _show_problems(self, preparation: Preparation) -> None:
+        self._devices.setProblems(preparation.problems)
+
+    @Slot(object)
+    def _apply_fix(self, fix: Fix) -> None:
+        self._session.apply_fix(fix)
 
     @Slot(str)
     def _rename(self, name: str) -> None:

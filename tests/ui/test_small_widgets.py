@@ -6,7 +6,6 @@ from PySide6.QtTest import QTest
 from gpupanel.ui import theme
 from gpupanel.ui.widgets.elided_label import ElidedLabel
 from gpupanel.ui.widgets.empty_state import EmptyState
-from gpupanel.ui.widgets.memory_bar import MemoryBar, MemoryUse
 from gpupanel.ui.widgets.sparkline import Sparkline
 from gpupanel.ui.widgets.switch import Switch
 from gpupanel.ui.widgets.tone import Tone, set_tone
@@ -45,33 +44,6 @@ def test_that_a_switch_shows_its_side_not_only_a_colour(qtbot):
     left, right = 10, switch.width() - 12
     assert off.pixelColor(left, middle) != off.pixelColor(right, middle)
     assert on.pixelColor(left, middle) != on.pixelColor(right, middle)
-
-
-def test_that_a_memory_bar_draws_others_then_ours_then_free_and_the_cap(qtbot):
-    bar = MemoryBar(0)
-    qtbot.addWidget(bar)
-    bar.resize(100, bar.sizeHint().height())
-    bar.setUse(MemoryUse(total_mib=1000, others_mib=200, ours_mib=300, cap_mib=600))
-    middle, colors = bar.height() // 2, theme.current()
-    assert near(pixel(bar, 35, middle), theme.device_color(0))
-    assert near(pixel(bar, 65, middle), colors.color("track"))
-    assert not near(pixel(bar, 10, middle), theme.device_color(0))
-    # The run's memory begins behind that of the others: 200 + 600 of 1000.
-    assert any(near(pixel(bar, x, 1), colors.color("text")) for x in (79, 80))
-
-
-def test_that_a_memory_bar_says_the_same_in_words(qtbot):
-    bar = MemoryBar(0)
-    qtbot.addWidget(bar)
-    bar.setUse(MemoryUse(total_mib=8192, others_mib=1024, ours_mib=2048, cap_mib=4096))
-    for words in ("2.0 GiB held by this run", "1.0 GiB by others", "5.0 GiB free", "limit of 4.0"):
-        assert words in bar.toolTip()
-
-
-def test_that_a_cap_beyond_the_memory_is_drawn_at_its_end():
-    assert MemoryUse(total_mib=1000, others_mib=500, cap_mib=900).cap_position_mib == 1000
-    assert MemoryUse(total_mib=1000).cap_position_mib is None
-    assert MemoryUse(cap_mib=5).cap_position_mib is None
 
 
 def test_that_a_sparkline_keeps_the_newest_readings_and_gaps(qtbot):

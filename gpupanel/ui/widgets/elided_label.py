@@ -7,12 +7,18 @@ from typing_extensions import override
 
 
 class ElidedLabel(QLabel):
-    """One line of text, ended by an ellipsis where there is no room for all of it."""
+    """One line of text, with an ellipsis where there is no room for all of it."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
         super().__init__(text, parent)
+        self._elide_mode = Qt.TextElideMode.ElideRight
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def setElideMode(self, mode: Qt.TextElideMode) -> None:
+        """Shorten it there instead of at its end, where the end tells things apart."""
+        self._elide_mode = mode
+        self.update()
 
     @override
     def minimumSizeHint(self) -> QSize:
@@ -22,7 +28,7 @@ class ElidedLabel(QLabel):
     def paintEvent(self, arg__1: QPaintEvent) -> None:
         painter = QPainter(self)
         rect = self.contentsRect()
-        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, rect.width())
+        text = self.fontMetrics().elidedText(self.text(), self._elide_mode, rect.width())
         self.style().drawItemText(
             painter,
             rect,

@@ -1,126 +1,197 @@
-"""One bar for all of a device's memory."""
+"""One bar for all of a device's memory, whose limits are dragged by mouse or moved by keys."""
 
-from dataclasses import dataclass
+from dataclasses import replace
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QBrush, QPainter, QPainterPath, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from typing_extensions import override
 
-from gpupanel.ui import formatting, theme
+from gpupanel.ui.widgets.memory_bar_painting import BAR_HEIGHT, OVERHANG, BarPainter
+from gpupanel.ui.widgets.memory_use import MemoryUse
+from gpupanel.ui.widgets.tips import wrapped
 
-_BAR_HEIGHT = 10
-_CAP_OVERHANG = 3
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryUse:
-    """What the bar shows, in MiB.
-
-    Attributes:
-        total_mib: The device's memory; ``None`` draws an empty bar.
-        others_mib: Held by processes of others.
-        ours_mib: Held by the run shown.
-        cap_mib: The most that the run may hold; ``None`` for no line.
-    """
-
-    total_mib: int | None = None
-    others_mib: int = 0
-    ours_mib: int = 0
-    cap_mib: int | None = None
-
-    @property
-    def cap_position_mib(self) -> int | None:
-        """Where the line stands: the run's memory begins where that of the others ends."""
-        if self.cap_mib is None or self.total_mib is None:
-            return None
-        return min(self.total_mib, self.others_mib + self.cap_mib)
-
-    @property
-    def sentence(self) -> str:
-        """The same in words."""
-        if self.total_mib is None:
-            return "How much memory it has is not known."
-        free = max(0, self.total_mib - self.others_mib - self.ours_mib)
-        parts = [
-            f"{formatting.mib(self.ours_mib)} held by this run",
-            f"{formatting.mib(self.others_mib)} by others",
-            f"{formatting.mib(free)} free of {formatting.mib(self.total_mib)}",
-        ]
-        if self.cap_mib is not None:
-            parts.append(f"the line: this run's limit of {formatting.mib(self.cap_mib)}")
-        return ", ".join(parts)
+STEP_MIB = 256
+"""What a key moves a border by, and what a border that is dragged snaps to."""
+GRAB_DISTANCE = 8
+_COARSE = 4
+_LESSON = (
+    "Drag the line, or move it with the arrow keys (with Shift in larger steps); Up and Down "
+    "choose among several."
+)
 
 
 class MemoryBar(QWidget):
     """From left to right: others (grey, hatched), this run (the device's colour), free.
 
-    The run's limit is a line across it.
+    A pale stretch is what the run may take, a line its end, and hatched behind it what the CUDA
+    context takes besides. The parts of a split are told apart by lines.
 
     Args:
         index: Position of the device in the inventory.
     """
 
+    limitsMoved = Signal(object)
+    """A person moved a border, also while dragging: the limits in MiB, a tuple of int."""
+
     def __init__(self, index: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._index = index
         self._use = MemoryUse()
+        self._latest = self._use
+        self._is_movable = False
+        self._border = 0
+        self._is_grabbed = False
+        self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Memory")
 
     def use(self) -> MemoryUse:
         """What is shown."""
         return self._use
 
     def setUse(self, use: MemoryUse) -> None:
-        """Show that; the tooltip says the same in words."""
+        """Show that; while a border is dragged all but the limits waits, so that nothing slips."""
+        self._latest = use
+        if self._is_grabbed:
+            use = replace(self._use, limits_mib=use.limits_mib)
         if use == self._use:
             return
         self._use = use
-        self.setToolTip(use.sentence)
-        self.setAccessibleDescription(use.sentence)
+        self._border = min(self._border, max(0, len(use.limits_mib) - 1))
+        self.setAccessibleDescription("; ".join(use.sentences))
+        self._show_movable()
         self.update()
+
+    def setMovable(self, movable: bool) -> None:
+        """Let a person move the limits, or only look."""
+        self._is_movable = movable
+        self._show_movable()
+        self.update()
+
+    def border_positions(self) -> tuple[float, ...]:
+        """Where the movable borders are, in pixels from the left edge of the widget."""
+        return self._painter_of_bar().border_positions() if self._has_borders() else ()
 
     @override
     def sizeHint(self) -> QSize:
-        return QSize(160, _BAR_HEIGHT + 2 * _CAP_OVERHANG)
+        return QSize(160, BAR_HEIGHT + 2 * OVERHANG)
 
     @override
     def minimumSizeHint(self) -> QSize:
         return QSize(48, self.sizeHint().height())
 
     @override
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        border = self._border_at(event.position().x())
+        if event.button() is not Qt.MouseButton.LeftButton or border is None:
+            event.ignore()
+            return
+        self._border, self._is_grabbed = border, True
+        self.setFocus(Qt.FocusReason.MouseFocusReason)
+        self.update()
+
+    @override
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        x = event.position().x()
+        if self._is_grabbed:
+            self._move_border(round(self._painter_of_bar().mib_at(x)))
+            return
+        near = self._border_at(x) is not None
+        self.setCursor(Qt.CursorShape.SplitHCursor if near else Qt.CursorShape.ArrowCursor)
+
+    @override
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() is Qt.MouseButton.LeftButton and self._is_grabbed:
+            self._is_grabbed = False
+            self.setUse(self._latest)
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        last = len(self._use.limits_mib) - 1
+        coarse = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+        stride = STEP_MIB * (_COARSE if coarse else 1)
+        match event.key():
+            case Qt.Key.Key_Left if self._has_borders():
+                self._move_border(self._end_mib() - stride)
+            case Qt.Key.Key_Right if self._has_borders():
+                self._move_border(self._end_mib() + stride)
+            case Qt.Key.Key_Up if self._border > 0:
+                self._border -= 1
+            case Qt.Key.Key_Down if self._border < last:
+                self._border += 1
+            case _:
+                super().keyPressEvent(event)
+        self.update()
+
+    @override
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        self.update()
+        super().focusInEvent(event)
+
+    @override
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self.update()
+        super().focusOutEvent(event)
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
+            QToolTip.showText(event.globalPos(), self.words(), self)
+            return True
+        return super().event(event)
+
+    def words(self) -> str:
+        """What its tooltip says."""
+        lines = "<br>".join(self._use.sentences)
+        return f"<qt>{lines}</qt>{wrapped(_LESSON)}" if self._has_borders() else lines
+
+    @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        colors = theme.current()
-        bar = QRectF(0.0, _CAP_OVERHANG, self.width(), _BAR_HEIGHT)
-        shape = QPainterPath()
-        shape.addRoundedRect(bar, 3.0, 3.0)
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.fillPath(shape, colors.color("track"))
-        if not self._use.total_mib:
-            return
-        painter.setClipPath(shape)
-        others = self._rect(bar, 0, self._use.others_mib)
-        painter.fillRect(others, colors.color("others"))
-        hatching = colors.color("surface")
-        hatching.setAlphaF(0.35)
-        painter.fillRect(others, QBrush(hatching, Qt.BrushStyle.BDiagPattern))
-        ours = self._rect(bar, self._use.others_mib, self._use.ours_mib)
-        painter.fillRect(ours, theme.device_color(self._index))
-        painter.setClipping(False)
-        self._draw_cap(painter, bar)
+        chosen = self._border if self.hasFocus() else None
+        self._painter_of_bar().paint(painter, has_grips=self._has_borders(), chosen=chosen)
 
-    def _rect(self, bar: QRectF, start_mib: int, size_mib: int) -> QRectF:
-        total = self._use.total_mib or 1
-        left = bar.width() * min(1.0, start_mib / total)
-        right = bar.width() * min(1.0, (start_mib + size_mib) / total)
-        return QRectF(bar.left() + left, bar.top(), right - left, bar.height())
+    def _painter_of_bar(self) -> BarPainter:
+        return BarPainter(self._use, self._index, self.width())
 
-    def _draw_cap(self, painter: QPainter, bar: QRectF) -> None:
-        position = self._use.cap_position_mib
-        if position is None:
-            return
-        x = bar.left() + min(bar.width() - 1.0, bar.width() * position / (self._use.total_mib or 1))
-        painter.setPen(QPen(theme.current().color("text"), 2.0))
-        top, bottom = bar.top() - _CAP_OVERHANG, bar.bottom() + _CAP_OVERHANG
-        painter.drawLine(int(x), int(top), int(x), int(bottom))
+    def _has_borders(self) -> bool:
+        return self._is_movable and self.isEnabled() and bool(self._use.borders_mib)
+
+    def _show_movable(self) -> None:
+        movable = self._has_borders()
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if movable else Qt.FocusPolicy.NoFocus)
+        if not movable:
+            self._is_grabbed = False
+            self.unsetCursor()
+
+    def _border_at(self, x: float) -> int | None:
+        """The border in reach of the pointer; of several on one spot the one that can follow it."""
+        positions = self.border_positions()
+        nearest = min(positions, key=lambda position: abs(position - x), default=None)
+        if nearest is None or abs(nearest - x) > GRAB_DISTANCE:
+            return None
+        here = [index for index, position in enumerate(positions) if position == nearest]
+        is_at_end = self._use.borders_mib[here[0]] == self._use.total_mib
+        return here[0] if x <= nearest or is_at_end else here[-1]
+
+    def _end_mib(self) -> int:
+        """Where the chosen logical device ends, also beyond the end of the bar."""
+        return self._use.others_mib + sum(self._use.limits_mib[: self._border + 1])
+
+    def _move_border(self, target_mib: int) -> None:
+        """Ends the chosen logical device near there; the one behind it gives or takes."""
+        limits, index = list(self._use.limits_mib), self._border
+        start = self._use.others_mib + sum(limits[:index])
+        if index + 1 < len(limits):
+            greatest = limits[index] + max(0, limits[index + 1] - STEP_MIB)
+        else:
+            greatest = max(limits[index], (self._use.total_mib or 0) - self._use.others_mib)
+        size = round((target_mib - start) / STEP_MIB) * STEP_MIB
+        size = min(max(size, min(STEP_MIB, limits[index])), greatest)
+        if index + 1 < len(limits):
+            limits[index + 1] += limits[index] - size
+        limits[index] = size
+        if tuple(limits) != self._use.limits_mib:
+            self.limitsMoved.emit(tuple(limits))

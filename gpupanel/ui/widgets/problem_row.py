@@ -1,4 +1,4 @@
-"""One problem: how bad, what happened and why, what to do, and a button that does it."""
+"""One problem: how bad, what happened and why, what to do, and the buttons that do it."""
 
 import re
 
@@ -8,7 +8,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
-    QPushButton,
     QSizePolicy,
     QToolButton,
     QVBoxLayout,
@@ -16,9 +15,9 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from gpupanel.domain.problem import Fix, Problem, Severity
+from gpupanel.domain.problem import Problem, Severity
+from gpupanel.ui.widgets.fix_buttons import FixButtons
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
-from gpupanel.ui.widgets.tips import wrapped
 
 WORDS = {Severity.ERROR: "Error", Severity.WARNING: "Warning", Severity.HINT: "Hint"}
 """Each severity as people read it."""
@@ -29,7 +28,7 @@ class ProblemRow(QFrame):
     """Shows a problem; a click on it leads to its setting, its text can be copied."""
 
     fixRequested = Signal(object)
-    """The button was pressed: the :class:`Fix`."""
+    """The button of a fix was pressed: the :class:`Fix`."""
     fieldActivated = Signal(str)
     """The row was clicked, or Return pressed on it: the profile key that it is about."""
 
@@ -40,13 +39,12 @@ class ProblemRow(QFrame):
         self._icon = SeverityIcon(problem.severity, self)
         self._message = _wrapped()
         self._hint = _wrapped(tone="muted")
-        self._fix = QPushButton(self)
-        self._fix.setProperty("role", "fix")
+        self._fixes = FixButtons(self)
         self._copy = QToolButton(self)
         self._copy.setText("Copy")
         self._copy.setProperty("role", "quiet")
         self._copy.setToolTip("Copy the whole text, with its detail, to the clipboard.")
-        self._fix.clicked.connect(self._request_fix)
+        self._fixes.fixRequested.connect(self.fixRequested)
         self._copy.clicked.connect(self.copy)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._lay_out()
@@ -64,10 +62,7 @@ class ProblemRow(QFrame):
         self._message.setText(_breakable(f"{word}: {problem.message}"))
         self._hint.setText(_breakable(problem.hint))
         self._hint.setVisible(bool(problem.hint))
-        self._fix.setVisible(problem.fix is not None)
-        if problem.fix is not None:
-            self._fix.setText(problem.fix.label)
-            self._fix.setToolTip(wrapped(_changes_in_words(problem.fix)))
+        self._fixes.setProblem(problem)
         self.setAccessibleName(f"{word}: {problem.message}")
         self.setAccessibleDescription(problem.hint)
         self.setCursor(
@@ -103,9 +98,10 @@ class ProblemRow(QFrame):
         words.addWidget(self._hint)
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
-        buttons.addWidget(self._fix)
-        buttons.addStretch(1)
-        buttons.addWidget(self._copy)
+        buttons.addWidget(self._fixes, 1)
+        # Keeps the other button at its side where there is no fix.
+        buttons.addStretch(0)
+        buttons.addWidget(self._copy, 0, Qt.AlignmentFlag.AlignTop)
         words.addLayout(buttons)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 8, 8, 8)
@@ -116,10 +112,6 @@ class ProblemRow(QFrame):
     def _activate(self) -> None:
         if self._problem.field:
             self.fieldActivated.emit(self._problem.field)
-
-    def _request_fix(self) -> None:
-        if self._problem.fix is not None:
-            self.fixRequested.emit(self._problem.fix)
 
 
 def problem_text(problem: Problem) -> str:
@@ -132,15 +124,6 @@ def problem_text(problem: Problem) -> str:
 def _breakable(text: str) -> str:
     """The text with places for a line to end in words that are too long for one, such as names."""
     return re.sub(rf"(\S{{{_LONGEST_WORD}}})(?=\S)", "\\1\N{ZERO WIDTH SPACE}", text)
-
-
-def _changes_in_words(fix: Fix) -> str:
-    changes = [
-        f"{'.'.join(change.path)}: "
-        + ("its default" if change.value is None else f"{change.value!r}")
-        for change in fix.changes
-    ]
-    return f"Sets {'; '.join(changes)}."
 
 
 def _wrapped(tone: str = "") -> QLabel:

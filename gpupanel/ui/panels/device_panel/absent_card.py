@@ -3,6 +3,8 @@
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from gpupanel.domain.profile import DeviceDescription
+from gpupanel.ui import formatting
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.color_dot import ColorDot
 from gpupanel.ui.widgets.elided_label import ElidedLabel
@@ -10,20 +12,33 @@ from gpupanel.ui.widgets.tone import Tone, set_tone
 
 
 class AbsentCard(QFrame):
-    """Kept until a person removes it: the profile may be at home on another machine."""
+    """Kept until a person removes it: the profile may be at home on another machine.
+
+    Args:
+        key: The device's key.
+        description: What the device was, where the profile tells.
+        in_use: Whether the profile wants to use it, or only keeps settings for it.
+    """
 
     removed = Signal(str)
     """The key that a person wants the profile to forget."""
 
-    def __init__(self, key: str, *, in_use: bool, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        key: str,
+        description: DeviceDescription | None,
+        *,
+        in_use: bool,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self.setProperty("card", True)
-        self._key, self._is_in_use = key, in_use
+        self._key, self._description, self._is_in_use = key, description, in_use
         dot = ColorDot(None)
         dot.setFilled(False)
-        name = ElidedLabel(key)
+        name = ElidedLabel(_called(key, description))
         name.setProperty("role", "title")
-        name.setToolTip(key)
+        name.setToolTip(key if description is None else f"{description.name}\n{key}")
         sentence = QLabel(
             "Not in this machine; the profile wants to use it."
             if in_use
@@ -51,6 +66,11 @@ class AbsentCard(QFrame):
         return self._key
 
     @property
+    def description(self) -> DeviceDescription | None:
+        """What the device was, where the profile tells."""
+        return self._description
+
+    @property
     def is_in_use(self) -> bool:
         """Whether the profile wants to use it, or only keeps settings for it."""
         return self._is_in_use
@@ -62,3 +82,11 @@ class AbsentCard(QFrame):
     @Slot()
     def _take_removal(self) -> None:
         self.removed.emit(self._key)
+
+
+def _called(key: str, description: DeviceDescription | None) -> str:
+    if description is None:
+        return key
+    name = formatting.short_device_name(description.name)
+    size = description.memory_total_mib
+    return name if size is None else f"{name}, {formatting.mib(size)}"

@@ -4,16 +4,22 @@ from PySide6.QtCore import QSignalBlocker, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from gpupanel.domain.device import PhysicalDevice
-from gpupanel.domain.memory import MemoryPolicy
-from gpupanel.domain.telemetry import DeviceReading, DeviceState
+from gpupanel.domain.memory import Allocator, MemoryPolicy
+from gpupanel.domain.telemetry import DeviceReading, DeviceState, DiskReading
+from gpupanel.ui.panels.device_panel.card_head import CardHead
+from gpupanel.ui.panels.device_panel.details_fold import DetailsFold
+from gpupanel.ui.panels.device_panel.host_view import HostView
 from gpupanel.ui.panels.device_panel.memory_editor import MemoryEditor
-from gpupanel.ui.panels.device_panel.readings_view import ReadingsView, memory_use
+from gpupanel.ui.panels.device_panel.memory_shares import memory_use, room_mib
+from gpupanel.ui.panels.device_panel.problem_note import ProblemNotes
+from gpupanel.ui.panels.device_panel.readings_view import ReadingsView
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.color_dot import ColorDot
-from gpupanel.ui.widgets.elided_label import ElidedLabel
 from gpupanel.ui.widgets.quiet_inputs import SpinBox
-from gpupanel.ui.widgets.switch import Switch
+from gpupanel.ui.widgets.settings_form import Note
 from gpupanel.ui.widgets.tone import Tone, set_tone
+
+_LOST = "Lost: it stopped answering. Its driver's log may say why."
+_PARTITIONED = "In MIG mode: only its instances can compute. They have cards of their own."
 
 
 class DeviceCard(QFrame):
@@ -26,62 +32,90 @@ class DeviceCard(QFrame):
 
     useChanged = Signal(str, bool)
     """The device's key, and whether a person switched it on."""
+    foldChanged = Signal(str, bool)
+    """The device's key, and whether a person opened the card."""
     policyChanged = Signal(str, object)
     """The device's key, and the memory policy that a person chose."""
+    applyRequested = Signal(str)
+    """The key of the device that all GPUs in use are to be like."""
+    allocatorChosen = Signal(object)
+    """The :class:`Allocator` of all GPUs."""
     replicasChanged = Signal(int)
+    endRequested = Signal(object)
+    """A person wants the process to end: the :class:`DeviceProcess`."""
+    fixRequested = Signal(object)
+    """The button of a problem's fix was pressed: the :class:`Fix`."""
 
     def __init__(
         self, device: PhysicalDevice, index: int, label: str, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self.setProperty("card", True)
+        self.setProperty("nested", device.is_mig_instance)
         self._device = device
         self._reading: DeviceReading | None = None
         self._own_processes: frozenset[int] = frozenset()
-        self._is_editable = True
-        self._dot = ColorDot(index)
-        self._name = ElidedLabel(label)
-        self._name.setProperty("role", "title")
-        self._name.setToolTip(_about(device))
-        self._switch = Switch()
-        self._switch.setAccessibleName(f"Use {label}")
-        self._lost = QLabel("Lost: it stopped answering. Its driver's log may say why.")
-        self._lost.setWordWrap(True)
-        set_tone(self._lost, Tone.ERROR)
-        self._readings = ReadingsView(device, index)
+        self._is_editable, self._is_open, self._is_in_use = True, True, False
+        self._head = CardHead(device, index, label)
+        self._state = QLabel()
+        self._state.setWordWrap(True)
+        self.readings = ReadingsView(device, index)
+        """What the device does."""
         self._memory = MemoryEditor()
         self._memory.setRoom(device.memory_total_mib or 0, None)
         self._replicas = SpinBox()
         self._settings = self._memory if device.is_gpu else self._replicas_row()
+        self._applied = Note()
+        self._layout = QVBoxLayout(self)
+        self.problems = ProblemNotes()
+        """What is wrong with the settings of this device."""
+        self.details = DetailsFold(device)
+        self._host = HostView(index)
         self._arrange()
-        self._switch.clicked.connect(self._take_use)
-        self._memory.valueChanged.connect(self._take_policy)
-        self._replicas.valueChanged.connect(self.replicasChanged)
+        self._connect()
         self.setUse(in_use=False, is_only_one=False)
+        self.setOpen(is_open=True)
+        self._show_state()
 
     @property
     def device(self) -> PhysicalDevice:
         """The device that the card is about."""
         return self._device
 
+    @property
+    def is_open(self) -> bool:
+        """Whether all of it is shown."""
+        return self._is_open
+
+    def setOpen(self, *, is_open: bool) -> None:
+        """Show all of the card, or fold it to a few lines."""
+        self._is_open = is_open
+        gap = GRID if is_open else GRID // 2
+        self._layout.setContentsMargins(12, gap, 12, gap)
+        self._layout.setSpacing(gap)
+        self._head.setOpen(is_open=is_open)
+        self.readings.setOpen(is_open=is_open)
+        self._show_parts()
+        self._show_reading()
+
     def setUse(self, *, in_use: bool, is_only_one: bool) -> None:
         """Show whether the device is in use; the only one that is cannot be switched off."""
-        self._switch.setChecked(in_use)
-        self._switch.setEnabled(self._is_editable and not is_only_one)
-        self._dot.setFilled(in_use)
-        self._settings.setVisible(in_use)
-        if is_only_one:
-            tip = "The only device in use: switch on another one before this one goes off."
-        elif in_use:
-            tip = "In use: the run trains on this device. Switch it off to leave it alone."
-        else:
-            tip = "Not in use: the run does not touch this device. Switch it on to train on it."
-        self._switch.setToolTip(tip)
+        self._is_in_use = in_use
+        self._head.setUse(in_use=in_use, is_enabled=self._is_editable, is_only_one=is_only_one)
+        self._show_parts()
 
-    def setPolicy(self, policy: MemoryPolicy) -> None:
-        """Show that memory policy."""
+    def setPolicy(self, policy: MemoryPolicy, allocator: Allocator, others_in_use: int) -> None:
+        """Show that memory policy.
+
+        Args:
+            policy: Of this device.
+            allocator: Of all GPUs.
+            others_in_use: How many other GPUs the policy could be applied to.
+        """
         if self._memory.value() != policy:
             self._memory.setValue(policy)
+        self._memory.setAllocator(allocator)
+        self._memory.menu.setOthersInUse(others_in_use)
         self._show_reading()
 
     def setReplicas(self, replicas: int) -> None:
@@ -94,26 +128,82 @@ class DeviceCard(QFrame):
         """Let a person change the settings, or not; :meth:`setUse` minds it too."""
         self._is_editable = editable
         self._settings.setEnabled(editable)
+        self.problems.setEnabled(editable)
+        self._show_movable()
 
     def setOwnProcesses(self, pids: frozenset[int]) -> None:
         """Tell which processes are of the run shown."""
         self._own_processes = pids
+        self.details.setRunProcesses(pids)
         self._show_reading()
+
+    def setApplied(self, words: str) -> None:
+        """Tell what became of applying the policy of this device to all; empty: nothing to tell."""
+        self._applied.setText(words)
+        self._applied.setVisible(bool(words))
 
     def addReading(self, reading: DeviceReading | None) -> None:
         """Show what the device reported now; ``None``: it is missing from the sample."""
         self._reading = reading
-        self._readings.add_reading(reading)
-        self._lost.setVisible(reading is not None and reading.state is DeviceState.LOST)
+        self.readings.add_reading(reading)
+        self.details.setReading(reading)
+        self._host.setReading(reading)
+        self._show_state()
         self._show_reading()
 
+    def setDisk(self, disk: DiskReading | None) -> None:
+        """Show how full the disk of the runs is; only the CPU's card does."""
+        self._host.setDisk(disk)
+
+    def focus_settings(self) -> QWidget:
+        """Open the card and give the focus to its memory policy, or its replicas.
+
+        Returns:
+            What has the focus now.
+        """
+        self.setOpen(is_open=True)
+        target = self._memory.policy if self._device.is_gpu else self._replicas
+        target.setFocus()
+        return target
+
+    def _connect(self) -> None:
+        self._head.useChosen.connect(self._take_use)
+        self._head.foldChosen.connect(self._take_fold)
+        self.readings.utilizationChanged.connect(self._head.setUtilization)
+        self.readings.limitsMoved.connect(self._memory.setLimits)
+        self._memory.valueChanged.connect(self._take_policy)
+        self._memory.applyRequested.connect(self._take_apply)
+        self._memory.allocatorChosen.connect(self.allocatorChosen)
+        self._replicas.valueChanged.connect(self.replicasChanged)
+        self.details.endRequested.connect(self.endRequested)
+        self.problems.fixRequested.connect(self.fixRequested)
+
+    def _show_parts(self) -> None:
+        self._settings.setVisible(self._is_open and self._is_in_use and not self._is_partitioned)
+        self.details.setVisible(self._is_open and self._device.is_gpu)
+        self._host.setVisible(self._is_open and not self._device.is_gpu)
+        self._show_movable()
+
+    def _show_movable(self) -> None:
+        """A folded card is to be looked at: nothing in it moves by accident."""
+        self.readings.bar.setMovable(self._is_open and self._is_in_use and self._is_editable)
+
+    def _show_state(self) -> None:
+        lost = self._reading is not None and self._reading.state is DeviceState.LOST
+        self._state.setText(_LOST if lost else _PARTITIONED if self._is_partitioned else "")
+        set_tone(self._state, Tone.ERROR if lost else Tone.MUTED)
+        self._state.setVisible(lost or self._is_partitioned)
+
     def _show_reading(self) -> None:
-        shown = self._memory.value() if self._device.is_gpu and self._switch.isChecked() else None
+        has_policy = self._device.is_gpu and self._is_in_use and not self._is_partitioned
+        shown = self._memory.value() if has_policy else None
         use = memory_use(self._device, self._reading, self._own_processes, shown)
-        self._readings.show_reading(self._reading, use)
-        known = self._reading is not None and self._reading.memory_used_mib is not None
-        total = use.total_mib or 0
-        self._memory.setRoom(total, max(0, total - use.others_mib) if known else None)
+        self.readings.show_reading(self._reading, use)
+        self._memory.setRoom(use.total_mib or 0, room_mib(self._reading, use))
+
+    @property
+    def _is_partitioned(self) -> bool:
+        return self._device.is_partitioned
 
     def _replicas_row(self) -> QWidget:
         row = QWidget()
@@ -132,40 +222,28 @@ class DeviceCard(QFrame):
         return row
 
     def _arrange(self) -> None:
-        head = QHBoxLayout()
-        head.setSpacing(GRID)
-        head.addWidget(self._dot)
-        head.addWidget(self._name, 1)
-        head.addWidget(self._switch)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, GRID, 12, 12)
-        layout.setSpacing(GRID)
-        layout.addLayout(head)
-        layout.addWidget(self._lost)
-        layout.addWidget(self._readings)
-        layout.addWidget(self._settings)
-        self._lost.hide()
+        layout = self._layout
+        for part in (
+            *(self._head, self._state, self.readings, self._settings, self._applied),
+            *(self.problems, self._host, self.details),
+        ):
+            layout.addWidget(part)
+        self._applied.hide()
 
     @Slot(bool)
     def _take_use(self, on: bool) -> None:
         self.useChanged.emit(self._device.key, on)
+
+    @Slot(bool)
+    def _take_fold(self, is_open: bool) -> None:
+        self.setOpen(is_open=is_open)
+        self.foldChanged.emit(self._device.key, is_open)
 
     @Slot(object)
     def _take_policy(self, policy: MemoryPolicy) -> None:
         self._show_reading()
         self.policyChanged.emit(self._device.key, policy)
 
-
-def _about(device: PhysicalDevice) -> str:
-    """All that is known of a device, a line each."""
-    lines = [device.name]
-    if device.compute_capability is not None:
-        major, minor = device.compute_capability
-        lines.append(f"Compute capability {major}.{minor}")
-    if device.core_count is not None:
-        lines.append(f"{device.core_count} logical processors")
-    if device.pci_bus_id is not None:
-        lines.append(f"PCI bus {device.pci_bus_id}")
-    if device.is_gpu:
-        lines.append(device.key)
-    return "\n".join(lines)
+    @Slot()
+    def _take_apply(self) -> None:
+        self.applyRequested.emit(self._device.key)

@@ -1,16 +1,23 @@
 """The left side of the window."""
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
 from gpupanel.domain.device import DeviceInventory
-from gpupanel.domain.memory import MemoryPolicy
+from gpupanel.domain.memory import Allocator, MemoryPolicy
+from gpupanel.domain.problem import Problem
 from gpupanel.domain.telemetry import TelemetrySample
-from gpupanel.ui import formatting
 from gpupanel.ui.device_choices import DeviceChoices
+from gpupanel.ui.panels.device_panel import panel_words
 from gpupanel.ui.panels.device_panel.absent_card import AbsentCard
 from gpupanel.ui.panels.device_panel.device_card import DeviceCard
+from gpupanel.ui.panels.device_panel.panel_head import PanelHead
+from gpupanel.ui.panels.device_panel.problem_note import ProblemNotes
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.settings_form import Note
+
+_OPEN_AT_MOST = 3
+"""With more GPUs than that their cards begin folded, so that all of them can be seen."""
 
 
 class DevicePanel(QWidget):
@@ -18,6 +25,12 @@ class DevicePanel(QWidget):
 
     valueChanged = Signal(object)
     """The :class:`DeviceChoices` after a person's act."""
+    doctorRequested = Signal()
+    """A person wants to know what is wrong with driver, libraries or TensorFlow."""
+    endRequested = Signal(object)
+    """A person wants a process of a device to end: the :class:`DeviceProcess`."""
+    fixRequested = Signal(object)
+    """The button of a problem's fix was pressed: the :class:`Fix`."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -25,18 +38,21 @@ class DevicePanel(QWidget):
         self._inventory: DeviceInventory | None = None
         self._sample: TelemetrySample | None = None
         self._choices = DeviceChoices()
+        self._problems: tuple[Problem, ...] = ()
         self._own_processes: frozenset[int] = frozenset()
         self._is_editable = True
         self._cards: list[DeviceCard] = []
         self._absent: list[AbsentCard] = []
-        self._driver = QLabel()
-        self._driver.setProperty("tone", "muted")
-        self._driver.setProperty("textSize", "small")
-        self._notice = QLabel("Looking for devices\N{HORIZONTAL ELLIPSIS}")
-        self._notice.setWordWrap(True)
-        self._notice.setProperty("tone", "muted")
+        self._opened: dict[str, bool] = {}
+        self._head = PanelHead()
+        self._notice = Note("Looking for devices\N{HORIZONTAL ELLIPSIS}")
+        self._general = ProblemNotes(margin=12)
+        self._general.setProperty("card", True)
+        self._scroll = QScrollArea()
         self._column = QVBoxLayout()
         self._arrange()
+        self._head.doctorRequested.connect(self.doctorRequested)
+        self._general.fixRequested.connect(self.fixRequested)
 
     def value(self) -> DeviceChoices:
         """What is chosen, devices of other machines included."""
@@ -45,6 +61,7 @@ class DevicePanel(QWidget):
     def setValue(self, value: DeviceChoices) -> None:
         """Show these choices."""
         self._choices = value
+        self._tell_applied("", "")
         self._show_choices()
 
     def setInventory(self, inventory: DeviceInventory) -> None:
@@ -52,16 +69,20 @@ class DevicePanel(QWidget):
         previous, self._inventory = self._inventory, inventory
         if previous is None or previous.devices != inventory.devices:
             self._make_cards(inventory)
-        self._driver.setText(f"Driver {inventory.driver}" if inventory.driver else "")
-        self._notice.setText(_notice(inventory))
+        for card in self._cards:
+            card.details.setLinks(panel_words.links(inventory, card.device.key))
+        self._head.setDriver(inventory.driver)
+        self._notice.setText(panel_words.notice(inventory))
         self._notice.setVisible(bool(self._notice.text()))
         self._show_choices()
+        self._show_problems()
 
     def setSample(self, sample: TelemetrySample) -> None:
         """Show what the devices reported now."""
         self._sample = sample
         for card in self._cards:
             card.addReading(sample.reading(card.device.key))
+            card.setDisk(sample.disk)
 
     def setOwnProcesses(self, pids: frozenset[int]) -> None:
         """Tell which processes are of the run shown: their memory is drawn as ours."""
@@ -71,18 +92,35 @@ class DevicePanel(QWidget):
         for card in self._cards:
             card.setOwnProcesses(pids)
 
+    def setProblems(self, problems: tuple[Problem, ...]) -> None:
+        """Show what is wrong with devices and memory, each on the device that it is about.
+
+        Those about none in particular stand below the cards; hints stand with the plan only.
+        """
+        self._problems = problems
+        self._show_problems()
+
     def setEditable(self, editable: bool) -> None:
         """Let a person change the choices, or only look while a run goes on."""
         self._is_editable = editable
+        self._general.setEnabled(editable)
         self._show_choices()
 
+    def show_field(self, field: str) -> None:
+        """Bring the settings of a profile key (``memory.GPU-5f0c.limit_mib``) into view."""
+        table, _, rest = field.partition(".")
+        if self._inventory is None or table not in ("devices", "memory"):
+            return
+        key = rest.partition(".")[0]
+        in_use = self._choices.keys_in_use(self._inventory)
+        named = next((card for card in self._cards if card.device.key == key), None)
+        used = next((card for card in self._cards if card.device.key in in_use), None)
+        card = named or used
+        if card is not None:
+            self._take_fold(card.device.key, is_open=True)
+            self._scroll.ensureWidgetVisible(card.focus_settings())
+
     def _arrange(self) -> None:
-        caption = QLabel("DEVICES")
-        caption.setProperty("role", "section")
-        head = QHBoxLayout()
-        head.addWidget(caption)
-        head.addStretch(1)
-        head.addWidget(self._driver)
         page = QWidget()
         page.setProperty("page", True)
         self._column.setContentsMargins(0, 0, GRID // 2, 0)
@@ -90,39 +128,54 @@ class DevicePanel(QWidget):
         self._column.addWidget(self._notice)
         self._column.addStretch(1)
         page.setLayout(self._column)
-        scroll = QScrollArea()
-        scroll.setWidgetResizable(True)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(page)
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll.setWidget(page)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(GRID)
-        layout.addLayout(head)
-        layout.addWidget(scroll, 1)
+        layout.addWidget(self._head)
+        layout.addWidget(self._scroll, 1)
+        # Below what scrolls: a problem that comes or goes must not move a card under the mouse.
+        layout.addWidget(self._general)
         self.setMinimumWidth(304)
 
     def _make_cards(self, inventory: DeviceInventory) -> None:
         kept = {(card.device, index): card for index, card in enumerate(self._cards)}
-        labels = formatting.device_labels(tuple(device.name for device in inventory.devices))
+        histories = {card.device.key: card.readings.history() for card in self._cards}
+        labels = panel_words.labels(inventory)
         self._cards = [
             kept.pop((device, index))
             if (device, index) in kept
-            else self._new_card(inventory, index, labels[index])
+            else self._new_card(inventory, index, labels[index], histories)
             for index, device in enumerate(inventory.devices)
         ]
         for card in kept.values():
             self._drop(card)
         for index, card in enumerate(self._cards):
             self._column.insertWidget(index, card)
+            is_open = len(inventory.gpus) <= _OPEN_AT_MOST
+            card.setOpen(is_open=self._opened.get(card.device.key, is_open))
 
-    def _new_card(self, inventory: DeviceInventory, index: int, label: str) -> DeviceCard:
+    def _new_card(
+        self,
+        inventory: DeviceInventory,
+        index: int,
+        label: str,
+        histories: dict[str, tuple[float | None, ...]],
+    ) -> DeviceCard:
         card = DeviceCard(inventory.devices[index], index, label)
         card.useChanged.connect(self._take_use)
+        card.foldChanged.connect(self._take_fold)
         card.policyChanged.connect(self._take_policy)
+        card.applyRequested.connect(self._take_apply)
+        card.allocatorChosen.connect(self._take_allocator)
         card.replicasChanged.connect(self._take_replicas)
+        card.endRequested.connect(self.endRequested)
+        card.fixRequested.connect(self.fixRequested)
         card.setOwnProcesses(self._own_processes)
-        if self._sample is not None:
+        card.readings.setHistory(histories.get(card.device.key, ()))
+        if self._sample is not None and card.device.key not in histories:
             card.addReading(self._sample.reading(card.device.key))
         return card
 
@@ -130,47 +183,72 @@ class DevicePanel(QWidget):
         if self._inventory is None:
             return
         in_use = self._choices.keys_in_use(self._inventory)
+        gpus = {gpu.key for gpu in self._choices.gpus_in_use(self._inventory)}
         for card in self._cards:
             key = card.device.key
             card.setEditable(self._is_editable)
             card.setUse(in_use=key in in_use, is_only_one=in_use == (key,))
-            card.setPolicy(self._choices.memory_policy(key))
+            policy = self._choices.memory_policy(key)
+            card.setPolicy(policy, self._choices.devices.allocator, len(gpus - {key}))
             card.setReplicas(self._choices.devices.cpu_replicas)
         self._show_absent(self._inventory)
 
     def _show_absent(self, inventory: DeviceInventory) -> None:
+        devices = self._choices.devices
         wanted = [
-            (key, key in self._choices.devices.visible)
+            (key, devices.described.get(key), key in devices.visible)
             for key in self._choices.absent_keys(inventory)
         ]
-        if wanted != [(card.key, card.is_in_use) for card in self._absent]:
+        if wanted != [(card.key, card.description, card.is_in_use) for card in self._absent]:
             for card in self._absent:
                 self._drop(card)
-            self._absent = [AbsentCard(key, in_use=in_use) for key, in_use in wanted]
+            self._absent = [AbsentCard(key, known, in_use=used) for key, known, used in wanted]
             for offset, card in enumerate(self._absent):
                 card.removed.connect(self._take_removal)
                 self._column.insertWidget(len(self._cards) + 1 + offset, card)
         for card in self._absent:
             card.setEditable(self._is_editable)
 
+    def _show_problems(self) -> None:
+        own, general = panel_words.by_device(self._problems, [c.device.key for c in self._cards])
+        for card in self._cards:
+            card.problems.setProblems(own[card.device.key])
+        self._general.setProblems(general)
+
     def _drop(self, card: QWidget) -> None:
         self._column.removeWidget(card)
         card.hide()
         card.deleteLater()
 
+    def _tell_applied(self, key: str, words: str) -> None:
+        for card in self._cards:
+            card.setApplied(words if card.device.key == key else "")
+
     @Slot(str, bool)
     def _take_use(self, key: str, on: bool) -> None:
-        if self._inventory is None:
-            return
-        in_use = set(self._choices.keys_in_use(self._inventory)) ^ {key}
-        present = tuple(each.key for each in self._inventory.devices if each.key in in_use)
-        absent = tuple(each for each in self._choices.devices.visible if each not in present)
-        absent = tuple(each for each in absent if self._inventory.device(each) is None)
-        self._take(self._choices.with_visible((*present, *absent)))
+        if self._inventory is not None:
+            self._take(self._choices.with_use_switched(key, self._inventory))
+
+    @Slot(str, bool)
+    def _take_fold(self, key: str, is_open: bool) -> None:
+        self._opened[key] = is_open
 
     @Slot(str, object)
     def _take_policy(self, key: str, policy: MemoryPolicy) -> None:
         self._take(self._choices.with_memory(key, policy))
+
+    @Slot(str)
+    def _take_apply(self, key: str) -> None:
+        if self._inventory is None:
+            return
+        choices, refused = self._choices.applied_to_all(key, self._inventory)
+        self._take(choices)
+        policy = choices.memory_policy(key)
+        self._tell_applied(key, panel_words.applied(policy, refused, self._inventory))
+
+    @Slot(object)
+    def _take_allocator(self, allocator: Allocator) -> None:
+        self._take(self._choices.with_allocator(allocator))
 
     @Slot(int)
     def _take_replicas(self, replicas: int) -> None:
@@ -182,16 +260,6 @@ class DevicePanel(QWidget):
 
     def _take(self, choices: DeviceChoices) -> None:
         self._choices = choices
+        self._tell_applied("", "")
         self._show_choices()
         self.valueChanged.emit(choices)
-
-
-def _notice(inventory: DeviceInventory) -> str:
-    """Why there is no GPU to see; empty where there is one and nothing went wrong."""
-    if inventory.problem is not None:
-        return inventory.problem
-    if inventory.gpus:
-        return ""
-    if inventory.driver is None:
-        return "No NVIDIA driver answers here: training runs on the CPU."
-    return "The NVIDIA driver answers but lists no GPU: training runs on the CPU."

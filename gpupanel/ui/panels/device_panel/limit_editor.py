@@ -1,22 +1,18 @@
 """A memory limit by slider or by number."""
 
 from PySide6.QtCore import QSignalBlocker, Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from gpupanel.domain.memory import LimitedMemory
-from gpupanel.ui import formatting
+from gpupanel.ui.panels.device_panel.room_label import RoomLabel
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.memory_bar import STEP_MIB
 from gpupanel.ui.widgets.quiet_inputs import Slider, SpinBox
-from gpupanel.ui.widgets.tone import Tone, set_tone
-
-STEP_MIB = 256
-"""What a turn of the wheel, an arrow key or a click beside the slider's knob changes."""
 
 
 class LimitEditor(QWidget):
-    """Speaks :class:`LimitedMemory`."""
+    """Speaks a limit in MiB."""
 
-    valueChanged = Signal(object)
+    valueChanged = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -28,31 +24,23 @@ class LimitEditor(QWidget):
         self._spin.setAccessibleName("Memory limit in MiB")
         self._spin.setSuffix(" MiB")
         self._spin.setMinimumWidth(104)
-        self._growth = QCheckBox("Grow up to the limit")
-        self._growth.setToolTip(
-            "Start small and take more when it is needed, up to the limit.\n"
-            "Unticked, TensorFlow takes the whole limit at its start."
-        )
-        self._room = QLabel()
-        self._room.setProperty("textSize", "small")
+        self._room = RoomLabel()
         self._teach()
         self._arrange()
         self._slider.valueChanged.connect(self._take_slider)
         self._spin.valueChanged.connect(self._take_spin)
-        self._growth.clicked.connect(self._tell)
-        self.setRoom(STEP_MIB, None)
+        self._widen(STEP_MIB)
 
-    def value(self) -> LimitedMemory:
+    def value(self) -> int:
         """The limit that is shown."""
-        return LimitedMemory(limit_mib=self._spin.value(), growth=self._growth.isChecked())
+        return self._spin.value()
 
-    def setValue(self, value: LimitedMemory) -> None:
+    def setValue(self, limit_mib: int) -> None:
         """Show that limit, also one beyond the device's memory: planning tells about it."""
-        self._widen(max(self._total_mib, value.limit_mib))
+        self._widen(max(self._total_mib, limit_mib))
         with QSignalBlocker(self._spin), QSignalBlocker(self._slider):
-            self._spin.setValue(value.limit_mib)
-            self._slider.setValue(value.limit_mib)
-        self._growth.setChecked(value.growth)
+            self._spin.setValue(limit_mib)
+            self._slider.setValue(limit_mib)
         self._show_room()
 
     def setRoom(self, total_mib: int, free_mib: int | None) -> None:
@@ -66,7 +54,7 @@ class LimitEditor(QWidget):
     def _teach(self) -> None:
         tip = (
             "The most GPU memory that TensorFlow may take on this device.\n"
-            "The CUDA context comes on top: some 300 to 500 MiB."
+            "The line in the bar above is the same: it can be dragged."
         )
         self._slider.setToolTip(tip)
         self._spin.setToolTip(tip)
@@ -78,10 +66,9 @@ class LimitEditor(QWidget):
         row.addWidget(self._spin)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(GRID)
+        layout.setSpacing(GRID // 2)
         layout.addLayout(row)
         layout.addWidget(self._room)
-        layout.addWidget(self._growth)
 
     def _widen(self, greatest_mib: int) -> None:
         with QSignalBlocker(self._spin), QSignalBlocker(self._slider):
@@ -105,19 +92,9 @@ class LimitEditor(QWidget):
             self._slider.setValue(limit_mib)
         self._tell()
 
-    @Slot()
     def _tell(self) -> None:
         self._show_room()
         self.valueChanged.emit(self.value())
 
     def _show_room(self) -> None:
-        free = self._free_mib
-        if free is None:
-            self._room.setText(f"of {formatting.mib(self._total_mib)}")
-            set_tone(self._room, Tone.MUTED)
-        elif self._spin.value() > free:
-            self._room.setText(f"More than the {formatting.mib(free)} free now")
-            set_tone(self._room, Tone.WARNING)
-        else:
-            self._room.setText(f"of {formatting.mib(free)} free now")
-            set_tone(self._room, Tone.MUTED)
+        self._room.show_room(self._spin.value(), self._total_mib, self._free_mib, "")

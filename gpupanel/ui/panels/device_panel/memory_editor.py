@@ -1,42 +1,45 @@
 """How much of a GPU's memory TensorFlow may take."""
 
-from typing import assert_never
-
-from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from gpupanel.domain.memory import (
     AllMemory,
+    Allocator,
     GrowingMemory,
     LimitedMemory,
     MemoryPolicy,
     SplitMemory,
 )
-from gpupanel.ui.panels.device_panel.limit_editor import STEP_MIB, LimitEditor
+from gpupanel.planning.memory_facts import CUDA_CONTEXT_MIB
+from gpupanel.ui.panels.device_panel.limit_editor import LimitEditor
+from gpupanel.ui.panels.device_panel.memory_menu import ALLOCATORS, MemoryMenu
+from gpupanel.ui.panels.device_panel.memory_shares import limits_mib, with_limits
 from gpupanel.ui.panels.device_panel.split_editor import SplitEditor
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.quiet_inputs import ComboBox
+from gpupanel.ui.widgets.choice_box import Choice, ChoiceBox
+from gpupanel.ui.widgets.memory_bar import STEP_MIB
+from gpupanel.ui.widgets.tips import wrapped
 
-CUDA_CONTEXT_MIB = 512
-"""What a CUDA context takes beside TensorFlow's own memory, at most as a rule."""
-
-_POLICIES = (
-    (
+_GROWING_LIMIT = "limit_growth"
+_CHOICES = (
+    Choice(
         "all",
         "Take all",
         "TensorFlow's own way: it takes nearly all free memory at its start.",
     ),
-    (
+    Choice(
         "growth",
         "Grow as needed",
-        "Start small and take more when it is needed.\nGrowth is the same on every GPU in use.",
+        "Start small and take more when it is needed. Growth is the same on every GPU in use.",
     ),
-    (
-        "limit",
-        "Limit",
-        "Take at most so much, and leave the rest to others.",
+    Choice("limit", "Limit", "Take so much at the start, and leave the rest to others."),
+    Choice(
+        _GROWING_LIMIT,
+        "Grow up to a limit",
+        "Start small and take more when it is needed, but leave the rest to others.",
     ),
-    (
+    Choice(
         "split",
         "Split",
         "Make several logical devices of this GPU, to try out several replicas on it.",
@@ -48,32 +51,45 @@ class MemoryEditor(QWidget):
     """Speaks a :data:`MemoryPolicy`; what a limit or a split was stays when another is shown."""
 
     valueChanged = Signal(object)
+    applyRequested = Signal()
+    """All GPUs in use are to be like this one."""
+    allocatorChosen = Signal(object)
+    """The :class:`Allocator` of all GPUs."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._total_mib = 2 * STEP_MIB
         self._free_mib: int | None = None
-        self._touched: set[str] = set()
-        self._policy = ComboBox()
-        self._policy.setAccessibleName("Memory policy")
-        for policy, label, tip in _POLICIES:
-            self._policy.addItem(label, policy)
-            self._policy.setItemData(self._policy.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
+        self._offered = {"limit", "split"}
+        self.policy = ChoiceBox(_CHOICES)
+        """Which kind of policy it is."""
+        self.policy.setAccessibleName("Memory policy")
+        self.menu = MemoryMenu()
+        """Presets, apply to all, allocator."""
         self._limit = LimitEditor()
         self._split = SplitEditor()
+        self._allocator = QLabel()
+        self._allocator.setProperty("textSize", "small")
+        self._allocator.setProperty("tone", "muted")
         self._arrange()
         self.setValue(GrowingMemory())
-        self._policy.currentIndexChanged.connect(self._take_policy)
-        self._limit.valueChanged.connect(self._take_size)
-        self._split.valueChanged.connect(self._take_size)
+        self.setAllocator(Allocator.BFC)
+        self.policy.choiceMade.connect(self._take_policy)
+        self._limit.valueChanged.connect(self._tell)
+        self._split.valueChanged.connect(self._tell)
+        self.menu.policyChosen.connect(self._take_preset)
+        self.menu.applyRequested.connect(self.applyRequested)
+        self.menu.allocatorChosen.connect(self.allocatorChosen)
 
     def value(self) -> MemoryPolicy:
         """The policy that is shown."""
-        match self._policy.currentData():
+        match self.policy.choice():
             case "all":
                 return AllMemory()
             case "limit":
-                return self._limit.value()
+                return LimitedMemory(limit_mib=self._limit.value())
+            case "limit_growth":
+                return LimitedMemory(limit_mib=self._limit.value(), growth=True)
             case "split":
                 return self._split.value()
             case _:
@@ -81,65 +97,86 @@ class MemoryEditor(QWidget):
 
     def setValue(self, value: MemoryPolicy) -> None:
         """Show that policy."""
-        with QSignalBlocker(self._policy):
-            self._policy.setCurrentIndex(self._policy.findData(value.policy))
-        match value:
-            case LimitedMemory():
-                self._limit.setValue(value)
-            case SplitMemory():
-                self._split.setValue(value)
-            case AllMemory() | GrowingMemory():
-                pass
-            case _:
-                assert_never(value)
-        self._touched.add(value.policy)
+        choice: str = value.policy
+        if isinstance(value, LimitedMemory):
+            choice = _GROWING_LIMIT if value.growth else choice
+            self._limit.setValue(value.limit_mib)
+        elif isinstance(value, SplitMemory):
+            self._split.setValue(value)
+        self.policy.setChoice(choice)
+        self._offered.discard(value.policy)
         self._show_policy()
 
+    def setLimits(self, limits: tuple[int, ...]) -> None:
+        """Take over limits that a person moved elsewhere, and tell the new policy."""
+        if len(limits) == len(limits_mib(self.value())):
+            self.setValue(with_limits(self.value(), limits))
+            self._tell()
+
     def setRoom(self, total_mib: int, free_mib: int | None) -> None:
-        """Tell how much memory the device has, and how much of it others leave free now."""
+        """Tell how much memory the device has, and how much of it can be had now."""
         self._total_mib, self._free_mib = total_mib, free_mib
         self._limit.setRoom(total_mib, free_mib)
         self._split.setRoom(total_mib, free_mib)
+        self.menu.setRoom(total_mib, free_mib)
+
+    def setAllocator(self, allocator: Allocator) -> None:
+        """Show who hands out the memory; nothing is said of the usual one."""
+        self.menu.setAllocator(allocator)
+        label, tip = next((label, tip) for each, label, tip in ALLOCATORS if each is allocator)
+        self._allocator.setText(f"Allocator: {label}")
+        self._allocator.setToolTip(wrapped(tip))
+        self._allocator.setVisible(allocator is not Allocator.BFC)
 
     def _arrange(self) -> None:
         row = QHBoxLayout()
-        row.setSpacing(GRID)
+        row.setSpacing(GRID // 2)
         caption = QLabel("Memory")
-        caption.setBuddy(self._policy)
+        caption.setBuddy(self.policy)
         row.addWidget(caption)
-        row.addWidget(self._policy, 1)
+        row.addSpacing(GRID // 2)
+        row.addWidget(self.policy, 1)
+        row.addWidget(self.menu)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(GRID)
         layout.addLayout(row)
         layout.addWidget(self._limit)
         layout.addWidget(self._split)
+        layout.addWidget(self._allocator)
 
     @Slot()
     def _take_policy(self) -> None:
-        policy = self._policy.currentData()
-        if policy not in self._touched:
+        policy = "limit" if self.policy.choice() == _GROWING_LIMIT else self.policy.choice()
+        if policy in self._offered:
             self._offer(policy)
-        self._touched.add(policy)
+            self._offered.discard(policy)
         self._show_policy()
-        self.valueChanged.emit(self.value())
+        self._tell()
+
+    @Slot(object)
+    def _take_preset(self, policy: MemoryPolicy) -> None:
+        self.setValue(policy)
+        self._tell()
 
     @Slot()
-    def _take_size(self) -> None:
+    def _tell(self) -> None:
         self.valueChanged.emit(self.value())
 
     def _offer(self, policy: str) -> None:
         """Begin with what fits now."""
-        room = min(self._total_mib, self._free_mib or self._total_mib) - CUDA_CONTEXT_MIB
+        free = self._total_mib if self._free_mib is None else self._free_mib
+        room = min(self._total_mib, free) - CUDA_CONTEXT_MIB
         fits = max(STEP_MIB, room // STEP_MIB * STEP_MIB)
         if policy == "limit":
-            self._limit.setValue(LimitedMemory(limit_mib=fits))
-        elif policy == "split":
+            self._limit.setValue(fits)
+        else:
             half = max(STEP_MIB, fits // 2 // STEP_MIB * STEP_MIB)
             self._split.setValue(SplitMemory(split_mib=(half, half)))
 
     def _show_policy(self) -> None:
-        policy = self._policy.currentData()
-        self._limit.setVisible(policy == "limit")
+        policy = self.policy.choice()
+        self._limit.setVisible(policy in ("limit", _GROWING_LIMIT))
         self._split.setVisible(policy == "split")
-        self._policy.setToolTip(self._policy.currentData(Qt.ItemDataRole.ToolTipRole))
+        tip = next((choice.tip for choice in _CHOICES if choice.value == policy), "")
+        self.policy.setToolTip(wrapped(tip))

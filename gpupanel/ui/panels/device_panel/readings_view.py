@@ -1,93 +1,96 @@
 """What a device does right now."""
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from gpupanel.domain.device import PhysicalDevice
-from gpupanel.domain.memory import AllMemory, GrowingMemory, LimitedMemory, MemoryPolicy
 from gpupanel.domain.telemetry import DeviceReading, DeviceState
 from gpupanel.ui import formatting
+from gpupanel.ui.panels.device_panel.notice_tag import NoticeTag
+from gpupanel.ui.panels.device_panel.reading_words import notice
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.memory_bar import MemoryBar, MemoryUse
+from gpupanel.ui.widgets.memory_bar import MemoryBar
+from gpupanel.ui.widgets.memory_use import MemoryUse
 from gpupanel.ui.widgets.sparkline import Sparkline
 
 
-def memory_use(
-    device: PhysicalDevice,
-    reading: DeviceReading | None,
-    own_processes: frozenset[int],
-    policy: MemoryPolicy | None,
-) -> MemoryUse:
-    """Whose memory is whose on one device.
+class ReadingsView(QWidget):
+    """Utilization, memory, temperature and power; everything keeps its place while it changes.
 
     Args:
-        device: The device.
-        reading: What it reported, ``None`` before the first sample.
-        own_processes: Process ids of the run shown.
-        policy: Decides where the line stands; ``None`` for no line.
+        device: The device that reports.
+        index: Position of the device in the inventory, for its colour.
     """
-    if reading is None or reading.memory_used_mib is None:
-        return MemoryUse(total_mib=device.memory_total_mib, cap_mib=cap_mib(policy))
-    ours = sum(
-        process.memory_used_mib or 0
-        for process in reading.processes
-        if process.pid in own_processes
-    )
-    ours = min(ours, reading.memory_used_mib)
-    return MemoryUse(
-        total_mib=reading.memory_total_mib or device.memory_total_mib,
-        others_mib=reading.memory_used_mib - ours,
-        ours_mib=ours,
-        cap_mib=cap_mib(policy),
-    )
 
-
-def cap_mib(policy: MemoryPolicy | None) -> int | None:
-    """The most that TensorFlow may take under a policy; ``None`` where nothing bounds it."""
-    match policy:
-        case None | AllMemory() | GrowingMemory():
-            return None
-        case LimitedMemory():
-            return policy.limit_mib
-        case _:
-            return sum(policy.split_mib)
-
-
-class ReadingsView(QWidget):
-    """Utilization, memory, temperature and power; everything keeps its place while it changes."""
+    utilizationChanged = Signal(str)
+    """How busy the device is, in words."""
+    limitsMoved = Signal(object)
+    """A person moved a border of the bar: the limits in MiB, a tuple of int."""
 
     def __init__(self, device: PhysicalDevice, index: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._device = device
+        self._is_open = True
         self._sparkline = Sparkline(index)
         self._utilization = self._number(formatting.percent(100.0))
-        self._bar = MemoryBar(index)
+        self._tag, self._folded_tag = NoticeTag(), NoticeTag(is_short=True)
+        self._busy = QWidget()
+        self.bar = MemoryBar(index)
+        """All of the device's memory."""
         self._memory = self._number("")
         self._temperature = self._number(formatting.celsius(100.0))
         limit = formatting.watts(device.power_limit_w)
-        self._power = self._number(f"{limit.removesuffix(' W')} / {limit}")
+        self._power = self._number("")
+        self._widest_power = (f"{limit.removesuffix(' W')} / {limit}", limit)
         self._teach()
         self._arrange()
+        self.bar.limitsMoved.connect(self.limitsMoved)
+        self.setOpen(is_open=True)
         self.show_reading(None, MemoryUse(total_mib=device.memory_total_mib))
+
+    def history(self) -> tuple[float | None, ...]:
+        """The utilization that the curve shows, oldest first."""
+        return self._sparkline.values()
+
+    def setHistory(self, values: tuple[float | None, ...]) -> None:
+        """Go on with the curve of another view of the same device."""
+        for value in values:
+            self._sparkline.add(value)
+
+    def setOpen(self, *, is_open: bool) -> None:
+        """Show everything, or what fits into two lines."""
+        self._is_open = is_open
+        self._busy.setVisible(is_open)
+        self._folded_tag.setVisible(not is_open)
+        for label in (self._memory, self._temperature, self._power):
+            label.setProperty("textSize", "" if is_open else "small")
+            label.style().unpolish(label)
+            label.style().polish(label)
+        _keep_room(self._temperature, formatting.celsius(100.0))
+        _keep_room(self._power, self._widest_power[0 if is_open else 1])
 
     def add_reading(self, reading: DeviceReading | None) -> None:
         """Let the curve move on by one reading."""
         lost = reading is None or reading.state is DeviceState.LOST
         self._sparkline.add(None if lost or not reading else reading.gpu_utilization_percent)
+        for tag in (self._tag, self._folded_tag):
+            tag.setNotice(notice(reading))
 
     def show_reading(self, reading: DeviceReading | None, use: MemoryUse) -> None:
         """Show these numbers; a dash for each that is not known."""
         known = reading is not None and reading.memory_used_mib is not None
-        self._bar.setUse(use)
+        self.bar.setUse(use)
         held = use.others_mib + use.ours_mib if known else None
         self._memory.setText(f"{formatting.gib_number(held)} / {formatting.mib(use.total_mib)}")
-        self._utilization.setText(
-            formatting.percent(reading.gpu_utilization_percent if reading else None)
-        )
+        busy = formatting.percent(reading.gpu_utilization_percent if reading else None)
+        self._utilization.setText(busy)
+        self.utilizationChanged.emit(busy)
         self._temperature.setText(formatting.celsius(reading.temperature_c if reading else None))
         power = reading.power_w if reading else None
+        limit = (reading.power_limit_w if reading else None) or self._device.power_limit_w
         drawn = formatting.DASH if power is None else f"{power:.0f}"
-        self._power.setText(f"{drawn} / {formatting.watts(self._device.power_limit_w)}")
+        whole = f"{drawn} / {formatting.watts(limit)}"
+        self._power.setText(whole if self._is_open else formatting.watts(power))
 
     def _teach(self) -> None:
         if self._device.is_gpu:
@@ -107,27 +110,38 @@ class ReadingsView(QWidget):
         self._power.setVisible(self._device.is_gpu)
 
     def _arrange(self) -> None:
-        top = QHBoxLayout()
+        beside = QVBoxLayout()
+        beside.setSpacing(0)
+        beside.addWidget(self._utilization)
+        beside.addWidget(self._tag)
+        top = QHBoxLayout(self._busy)
+        top.setContentsMargins(0, 0, 0, 0)
         top.setSpacing(GRID)
         top.addWidget(self._sparkline, 1)
-        top.addWidget(self._utilization)
+        top.addLayout(beside)
         numbers = QHBoxLayout()
-        numbers.setSpacing(2 * GRID)
-        self._memory.setAlignment(Qt.AlignmentFlag.AlignLeft)
+        numbers.setSpacing(GRID // 2)
+        self._memory.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         numbers.addWidget(self._memory)
         numbers.addStretch(1)
+        numbers.addWidget(self._folded_tag)
         numbers.addWidget(self._temperature)
         numbers.addWidget(self._power)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(GRID // 2)
-        layout.addLayout(top)
-        layout.addWidget(self._bar)
+        layout.addWidget(self._busy)
+        layout.addWidget(self.bar)
         layout.addLayout(numbers)
 
     def _number(self, widest: str) -> QLabel:
         label = QLabel(self)
         label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        # Kerning makes some numbers a pixel or two wider than others of as many figures.
-        label.setMinimumWidth(label.fontMetrics().horizontalAdvance(widest) + GRID // 2)
+        _keep_room(label, widest)
         return label
+
+
+def _keep_room(label: QLabel, widest: str) -> None:
+    """Let what changes keep its place."""
+    # Kerning makes some numbers a pixel or two wider than others of as many figures.
+    label.setMinimumWidth(label.fontMetrics().horizontalAdvance(widest) + GRID // 2)

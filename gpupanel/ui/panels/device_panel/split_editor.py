@@ -1,153 +1,210 @@
 """One GPU made into several logical devices."""
 
-from PySide6.QtCore import QSignalBlocker, Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from gpupanel.domain.memory import SplitMemory
+from gpupanel.planning.memory_facts import CUDA_CONTEXT_MIB
 from gpupanel.ui import formatting
+from gpupanel.ui.panels.device_panel.room_label import RoomLabel
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.memory_bar import STEP_MIB
 from gpupanel.ui.widgets.quiet_inputs import SpinBox
-from gpupanel.ui.widgets.tone import Tone, set_tone
 
 _FEWEST, _MOST = 2, 16
-_STEP_MIB = 256
+_COLUMNS = 2
 
 
 class SplitEditor(QWidget):
-    """Speaks :class:`SplitMemory`: a number of logical devices of equal size, or each one's."""
+    """Speaks :class:`SplitMemory`: the memory of each logical device, which come and go."""
 
     valueChanged = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._total_mib = _FEWEST * _STEP_MIB
+        self._total_mib = _FEWEST * STEP_MIB
         self._free_mib: int | None = None
-        self._count = SpinBox()
-        self._count.setRange(_FEWEST, _MOST)
-        self._count.setAccessibleName("Logical devices")
-        self._count.setToolTip(
-            "How many logical devices to make of this GPU. TensorFlow treats each as a GPU with\n"
-            "its own memory; they share the GPU's processors, so this is for trying things out."
-        )
-        self._equal = QCheckBox("Equal sizes")
-        self._equal.setChecked(True)
-        self._equal.setToolTip("Give every logical device the same memory; untick to set each.")
-        self._sizes: list[SpinBox] = []
+        self._parts: list[_PartBox] = []
         self._grid = QGridLayout()
-        self._room = QLabel()
-        self._room.setProperty("textSize", "small")
+        self._add = QPushButton("Add")
+        self._add.setAccessibleName("Add a logical device")
+        self._equal = QPushButton("Make equal")
+        self._equal.setToolTip("Give every logical device the same part of what all have together.")
+        self._room = RoomLabel()
         self._arrange()
-        self._count.valueChanged.connect(self._take_count)
+        self._add.clicked.connect(self._take_add)
         self._equal.clicked.connect(self._take_equal)
-        self._show_sizes((_STEP_MIB,) * _FEWEST)
+        self._show_parts((STEP_MIB,) * _FEWEST)
 
     def value(self) -> SplitMemory:
         """The sizes that are shown."""
-        if self._equal.isChecked():
-            return SplitMemory(split_mib=(self._sizes[0].value(),) * self._count.value())
-        return SplitMemory(split_mib=tuple(box.value() for box in self._sizes))
+        return SplitMemory(split_mib=self._sizes())
 
     def setValue(self, value: SplitMemory) -> None:
         """Show those sizes, also when they are beyond the device's memory."""
-        sizes = value.split_mib
-        with QSignalBlocker(self._count):
-            self._count.setMaximum(max(_MOST, len(sizes)))
-            self._count.setValue(len(sizes))
-        self._equal.setChecked(len(set(sizes)) == 1)
-        self._show_sizes(sizes)
+        self._show_parts(value.split_mib)
 
     def setRoom(self, total_mib: int, free_mib: int | None) -> None:
         """Bound the sizes by the device's memory, and say how much of it is free now."""
         if (total_mib, free_mib) == (self._total_mib, self._free_mib):
             return
         self._total_mib, self._free_mib = total_mib, free_mib
-        for box in self._sizes:
-            self._bound(box)
-        self._show_room()
+        for part in self._parts:
+            part.setGreatest(total_mib)
+        self._show_state()
 
     def _arrange(self) -> None:
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
-        caption = QLabel("Logical devices")
-        caption.setBuddy(self._count)
-        row.addWidget(caption)
-        row.addWidget(self._count)
-        row.addStretch(1)
-        self._grid.setSpacing(GRID)
-        self._grid.setColumnStretch(0, 1)
-        self._grid.setColumnStretch(1, 1)
+        self._grid.setHorizontalSpacing(GRID)
+        self._grid.setVerticalSpacing(GRID // 2)
+        for column in range(_COLUMNS):
+            self._grid.setColumnStretch(column, 1)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(GRID)
+        buttons.addWidget(self._add)
+        buttons.addWidget(self._equal)
+        buttons.addStretch(1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(GRID)
-        layout.addLayout(row)
-        layout.addWidget(self._equal)
         layout.addLayout(self._grid)
         layout.addWidget(self._room)
+        layout.addLayout(buttons)
 
-    @Slot(int)
-    def _take_count(self, count: int) -> None:
-        shown = tuple(box.value() for box in self._sizes)
-        if self._equal.isChecked():
-            # Share the same memory among more or fewer of them.
-            whole = shown[0] * self._shown_count
-            self._show_sizes((max(1, whole // count),) * count)
-        else:
-            self._show_sizes((shown + shown[-1:] * count)[:count])
-        self._tell()
+    def _sizes(self) -> tuple[int, ...]:
+        return tuple(part.value() for part in self._parts)
+
+    @Slot()
+    def _take_add(self) -> None:
+        """The new one gets what is free, or else half of the largest."""
+        sizes = list(self._sizes())
+        room = self._total_mib if self._free_mib is None else self._free_mib
+        rest = (room - CUDA_CONTEXT_MIB - sum(sizes)) // STEP_MIB * STEP_MIB
+        if rest < STEP_MIB:
+            largest = sizes.index(max(sizes))
+            rest = max(1, sizes[largest] // 2)
+            sizes[largest] = max(1, sizes[largest] - rest)
+        self._take((*sizes, rest))
 
     @Slot()
     def _take_equal(self) -> None:
-        sizes = tuple(box.value() for box in self._sizes)
-        count = self._count.value()
-        if self._equal.isChecked():
-            self._show_sizes((max(1, sum(sizes) // count),) * count)
-        else:
-            self._show_sizes(sizes[:1] * count)
+        sizes = self._sizes()
+        self._take((max(1, sum(sizes) // len(sizes)),) * len(sizes))
+
+    @Slot(int)
+    def _take_removal(self, position: int) -> None:
+        sizes = self._sizes()
+        self._take(sizes[:position] + sizes[position + 1 :])
+
+    def _take(self, sizes: tuple[int, ...]) -> None:
+        self._show_parts(sizes)
         self._tell()
 
     @Slot()
     def _tell(self) -> None:
-        self._show_room()
+        self._show_state()
         self.valueChanged.emit(self.value())
 
-    def _show_sizes(self, sizes: tuple[int, ...]) -> None:
-        self._shown_count = len(sizes)
-        wanted = sizes[:1] if self._equal.isChecked() else sizes
-        while len(self._sizes) > len(wanted):
-            box = self._sizes.pop()
-            self._grid.removeWidget(box)
-            box.hide()
-            box.deleteLater()
-        while len(self._sizes) < len(wanted):
-            self._append_box()
-        for box, size in zip(self._sizes, wanted, strict=True):
-            with QSignalBlocker(box):
-                self._bound(box, size)
-                box.setValue(size)
-        self._show_room()
+    def _show_parts(self, sizes: tuple[int, ...]) -> None:
+        while len(self._parts) > len(sizes):
+            part = self._parts.pop()
+            self._grid.removeWidget(part)
+            part.hide()
+            part.deleteLater()
+        while len(self._parts) < len(sizes):
+            self._append()
+        for part, size in zip(self._parts, sizes, strict=True):
+            part.setValue(size)
+        self._show_state()
 
-    def _append_box(self) -> None:
-        box = SpinBox()
-        position = len(self._sizes)
-        box.setSuffix(" MiB")
-        box.setMinimumWidth(96)
-        box.setSingleStep(_STEP_MIB)
-        box.setAccessibleName(f"Memory of logical device {position + 1} in MiB")
-        box.setToolTip("Memory of this logical device; TensorFlow needs a limit for each.")
-        box.valueChanged.connect(self._tell)
-        self._sizes.append(box)
-        self._grid.addWidget(box, position // 2, position % 2)
+    def _append(self) -> None:
+        position = len(self._parts)
+        part = _PartBox(position)
+        part.setGreatest(self._total_mib)
+        part.valueChanged.connect(self._tell)
+        part.removed.connect(self._take_removal)
+        self._parts.append(part)
+        self._grid.addWidget(part, position // _COLUMNS, position % _COLUMNS)
 
-    def _bound(self, box: SpinBox, size_mib: int = 1) -> None:
-        with QSignalBlocker(box):
-            box.setRange(1, max(self._total_mib, box.value(), size_mib))
+    def _show_state(self) -> None:
+        sizes = self._sizes()
+        for part in self._parts:
+            part.setRemovable(len(sizes) > _FEWEST)
+        self._add.setEnabled(len(sizes) < _MOST)
+        self._add.setToolTip(
+            "Make one more logical device. TensorFlow treats each as a GPU with its own memory;\n"
+            "they share the GPU's processors, so this is for trying things out."
+            if len(sizes) < _MOST
+            else f"{_MOST} logical devices are the most that can be made here."
+        )
+        self._equal.setEnabled(len(set(sizes)) > 1)
+        whole = sum(sizes)
+        self._room.show_room(whole, self._total_mib, self._free_mib, formatting.mib(whole))
 
-    def _show_room(self) -> None:
-        whole = sum(self.value().split_mib)
-        known = self._free_mib is not None
-        room = self._free_mib if self._free_mib is not None else self._total_mib
-        state = "free now" if known else "in all"
-        over = whole > room
-        of = "of" if not over else "more than the"
-        self._room.setText(f"{formatting.mib(whole)} together, {of} {formatting.mib(room)} {state}")
-        set_tone(self._room, Tone.WARNING if over else Tone.MUTED)
+
+class _PartBox(QWidget):
+    """The memory of one logical device, and the button that removes it."""
+
+    valueChanged = Signal()
+    removed = Signal(int)
+
+    def __init__(self, position: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._position = position
+        self._box = SpinBox()
+        self._box.setSuffix(" MiB")
+        self._box.setMinimumWidth(88)
+        self._box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._box.setSingleStep(STEP_MIB)
+        self._box.setAccessibleName(f"Memory of logical device {position + 1} in MiB")
+        self._box.setToolTip(
+            f"Memory of logical device {position + 1}; TensorFlow needs a limit for each.\n"
+            "The borders in the bar above can be dragged too."
+        )
+        self._remove = QToolButton()
+        self._remove.setText("\N{MULTIPLICATION SIGN}")
+        self._remove.setProperty("role", "chevron")
+        self._remove.setAccessibleName(f"Remove logical device {position + 1}")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._box, 1)
+        layout.addWidget(self._remove, 0, Qt.AlignmentFlag.AlignVCenter)
+        self._box.valueChanged.connect(self.valueChanged)
+        self._remove.clicked.connect(self._take_removal)
+        self.setFocusProxy(self._box)
+
+    def value(self) -> int:
+        """The memory in MiB."""
+        return self._box.value()
+
+    def setValue(self, size_mib: int) -> None:
+        """Show that, whatever the device has."""
+        with QSignalBlocker(self._box):
+            self._box.setMaximum(max(self._box.maximum(), size_mib))
+            self._box.setValue(size_mib)
+
+    def setGreatest(self, greatest_mib: int) -> None:
+        """Bound what can be chosen."""
+        with QSignalBlocker(self._box):
+            self._box.setRange(1, max(1, greatest_mib, self._box.value()))
+
+    def setRemovable(self, removable: bool) -> None:
+        """Let a person remove it, or not."""
+        self._remove.setEnabled(removable)
+        self._remove.setToolTip(
+            f"Remove logical device {self._position + 1}; its memory becomes free."
+            if removable
+            else "A split has two logical devices at least; for one, choose a limit."
+        )
+
+    @Slot()
+    def _take_removal(self) -> None:
+        self.removed.emit(self._position)

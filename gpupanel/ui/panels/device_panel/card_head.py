@@ -1,0 +1,92 @@
+"""The first line of a device's card."""
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
+
+from gpupanel.domain.device import PhysicalDevice
+from gpupanel.ui import formatting
+from gpupanel.ui.panels.device_panel.reading_words import about
+from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.color_dot import ColorDot
+from gpupanel.ui.widgets.elided_label import ElidedLabel
+from gpupanel.ui.widgets.switch import Switch
+
+
+class CardHead(QWidget):
+    """Colour, name, how busy while the card is folded, the fold, and the switch.
+
+    Args:
+        index: Position of the device in the inventory: decides its colour.
+        label: A short name that no other device of this machine has.
+    """
+
+    useChosen = Signal(bool)
+    """A person switched the device on or off."""
+    foldChosen = Signal(bool)
+    """A person opened the card, or folded it."""
+
+    def __init__(
+        self, device: PhysicalDevice, index: int, label: str, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._label = label
+        self._dot = ColorDot(index)
+        self._name = ElidedLabel(label)
+        self._name.setElideMode(Qt.TextElideMode.ElideMiddle)
+        self._name.setProperty("role", "title")
+        self._name.setToolTip(about(device))
+        self._utilization = QLabel()
+        self._utilization.setProperty("textSize", "small")
+        self._utilization.setToolTip("Utilization: how often something ran in the last moment.")
+        self._utilization.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._utilization.ensurePolished()
+        widest = self._utilization.fontMetrics().horizontalAdvance(formatting.percent(100.0))
+        self._utilization.setMinimumWidth(widest + 2)
+        self._fold = QToolButton()
+        self._fold.setProperty("role", "chevron")
+        self._fold.setCheckable(True)
+        self._switch = Switch()
+        self._switch.setAccessibleName(f"Use {label}")
+        self._arrange()
+        self._fold.clicked.connect(self.foldChosen)
+        self._switch.clicked.connect(self.useChosen)
+        if device.is_partitioned:
+            self._switch.hide()
+        self.setOpen(is_open=True)
+
+    def setUse(self, *, in_use: bool, is_enabled: bool, is_only_one: bool) -> None:
+        """Show whether the device is in use; the only one that is cannot be switched off."""
+        self._switch.setChecked(in_use)
+        self._switch.setEnabled(is_enabled and not is_only_one)
+        self._dot.setFilled(in_use)
+        if is_only_one:
+            tip = "The only device in use: switch on another one before this one goes off."
+        elif in_use:
+            tip = "In use: the run trains on this device. Switch it off to leave it alone."
+        else:
+            tip = "Not in use: the run does not touch this device. Switch it on to train on it."
+        self._switch.setToolTip(tip)
+
+    def setOpen(self, *, is_open: bool) -> None:
+        """Show the card as open or folded."""
+        self._fold.setChecked(is_open)
+        self._fold.setArrowType(Qt.ArrowType.DownArrow if is_open else Qt.ArrowType.RightArrow)
+        self._fold.setToolTip("Fold to a few lines." if is_open else "Show all about this device.")
+        self._fold.setAccessibleName(f"{'Fold' if is_open else 'Open'} {self._label}")
+        self._utilization.setVisible(not is_open)
+
+    @Slot(str)
+    def setUtilization(self, words: str) -> None:
+        """Show how busy the device is, while the card is folded."""
+        self._utilization.setText(words)
+
+    def _arrange(self) -> None:
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(GRID // 2)
+        layout.addWidget(self._dot)
+        layout.addSpacing(2)
+        layout.addWidget(self._name, 1)
+        layout.addWidget(self._utilization)
+        layout.addWidget(self._fold)
+        layout.addWidget(self._switch)

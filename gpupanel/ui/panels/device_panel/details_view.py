@@ -1,0 +1,125 @@
+"""All that a GPU tells and a person rarely asks."""
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QGridLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+
+from gpupanel.domain.device import PhysicalDevice
+from gpupanel.domain.telemetry import DeviceReading
+from gpupanel.ui.panels.device_panel.details import DETAILS
+from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.elided_label import ElidedLabel
+from gpupanel.ui.widgets.process_list import ProcessList
+from gpupanel.ui.widgets.tips import wrapped
+from gpupanel.ui.widgets.tone import Tone, set_tone
+
+_LINK_TIP = (
+    "The nearest thing that the two GPUs have in common: the nearer, the faster they exchange "
+    "gradients."
+)
+
+
+class DetailsView(QWidget):
+    """Clocks, links, errors, identity and processes; each line keeps its place."""
+
+    endRequested = Signal(object)
+    """A person wants the process to end: the :class:`DeviceProcess`."""
+
+    def __init__(self, device: PhysicalDevice, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._device = device
+        self._values: list[QLabel] = []
+        self._links: tuple[tuple[str, str], ...] = ()
+        self._link_labels: list[QLabel] = []
+        self._grid = QGridLayout()
+        self._processes = ProcessList()
+        self._processes.endRequested.connect(self.endRequested)
+        self._arrange()
+        self.setReading(None)
+
+    def setReading(self, reading: DeviceReading | None) -> None:
+        """Show these readings; a dash for each that is not known."""
+        told = reading or DeviceReading(key=self._device.key)
+        for detail, label in zip(DETAILS, self._values, strict=True):
+            words = detail.words(self._device, told)
+            if words != label.text():
+                label.setText(words)
+        self._processes.setProcesses(told.processes)
+
+    def setLinks(self, links: tuple[tuple[str, str], ...]) -> None:
+        """Show how the GPU is connected to others: the name of each, and the link in words."""
+        if links == self._links:
+            return
+        self._links = links
+        for label in self._link_labels:
+            self._grid.removeWidget(label)
+            label.hide()
+            label.deleteLater()
+        self._link_labels = []
+        for row, (name, words) in enumerate(links, start=len(DETAILS) + 1):
+            caption, value = self._add_row(row, f"To {name}", _LINK_TIP)
+            value.setText(words)
+            self._link_labels += (caption, value)
+
+    def setRunProcesses(self, pids: frozenset[int]) -> None:
+        """Tell which processes are of a run that goes on."""
+        self._processes.setRunProcesses(pids)
+
+    def _arrange(self) -> None:
+        self._grid.setHorizontalSpacing(GRID)
+        self._grid.setVerticalSpacing(2)
+        self._grid.setColumnStretch(1, 1)
+        for row, detail in enumerate(DETAILS):
+            self._values.append(self._add_row(row, detail.caption, detail.tip)[1])
+        self._add_key(len(DETAILS))
+        caption = _small("Processes")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(GRID // 2)
+        layout.addLayout(self._grid)
+        layout.addSpacing(GRID // 2)
+        layout.addWidget(caption)
+        layout.addWidget(self._processes)
+
+    def _add_row(self, row: int, caption: str, tip: str) -> tuple[QLabel, QLabel]:
+        label = _small(caption)
+        value = QLabel()
+        value.setProperty("textSize", "small")
+        value.setWordWrap(True)
+        value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        for each in (label, value):
+            each.setTextFormat(Qt.TextFormat.PlainText)
+            each.setToolTip(wrapped(tip))
+        self._grid.addWidget(label, row, 0, Qt.AlignmentFlag.AlignTop)
+        self._grid.addWidget(value, row, 1, Qt.AlignmentFlag.AlignTop)
+        return label, value
+
+    def _add_key(self, row: int) -> None:
+        key = ElidedLabel(self._device.key)
+        key.setProperty("textSize", "small")
+        key.setElideMode(Qt.TextElideMode.ElideMiddle)
+        key.setToolTip(wrapped(f"{self._device.key}: by this name profiles mean the device."))
+        copy = QToolButton()
+        copy.setText("Copy")
+        copy.setProperty("role", "link")
+        copy.setToolTip("Copy the UUID to the clipboard.")
+        copy.setAccessibleName("Copy the UUID")
+        copy.clicked.connect(self._copy_key)
+        line = QGridLayout()
+        line.setSpacing(GRID // 2)
+        line.setColumnStretch(0, 1)
+        line.addWidget(key, 0, 0)
+        line.addWidget(copy, 0, 1)
+        self._grid.addWidget(_small("UUID"), row, 0)
+        self._grid.addLayout(line, row, 1)
+
+    @Slot()
+    def _copy_key(self) -> None:
+        QGuiApplication.clipboard().setText(self._device.key)
+
+
+def _small(caption: str) -> QLabel:
+    label = QLabel(caption)
+    label.setProperty("textSize", "small")
+    set_tone(label, Tone.MUTED)
+    return label

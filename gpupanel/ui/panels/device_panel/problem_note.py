@@ -1,0 +1,91 @@
+"""A problem told shortly, where its setting is; the whole of it stands in what will happen."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+
+from gpupanel.domain.problem import Problem
+from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.fix_buttons import FixButtons
+from gpupanel.ui.widgets.settings_form import Note
+from gpupanel.ui.widgets.severity_icon import SeverityIcon
+from gpupanel.ui.widgets.tips import wrapped
+
+
+class ProblemNote(QWidget):
+    """Icon, message and fixes; the hint is its tooltip."""
+
+    fixRequested = Signal(object)
+    """The button of a fix was pressed: the :class:`Fix`."""
+
+    def __init__(self, problem: Problem, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._problem = problem
+        self._icon = SeverityIcon(problem.severity)
+        self._message = Note(tone="")
+        self._fixes = FixButtons()
+        self._fixes.fixRequested.connect(self.fixRequested)
+        words = QVBoxLayout()
+        words.setSpacing(GRID // 2)
+        words.addWidget(self._message)
+        words.addWidget(self._fixes)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(GRID)
+        layout.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
+        layout.addLayout(words, 1)
+        self.setProblem(problem)
+
+    def problem(self) -> Problem:
+        """The problem that is shown."""
+        return self._problem
+
+    def setProblem(self, problem: Problem) -> None:
+        """Show another problem in the same place."""
+        self._problem = problem
+        self._icon.setSeverity(problem.severity)
+        self._message.setText(problem.message)
+        self._fixes.setProblem(problem)
+        self.setToolTip(wrapped(problem.hint))
+        self.setAccessibleName(problem.message)
+        self.setAccessibleDescription(problem.hint)
+
+
+class ProblemNotes(QFrame):
+    """Some problems below each other; nothing where there are none.
+
+    Args:
+        margin: Pixels around all of them.
+    """
+
+    fixRequested = Signal(object)
+    """The button of a fix was pressed: the :class:`Fix`."""
+
+    def __init__(self, margin: int = 0, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._notes: list[ProblemNote] = []
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(margin, margin, margin, margin)
+        self._layout.setSpacing(GRID)
+        self.hide()
+
+    def problems(self) -> tuple[Problem, ...]:
+        """The problems that are shown."""
+        return tuple(note.problem() for note in self._notes)
+
+    def setProblems(self, problems: tuple[Problem, ...]) -> None:
+        """Show these; notes that are there already stay, and the focus with them."""
+        if problems == self.problems():
+            return
+        while len(self._notes) > len(problems):
+            note = self._notes.pop()
+            self._layout.removeWidget(note)
+            note.hide()
+            note.deleteLater()
+        for note, problem in zip(self._notes, problems, strict=False):
+            note.setProblem(problem)
+        for problem in problems[len(self._notes) :]:
+            note = ProblemNote(problem)
+            note.fixRequested.connect(self.fixRequested)
+            self._notes.append(note)
+            self._layout.addWidget(note)
+        self.setVisible(bool(problems))

@@ -1,0 +1,152 @@
+"""What a device reports, in words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gpupanel.domain.device import DeviceLink, LinkKind, PhysicalDevice
+from gpupanel.domain.problem import Severity
+from gpupanel.domain.telemetry import DeviceReading, ThrottleReason
+from gpupanel.ui import formatting
+
+STALE_S = 2.0
+"""Readings that are older than that are shown as old."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What a person should know of a device without asking.
+
+    Attributes:
+        severity: Decides the icon.
+        words: So short that they fit beside the numbers.
+        word: Shorter still, for a folded card.
+        sentence: The same, told.
+    """
+
+    severity: Severity
+    words: str
+    word: str
+    sentence: str
+
+
+_THROTTLED = {
+    ThrottleReason.HARDWARE_THERMAL: Notice(
+        Severity.ERROR,
+        "Too hot",
+        "Too hot",
+        "The GPU is far too hot: its hardware slows it down. Look after its cooling.",
+    ),
+    ThrottleReason.THERMAL: Notice(
+        Severity.WARNING,
+        "Slowed: heat",
+        "Heat",
+        "The GPU is slowed down to keep its temperature. Better cooling makes it faster.",
+    ),
+    ThrottleReason.HARDWARE_POWER_BRAKE: Notice(
+        Severity.ERROR,
+        "Power brake",
+        "Power!",
+        "The power supply asks the GPU to take less: it may be too weak.",
+    ),
+    ThrottleReason.HARDWARE_SLOWDOWN: Notice(
+        Severity.WARNING,
+        "Slowed down",
+        "Slowed",
+        "The hardware slows the GPU down: for heat, or because the power supply asks for it.",
+    ),
+    ThrottleReason.POWER_CAP: Notice(
+        Severity.HINT,
+        "Power limit",
+        "Power",
+        "The GPU works at its power limit and would be faster with a higher one. "
+        "A busy GPU often does.",
+    ),
+}
+"""What matters on a device at once, the gravest first."""
+
+_REASONS = {
+    ThrottleReason.IDLE: "nothing to do",
+    ThrottleReason.APPLICATION_CLOCKS: "clocks that somebody set",
+    ThrottleReason.DISPLAY_CLOCKS: "clocks of the display",
+    ThrottleReason.SYNC_BOOST: "clocks of its group",
+    ThrottleReason.POWER_CAP: "its power limit",
+    ThrottleReason.THERMAL: "its temperature",
+    ThrottleReason.HARDWARE_THERMAL: "heat, by the hardware",
+    ThrottleReason.HARDWARE_POWER_BRAKE: "the power supply",
+    ThrottleReason.HARDWARE_SLOWDOWN: "the hardware",
+}
+
+_LINKS = {
+    LinkKind.NVLINK: "NVLink",
+    LinkKind.SAME_BOARD: "same board",
+    LinkKind.PCIE_SWITCH: "PCIe switch",
+    LinkKind.PCIE_SWITCHES: "PCIe switches",
+    LinkKind.HOST_BRIDGE: "PCIe host bridge",
+    LinkKind.NUMA_NODE: "same NUMA node",
+    LinkKind.SYSTEM: "link between processors",
+}
+
+
+def notice(reading: DeviceReading | None) -> Notice | None:
+    """What a person should know at once; ``None`` when all is as it should be."""
+    if reading is None:
+        return None
+    if reading.age_s > STALE_S:
+        old = f"{reading.age_s:,.0f} s old"
+        return Notice(
+            Severity.WARNING, old, old, f"These readings are {old}: the driver answers slowly."
+        )
+    reasons = reading.throttle_reasons or ()
+    return next((told for reason, told in _THROTTLED.items() if reason in reasons), None)
+
+
+def held_back_by(reasons: Sequence[ThrottleReason] | None) -> str:
+    """Why the clocks are not as high as they could be."""
+    if reasons is None:
+        return formatting.DASH
+    return ", ".join(_REASONS[reason] for reason in reasons) or "nothing"
+
+
+def pcie(generation: int | None, width: int | None) -> str:
+    """A PCI Express link: "gen 4 x16"."""
+    if generation is None and width is None:
+        return formatting.DASH
+    parts = (f"gen {generation}" if generation else "", f"x{width}" if width else "")
+    return " ".join(part for part in parts if part)
+
+
+def link(between: DeviceLink) -> str:
+    """How two GPUs are connected."""
+    if between.kind is LinkKind.NVLINK and between.nvlink_count:
+        return f"{between.nvlink_count} NVLinks" if between.nvlink_count > 1 else "1 NVLink"
+    return _LINKS[between.kind]
+
+
+def architecture(device: PhysicalDevice) -> str:
+    """Name of the generation and compute capability: "Ada Lovelace, 8.9"."""
+    capability = device.compute_capability
+    version = "" if capability is None else f"{capability[0]}.{capability[1]}"
+    return ", ".join(part for part in (device.architecture, version) if part) or formatting.DASH
+
+
+def memory_errors(reading: DeviceReading | None) -> str:
+    """How many errors the GPU's memory had since the driver was loaded."""
+    if reading is None or (reading.ecc_corrected, reading.ecc_uncorrected) == (None, None):
+        return formatting.DASH
+    corrected = formatting.count(reading.ecc_corrected)
+    return f"{corrected} mended, {formatting.count(reading.ecc_uncorrected)} not"
+
+
+def about(device: PhysicalDevice) -> str:
+    """All that never changes about a device, a line each."""
+    lines = [device.name]
+    if device.compute_capability is not None:
+        major, minor = device.compute_capability
+        lines.append(f"Compute capability {major}.{minor}")
+    if device.core_count is not None:
+        lines.append(f"{device.core_count} logical processors")
+    if device.pci_bus_id is not None:
+        lines.append(f"PCI bus {device.pci_bus_id}")
+    if device.is_gpu:
+        lines.append(device.key)
+    return "\n".join(lines)

@@ -1,0 +1,45 @@
+"""What is asked of a device's memory beside what can be had of it now."""
+
+from PySide6.QtWidgets import QWidget
+
+from gpupanel.planning.memory_facts import CUDA_CONTEXT_MIB
+from gpupanel.ui import formatting
+from gpupanel.ui.widgets.elided_label import ElidedLabel
+from gpupanel.ui.widgets.tips import wrapped
+from gpupanel.ui.widgets.tone import Tone, set_tone
+
+_LESSON = (
+    f"No limit counts the CUDA context: some {CUDA_CONTEXT_MIB} MiB that CUDA takes for each "
+    "process besides. In the bar it is hatched, behind the line."
+)
+
+
+class RoomLabel(ElidedLabel):
+    """One line that says whether a limit, with the CUDA context, fits into what is free."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.setProperty("textSize", "small")
+        self.setToolTip(wrapped(_LESSON))
+
+    def show_room(self, wanted_mib: int, total_mib: int, free_mib: int | None, sum_: str) -> None:
+        """Tell it.
+
+        Args:
+            wanted_mib: What TensorFlow may take.
+            total_mib: The device's memory.
+            free_mib: What can be had now; ``None`` when it is not known.
+            sum_: What comes before the words, where the limit is not to be seen elsewhere.
+        """
+        room = total_mib if free_mib is None else free_mib
+        of = f"{formatting.mib(room)} {'in all' if free_mib is None else 'free now'}"
+        context = "context" if sum_ else f"{CUDA_CONTEXT_MIB} MiB CUDA context"
+        fits = wanted_mib + CUDA_CONTEXT_MIB <= room
+        if wanted_mib > room:
+            words = f"{sum_}, more than the {of}" if sum_ else f"More than the {of}"
+        elif fits:
+            words = f"{sum_} + {context}, of {of}".lstrip()
+        else:
+            words = f"{sum_} + {context}: over the {of}".lstrip()
+        self.setText(words)
+        set_tone(self, Tone.MUTED if fits else Tone.WARNING)

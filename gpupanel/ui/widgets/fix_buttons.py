@@ -1,0 +1,94 @@
+"""A button for each change to the profile that mends a problem."""
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QStyleOptionButton, QWidget
+from typing_extensions import override
+
+from gpupanel.domain.problem import Fix, Problem
+from gpupanel.ui.widgets.flow_layout import FlowLayout
+from gpupanel.ui.widgets.tips import wrapped
+
+_NARROWEST = 64
+_PADDING = 13
+"""Pixels at either side of a label that is shortened."""
+
+
+class FixButtons(QWidget):
+    """The obvious fix first, the other ones behind it or below; nothing where there is none."""
+
+    fixRequested = Signal(object)
+    """A button was pressed: its :class:`Fix`."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._buttons: list[_FixButton] = []
+        self._layout = FlowLayout(self)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def setProblem(self, problem: Problem) -> None:
+        """Show the fixes of that problem; buttons that are there already stay."""
+        first = () if problem.fix is None else (problem.fix,)
+        fixes = (*first, *problem.alternatives)
+        while len(self._buttons) > len(fixes):
+            button = self._buttons.pop()
+            self._layout.removeWidget(button)
+            button.hide()
+            button.deleteLater()
+        while len(self._buttons) < len(fixes):
+            button = _FixButton(self)
+            button.fixRequested.connect(self.fixRequested)
+            self._buttons.append(button)
+            self._layout.addWidget(button)
+        for position, (button, fix) in enumerate(zip(self._buttons, fixes, strict=True)):
+            button.setFix(fix, is_first=position == 0)
+        self.setVisible(bool(fixes))
+
+
+class _FixButton(QPushButton):
+    """Its label is shortened where it is wider than the page."""
+
+    fixRequested = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._fix: Fix | None = None
+        self.clicked.connect(self._request)
+
+    def setFix(self, fix: Fix, *, is_first: bool) -> None:
+        """Offer that; the first of several stands out."""
+        role = "fix" if is_first else "alternative"
+        if self.property("role") != role:
+            self.setProperty("role", role)
+            self.style().unpolish(self)
+            self.style().polish(self)
+        if fix == self._fix:
+            return
+        self._fix = fix
+        self.setText(fix.label)
+        self.setAccessibleName(fix.label)
+        self.setToolTip(wrapped(f"{fix.label}. {_changes_in_words(fix)}"))
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        return QSize(_NARROWEST, super().minimumSizeHint().height())
+
+    @override
+    def initStyleOption(self, option: QStyleOptionButton) -> None:
+        super().initStyleOption(option)
+        room = self.width() - 2 * _PADDING
+        option.text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, room)
+
+    def _request(self) -> None:
+        if self._fix is not None:
+            self.fixRequested.emit(self._fix)
+
+
+def _changes_in_words(fix: Fix) -> str:
+    changes = [
+        f"{'.'.join(change.path)}: "
+        + ("its default" if change.value is None else f"{change.value!r}")
+        for change in fix.changes
+    ]
+    return f"Sets {'; '.join(changes)}."
