@@ -18,8 +18,12 @@ from PySide6.QtWidgets import (
 )
 
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.telemetry import DeviceProcess
+from gpupanel.ui import formatting
 
 _NOTICE_MS = 6_000
+_LONGEST_COMMAND = 300
+"""Characters; a longer one would fill the screen."""
 _FILES = "Profiles (*.toml);;All files (*)"
 
 
@@ -49,6 +53,28 @@ class Questions:
         box.setDefaultButton(buttons.Save)
         answers = {buttons.Save: SaveChoice.SAVE, buttons.Discard: SaveChoice.DISCARD}
         return answers.get(QMessageBox.StandardButton(box.exec()), SaveChoice.CANCEL)
+
+    def about_ending(self, process: DeviceProcess, *, by_force: bool) -> bool:
+        """Whether to end a process.
+
+        Args:
+            process: One of the person's own.
+            by_force: It was asked before and did not end.
+        """
+        box = QMessageBox(self._window)
+        box.setObjectName("ending_question")
+        box.setIcon(QMessageBox.Icon.Warning if by_force else QMessageBox.Icon.Question)
+        box.setWindowTitle("End process")
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        name = process.name or "the program"
+        how = " now, without saving" if by_force else ""
+        box.setText(f"End {name} (process {process.pid}){how}?")
+        box.setInformativeText(ending_words(process, by_force=by_force))
+        role = QMessageBox.ButtonRole
+        end = box.addButton("&End now" if by_force else "&End", role.DestructiveRole)
+        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
+        box.exec()
+        return box.clickedButton() is end
 
     def profile_to_open(self, folder: Path) -> Path | None:
         """The profile that a person picks, or ``None``."""
@@ -121,6 +147,21 @@ class ProblemDialog(QDialog):
     def _copy(self) -> None:
         self._text.selectAll()
         self._text.copy()
+
+
+def ending_words(process: DeviceProcess, *, by_force: bool) -> str:
+    """What ending a process means, what it holds, and which one it is."""
+    memory = process.memory_used_mib
+    held = "memory of the device" if memory is None else f"{formatting.mib(memory)} of the device"
+    what = (
+        "It was asked to end and is still there. What it has not saved is lost."
+        if by_force
+        else "It is asked to end (SIGTERM). Most programs save nothing then."
+    )
+    command = process.command or ""
+    if len(command) > _LONGEST_COMMAND:
+        command = f"{command[:_LONGEST_COMMAND]}…"
+    return f"It holds {held}. {what}\n\n{command}".rstrip()
 
 
 def problems_text(problems: Sequence[Problem]) -> str:

@@ -159,12 +159,12 @@ class Session(QObject):
         self._timer.start()
 
     def set_sample(self, sample: TelemetrySample) -> None:
-        """Take over how much memory is free.
+        """Take over how much memory is free, and who uses the rest.
 
         While a run goes on its own use would look like a lack of memory to the next one, so the
         sample from before it stays in force.
         """
-        if self._run_state.is_busy or _memory_used(sample) == _memory_used(self._sample):
+        if self._run_state.is_busy or _use(sample) == _use(self._sample):
             return
         self._sample = sample
         if not self._timer.isActive():
@@ -217,11 +217,18 @@ class Session(QObject):
             self._timer.start()
 
 
-def _memory_used(sample: TelemetrySample | None) -> tuple[tuple[str, int | None], ...] | None:
+_Use = tuple[tuple[str, int | None, tuple[int, ...]], ...]
+
+
+def _use(sample: TelemetrySample | None) -> _Use | None:
     if sample is None:
         return None
     # In steps of 64 MiB: a browser's flicker must not plan anew twice a second.
     return tuple(
-        (r.key, None if r.memory_used_mib is None else r.memory_used_mib // 64)
+        (
+            r.key,
+            None if r.memory_used_mib is None else r.memory_used_mib // 64,
+            tuple(process.pid for process in r.processes),
+        )
         for r in sample.readings
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing_extensions import override
 
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.ui.questions import Questions, SaveChoice
 
 
@@ -19,11 +20,18 @@ class Person(Questions):
         self.asked: list[str] = []
         self.told: list[tuple[str, tuple[Problem, ...]]] = []
         self.farewells = 0
+        self.ends = True
+        self.endings: list[tuple[DeviceProcess, bool]] = []
 
     @override
     def about_changes(self, name: str) -> SaveChoice:
         self.asked.append(name)
         return self.choice
+
+    @override
+    def about_ending(self, process: DeviceProcess, *, by_force: bool) -> bool:
+        self.endings.append((process, by_force))
+        return self.ends
 
     @override
     def profile_to_open(self, folder: Path) -> Path | None:

@@ -6,7 +6,7 @@ from gpupanel.domain.data import DigitsData, NpzData
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Change, Fix, Problem
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
+from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, TelemetrySample
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
 from gpupanel.planning.preparation import Preparation
 from gpupanel.planning.prepare import prepare
@@ -106,6 +106,20 @@ def test_that_free_memory_is_planned_with_and_its_flicker_is_not(qtbot):
 
     assert len(preparer.asked) == 2
     assert preparer.asked[-1][2] == _sample(6400)
+
+
+def test_that_who_uses_a_device_is_known_also_when_its_memory_did_not_change(qtbot):
+    preparer = _CountingPreparer()
+    session = Session(preparer)
+    session.set_inventory(TWO_UNEQUAL)
+    session.set_sample(_sample(6400))
+    session.prepare_now()
+    reading = _sample(6400).readings[0]
+    used = reading.model_copy(update={"processes": (DeviceProcess(pid=7),)})
+    session.set_sample(_sample(6400).model_copy(update={"readings": (used,)}))
+    session.prepare_now()
+
+    assert preparer.asked[-1][2].readings[0].processes == (DeviceProcess(pid=7),)
 
 
 def test_that_the_memory_a_run_takes_is_no_problem_of_the_next(qtbot):
