@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from gpupanel.cli.telling import progress
-from gpupanel.devices.sampler import DeviceSampler
+from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
 from gpupanel.devices.tensorflow_build import tensorflow_build
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.plan import LaunchPlan
@@ -34,7 +34,7 @@ def prepared(
     """
     profile = read_profile(path)
     preview = preview_data(profile) if look_at_data else None
-    with DeviceSampler() as sampler:
+    with DeviceSampler(wait_s=PATIENT_S) as sampler:
         inventory, sample = sampler.inventory(), sampler.sample()
     build = _build_for(chosen_devices(profile, inventory, sample))
     if mend:

@@ -55,7 +55,7 @@ class MainWindow(QMainWindow):
         self.control = RunControl(self.session, Launcher(self), runs_dir, self)
         self.profiles = ProfileActions(self.session, settings, self._questions, self)
         self._history = RunHistory(runs_dir, self)
-        self._device_watch = DeviceWatch(self)
+        self._device_watch = DeviceWatch(self, folder=runs_dir)
         self._machine_care = MachineCare(self.session, self._device_watch, self)
         self._preview_loader = PreviewLoader(parent=self)
         self._is_first_listing = True

@@ -1,14 +1,16 @@
 import threading
 import time
+from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QObject, QThread, Slot
+from PySide6.QtCore import QObject, QThread, QTimer, Slot
 
 from gpupanel.domain.device import CPU_KEY, DeviceInventory
-from gpupanel.domain.telemetry import TelemetrySample
+from gpupanel.domain.telemetry import DeviceState, TelemetrySample
 from gpupanel.ui.workers.device_worker import DeviceWatch
 from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
 from tests.fakes.readings import busy_sample
+from tests.nvml.standin import RTX_3060, RTX_4090, StandinState
 
 
 class FakeDriver:
@@ -50,6 +52,29 @@ class Listener(QObject):
     def hear(self, value: object) -> None:
         self.threads.append(QThread.currentThread())
         self.told.append(value)
+
+
+class LongestGap(QObject):
+    """The longest time that the event loop of this thread did not come round."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gap_s = 0.0
+        self._last = 0.0
+        self._timer = QTimer(self, interval=5)
+        self._timer.timeout.connect(self._tick)
+
+    def start(self) -> None:
+        self._last = time.perf_counter()
+        self._timer.start()
+
+    def stop(self) -> None:
+        self._timer.stop()
+
+    @Slot()
+    def _tick(self) -> None:
+        now = time.perf_counter()
+        self.gap_s, self._last = max(self.gap_s, now - self._last), now
 
 
 @pytest.fixture
@@ -115,6 +140,61 @@ def test_that_a_changed_inventory_is_told_and_an_equal_one_is_not(qtbot, watchin
     assert heard.told[1] == CPU_ONLY
 
 
+def test_that_a_device_that_appears_is_listed_before_its_first_reading_comes(qtbot, watching):
+    driver = FakeDriver()
+    driver.devices = CPU_ONLY
+    watch = watching(driver)
+    order = Listener()
+    watch.inventoryChanged.connect(order.hear)
+    watch.sampled.connect(order.hear)
+    watch.start(interval_ms=1)
+    qtbot.waitUntil(lambda: driver.samples > 3)
+    driver.devices = TWO_UNEQUAL
+    qtbot.waitUntil(lambda: order.told[-1] != TWO_UNEQUAL and TWO_UNEQUAL in order.told)
+    listed = order.told.index(TWO_UNEQUAL)
+    assert [reading.key for reading in order.told[listed - 1].readings] == [CPU_KEY]
+    assert len(order.told[listed + 1].readings) == 3
+
+
+def test_that_a_gpu_lost_and_one_that_appears_are_told_in_time_while_another_is_slow(
+    qtbot, nvml_in_process
+):
+    watch = DeviceWatch()
+    heard = Listener()
+    watch.sampled.connect(heard.hear)
+    longest = LongestGap()
+
+    def state(gpu):
+        reading = heard.told[-1].reading(gpu.uuid) if heard.told else None
+        return None if reading is None else reading.state
+
+    def told_after(new_state, holds):
+        nvml_in_process.tell(new_state)
+        began = time.perf_counter()
+        qtbot.waitUntil(holds, timeout=20_000)
+        return time.perf_counter() - began
+
+    slow = StandinState(gpus=(replace(RTX_4090, slow_ms=500), RTX_3060))
+    try:
+        watch.start()
+        qtbot.waitUntil(lambda: state(RTX_3060) is DeviceState.OK, timeout=20_000)
+        longest.start()
+        nvml_in_process.tell(slow)
+        qtbot.waitUntil(lambda: heard.told[-1].reading(RTX_4090.uuid).age_s > 0, timeout=20_000)
+        lost_s = told_after(
+            slow.with_gpu(1, lost=True), lambda: state(RTX_3060) is DeviceState.LOST
+        )
+        back_s = told_after(slow, lambda: state(RTX_3060) is DeviceState.OK)
+        slow_one = state(RTX_4090)
+    finally:
+        longest.stop()
+        watch.stop()
+    assert lost_s < 2.0
+    assert back_s < 2.0
+    assert slow_one is DeviceState.OK
+    assert longest.gap_s < 0.3
+
+
 def test_that_nothing_is_told_after_stop_and_it_may_start_again(qtbot, watching):
     driver = FakeDriver()
     watch = watching(driver)
@@ -150,8 +230,8 @@ def test_that_a_driver_that_never_answers_is_left_behind(qtbot, watching, monkey
     device_worker._left_behind.clear()
 
 
-def test_that_the_real_devices_are_read(qtbot):
-    watch = DeviceWatch()
+def test_that_the_real_devices_are_read(qtbot, tmp_path):
+    watch = DeviceWatch(folder=tmp_path)
     heard = Listener()
     watch.inventoryChanged.connect(heard.hear)
     try:
@@ -161,3 +241,4 @@ def test_that_the_real_devices_are_read(qtbot):
         watch.stop()
     assert heard.told[0].device(CPU_KEY) is not None
     assert told.args[0].reading(CPU_KEY).memory_used_mib > 0
+    assert told.args[0].disk.path == str(tmp_path)

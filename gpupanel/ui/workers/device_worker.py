@@ -2,6 +2,8 @@
 
 import logging
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
@@ -12,10 +14,8 @@ from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
 
 _LOG = logging.getLogger(__name__)
-_JOIN_MS = 2_000
-"""Longer than any driver that still answers takes for one sample."""
-_SAMPLES_A_LOOK = 10
-"""The static facts are asked for again with every so many samples: GPUs come and go."""
+_JOIN_MS = 3_000
+"""Longer than a sample and the end of sampling take with any driver that still answers."""
 
 
 class DeviceSource(Protocol):
@@ -34,12 +34,16 @@ class DeviceSource(Protocol):
         ...
 
 
-def machine_devices() -> DeviceSource:
-    """The devices of this machine."""
+def machine_devices(folder: Path | None = None) -> DeviceSource:
+    """The devices of this machine.
+
+    Args:
+        folder: Of which samples tell how full its disk is.
+    """
     # Here and not above: it is the worker's thread that waits for the import.
     from gpupanel.devices.sampler import DeviceSampler
 
-    return DeviceSampler()
+    return DeviceSampler(folder=folder)
 
 
 class _DeviceWorker(Worker):
@@ -55,7 +59,6 @@ class _DeviceWorker(Worker):
         self._source: DeviceSource | None = None
         self._timer: QTimer | None = None
         self._inventory: DeviceInventory | None = None
-        self._samples = 0
 
     @Slot()
     def begin(self) -> None:
@@ -82,9 +85,8 @@ class _DeviceWorker(Worker):
     def _ask(self) -> None:
         if self._source is None or self._timer is None:
             return
-        if self._samples % _SAMPLES_A_LOOK == 0:
-            self._look(self._source)
-        self._samples += 1
+        # Each time: a GPU that appears is listed before its first reading comes.
+        self._look(self._source)
         self.sampled.emit(self._source.sample())
         self._timer.start(self._interval_ms)
 
@@ -103,7 +105,9 @@ class DeviceWatch(QObject):
     """The window's view of the devices: lives in the GUI thread and never waits for a driver.
 
     Args:
-        make_source: Called in the worker's thread.
+        parent: Owns it.
+        folder: Of which samples tell how full its disk is.
+        make_source: Called in the worker's thread; the devices of this machine when left out.
     """
 
     inventoryChanged = Signal(object)
@@ -115,10 +119,11 @@ class DeviceWatch(QObject):
         self,
         parent: QObject | None = None,
         *,
-        make_source: Callable[[], DeviceSource] = machine_devices,
+        folder: Path | None = None,
+        make_source: Callable[[], DeviceSource] | None = None,
     ) -> None:
         super().__init__(parent)
-        self._make_source = make_source
+        self._make_source = make_source or partial(machine_devices, folder)
         self._thread: WorkerThread | None = None
         self._worker: _DeviceWorker | None = None
 
