@@ -167,7 +167,10 @@ class NvmlGpu:
 
     def temperature_c(self) -> float | None:
         """Of the GPU's core."""
-        return self._ask("temperature", questions.temperature_c)
+        found = self._ask("temperature", questions.temperature_c)
+        if found is None:
+            found = self._ask("temperature, newer function", questions.temperature_v_c)
+        return found
 
     def power_w(self) -> float | None:
         """Drawn by the whole board."""

@@ -133,8 +133,14 @@ def utilization(handle: object) -> tuple[int, int]:
 
 
 def temperature_c(handle: object) -> float:
-    """Of the core."""
+    """Of the core; to be taken out with CUDA 14."""
     found = pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU)
+    return float(within(found, 0, _MOST_DEGREES))
+
+
+def temperature_v_c(handle: object) -> float:
+    """Of the core, by the function that takes the other's place (CUDA 14)."""
+    found = pynvml.nvmlDeviceGetTemperatureV(handle, pynvml.NVML_TEMPERATURE_GPU)
     return float(within(found, 0, _MOST_DEGREES))
 
 

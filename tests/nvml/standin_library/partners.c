@@ -97,14 +97,15 @@ static int leads_to(const Gpu *gpu, const char *where) {
     return 0;
 }
 
-/* Over NVLink: straight, or through switches of the same fabric. */
+/* Over NVLink: straight, or through switches of the same fabric; never in MIG mode. */
 int nvmlDeviceGetP2PStatus(void *handle, void *other_handle, unsigned int what,
                            unsigned int *status) {
     ENTER_GPU();
     ENTER_OTHER();
     int switched = leads_to(gpu, "switch") && leads_to(other, "switch") &&
                    gpu->readings[R_nvlink_fabric] == other->readings[R_nvlink_fabric];
-    int is_on = what == NVLINK && (switched || leads_to(gpu, other->bus));
+    int is_whole = !gpu->readings[R_mig_mode] && !other->readings[R_mig_mode];
+    int is_on = what == NVLINK && is_whole && (switched || leads_to(gpu, other->bus));
     *status = is_on ? SUCCESS : P2P_NOT_SUPPORTED;
     return SUCCESS;
 }
