@@ -20,8 +20,8 @@ from gpupanel.ui.panels.runs_panel import RunsPanel
 from gpupanel.ui.profile_actions import ProfileActions
 from gpupanel.ui.profile_binding import ProfileBinding
 from gpupanel.ui.questions import Questions
+from gpupanel.ui.run_binding import RunBinding
 from gpupanel.ui.run_control import RunControl
-from gpupanel.ui.run_state import short_words
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.theme import GRID
@@ -67,8 +67,8 @@ class MainWindow(QMainWindow):
         self.progress = ProgressPanel()
         self._compose()
         ProfileBinding(self.session, self.profiles, self.profile_bar, self.devices, self)
+        RunBinding(self.session, self.control, self.profile_bar, self.progress, self.devices, self)
         self._connect()
-        self._show_run()
 
     def begin(self) -> None:
         """Look at devices and runs; a run that goes on is followed at once."""
@@ -114,11 +114,6 @@ class MainWindow(QMainWindow):
         self._device_watch.inventoryChanged.connect(self.session.set_inventory)
         self._device_watch.sampled.connect(self.session.set_sample)
         self._device_watch.sampled.connect(self.devices.setSample)
-        self.profile_bar.startRequested.connect(self.control.start)
-        self.profile_bar.stopRequested.connect(self.control.stop)
-        self.session.preparationChanged.connect(self._show_run)
-        self.session.runChanged.connect(self._show_run)
-        self.control.shownStatusChanged.connect(self._show_run)
         self.control.launched.connect(self.tabs.show_live)
         self.control.launched.connect(self._history.refresh)
         self.control.ended.connect(self._history.refresh)
@@ -130,17 +125,6 @@ class MainWindow(QMainWindow):
         self.runs.refreshRequested.connect(self._history.refresh)
         self._history.listed.connect(self._on_listed)
         self.tabs.currentChanged.connect(self._on_tab_changed)
-
-    @Slot()
-    def _show_run(self) -> None:
-        session = self.session
-        errors = sum(problem.is_error for problem in session.preparation.problems)
-        self.profile_bar.setState(session.state_words, session.state_tone)
-        self.profile_bar.setButtons(session.buttons, errors)
-        status = session.run_status or self.control.shown_status
-        self.progress.setStatus(status, "" if status is None else short_words(status))
-        pids = status.pids if session.run_state.is_busy and status is not None else ()
-        self.devices.setOwnProcesses(frozenset(pids))
 
     @Slot(object)
     def _open_run(self, path: Path) -> None:

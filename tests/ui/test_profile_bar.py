@@ -122,3 +122,13 @@ def test_that_the_state_is_told_in_words(bar):
     bar.setState("Importing TensorFlow…", Tone.PLAIN)
 
     assert bar.findChild(QLabel, "run_state").text() == "● Importing TensorFlow…"
+
+
+def test_that_start_tells_who_uses_the_devices_already(bar):
+    start = bar.findChild(QPushButton, "start_button")
+    bar.setButtons(READY, 0, ("RTX 4090: Xorg (root) 300 MiB",))
+    assert start.toolTip().endswith("On its devices now:\nRTX 4090: Xorg (root) 300 MiB")
+    bar.setButtons(READY, 0)
+    assert "now:" not in start.toolTip()
+    bar.setButtons(GOING, 0, ("RTX 4090: Xorg (root) 300 MiB",))
+    assert "Xorg" not in start.toolTip()

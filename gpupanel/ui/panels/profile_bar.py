@@ -97,17 +97,20 @@ class ProfileBar(QWidget):
         self._state.setText(f"● {words}")
         set_tone(self._state, tone)
 
-    def setButtons(self, states: ButtonStates, error_count: int) -> None:
+    def setButtons(
+        self, states: ButtonStates, error_count: int, others: Sequence[str] = ()
+    ) -> None:
         """Enable what can be done; a button that cannot be pressed says why in its tooltip.
 
         Args:
             states: What can be done.
             error_count: Problems that keep a run from starting.
+            others: Who uses the chosen devices already, a line each; a run shares them.
         """
         self._start.setEnabled(states.start)
         self._stop.setEnabled(states.stop)
         self._stop.setText("End no&w" if states.stop_ends_now else "Sto&p")
-        self._start.setToolTip(_start_tip(states, error_count))
+        self._start.setToolTip(_start_tip(states, error_count, others))
         self._stop.setToolTip(
             "Ends the run at once, without saving"
             if states.stop_ends_now
@@ -196,9 +199,10 @@ def _button(text: str, name: str, tip: str, parent: QWidget) -> QPushButton:
     return button
 
 
-def _start_tip(states: ButtonStates, error_count: int) -> str:
+def _start_tip(states: ButtonStates, error_count: int, others: Sequence[str]) -> str:
     if states.start:
-        return "Starts a training process of its own with this profile (Ctrl+Enter)"
+        tip = "Starts a training process of its own with this profile (Ctrl+Enter)"
+        return "\n".join([f"{tip}\n\nOn its devices now:", *others]) if others else tip
     if states.stop:
         return "A run goes on; stop it or wait for its end before starting another"
     if error_count:

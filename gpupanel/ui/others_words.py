@@ -1,0 +1,32 @@
+"""Who uses the chosen devices already, in words."""
+
+from gpupanel.domain.telemetry import DeviceProcess
+from gpupanel.planning.others import HeldByOthers
+from gpupanel.ui import formatting
+from gpupanel.ui.device_faces import DeviceFaces
+
+_MOST_NAMED = 4
+
+
+def others_lines(others: tuple[HeldByOthers, ...], faces: DeviceFaces) -> tuple[str, ...]:
+    """A line for each device: "RTX 4090: Xorg (root) 300 MiB, python3 (ana) 1.0 GiB"."""
+    return tuple(
+        f"{faces.label(held.device_key, held.device_name)}: {_named(held.processes)}"
+        for held in others
+    )
+
+
+def process_words(process: DeviceProcess) -> str:
+    """Its name and whose it is: "python3 · ana"."""
+    name = process.name or f"Process {process.pid}"
+    return f"{name} · {process.user}" if process.user else name
+
+
+def _named(processes: tuple[DeviceProcess, ...]) -> str:
+    told = [
+        f"{process.name or f'process {process.pid}'}"
+        f"{f' ({process.user})' if process.user else ''} {formatting.mib(process.memory_used_mib)}"
+        for process in processes[:_MOST_NAMED]
+    ]
+    more = len(processes) - len(told)
+    return ", ".join([*told, f"{more} more"] if more else told)

@@ -1,0 +1,29 @@
+from gpupanel.domain.telemetry import DeviceProcess
+from gpupanel.planning.others import HeldByOthers
+from gpupanel.ui.device_faces import DeviceFaces
+from gpupanel.ui.others_words import others_lines, process_words
+from tests.fakes.devices import RTX_4090, TWO_UNEQUAL
+
+XORG = DeviceProcess(pid=5, name="Xorg", user="root", memory_used_mib=300)
+UNSEEN = DeviceProcess(pid=6)
+
+
+def held(*processes: DeviceProcess) -> HeldByOthers:
+    return HeldByOthers(
+        device_key=RTX_4090.key, device_name=RTX_4090.name, memory_mib=300, processes=processes
+    )
+
+
+def test_that_a_line_names_the_device_and_who_uses_it():
+    (line,) = others_lines((held(XORG, UNSEEN),), DeviceFaces(TWO_UNEQUAL))
+    assert line == "RTX 4090: Xorg (root) 300 MiB, process 6 –"  # noqa: RUF001
+
+
+def test_that_many_processes_are_cut_short():
+    (line,) = others_lines((held(*[XORG] * 6),), DeviceFaces(TWO_UNEQUAL))
+    assert line.endswith(", 2 more")
+
+
+def test_that_a_process_is_told_with_its_user_where_that_is_known():
+    assert process_words(XORG) == "Xorg · root"
+    assert process_words(UNSEEN) == "Process 6"
