@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from gpupanel import __version__
-from gpupanel.cli.asking import devices, doctor, export
+from gpupanel.cli.asking import devices, export
 from gpupanel.cli.checking import check
+from gpupanel.cli.doctoring import doctor
 from gpupanel.cli.opening import open_window
 from gpupanel.cli.running import resume, run, runs, stop, watch
 

@@ -1,4 +1,4 @@
-"""Verbs that answer a question and change nothing: devices, doctor, export."""
+"""Verbs that answer a question and change nothing: devices, export."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,9 +8,8 @@ from rich.table import Table
 
 from gpupanel.cli.options import JsonOption, ProfileArgument
 from gpupanel.cli.preparing import startable
-from gpupanel.cli.telling import answers, progress, shown, tell_json, tell_problems
-from gpupanel.devices.doctor import examine
-from gpupanel.devices.sampler import DeviceSampler
+from gpupanel.cli.telling import answers, shown, tell_json, tell_problems
+from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.telemetry import DeviceReading
@@ -21,7 +20,7 @@ from gpupanel.runs.profile_file import write_whole
 
 def devices(*, json: JsonOption = False) -> None:
     """List the devices of this machine with their live readings."""
-    with DeviceSampler() as sampler:
+    with DeviceSampler(wait_s=PATIENT_S) as sampler:
         inventory, sample = sampler.inventory(), sampler.sample()
     rows = [(device, sample.reading(device.key)) for device in inventory.devices]
     if json:
@@ -30,21 +29,6 @@ def devices(*, json: JsonOption = False) -> None:
         return
     answers.print(_device_table(rows))
     answers.print(_driver_sentence(inventory), style="dim")
-
-
-def doctor(*, json: JsonOption = False) -> None:
-    """Say whether driver, TensorFlow and its libraries fit together, and what to install."""
-    with progress.status("Looking at driver and TensorFlow…"):
-        report = examine()
-    if json:
-        tell_json({"ok": report.is_well, **report.model_dump(mode="json")})
-    else:
-        for name, value in report.facts():
-            answers.print(f"[dim]{name:<28}[/]{value}", highlight=False)
-        tell_problems(report.problems, answers)
-        if report.is_well:
-            answers.print("All is well.", style="green")
-    raise typer.Exit(0 if report.is_well else 1)
 
 
 def export(

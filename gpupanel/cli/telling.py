@@ -32,6 +32,9 @@ def tell_problems(problems: Iterable[Problem], console: Console = progress) -> N
         console.print(f"[{style} bold]{problem.severity}[/]{field}  {escape(problem.message)}")
         if problem.hint:
             console.print(f"    {escape(problem.hint)}")
+        if problem.command:
+            # One line whatever the width, so that it can be copied.
+            console.print(f"    [bold]$ {escape(problem.command)}[/]", soft_wrap=True)
         first = () if problem.fix is None else (problem.fix,)
         for fix in (*first, *problem.alternatives):
             changes = ", ".join(_change(change) for change in fix.changes)

@@ -1,5 +1,6 @@
 """Says what became of the NVIDIA driver so that a person can act on it."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, assert_never
 
@@ -7,20 +8,31 @@ from gpupanel.devices.nvml import DriverFailure, DriverGoneError
 from gpupanel.domain.problem import Problem, Severity
 
 _KERNEL_DRIVER: Final = Path("/proc/driver/nvidia/version")
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    message: str
+    hint: str
+    command: str = ""
+
+
 _WORDS: Final = {
-    DriverFailure.NO_LIBRARY: (
+    DriverFailure.NO_LIBRARY: _Words(
         "The NVIDIA driver is loaded, but its library libnvidia-ml.so.1 is not found.",
         "Install the driver's user part of the same version.",
     ),
-    DriverFailure.NOT_LOADED: (
+    DriverFailure.NOT_LOADED: _Words(
         "The NVIDIA driver is installed but not loaded.",
-        "Run `sudo modprobe nvidia`, or restart the machine.",
+        "Load it, or restart the machine.",
+        "sudo modprobe nvidia",
     ),
-    DriverFailure.VERSION_MISMATCH: (
+    DriverFailure.VERSION_MISMATCH: _Words(
         "The NVIDIA driver was updated while the old one still runs.",
         "Restart the machine.",
+        "sudo reboot",
     ),
-    DriverFailure.NO_PERMISSION: (
+    DriverFailure.NO_PERMISSION: _Words(
         "You may not use the NVIDIA driver.",
         "Ask for access to /dev/nvidiactl and /dev/nvidia* (often the group video or render).",
     ),
@@ -43,16 +55,19 @@ def driver_problem(gone: DriverGoneError, kernel_driver: Path = _KERNEL_DRIVER) 
             | DriverFailure.VERSION_MISMATCH
             | DriverFailure.NO_PERMISSION
         ):
-            message, hint = _WORDS[gone.failure]
+            words = _WORDS[gone.failure]
         case DriverFailure.NOT_INITIALIZED | DriverFailure.OTHER:
-            message = f"The NVIDIA driver does not answer: {gone.detail}."
-            hint = "See what nvidia-smi says; often a restart of the machine helps."
+            words = _Words(
+                f"The NVIDIA driver does not answer: {gone.detail}.",
+                "See what nvidia-smi says; often a restart of the machine helps.",
+            )
         case _:
             assert_never(gone.failure)
     return Problem(
         code="nvidia_driver_not_answering",
         severity=Severity.WARNING,
-        message=message,
-        hint=hint,
+        message=words.message,
+        hint=words.hint,
+        command=words.command,
         detail=gone.detail,
     )

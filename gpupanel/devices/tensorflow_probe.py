@@ -9,6 +9,7 @@ from typing import Final, assert_never
 from pydantic import ValidationError
 
 from gpupanel.devices.child_process import ChildAnswer, ChildEnd, ask_child
+from gpupanel.devices.install_commands import install
 from gpupanel.devices.tensorflow_refusals import Refusal, refusals
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.tensorflow_facts import TensorFlowFacts
@@ -98,13 +99,14 @@ def _timed_out(time_limit_s: float) -> Problem:
     return Problem(
         code="tensorflow_import_timed_out",
         message=f"TensorFlow did not answer within {time_limit_s:.0f} seconds.",
-        hint="Try again when the disk is less busy; if it stays so, install TensorFlow anew: "
-        f"{sys.executable} -m pip install --force-reinstall tensorflow",
+        hint="Try again when the disk is less busy; if it stays so, install TensorFlow anew.",
+        command=install("tensorflow", anew=True),
     )
 
 
 def _crashed(number: int, log: str) -> Problem:
     name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
+    command = ""
     if number == signal.SIGILL:
         hint = (
             "This processor lacks instructions (AVX) that TensorFlow's packages use: take another "
@@ -113,13 +115,12 @@ def _crashed(number: int, log: str) -> Problem:
     elif number == signal.SIGKILL:
         hint = "Most likely the machine ran out of memory: close other programs and try again."
     else:
-        hint = (
-            f"Install it anew: {sys.executable} -m pip install --force-reinstall tensorflow keras"
-        )
+        hint, command = "Install it anew.", install("tensorflow", "keras", anew=True)
     return Problem(
         code="tensorflow_crashed",
         message=f"TensorFlow crashes when it is imported ({name}).",
         hint=hint,
+        command=command,
         detail=log,
     )
 

@@ -49,6 +49,7 @@ class Problem(Value):
         message: What is wrong and why, in one sentence.
         hint: What to do, in one sentence.
         detail: Copyable detail behind the sentence, such as a trace; empty when there is none.
+        command: What mends it when it is pasted into a terminal; empty when no command does.
         fix: A change to the profile that mends it, when there is an obvious one.
         alternatives: Other changes that mend it, each of them alone.
     """
@@ -59,6 +60,7 @@ class Problem(Value):
     message: str
     hint: str = ""
     detail: str = ""
+    command: str = ""
     fix: Fix | None = None
     alternatives: tuple[Fix, ...] = ()
 

@@ -64,7 +64,7 @@ def test_that_a_crash_is_told_with_its_signal_and_what_to_do(
     assert answer.problem is not None
     assert answer.problem.code == "tensorflow_crashed"
     assert number.name in answer.problem.message
-    assert word in answer.problem.hint
+    assert word in answer.problem.hint + answer.problem.command
 
 
 def test_that_a_child_that_takes_too_long_is_killed_with_its_own_children(tmp_path: Path) -> None:

@@ -1,0 +1,125 @@
+"""Looks at everything and concludes."""
+
+import os
+import platform
+import sys
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from importlib import metadata
+from threading import Event
+from typing import Final
+
+from gpupanel.devices.doctor.examined import Examined
+from gpupanel.devices.doctor.findings import findings, mending_command
+from gpupanel.devices.doctor.report import DoctorReport, PackageVersion
+from gpupanel.devices.doctor.sight import sights
+from gpupanel.devices.driver_probe import DriverFacts, ask_driver
+from gpupanel.devices.surroundings import Surroundings, look_around
+from gpupanel.devices.tensorflow_build import remember_build, tensorflow_package
+from gpupanel.devices.tensorflow_probe import ProbeAnswer, ask_tensorflow
+
+_PACKAGES: Final = (
+    "gpupanel",
+    "keras",
+    "numpy",
+    "PySide6-Essentials",
+    "pyqtgraph",
+    "nvidia-ml-py",
+    "psutil",
+    "pydantic",
+    "scikit-learn",
+)
+
+
+def examine(
+    cancelled: Event | None = None,
+    *,
+    probe: Callable[[Event | None], ProbeAnswer] | None = None,
+    driver: Callable[[Event | None], DriverFacts] | None = None,
+    around: Callable[[], Surroundings] = look_around,
+    environment: Mapping[str, str] = os.environ,
+) -> DoctorReport:
+    """Look at driver, GPUs, TensorFlow and packages.
+
+    Driver and TensorFlow are asked at the same time, by a child each with a time limit: it takes
+    as long as a process needs to import TensorFlow, which is seconds. Call from a worker.
+
+    Args:
+        cancelled: Set, by any thread, when the report is not wanted any more; it comes at once
+            then and tells of nothing.
+        probe: Asks TensorFlow; :func:`ask_tensorflow` when left out.
+        driver: Asks the driver; :func:`ask_driver` when left out.
+        around: Looks at the kernel's files.
+        environment: What a trainer would inherit.
+    """
+    with ThreadPoolExecutor(1) as beside:
+        asked = beside.submit(driver or _ask_driver, cancelled)
+        answer = (probe or _ask_tensorflow)(cancelled)
+        driver_facts = asked.result()
+    package = tensorflow_package()
+    examined = Examined(
+        driver=driver_facts,
+        surroundings=around(),
+        tensorflow=answer.facts,
+        tensorflow_problem=answer.problem,
+        tensorflow_log=answer.log,
+        refusals=answer.refusals,
+        tensorflow_package="tensorflow" if package is None else package[0],
+        visible_devices=environment.get("CUDA_VISIBLE_DEVICES"),
+        least_multiprocessors=environment.get("TF_MIN_GPU_MULTIPROCESSOR_COUNT"),
+    )
+    return _report(examined)
+
+
+def _ask_tensorflow(cancelled: Event | None) -> ProbeAnswer:
+    answer = ask_tensorflow(cancelled=cancelled)
+    build = None if answer.facts is None else answer.facts.build
+    if build is not None:
+        remember_build(build)
+    return answer
+
+
+def _ask_driver(cancelled: Event | None) -> DriverFacts:
+    return ask_driver(cancelled=cancelled)
+
+
+def _report(examined: Examined) -> DoctorReport:
+    seen = sights(examined)
+    problems = findings(examined, seen)
+    cuda = examined.driver.cuda_version
+    return DoctorReport(
+        python_version=platform.python_version(),
+        python_path=sys.executable,
+        system=platform.platform(),
+        packages=_packages(examined.tensorflow_package),
+        surroundings=examined.surroundings,
+        driver=examined.driver.version,
+        driver_cuda_version=None if cuda is None else f"{cuda[0]}.{cuda[1]}",
+        gpus=examined.driver.gpus,
+        sights=seen,
+        tensorflow=examined.tensorflow,
+        problems=problems,
+        command=mending_command(problems),
+    )
+
+
+def _packages(tensorflow: str) -> tuple[PackageVersion, ...]:
+    """Those that gpupanel stands on, then NVIDIA's."""
+    first, *others = _PACKAGES
+    names = (first, tensorflow, *others)
+    of_nvidia = {
+        each.name: each.version
+        for each in metadata.distributions()
+        if each.name and each.name.startswith("nvidia-") and each.name not in _PACKAGES
+    }
+    return (
+        *(PackageVersion(name=name, version=_version(name)) for name in names),
+        *(PackageVersion(name=name, version=of_nvidia[name]) for name in sorted(of_nvidia)),
+    )
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None

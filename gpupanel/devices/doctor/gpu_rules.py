@@ -1,0 +1,205 @@
+"""What keeps single GPUs from being used, each reason told once."""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from gpupanel.devices.doctor.examined import Examined
+from gpupanel.devices.doctor.sight import (
+    GpuSight,
+    Kernels,
+    Unseen,
+    asked_multiprocessors,
+)
+from gpupanel.devices.install_commands import install
+from gpupanel.domain.device import PhysicalDevice
+from gpupanel.domain.problem import Problem, Severity
+from gpupanel.planning.build_rules import oldest_capability
+
+Sight = tuple[PhysicalDevice, GpuSight]
+
+
+def unseen_gpus(
+    examined: Examined, sights: tuple[GpuSight, ...], *, is_explained: bool
+) -> Iterator[Problem]:
+    """Why TensorFlow does not see GPUs that the driver lists.
+
+    Args:
+        examined: What was looked at.
+        sights: How TensorFlow stands to each GPU.
+        is_explained: Whether something that concerns all GPUs was found to be wrong: then what
+            has no reason of its own needs no word.
+    """
+    by_key = {gpu.key: gpu for gpu in examined.driver.gpus}
+    for reason, rule in _RULES.items():
+        unseen = [(by_key[each.key], each) for each in sights if each.why_not is reason]
+        if unseen and not (is_explained and reason is Unseen.UNKNOWN):
+            yield from rule(examined, unseen)
+
+
+def kernels(examined: Examined, sights: tuple[GpuSight, ...]) -> Iterator[Problem]:
+    """GPUs that TensorFlow has no kernels for, or only after compiling them."""
+    build = examined.cuda_build
+    by_key = {gpu.key: gpu for gpu in examined.driver.gpus}
+    if build is None:
+        return
+    without = [by_key[each.key] for each in sights if each.kernels is Kernels.NONE]
+    oldest = oldest_capability(build)
+    for gpu in without:
+        capability = gpu.compute_capability
+        if oldest is not None and capability is not None and capability < oldest:
+            yield Problem(
+                code="gpu_too_old_for_tensorflow",
+                severity=Severity.WARNING,
+                message=f"{gpu.name} has compute capability {_dotted(capability)}; this "
+                f"TensorFlow was built for {_dotted(oldest)} and newer.",
+                hint="Train on another device, or with a TensorFlow that is built for it.",
+            )
+        else:
+            yield Problem(
+                code="gpu_too_new_for_tensorflow",
+                severity=Severity.WARNING,
+                message=f"This TensorFlow {build.version} has no kernels for {gpu.name} (compute "
+                f"capability {_dotted(capability)}).",
+                hint="Install a newer TensorFlow.",
+                command=install("tensorflow[and-cuda]", upgrade=True),
+            )
+    compiled = [by_key[each.key] for each in sights if each.kernels is Kernels.COMPILED_AT_START]
+    if compiled:
+        yield Problem(
+            code="kernels_compiled_at_start",
+            severity=Severity.HINT,
+            message=f"This TensorFlow {build.version} has no machine code for {_names(compiled)}: "
+            "the driver compiles its kernels when they are first used.",
+            hint="The first start may take up to half an hour; the next ones use what was "
+            "compiled.",
+        )
+
+
+def _partitioned(examined: Examined, unseen: list[Sight]) -> Iterator[Problem]:
+    with_instances = {gpu.parent_key for gpu in examined.gpus}
+    for gpu, _ in unseen:
+        if gpu.key not in with_instances:
+            yield Problem(
+                code="gpu_partitioned_without_instances",
+                severity=Severity.WARNING,
+                message=f"{gpu.name} is in MIG mode and has no instances, so nothing can use it.",
+                hint="Switch MIG mode off as below, or make instances (sudo nvidia-smi mig -cgi).",
+                command=f"sudo nvidia-smi -i {gpu.pci_bus_id or gpu.key} -mig 0",
+            )
+
+
+def _hidden(examined: Examined, unseen: list[Sight]) -> Iterator[Problem]:
+    yield Problem(
+        code="gpus_hidden_by_environment",
+        severity=Severity.WARNING,
+        message=f'CUDA_VISIBLE_DEVICES is "{examined.visible_devices}" in this environment and '
+        f"hides {_names([gpu for gpu, _ in unseen])} from TensorFlow.",
+        hint="gpupanel sets it for each run itself; unset it for all other programs.",
+        command="unset CUDA_VISIBLE_DEVICES",
+    )
+
+
+def _too_few_multiprocessors(examined: Examined, unseen: list[Sight]) -> Iterator[Problem]:
+    setting = examined.least_multiprocessors
+    fewest = min(_count(sight) for _, sight in unseen)
+    if setting is not None:
+        hint = f"TF_MIN_GPU_MULTIPROCESSOR_COUNT is {setting} in this environment: unset it."
+        command = "unset TF_MIN_GPU_MULTIPROCESSOR_COUNT"
+    else:
+        hint = (
+            "It takes such a GPU alone, without a larger one beside it; or give the command below "
+            "before gpupanel is started."
+        )
+        command = f"export TF_MIN_GPU_MULTIPROCESSOR_COUNT={fewest}"
+    yield Problem(
+        code="gpu_with_too_few_multiprocessors",
+        severity=Severity.WARNING,
+        message=f"TensorFlow passes {_names([gpu for gpu, _ in unseen])} over: {fewest} "
+        f"multiprocessors are fewer than the {_least(examined, unseen)} that it asks for.",
+        hint=hint,
+        command=command,
+        detail=_words(unseen),
+    )
+
+
+def _too_old(examined: Examined, unseen: list[Sight]) -> Iterator[Problem]:
+    # Those older than the build are told with its compute capabilities.
+    for gpu, sight in unseen:
+        if sight.kernels is not Kernels.NONE:
+            yield Problem(
+                code="gpu_too_old_for_tensorflow",
+                severity=Severity.WARNING,
+                message=f"TensorFlow passes {gpu.name} over: its compute capability "
+                f"{_dotted(gpu.compute_capability)} is too low for it.",
+                hint="Train on another device, or with a TensorFlow that is built for it.",
+                detail=_words([(gpu, sight)]),
+            )
+
+
+def _refused(examined: Examined, unseen: list[Sight]) -> Iterator[Problem]:
+    yield Problem(
+        code="gpu_refused_by_tensorflow",
+        message=f"TensorFlow passes {_names([gpu for gpu, _ in unseen])} over.",
+        hint="Read the detail, which is what TensorFlow wrote; often a restart of the machine "
+        "helps.",
+        detail=_words(unseen),
+    )
+
+
+def _another_instance(examined: Examined, unseen: list[Sight]) -> Iterator[Problem]:
+    yield Problem(
+        code="one_mig_instance_a_process",
+        severity=Severity.HINT,
+        message=f"CUDA shows a process one MIG instance, so {_names([gpu for gpu, _ in unseen])} "
+        "cannot be seen beside it.",
+        hint="Nothing is wrong: choose the instance that a run is to use.",
+    )
+
+
+def _unknown(examined: Examined, unseen: list[Sight]) -> Iterator[Problem]:
+    facts = examined.working_tensorflow
+    seen = 0 if facts is None else len(facts.gpus)
+    listed = f"{seen} of them" if seen else "none of them" if len(unseen) > 1 else "it not"
+    yield Problem(
+        code="gpus_not_seen_by_tensorflow",
+        message=f"The driver lists {examined.gpu_names}, but TensorFlow sees {listed}.",
+        hint="Read the detail, which is what TensorFlow wrote; often a restart of the machine "
+        "after a driver update is missing.",
+        detail=examined.tensorflow_log,
+    )
+
+
+_RULES: Final[dict[Unseen, Callable[[Examined, list[Sight]], Iterator[Problem]]]] = {
+    Unseen.PARTITIONED: _partitioned,
+    Unseen.HIDDEN: _hidden,
+    Unseen.TOO_FEW_MULTIPROCESSORS: _too_few_multiprocessors,
+    Unseen.TOO_OLD: _too_old,
+    Unseen.REFUSED: _refused,
+    Unseen.ANOTHER_INSTANCE: _another_instance,
+    Unseen.UNKNOWN: _unknown,
+}
+
+
+def _count(sight: GpuSight) -> int:
+    told = None if sight.refusal is None else sight.refusal.multiprocessors
+    return told or sight.multiprocessor_count or 0
+
+
+def _least(examined: Examined, unseen: list[Sight]) -> int:
+    """What TensorFlow says that it asks for, or what it must have reckoned."""
+    for _, sight in unseen:
+        if sight.refusal is not None and sight.refusal.least_multiprocessors is not None:
+            return sight.refusal.least_multiprocessors
+    return asked_multiprocessors(examined)
+
+
+def _words(unseen: list[Sight]) -> str:
+    return "\n".join(sight.refusal.words for _, sight in unseen if sight.refusal is not None)
+
+
+def _names(gpus: list[PhysicalDevice]) -> str:
+    return ", ".join(gpu.name for gpu in gpus)
+
+
+def _dotted(capability: tuple[int, int] | None) -> str:
+    return "unknown" if capability is None else f"{capability[0]}.{capability[1]}"

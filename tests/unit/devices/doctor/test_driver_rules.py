@@ -1,0 +1,189 @@
+"""What the doctor concludes about the driver, the container, device nodes and CUDA's start."""
+
+import pytest
+
+from gpupanel.devices.driver_problem import driver_problem
+from gpupanel.devices.nvml import DriverFailure, DriverGoneError
+from gpupanel.devices.surroundings import DeviceNode
+from gpupanel.domain.problem import Problem, Severity
+from gpupanel.domain.tensorflow_facts import CudaFacts
+from tests.fakes.examined import (
+    NO_GPU,
+    NODES,
+    WELL,
+    concluded,
+    only,
+    told,
+    with_driver,
+    with_surroundings,
+    with_tensorflow,
+)
+
+ON_THE_BUS = ("0000:01:00.0",)
+UVM_LESS = tuple(node for node in NODES if "uvm" not in node.path)
+
+
+def test_that_a_machine_that_is_well_has_nothing_to_tell() -> None:
+    assert concluded(WELL) == ()
+
+
+def test_that_a_machine_without_gpu_is_well_for_training_on_the_cpu() -> None:
+    assert told(NO_GPU) == [("no_nvidia_gpu", Severity.HINT)]
+
+
+@pytest.mark.parametrize(
+    ("distribution", "command"),
+    [
+        (("ubuntu", "debian"), "sudo ubuntu-drivers install"),
+        (("debian",), "sudo apt install nvidia-driver"),
+        (("linuxmint", "ubuntu", "debian"), "sudo ubuntu-drivers install"),
+        (("fedora",), "sudo dnf install akmod-nvidia"),
+        (("arch",), "sudo pacman -S nvidia"),
+        (("void",), ""),
+    ],
+)
+def test_that_a_gpu_without_a_driver_is_told_with_the_distributions_command(
+    distribution: tuple[str, ...], command: str
+) -> None:
+    problem = only(with_surroundings(NO_GPU, gpus_on_the_bus=ON_THE_BUS, distribution=distribution))
+
+    assert (problem.code, problem.severity) == ("nvidia_driver_missing", Severity.WARNING)
+    assert "0000:01:00.0" in problem.message
+    assert problem.command == command
+
+
+@pytest.mark.parametrize("sign", [{"gpus_on_the_bus": ON_THE_BUS}, {"has_kernel_driver": True}])
+def test_that_a_container_without_device_nodes_is_told_and_not_a_missing_driver(
+    sign: dict[str, object],
+) -> None:
+    problem = only(with_surroundings(NO_GPU, container="Docker", **sign))
+
+    assert (problem.code, problem.severity) == ("container_without_gpus", Severity.WARNING)
+    assert "Docker" in problem.message
+    assert "--gpus all" in problem.hint
+
+
+def test_that_a_container_on_a_machine_without_gpu_is_well() -> None:
+    assert told(with_surroundings(NO_GPU, container="Podman")) == [("no_nvidia_gpu", Severity.HINT)]
+
+
+def test_that_wsl_without_its_device_node_is_told() -> None:
+    problem = only(with_surroundings(NO_GPU, is_wsl=True))
+
+    assert (problem.code, problem.severity) == ("wsl_without_gpu", Severity.WARNING)
+    assert "/dev/dxg" in problem.message
+    assert problem.command == "wsl.exe --update"
+
+
+def test_that_wsl_with_a_gpu_and_no_driver_asks_for_windows_driver() -> None:
+    nodes = (DeviceNode(path="/dev/dxg"),)
+
+    problem = only(with_surroundings(NO_GPU, is_wsl=True, nodes=nodes))
+
+    assert (problem.code, problem.severity) == ("wsl_without_driver", Severity.HINT)
+    assert "Windows" in problem.hint
+
+
+def test_that_a_driver_that_lists_no_gpu_is_told() -> None:
+    examined = with_tensorflow(with_driver(WELL, gpus=()), gpus=(), cuda=None)
+
+    assert told(examined) == [("no_gpu_listed", Severity.WARNING)]
+
+
+def test_that_a_driver_that_lists_no_gpu_to_a_container_asks_for_its_gpus() -> None:
+    examined = with_surroundings(with_driver(WELL, gpus=()), container="Docker")
+
+    assert "--gpus all" in only(with_tensorflow(examined, gpus=())).hint
+
+
+def test_that_a_missing_device_node_is_told_where_tensorflow_sees_no_gpu() -> None:
+    blind = with_tensorflow(WELL, gpus=(), cuda=CudaFacts(error_code=999, error="unknown error"))
+
+    problem = concluded(with_surroundings(blind, nodes=UVM_LESS))[0]
+
+    assert (problem.code, problem.severity) == ("device_node_missing", Severity.ERROR)
+    assert "/dev/nvidia-uvm" in problem.message
+    assert problem.command == "sudo nvidia-modprobe -u -c=0"
+
+
+def test_that_a_missing_device_node_in_a_container_asks_for_its_gpus() -> None:
+    blind = with_tensorflow(WELL, gpus=(), cuda=CudaFacts(error_code=999, error="unknown error"))
+
+    problem = concluded(with_surroundings(blind, nodes=UVM_LESS, container="Docker"))[0]
+
+    assert problem.command == ""
+    assert "--gpus all" in problem.hint
+
+
+def test_that_a_device_node_that_is_not_missed_is_no_problem() -> None:
+    assert concluded(with_surroundings(WELL, nodes=UVM_LESS)) == ()
+
+
+def test_that_device_nodes_that_one_may_not_use_are_told_with_their_group() -> None:
+    closed = DeviceNode(path="/dev/nvidia0", is_usable=False, group="render")
+    blind = with_tensorflow(WELL, gpus=(), cuda=CudaFacts(error_code=100))
+
+    problem = only(with_surroundings(blind, nodes=(*NODES[:1], closed)))
+
+    assert problem.code == "device_nodes_forbidden"
+    assert "/dev/nvidia0" in problem.message
+    assert problem.command == "sudo usermod -aG render $USER"
+
+
+@pytest.mark.parametrize(
+    ("error_code", "word", "command"),
+    [
+        (803, "restart", "sudo reboot"),
+        (802, "NVSwitch", "sudo systemctl start nvidia-fabricmanager"),
+        (804, "cuda-compat", ""),
+        (34, "LD_LIBRARY_PATH", ""),
+        (999, "kernel module", "sudo modprobe -r nvidia-uvm && sudo modprobe nvidia-uvm"),
+    ],
+)
+def test_that_cudas_refusal_to_start_is_told_with_what_to_do(
+    error_code: int, word: str, command: str
+) -> None:
+    cuda = CudaFacts(error_code=error_code, error=f"its words ({error_code})")
+
+    problem = only(with_tensorflow(WELL, gpus=(), cuda=cuda))
+
+    assert (problem.code, problem.severity) == ("cuda_does_not_start", Severity.ERROR)
+    assert f"its words ({error_code})" in problem.message
+    assert word in problem.hint
+    assert problem.command == command
+
+
+def test_that_a_driver_that_does_not_answer_is_told_as_it_is() -> None:
+    gone = Problem(code="nvidia_driver_not_answering", severity=Severity.WARNING, message="Gone.")
+
+    examined = with_driver(NO_GPU, problem=gone)
+
+    assert concluded(examined) == (gone,)
+
+
+@pytest.mark.parametrize("failure", list(DriverFailure))
+def test_that_every_failure_of_the_driver_says_what_to_do(tmp_path, failure) -> None:
+    loaded = tmp_path / "version"
+    loaded.write_text("NVRM version: ...")
+
+    problem = driver_problem(DriverGoneError(failure, "its own words"), loaded)
+
+    assert problem is not None
+    assert problem.message.endswith(".")
+    assert problem.hint.endswith(".")
+    assert problem.detail == "its own words"
+
+
+def test_that_a_driver_updated_under_a_running_one_asks_for_a_restart(tmp_path) -> None:
+    gone = DriverGoneError(DriverFailure.VERSION_MISMATCH, "Driver/library version mismatch")
+
+    problem = driver_problem(gone, tmp_path)
+
+    assert problem is not None
+    assert problem.command == "sudo reboot"
+
+
+def test_that_no_library_and_no_kernel_module_is_a_machine_without_a_driver(tmp_path) -> None:
+    gone = DriverGoneError(DriverFailure.NO_LIBRARY, "NVML Shared Library Not Found")
+
+    assert driver_problem(gone, tmp_path / "version") is None

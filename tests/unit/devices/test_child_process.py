@@ -1,0 +1,61 @@
+"""A child that answers one question."""
+
+import sys
+import threading
+import time
+
+import pytest
+
+from gpupanel.devices.child_process import ChildEnd, ask_child
+
+
+def _python(code: str) -> tuple[str, ...]:
+    return (sys.executable, "-c", code)
+
+
+def test_that_output_exit_code_and_log_are_kept_apart() -> None:
+    answer = ask_child(
+        _python("import sys; print('answer'); print('log', file=sys.stderr); sys.exit(3)"), 30.0
+    )
+
+    assert answer.end is ChildEnd.BY_ITSELF
+    assert answer.output == b"answer\n"
+    assert answer.exit_code == 3
+    assert answer.log == "log\n"
+
+
+def test_that_a_large_answer_arrives_whole() -> None:
+    answer = ask_child(_python("print('x' * 3_000_000)"), 30.0)
+
+    assert len(answer.output) == 3_000_001
+
+
+def test_that_the_child_gets_variables_besides_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OF_OURS", "1")
+
+    answer = ask_child(
+        _python("import os; print(os.environ['OF_OURS'], os.environ['ADDED'])"),
+        30.0,
+        environment={"ADDED": "2"},
+    )
+
+    assert answer.output == b"1 2\n"
+
+
+def test_that_a_child_is_ended_from_another_thread() -> None:
+    cancelled = threading.Event()
+    timer = threading.Timer(0.3, cancelled.set)
+    timer.start()
+    started = time.monotonic()
+
+    answer = ask_child(_python("import time; time.sleep(60)"), 50.0, cancelled)
+    timer.join()
+
+    assert answer.end is ChildEnd.CANCELLED
+    assert answer.exit_code is None
+    assert time.monotonic() - started < 5.0
+
+
+def test_that_a_command_that_is_not_there_is_told() -> None:
+    with pytest.raises(FileNotFoundError):
+        ask_child(("/no/such/command",), 1.0)
