@@ -15,6 +15,7 @@ from gpupanel.ui.device_faces import DeviceFaces
 from gpupanel.ui.panels.plan_panel import words
 from gpupanel.ui.panels.plan_panel.calls_box import CallsBox
 from gpupanel.ui.panels.plan_panel.memory_list import MemoryList
+from gpupanel.ui.panels.plan_panel.others_list import OthersList
 from gpupanel.ui.panels.plan_panel.problem_list import ProblemList
 from gpupanel.ui.panels.plan_panel.process_table import ProcessTable
 from gpupanel.ui.panels.plan_panel.replica_table import ReplicaTable
@@ -56,6 +57,7 @@ class PlanPanel(SettingsCard):
         self._process_caption = Caption("Processes")
         self._stale = Note(_STALE)
         self._memory = MemoryList()
+        self._others = OthersList()
         self._problem_caption = Caption("Problems")
         self._problems = ProblemList()
         self._problems.setObjectName("problem_list")
@@ -92,10 +94,12 @@ class PlanPanel(SettingsCard):
         self._problems.setProblems(preparation.problems)
         self._problem_caption.setVisible(bool(preparation.problems))
         self._problems.setVisible(bool(preparation.problems))
+        self._others.setOthers(preparation.others, self._faces)
         self._show_plan()
 
     def setRunStatus(self, status: RunStatus | None) -> None:
         """The run that goes on or went on last, for the shares that it measured."""
+        self._others.setGoing(is_going=status is not None and not status.has_ended)
         known = None if self._status is None else (self._status.shares, self._status.speeds)
         self._status = status
         if known != (None if status is None else (status.shares, status.speeds)):
@@ -162,7 +166,13 @@ class PlanPanel(SettingsCard):
         below.addWidget(self._calls)
         self.body.addLayout(head)
         self.body.addWidget(self._stale)
-        for part in (self._plan_part, self._problem_caption, self._problems, self._replica_part):
+        for part in (
+            self._plan_part,
+            self._others,
+            self._problem_caption,
+            self._problems,
+            self._replica_part,
+        ):
             self.body.addSpacing(4)
             self.body.addWidget(part)
         self.body.addStretch(1)
