@@ -33,12 +33,13 @@ def compiler() -> str | None:
     return shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 
 
-def compile_library(folder: Path, *, age: str | None = None) -> Path:
+def compile_library(folder: Path, *, age: str | None = None, more: tuple[Path, ...] = ()) -> Path:
     """Compile the stand-in into ``folder``.
 
     Args:
         folder: Where to put ``libnvidia-ml.so.1``.
         age: ``OLD_DRIVER`` leaves out what came with 510, ``NEW_DRIVER`` what will be taken out.
+        more: Sources of functions that it has besides its own.
     """
     found = compiler()
     assert found is not None, "no C compiler"
@@ -49,7 +50,7 @@ def compile_library(folder: Path, *, age: str | None = None) -> Path:
             *(found, "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC"),
             *([f"-D{age}"] if age else []),
             *(f"-Wl,-soname,{LIBRARY_NAME}", "-o", str(library)),
-            *(*map(str, sorted(SOURCES.glob("*.c"))), "-pthread"),
+            *(*map(str, (*sorted(SOURCES.glob("*.c")), *more)), f"-I{SOURCES}", "-pthread"),
         ],
         check=True,
         timeout=120,

@@ -120,12 +120,11 @@ int nvmlDeviceGetTemperatureThreshold(void *handle, unsigned int kind, unsigned 
     return NOT_SUPPORTED;
 }
 
-/* Of the streaming multiprocessors (1) and of the memory (2). */
+/* Of graphics (0), the streaming multiprocessors (1), the memory (2) and video (3). */
 int nvmlDeviceGetClockInfo(void *handle, unsigned int kind, unsigned int *mhz) {
     ENTER_GPU();
-    if (kind == 1) return give(gpu, R_clock_mhz, mhz);
-    if (kind == 2) return give(gpu, R_memory_clock_mhz, mhz);
-    return NOT_SUPPORTED;
+    if (kind > 3) return INVALID_ARGUMENT;
+    return give(gpu, kind == 2 ? R_memory_clock_mhz : R_clock_mhz, mhz);
 }
 
 int nvmlDeviceGetFanSpeed(void *handle, unsigned int *percent) {
