@@ -17,6 +17,7 @@ from gpupanel.ui.panels.device_panel import DevicePanel
 from gpupanel.ui.panels.profile_bar import ProfileBar
 from gpupanel.ui.panels.progress_panel import ProgressPanel
 from gpupanel.ui.panels.runs_panel import RunsPanel
+from gpupanel.ui.process_actions import ProcessActions
 from gpupanel.ui.profile_actions import ProfileActions
 from gpupanel.ui.profile_binding import ProfileBinding
 from gpupanel.ui.questions import Questions
@@ -54,6 +55,7 @@ class MainWindow(QMainWindow):
         self.session = Session(parent=self)
         self.control = RunControl(self.session, Launcher(self), runs_dir, self)
         self.profiles = ProfileActions(self.session, settings, self._questions, self)
+        self._process_actions = ProcessActions(self.session, self._questions, self)
         self._history = RunHistory(runs_dir, self)
         self._device_watch = DeviceWatch(self, folder=runs_dir)
         self._machine_care = MachineCare(self.session, self._device_watch, self)
@@ -114,6 +116,7 @@ class MainWindow(QMainWindow):
         self._device_watch.inventoryChanged.connect(self.session.set_inventory)
         self._device_watch.sampled.connect(self.session.set_sample)
         self._device_watch.sampled.connect(self.devices.setSample)
+        self.devices.endRequested.connect(self._process_actions.end)
         self.control.launched.connect(self.tabs.show_live)
         self.control.launched.connect(self._history.refresh)
         self.control.ended.connect(self._history.refresh)
@@ -171,6 +174,7 @@ class MainWindow(QMainWindow):
             self._questions.tell_run_goes_on()
         self._settings.setValue(_GEOMETRY_KEY, self.saveGeometry())
         self.session.close()
+        self._process_actions.close()
         self._device_watch.stop()
         self._machine_care.stop()
         self._preview_loader.stop()

@@ -1,5 +1,8 @@
 """The window as a whole, over runs that the test writes itself."""
 
+import signal
+import subprocess
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, QSettings, Qt, QUrl
@@ -17,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gpupanel.devices.process_ending import as_it_is_now
 from gpupanel.domain.data import NpzData
 from gpupanel.domain.events import ModelSaved, Phase, PhaseChanged, RunRestarted, TrainingResumed
 from gpupanel.domain.model import SavedModel
@@ -316,3 +320,13 @@ def test_that_the_model_of_a_run_is_evaluated_with_one_click(qtbot, opened, runs
     assert window.session.profile.task == "evaluate"
     assert window.session.profile.model == SavedModel(path=str(run.layout.model))
     assert window.session.is_dirty
+
+
+def test_that_a_process_of_a_device_is_ended_after_the_question(qtbot, opened, person):
+    window = opened(begin=False)
+    with subprocess.Popen(["/bin/sleep", "60"]) as process:
+        listed = as_it_is_now(process.pid)
+        with qtbot.waitSignal(window._process_actions._ender.asked):
+            window.devices.endRequested.emit(listed)
+        assert process.wait(timeout=5) == -signal.SIGTERM
+    assert person.endings == [(listed, False)]

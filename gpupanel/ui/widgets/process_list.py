@@ -107,7 +107,7 @@ class _ProcessRow(QWidget):
         policy.setRetainSizeWhenHidden(True)
         self._end.setSizePolicy(policy)
         self._arrange()
-        self.setProcess(process)
+        self._show()
 
     def process(self) -> DeviceProcess:
         """The process that is shown."""
@@ -115,13 +115,15 @@ class _ProcessRow(QWidget):
 
     def setProcess(self, process: DeviceProcess) -> None:
         """Show these values in the same place."""
-        self._process = process
-        self._show()
+        if process != self._process:
+            self._process = process
+            self._show()
 
     def setOfRun(self, *, of_run: bool) -> None:
         """Tell whether the process is of a run that goes on."""
-        self._of_run = of_run
-        self._show()
+        if of_run != self._of_run:
+            self._of_run = of_run
+            self._show()
 
     def _show(self) -> None:
         process = self._process
