@@ -26,7 +26,7 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.answer_words import line_words
+from gpupanel.runs.answer_words import line_words, process_name
 from gpupanel.runs.follower import RunFollower
 from gpupanel.runs.history import summarize_run
 from gpupanel.runs.memory_words import returned_words
@@ -123,9 +123,8 @@ class _Watcher:
             console.print(escape(words), highlight=False)
 
     def _tell_devices(self, event: DevicesReady) -> None:
-        processes = self.status.process_names
-        name = processes[event.process] if len(processes) > max(1, event.process) else ""
-        words = line_words(event, name, _device_names(self._layout))
+        process = process_name(event, self.status.process_names)
+        words = line_words(event, process, _device_names(self._layout))
         console.print(escape(words), highlight=False)
 
     def _look_for_supervisor(self) -> None:

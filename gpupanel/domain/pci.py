@@ -24,3 +24,12 @@ def is_same_pci_device(one: str | None, other: str | None) -> bool | None:
     """Whether two PCI bus ids mean the same place; ``None`` when one of them is not known."""
     first, second = pci_address(one), pci_address(other)
     return None if first is None or second is None else first == second
+
+
+def short_bus_id(written: str) -> str:
+    """A PCI bus id as CUDA and the kernel write it: ``0000:01:00.0``; anything else as it is."""
+    address = pci_address(written)
+    if address is None:
+        return written
+    domain, bus, device, function = address
+    return f"{domain:04x}:{bus:02x}:{device:02x}.{function:x}"

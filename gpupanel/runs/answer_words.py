@@ -8,18 +8,33 @@ from gpupanel.domain.events import DevicesReady
 from gpupanel.runs.sizes import size_words
 
 
+def is_of_gpu(answer: LogicalDeviceAnswer) -> bool:
+    """Whether it is made of a GPU; else of the host's processor."""
+    return answer.device_key != CPU_KEY
+
+
 def worth_telling(answers: Sequence[LogicalDeviceAnswer]) -> tuple[LogicalDeviceAnswer, ...]:
     """The logical devices of one process without the CPU that is there beside its GPUs.
 
     TensorFlow lists the host's CPU in every process, whether a run calculates on it or not.
     """
-    gpus = tuple(answer for answer in answers if answer.device_key != CPU_KEY)
+    gpus = tuple(answer for answer in answers if is_of_gpu(answer))
     return gpus or tuple(answers)
+
+
+def process_name(event: DevicesReady, names: Sequence[str]) -> str:
+    """How people are told of the process that was answered; empty where it is the only one.
+
+    Args:
+        event: What it told.
+        names: Of the run's processes, by their places, as far as they were started.
+    """
+    return names[event.process] if len(names) > max(1, event.process) else ""
 
 
 def memory_words(answer: LogicalDeviceAnswer) -> str:
     """The limit that was set, and what TensorFlow takes."""
-    if answer.device_key == CPU_KEY:
+    if not is_of_gpu(answer):
         return "host memory, no limit"
     limit = answer.memory_limit_mib
     set_to = "no limit" if limit is None else f"limit {size_words(limit)}"
@@ -29,7 +44,7 @@ def memory_words(answer: LogicalDeviceAnswer) -> str:
 
 def place_words(answer: LogicalDeviceAnswer) -> str:
     """Whether it is the device that the plan means, and by what that is seen."""
-    if answer.device_key == CPU_KEY:
+    if not is_of_gpu(answer):
         return "this machine's processor"
     bus = answer.pci_bus_id
     if bus is None:
@@ -44,17 +59,21 @@ def place_words(answer: LogicalDeviceAnswer) -> str:
 def summary_words(told: Iterable[DevicesReady]) -> str:
     """All processes in one short sentence."""
     answers = [each for event in told for each in worth_telling(event.logical_devices)]
-    gpus = [answer for answer in answers if answer.device_key != CPU_KEY]
+    gpus = [answer for answer in answers if is_of_gpu(answer)]
     others = [answer for answer in gpus if answer.is_as_planned is False]
     count = len(gpus or answers)
     devices = "1 logical device" if count == 1 else f"{count} logical devices"
     if others:
-        one = "1 logical device is" if len(others) == 1 else f"{len(others)} logical devices are"
-        return f"{one} not on the planned GPU{f', of {count}' if count > 1 else ''}."
+        which = "The logical device" if count == 1 else f"{len(others)} of {devices}"
+        return f"{which} {'is' if len(others) == 1 else 'are'} on another GPU than planned."
     if not gpus:
         return f"{devices} of the processor."
-    if any(answer.is_as_planned is None for answer in gpus):
-        return f"{devices}; it did not say on which GPU."
+    unknown = sum(answer.is_as_planned is None for answer in gpus)
+    if unknown:
+        known = f", {count - unknown} on the planned GPU" if unknown < count else ""
+        return (
+            f"{devices}{known}; where {unknown} {'is' if unknown == 1 else 'are'}, it did not say."
+        )
     return f"{devices}, {'on' if count == 1 else 'each on'} the planned GPU."
 
 
@@ -67,7 +86,7 @@ def line_words(event: DevicesReady, process: str, names: Mapping[str, str]) -> s
         names: Of the devices, by their keys; one that is not among them is told by its key.
     """
     devices = "; ".join(
-        f"{answer.name} is {names.get(answer.device_key, answer.device_key)}, "
+        f"{answer.name} for {names.get(answer.device_key, answer.device_key)}: "
         f"{memory_words(answer)}, {place_words(answer)}"
         for answer in worth_telling(event.logical_devices)
     )

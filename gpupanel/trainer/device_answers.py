@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from gpupanel.domain.device import CPU_KEY, DeviceKind
 from gpupanel.domain.event_details import LogicalDeviceAnswer
-from gpupanel.domain.pci import is_same_pci_device
+from gpupanel.domain.pci import is_same_pci_device, short_bus_id
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.device_log import CreatedDevice
@@ -89,18 +89,22 @@ def _is_another(others: Sequence[LogicalDeviceAnswer], plan: LaunchPlan) -> Prob
     planned = next(device for device in plan.devices if device.key == first.device_key)
     found = next(
         (
-            f"{device.name} (PCI bus {first.pci_bus_id})"
+            f"{device.name} ({_place(device.pci_bus_id)})"
             for device in plan.devices
             if is_same_pci_device(device.pci_bus_id, first.pci_bus_id)
         ),
-        f"the GPU at PCI bus {first.pci_bus_id}",
+        f"another GPU ({_place(first.pci_bus_id)})",
     )
     return Problem(
         code="device_is_another",
         field="devices.visible",
         message=f"TensorFlow means {found} by {first.name}, but the plan means {planned.name} "
-        f"(PCI bus {planned.pci_bus_id}).",
+        f"({_place(planned.pci_bus_id)}).",
         hint="Start the profile again, so that it is planned anew; something changed the order of "
         'the GPUs, or CUDA_VISIBLE_DEVICES, after the plan was made. "gpupanel doctor" tells more.',
-        detail="\n".join(f"{each.name}: PCI bus {each.pci_bus_id}" for each in others),
+        detail="\n".join(f"{each.name}: {_place(each.pci_bus_id)}" for each in others),
     )
+
+
+def _place(bus: str | None) -> str:
+    return f"PCI bus {short_bus_id(bus or '')}"

@@ -64,20 +64,30 @@ def texts(panel: QWidget) -> list[str]:
     return [label.text() for label in panel.findChildren(QLabel) if label.isVisibleTo(panel)]
 
 
+def processes(panel: QWidget) -> list[str]:
+    row = panel.findChild(QWidget, "gang_row")
+    return texts(row) if row.isVisibleTo(panel) else []
+
+
 def started(place: int) -> TrainerStarted:
     return TrainerStarted(time_s=1, pid=4000 + place, process=place, name=f"worker {place}")
 
 
-def test_that_one_process_with_equal_shares_has_nothing_to_show(panel):
+def test_that_of_one_process_with_equal_shares_there_is_only_what_tensorflow_answers(panel):
     show(panel, plan(kind="mirrored"), started(0))
+    assert texts(panel) == ["Nothing yet: the run is being started."]
+
+
+def test_that_nothing_is_shown_without_a_run(panel):
+    panel.setRun(None)
     assert panel.isHidden()
 
 
 def test_that_processes_are_named_while_they_start(panel):
     show(panel, plan(kind="multi_worker"), started(0))
-    assert texts(panel) == ["● worker 0 up", "○ worker 1 waits"]
+    assert processes(panel) == ["● worker 0 up", "○ worker 1 waits"]
     show(panel, plan(kind="multi_worker"), started(0), started(1))
-    assert texts(panel) == ["● worker 0 up", "● worker 1 up"]
+    assert processes(panel) == ["● worker 0 up", "● worker 1 up"]
 
 
 def test_that_the_process_that_failed_is_named_with_its_reason(panel):
@@ -93,7 +103,7 @@ def test_that_the_process_that_failed_is_named_with_its_reason(panel):
 def test_that_after_a_restart_all_processes_wait_again(panel):
     restarted = RunRestarted(time_s=3, attempt=1)
     show(panel, plan(kind="multi_worker"), started(0), started(1), restarted)
-    assert texts(panel) == ["○ worker 0 waits", "○ worker 1 waits"]
+    assert processes(panel) == ["○ worker 0 waits", "○ worker 1 waits"]
 
 
 def test_that_balanced_shares_say_that_they_are_measured_first(panel):

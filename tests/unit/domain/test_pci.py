@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpupanel.domain.pci import is_same_pci_device, pci_address
+from gpupanel.domain.pci import is_same_pci_device, pci_address, short_bus_id
 
 
 @pytest.mark.parametrize(
@@ -28,3 +28,9 @@ def test_that_ways_to_write_a_place_are_compared_by_what_they_mean(
 
 def test_that_an_address_is_read_as_numbers() -> None:
     assert pci_address("00000000:C1:1f.7") == (0, 0xC1, 0x1F, 7)
+
+
+def test_that_people_read_the_short_form() -> None:
+    assert short_bus_id("00000000:C1:00.0") == "0000:c1:00.0"
+    assert short_bus_id("00010000:01:00.0") == "10000:01:00.0"
+    assert short_bus_id("somewhere") == "somewhere"

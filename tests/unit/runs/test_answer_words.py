@@ -28,11 +28,11 @@ def told(*answers: LogicalDeviceAnswer, process: int = 0) -> DevicesReady:
 
 def test_that_a_line_names_device_memory_and_place() -> None:
     assert line_words(told(GPU, CPU), "", {"GPU-1": "RTX 4090"}) == (
-        "TensorFlow 2.21.0: /device:GPU:0 is RTX 4090, no limit, takes up to 21.3 GiB, "
+        "TensorFlow 2.21.0: /device:GPU:0 for RTX 4090: no limit, takes up to 21.3 GiB, "
         "as planned, by its PCI bus 0000:01:00.0."
     )
     assert line_words(told(CPU), "worker 1", {"cpu": "a CPU"}) == (
-        "TensorFlow 2.21.0 in worker 1: /device:CPU:0 is a CPU, host memory, no limit, "
+        "TensorFlow 2.21.0 in worker 1: /device:CPU:0 for a CPU: host memory, no limit, "
         "this machine's processor."
     )
 
@@ -51,10 +51,16 @@ def test_that_the_summary_says_the_worst() -> None:
     assert summary_words([told(GPU), told(GPU, process=1)]) == (
         "2 logical devices, each on the planned GPU."
     )
-    assert summary_words([told(GPU, SILENT)]) == ("2 logical devices; it did not say on which GPU.")
-    assert summary_words([told(ANOTHER, SILENT, GPU)]) == (
-        "1 logical device is not on the planned GPU, of 3."
+    assert summary_words([told(GPU, SILENT)]) == (
+        "2 logical devices, 1 on the planned GPU; where 1 is, it did not say."
     )
+    assert summary_words([told(SILENT, SILENT)]) == (
+        "2 logical devices; where 2 are, it did not say."
+    )
+    assert summary_words([told(ANOTHER, SILENT, GPU)]) == (
+        "1 of 3 logical devices is on another GPU than planned."
+    )
+    assert summary_words([told(ANOTHER)]) == ("The logical device is on another GPU than planned.")
     assert summary_words([told(CPU, CPU)]) == "2 logical devices of the processor."
 
 

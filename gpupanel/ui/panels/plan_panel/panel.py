@@ -21,6 +21,7 @@ from gpupanel.ui.panels.plan_panel.process_table import ProcessTable
 from gpupanel.ui.panels.plan_panel.replica_table import ReplicaTable
 from gpupanel.ui.panels.plan_panel.share_part import SharePart
 from gpupanel.ui.task_choices import Task
+from gpupanel.ui.widgets.answers_box import AnswersBox
 from gpupanel.ui.widgets.settings_form import Caption, Note, SettingsCard, column
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
 
@@ -64,11 +65,13 @@ class PlanPanel(SettingsCard):
         self._replica_caption = Caption("Replicas")
         self._replicas = ReplicaTable()
         self._calls = CallsBox()
+        self._answers = AnswersBox(wide=False)
         self._lay_out()
         self._shares.sharesChosen.connect(self.sharesChosen)
         self._problems.fixRequested.connect(self.fixRequested)
         self._problems.fieldActivated.connect(self.fieldActivated)
         theme.changes.changed.connect(self._show_plan)
+        self._show_answers()
         self.setPreparation(self._preparation)
 
     def preparation(self) -> Preparation:
@@ -83,6 +86,7 @@ class PlanPanel(SettingsCard):
     def setInventory(self, inventory: DeviceInventory) -> None:
         """The devices of this machine, for their colours, names and memory."""
         self._faces = DeviceFaces(inventory)
+        self._show_answers()
         self.setPreparation(self._preparation)
 
     def setPreparation(self, preparation: Preparation) -> None:
@@ -98,10 +102,11 @@ class PlanPanel(SettingsCard):
         self._show_plan()
 
     def setRunStatus(self, status: RunStatus | None) -> None:
-        """The run that goes on or went on last, for the shares that it measured."""
+        """The run that goes on or went on last: the shares it measured, what it was answered."""
         self._others.setGoing(is_going=status is not None and not status.has_ended)
         known = None if self._status is None else (self._status.shares, self._status.speeds)
         self._status = status
+        self._show_answers()
         if known != (None if status is None else (status.shares, status.speeds)):
             self._show_plan()
 
@@ -118,6 +123,13 @@ class PlanPanel(SettingsCard):
         used = dict.fromkeys(place.device_key for place in places)
         names = {device.key: device.name for device in plan.devices}
         return tuple(self._faces.label(key, names.get(key, "")) for key in used)
+
+    def _show_answers(self) -> None:
+        status = self._status
+        self._answers.setVisible(status is not None)
+        if status is not None:
+            whose = "The last run" if status.has_ended else "The run that goes on"
+            self._answers.setStatus(status, self._faces, whose)
 
     def _show_plan(self) -> None:
         plan = self._preparation.plan
@@ -175,4 +187,6 @@ class PlanPanel(SettingsCard):
         ):
             self.body.addSpacing(4)
             self.body.addWidget(part)
+        # Not part of the plan, which may be one that cannot be made.
+        self.body.addWidget(self._answers)
         self.body.addStretch(1)

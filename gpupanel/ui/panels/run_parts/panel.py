@@ -1,4 +1,4 @@
-"""What a run is made of beyond one process that trains one model."""
+"""What a run is made of."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
@@ -11,11 +11,15 @@ from gpupanel.ui.device_faces import DeviceFaces
 from gpupanel.ui.panels.run_parts.gang_row import GangRow, member_states
 from gpupanel.ui.panels.run_parts.layers_strip import LayersStrip
 from gpupanel.ui.panels.run_parts.shares_strip import SharesStrip
+from gpupanel.ui.widgets.answers_box import AnswersBox
 from gpupanel.ui.widgets.settings_form import column
 
 
 class RunPartsPanel(QWidget):
-    """Shows the processes, the shares and the layers of a run, each only where there are any."""
+    """Shows what TensorFlow answered to a run, its processes, shares and layers.
+
+    Processes, shares and layers are shown only where there are any.
+    """
 
     keepRequested = Signal(object)
     """The shares of the run are to be given ones in the profile: a tuple of int."""
@@ -29,8 +33,9 @@ class RunPartsPanel(QWidget):
         self._gang = GangRow()
         self._shares = SharesStrip()
         self._layers = LayersStrip()
+        self._answers = AnswersBox(wide=True)
         layout = column(self)
-        for part in (self._gang, self._shares, self._layers):
+        for part in (self._gang, self._shares, self._layers, self._answers):
             layout.addWidget(part)
         self._shares.keepRequested.connect(self.keepRequested)
         theme.changes.changed.connect(self._show)
@@ -61,7 +66,8 @@ class RunPartsPanel(QWidget):
         if plan is not None and is_balanced:
             self._shares.setStatus(plan, status, self._faces)
         self._layers.setLayers(status.layers, self._faces)
+        self._answers.setStatus(status, self._faces)
         self._gang.setVisible(is_gang)
         self._shares.setVisible(is_balanced)
         self._layers.setVisible(bool(status.layers))
-        self.setVisible(is_gang or is_balanced or bool(status.layers))
+        self.setVisible(plan is not None or bool(status.layers))

@@ -1,0 +1,142 @@
+"""What TensorFlow answered to a run's device configuration, folded under its summary."""
+
+from PySide6.QtCore import Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
+
+from gpupanel.domain.problem import Severity
+from gpupanel.runs.answer_words import line_words, process_name, summary_words, worth_telling
+from gpupanel.runs.status import RunStatus
+from gpupanel.ui.device_faces import DeviceFaces
+from gpupanel.ui.widgets.answer_rows import AnswerRows, severity
+from gpupanel.ui.widgets.elided_label import ElidedLabel
+from gpupanel.ui.widgets.fold_button import FoldButton
+from gpupanel.ui.widgets.settings_form import Note, column, teach
+from gpupanel.ui.widgets.severity_icon import SeverityIcon
+from gpupanel.ui.widgets.tips import wrapped
+
+_TITLE = "What TensorFlow answered"
+_TIP = (
+    "TensorFlow's own list of devices once the run has started, with what its log says of each: "
+    "how much memory it takes at most, and where the GPU is. The place is compared with that of "
+    "the GPU that the plan means. The CUDA context, some 300 to 500 MiB, comes on top."
+)
+_NOT_YET = "Nothing yet: the run is being started."
+_NEVER = "Nothing: the run ended before."
+_INDENT = 24
+
+
+class AnswersBox(QWidget):
+    """A line that says whether all is as planned; unfolded, a row for each logical device.
+
+    It unfolds by itself when a device is another one than planned.
+
+    Args:
+        wide: There is room for the summary beside the title; else it stands below.
+    """
+
+    def __init__(self, *, wide: bool, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("answers_box")
+        self.setAccessibleName(_TITLE)
+        self._shown: tuple[object, ...] = ()
+        self._text = ""
+        self._was_bad = False
+        self._fold = FoldButton(_TITLE)
+        self._icon = SeverityIcon(None)
+        self._summary: QLabel = ElidedLabel() if wide else Note()
+        self._copy = QPushButton("Copy")
+        self._rows = AnswerRows(wide=wide)
+        self._lay_out(wide=wide)
+        teach(self._fold, _TITLE, _TIP)
+        teach(self._copy, "Copy what TensorFlow answered", "Copy the answer to the clipboard.")
+        self._fold.toggled.connect(self._rows.setVisible)
+        self._copy.clicked.connect(self.copy)
+
+    def setStatus(self, status: RunStatus, faces: DeviceFaces, whose: str = "") -> None:
+        """Shows what TensorFlow answered to a run by now.
+
+        Args:
+            status: Of the run.
+            faces: Colours and names of the devices.
+            whose: Said before the summary, where it is not plain which run it is.
+        """
+        shown = (status.answers, status.process_names, status.outcome, faces, whose)
+        if self._shown == shown:
+            return
+        self._shown = shown
+        self._show_summary(status, whose)
+        self._rows.setStatus(status, faces)
+        self._text = _text(status, faces)
+
+    def text(self) -> str:
+        """The whole answer, as it is copied."""
+        return self._text
+
+    @Slot()
+    def copy(self) -> None:
+        """Puts the whole answer on the clipboard."""
+        QGuiApplication.clipboard().setText(self._text)
+
+    def _lay_out(self, *, wide: bool) -> None:
+        self._summary.setObjectName("answers_summary")
+        self._summary.setProperty("tone", "muted")
+        self._summary.setProperty("textSize", "small")
+        self._copy.setObjectName("copy_answers")
+        self._rows.hide()
+        head, below = QHBoxLayout(), QHBoxLayout()
+        below.setContentsMargins(_INDENT, 0, 0, 0)
+        said = head if wide else below
+        head.addWidget(self._fold)
+        said.addWidget(self._icon)
+        said.addWidget(self._summary, 1)
+        if not wide:
+            head.addStretch(1)
+        head.addWidget(self._copy)
+        layout = column(self, spacing=4)
+        layout.addLayout(head)
+        layout.addLayout(below)
+        layout.addWidget(self._rows)
+
+    def _show_summary(self, status: RunStatus, whose: str) -> None:
+        has_answered = bool(status.answers)
+        if has_answered:
+            words = summary_words(status.answers)
+        else:
+            words = _NOT_YET if status.outcome is None else _NEVER
+        words = f"{whose}: {words[0].lower()}{words[1:]}" if whose else words
+        self._summary.setText(words)
+        self._summary.setToolTip(wrapped(words))
+        self.setAccessibleDescription(words)
+        worst = _worst(status)
+        self._icon.setSeverity(worst)
+        for part in (self._icon, self._copy):
+            part.setVisible(has_answered)
+        self._fold.setEnabled(has_answered)
+        is_bad = worst is Severity.ERROR
+        if is_bad and not self._was_bad:
+            self._fold.setChecked(True)
+        elif not has_answered:
+            self._fold.setChecked(False)
+        self._was_bad = is_bad
+
+
+def _worst(status: RunStatus) -> Severity | None:
+    told = {
+        severity(answer)
+        for event in status.answers
+        for answer in worth_telling(event.logical_devices)
+    }
+    return next((each for each in (Severity.ERROR, Severity.HINT) if each in told), None)
+
+
+def _text(status: RunStatus, faces: DeviceFaces) -> str:
+    names = {
+        answer.device_key: f"{faces.label(answer.device_key)} ({answer.device_key})"
+        for event in status.answers
+        for answer in event.logical_devices
+    }
+    return "".join(
+        f"{line_words(event, process_name(event, status.process_names), names)}\n"
+        for event in status.answers
+    )
