@@ -1,7 +1,7 @@
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QPushButton
 
 from gpupanel.domain.device import CPU_KEY, DeviceInventory
 from gpupanel.domain.memory import (
@@ -21,6 +21,7 @@ from gpupanel.ui.widgets.sparkline import Sparkline
 from gpupanel.ui.widgets.switch import Switch
 from tests.fakes.devices import CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL
 from tests.fakes.readings import OUR_PID, busy_sample, with_lost
+from tests.ui.device_panel_person import card, choose, click, policy_box, seen, seen_texts
 
 ELSEWHERE = "GPU-elsewhere"
 
@@ -38,38 +39,8 @@ def cards(panel: DevicePanel) -> list[DeviceCard]:
     return sorted(panel.findChildren(DeviceCard), key=lambda card: card.y())
 
 
-def card(panel: DevicePanel, key: str) -> DeviceCard:
-    return next(each for each in panel.findChildren(DeviceCard) if each.device.key == key)
-
-
 def switch(panel: DevicePanel, key: str) -> Switch:
     return card(panel, key).findChild(Switch)
-
-
-def seen(parent: QWidget, kind: type) -> list:
-    """Children of a kind that are on the screen, once the layout had its turn."""
-    QApplication.processEvents()
-    return [child for child in parent.findChildren(kind) if child.isVisible()]
-
-
-def seen_texts(widget: QWidget) -> str:
-    return "\n".join(label.text() for label in seen(widget, QLabel))
-
-
-def click(widget) -> None:
-    QTest.mouseClick(widget, Qt.MouseButton.LeftButton)
-
-
-def choose(box: ComboBox, policy: str) -> None:
-    """Choose as a person does: with the keyboard."""
-    box.setFocus()
-    wanted = box.findData(policy)
-    while box.currentIndex() != wanted:
-        QTest.keyClick(box, Qt.Key.Key_Down if box.currentIndex() < wanted else Qt.Key.Key_Up)
-
-
-def policy_box(panel: DevicePanel, key: str) -> ComboBox:
-    return card(panel, key).findChild(ComboBox)
 
 
 def test_that_there_is_a_card_per_device_in_the_inventorys_order(panel, qtbot):

@@ -62,7 +62,7 @@ class DeviceCard(QFrame):
         self.readings = ReadingsView(device, index)
         """What the device does."""
         self._memory = MemoryEditor()
-        self._memory.setRoom(device.memory_total_mib or 0, None)
+        self._memory.setRoom(device.memory_total_mib, None)
         self._replicas = SpinBox()
         self._settings = self._memory if device.is_gpu else self._replicas_row()
         self._applied = Note()
@@ -199,7 +199,7 @@ class DeviceCard(QFrame):
         shown = self._memory.value() if has_policy else None
         use = memory_use(self._device, self._reading, self._own_processes, shown)
         self.readings.show_reading(self._reading, use)
-        self._memory.setRoom(use.total_mib or 0, room_mib(self._reading, use))
+        self._memory.setRoom(use.total_mib, room_mib(self._reading, use))
 
     @property
     def _is_partitioned(self) -> bool:

@@ -46,7 +46,7 @@ class DevicePanel(QWidget):
         self._opened: dict[str, bool] = {}
         self._head = PanelHead()
         self._notice = Note("Looking for devices\N{HORIZONTAL ELLIPSIS}")
-        self._general = ProblemNotes(margin=12)
+        self._general = ProblemNotes(most=1, margin=12)
         self._general.setProperty("card", True)
         self._scroll = QScrollArea()
         self._column = QVBoxLayout()

@@ -8,6 +8,9 @@ from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.memory_bar import STEP_MIB
 from gpupanel.ui.widgets.quiet_inputs import Slider, SpinBox
 
+UNKNOWN_MIB = 256 * 1024
+"""As much as can be asked of a device that does not tell how much memory it has."""
+
 
 class LimitEditor(QWidget):
     """Speaks a limit in MiB."""
@@ -16,7 +19,7 @@ class LimitEditor(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._total_mib = STEP_MIB
+        self._total_mib: int | None = None
         self._free_mib: int | None = None
         self._slider = Slider()
         self._slider.setAccessibleName("Memory limit")
@@ -29,7 +32,7 @@ class LimitEditor(QWidget):
         self._arrange()
         self._slider.valueChanged.connect(self._take_slider)
         self._spin.valueChanged.connect(self._take_spin)
-        self._widen(STEP_MIB)
+        self._widen()
 
     def value(self) -> int:
         """The limit that is shown."""
@@ -37,18 +40,18 @@ class LimitEditor(QWidget):
 
     def setValue(self, limit_mib: int) -> None:
         """Show that limit, also one beyond the device's memory: planning tells about it."""
-        self._widen(max(self._total_mib, limit_mib))
+        self._widen(limit_mib)
         with QSignalBlocker(self._spin), QSignalBlocker(self._slider):
             self._spin.setValue(limit_mib)
             self._slider.setValue(limit_mib)
         self._show_room()
 
-    def setRoom(self, total_mib: int, free_mib: int | None) -> None:
+    def setRoom(self, total_mib: int | None, free_mib: int | None) -> None:
         """Bound the limit by the device's memory, and say how much of it is free now."""
         if (total_mib, free_mib) == (self._total_mib, self._free_mib):
             return
         self._total_mib, self._free_mib = total_mib, free_mib
-        self._widen(max(total_mib, self._spin.value()))
+        self._widen()
         self._show_room()
 
     def _teach(self) -> None:
@@ -70,10 +73,11 @@ class LimitEditor(QWidget):
         layout.addLayout(row)
         layout.addWidget(self._room)
 
-    def _widen(self, greatest_mib: int) -> None:
+    def _widen(self, limit_mib: int = 1) -> None:
+        greatest_mib = max(self._total_mib or UNKNOWN_MIB, limit_mib, self._spin.value())
         with QSignalBlocker(self._spin), QSignalBlocker(self._slider):
             for box in (self._slider, self._spin):
-                box.setRange(1, max(1, greatest_mib))
+                box.setRange(1, greatest_mib)
                 box.setSingleStep(STEP_MIB)
             self._slider.setPageStep(4 * STEP_MIB)
 

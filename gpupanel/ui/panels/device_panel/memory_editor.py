@@ -21,6 +21,8 @@ from gpupanel.ui.widgets.choice_box import Choice, ChoiceBox
 from gpupanel.ui.widgets.memory_bar import STEP_MIB
 from gpupanel.ui.widgets.tips import wrapped
 
+_MODEST_MIB = 4 * 1024
+"""Where a limit begins that is to be set without knowing the device's memory."""
 _GROWING_LIMIT = "limit_growth"
 _CHOICES = (
     Choice(
@@ -58,7 +60,7 @@ class MemoryEditor(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._total_mib = 2 * STEP_MIB
+        self._total_mib: int | None = None
         self._free_mib: int | None = None
         self._offered = {"limit", "split"}
         self.policy = ChoiceBox(_CHOICES)
@@ -113,7 +115,7 @@ class MemoryEditor(QWidget):
             self.setValue(with_limits(self.value(), limits))
             self._tell()
 
-    def setRoom(self, total_mib: int, free_mib: int | None) -> None:
+    def setRoom(self, total_mib: int | None, free_mib: int | None) -> None:
         """Tell how much memory the device has, and how much of it can be had now."""
         self._total_mib, self._free_mib = total_mib, free_mib
         self._limit.setRoom(total_mib, free_mib)
@@ -166,7 +168,7 @@ class MemoryEditor(QWidget):
     def _offer(self, policy: str) -> None:
         """Begin with what fits now."""
         free = self._total_mib if self._free_mib is None else self._free_mib
-        room = min(self._total_mib, free) - CUDA_CONTEXT_MIB
+        room = (free or _MODEST_MIB) - CUDA_CONTEXT_MIB
         fits = max(STEP_MIB, room // STEP_MIB * STEP_MIB)
         if policy == "limit":
             self._limit.setValue(fits)

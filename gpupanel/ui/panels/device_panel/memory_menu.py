@@ -74,9 +74,9 @@ class MemoryMenu(QToolButton):
         self.setAllocator(Allocator.BFC)
         self.setOthersInUse(0)
 
-    def setRoom(self, total_mib: int, free_mib: int | None) -> None:
+    def setRoom(self, total_mib: int | None, free_mib: int | None) -> None:
         """Tell how much memory the device has, and how much can be had of it now."""
-        self._total_mib, self._free_mib = total_mib or None, free_mib
+        self._total_mib, self._free_mib = total_mib, free_mib
 
     def setAllocator(self, allocator: Allocator) -> None:
         """Show which one is chosen."""

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
+from gpupanel.devices.device_words import link_between
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.memory import LimitedMemory, MemoryPolicy, SplitMemory
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.planning.memory_size_rules import wanted_mib
 from gpupanel.ui import formatting
-from gpupanel.ui.panels.device_panel import reading_words
 
 
 def labels(inventory: DeviceInventory) -> tuple[str, ...]:
@@ -29,7 +29,7 @@ def links(inventory: DeviceInventory, key: str) -> tuple[tuple[str, str], ...]:
     for link in inventory.links:
         others = tuple(each for each in link.keys if each != key)
         if len(others) == 1 and others[0] in names:
-            found.append((names[others[0]], reading_words.link(link)))
+            found.append((names[others[0]], link_between(link)))
     return tuple(found)
 
 

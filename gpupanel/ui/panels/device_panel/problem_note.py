@@ -10,6 +10,9 @@ from gpupanel.ui.widgets.settings_form import Note
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
 from gpupanel.ui.widgets.tips import wrapped
 
+_MOST = 2
+"""More of them would take the room that what they are about needs."""
+
 
 class ProblemNote(QWidget):
     """Icon, message and fixes; the hint is its tooltip."""
@@ -54,28 +57,43 @@ class ProblemNotes(QFrame):
     """Some problems below each other; nothing where there are none.
 
     Args:
+        most: So many are shown; of the others only how many there are.
         margin: Pixels around all of them.
     """
 
     fixRequested = Signal(object)
     """The button of a fix was pressed: the :class:`Fix`."""
 
-    def __init__(self, margin: int = 0, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, *, most: int = _MOST, margin: int = 0, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
+        self._most = most
+        self._problems: tuple[Problem, ...] = ()
         self._notes: list[ProblemNote] = []
+        self._more = Note()
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(margin, margin, margin, margin)
         self._layout.setSpacing(GRID)
+        self._layout.addWidget(self._more)
         self.hide()
 
     def problems(self) -> tuple[Problem, ...]:
-        """The problems that are shown."""
-        return tuple(note.problem() for note in self._notes)
+        """All of them, also those that are only counted."""
+        return self._problems
 
     def setProblems(self, problems: tuple[Problem, ...]) -> None:
         """Show these; notes that are there already stay, and the focus with them."""
-        if problems == self.problems():
+        if problems == self._problems:
             return
+        self._problems = problems
+        self._show(problems[: self._most])
+        more = len(problems) - self._most
+        self._more.setText(f"{more} more: see what will happen.")
+        self._more.setVisible(more > 0)
+        self.setVisible(bool(problems))
+
+    def _show(self, problems: tuple[Problem, ...]) -> None:
         while len(self._notes) > len(problems):
             note = self._notes.pop()
             self._layout.removeWidget(note)
@@ -86,6 +104,5 @@ class ProblemNotes(QFrame):
         for problem in problems[len(self._notes) :]:
             note = ProblemNote(problem)
             note.fixRequested.connect(self.fixRequested)
+            self._layout.insertWidget(len(self._notes), note)
             self._notes.append(note)
-            self._layout.addWidget(note)
-        self.setVisible(bool(problems))

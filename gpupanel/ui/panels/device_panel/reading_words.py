@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gpupanel.domain.device import DeviceLink, LinkKind, PhysicalDevice
+from gpupanel.devices import device_words
+from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.problem import Severity
 from gpupanel.domain.telemetry import DeviceReading, ThrottleReason
 from gpupanel.ui import formatting
@@ -64,28 +65,6 @@ _THROTTLED = {
 }
 """What matters on a device at once, the gravest first."""
 
-_REASONS = {
-    ThrottleReason.IDLE: "nothing to do",
-    ThrottleReason.APPLICATION_CLOCKS: "clocks that somebody set",
-    ThrottleReason.DISPLAY_CLOCKS: "clocks of the display",
-    ThrottleReason.SYNC_BOOST: "clocks of its group",
-    ThrottleReason.POWER_CAP: "its power limit",
-    ThrottleReason.THERMAL: "its temperature",
-    ThrottleReason.HARDWARE_THERMAL: "heat, by the hardware",
-    ThrottleReason.HARDWARE_POWER_BRAKE: "the power supply",
-    ThrottleReason.HARDWARE_SLOWDOWN: "the hardware",
-}
-
-_LINKS = {
-    LinkKind.NVLINK: "NVLink",
-    LinkKind.SAME_BOARD: "same board",
-    LinkKind.PCIE_SWITCH: "PCIe switch",
-    LinkKind.PCIE_SWITCHES: "PCIe switches",
-    LinkKind.HOST_BRIDGE: "PCIe host bridge",
-    LinkKind.NUMA_NODE: "same NUMA node",
-    LinkKind.SYSTEM: "link between processors",
-}
-
 
 def notice(reading: DeviceReading | None) -> Notice | None:
     """What a person should know at once; ``None`` when all is as it should be."""
@@ -102,24 +81,12 @@ def notice(reading: DeviceReading | None) -> Notice | None:
 
 def held_back_by(reasons: Sequence[ThrottleReason] | None) -> str:
     """Why the clocks are not as high as they could be."""
-    if reasons is None:
-        return formatting.DASH
-    return ", ".join(_REASONS[reason] for reason in reasons) or "nothing"
+    return formatting.DASH if reasons is None else device_words.held_back_by(reasons)
 
 
 def pcie(generation: int | None, width: int | None) -> str:
     """A PCI Express link: "gen 4 x16"."""
-    if generation is None and width is None:
-        return formatting.DASH
-    parts = (f"gen {generation}" if generation else "", f"x{width}" if width else "")
-    return " ".join(part for part in parts if part)
-
-
-def link(between: DeviceLink) -> str:
-    """How two GPUs are connected."""
-    if between.kind is LinkKind.NVLINK and between.nvlink_count:
-        return f"{between.nvlink_count} NVLinks" if between.nvlink_count > 1 else "1 NVLink"
-    return _LINKS[between.kind]
+    return device_words.pcie_link(generation, width) or formatting.DASH
 
 
 def architecture(device: PhysicalDevice) -> str:

@@ -22,16 +22,22 @@ class RoomLabel(ElidedLabel):
         self.setProperty("textSize", "small")
         self.setToolTip(wrapped(_LESSON))
 
-    def show_room(self, wanted_mib: int, total_mib: int, free_mib: int | None, sum_: str) -> None:
+    def show_room(
+        self, wanted_mib: int, total_mib: int | None, free_mib: int | None, sum_: str
+    ) -> None:
         """Tell it.
 
         Args:
             wanted_mib: What TensorFlow may take.
-            total_mib: The device's memory.
+            total_mib: The device's memory; ``None`` when it is not known.
             free_mib: What can be had now; ``None`` when it is not known.
             sum_: What comes before the words, where the limit is not to be seen elsewhere.
         """
         room = total_mib if free_mib is None else free_mib
+        if room is None:
+            self.setText("How much memory it has is not known.")
+            set_tone(self, Tone.MUTED)
+            return
         of = f"{formatting.mib(room)} {'in all' if free_mib is None else 'free now'}"
         context = "context" if sum_ else f"{CUDA_CONTEXT_MIB} MiB CUDA context"
         fits = wanted_mib + CUDA_CONTEXT_MIB <= room

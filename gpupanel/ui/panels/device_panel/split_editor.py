@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 from gpupanel.domain.memory import SplitMemory
 from gpupanel.planning.memory_facts import CUDA_CONTEXT_MIB
 from gpupanel.ui import formatting
+from gpupanel.ui.panels.device_panel.limit_editor import UNKNOWN_MIB
 from gpupanel.ui.panels.device_panel.room_label import RoomLabel
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.memory_bar import STEP_MIB
@@ -30,7 +31,7 @@ class SplitEditor(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._total_mib = _FEWEST * STEP_MIB
+        self._total_mib: int | None = None
         self._free_mib: int | None = None
         self._parts: list[_PartBox] = []
         self._grid = QGridLayout()
@@ -52,7 +53,7 @@ class SplitEditor(QWidget):
         """Show those sizes, also when they are beyond the device's memory."""
         self._show_parts(value.split_mib)
 
-    def setRoom(self, total_mib: int, free_mib: int | None) -> None:
+    def setRoom(self, total_mib: int | None, free_mib: int | None) -> None:
         """Bound the sizes by the device's memory, and say how much of it is free now."""
         if (total_mib, free_mib) == (self._total_mib, self._free_mib):
             return
@@ -86,7 +87,7 @@ class SplitEditor(QWidget):
         """The new one gets what is free, or else half of the largest."""
         sizes = list(self._sizes())
         room = self._total_mib if self._free_mib is None else self._free_mib
-        rest = (room - CUDA_CONTEXT_MIB - sum(sizes)) // STEP_MIB * STEP_MIB
+        rest = ((room or 0) - CUDA_CONTEXT_MIB - sum(sizes)) // STEP_MIB * STEP_MIB
         if rest < STEP_MIB:
             largest = sizes.index(max(sizes))
             rest = max(1, sizes[largest] // 2)
@@ -191,10 +192,10 @@ class _PartBox(QWidget):
             self._box.setMaximum(max(self._box.maximum(), size_mib))
             self._box.setValue(size_mib)
 
-    def setGreatest(self, greatest_mib: int) -> None:
-        """Bound what can be chosen."""
+    def setGreatest(self, greatest_mib: int | None) -> None:
+        """Bound what can be chosen by the device's memory, where it is known."""
         with QSignalBlocker(self._box):
-            self._box.setRange(1, max(1, greatest_mib, self._box.value()))
+            self._box.setRange(1, max(greatest_mib or UNKNOWN_MIB, self._box.value()))
 
     def setRemovable(self, removable: bool) -> None:
         """Let a person remove it, or not."""
