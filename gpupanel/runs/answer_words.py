@@ -70,10 +70,9 @@ def summary_words(told: Iterable[DevicesReady]) -> str:
         return f"{devices} of the processor."
     unknown = sum(answer.is_as_planned is None for answer in gpus)
     if unknown:
-        known = f", {count - unknown} on the planned GPU" if unknown < count else ""
-        return (
-            f"{devices}{known}; where {unknown} {'is' if unknown == 1 else 'are'}, it did not say."
-        )
+        if unknown == count:
+            return f"{devices}; it did not say on which GPU."
+        return f"{devices}, {count - unknown} on the planned GPU, {unknown} not told."
     return f"{devices}, {'on' if count == 1 else 'each on'} the planned GPU."
 
 
@@ -86,9 +85,14 @@ def line_words(event: DevicesReady, process: str, names: Mapping[str, str]) -> s
         names: Of the devices, by their keys; one that is not among them is told by its key.
     """
     devices = "; ".join(
-        f"{answer.name} for {names.get(answer.device_key, answer.device_key)}: "
-        f"{memory_words(answer)}, {place_words(answer)}"
-        for answer in worth_telling(event.logical_devices)
+        _device_words(answer, names) for answer in worth_telling(event.logical_devices)
     )
     where = f" in {process}" if process else ""
     return f"TensorFlow {event.tensorflow_version}{where}: {devices}."
+
+
+def _device_words(answer: LogicalDeviceAnswer, names: Mapping[str, str]) -> str:
+    device = f"{answer.name} for {names.get(answer.device_key, answer.device_key)}"
+    if not is_of_gpu(answer):
+        return device
+    return f"{device}: {memory_words(answer)}, {place_words(answer)}"

@@ -108,7 +108,7 @@ def test_that_every_process_is_named(box, qtbot):
     ]
     box.setStatus(status_of(*started, told(FIRST, CPU), told(SILENT, CPU, process=1)), FACES)
     qtbot.mouseClick(fold(box), Qt.MouseButton.LeftButton)
-    assert summary(box) == ("2 logical devices, 1 on the planned GPU; where 1 is, it did not say.")
+    assert summary(box) == ("2 logical devices, 1 on the planned GPU, 1 not told.")
     assert [text for text in rows(box) if text.startswith("Worker")] == ["Worker 0", "Worker 1"]
     assert severities(box) == [Severity.HINT, None, Severity.HINT]
     assert rows(box)[-1].endswith("TensorFlow did not say which GPU it is.")

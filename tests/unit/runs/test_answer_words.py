@@ -32,8 +32,7 @@ def test_that_a_line_names_device_memory_and_place() -> None:
         "as planned, by its PCI bus 0000:01:00.0."
     )
     assert line_words(told(CPU), "worker 1", {"cpu": "a CPU"}) == (
-        "TensorFlow 2.21.0 in worker 1: /device:CPU:0 for a CPU: host memory, no limit, "
-        "this machine's processor."
+        "TensorFlow 2.21.0 in worker 1: /device:CPU:0 for a CPU."
     )
 
 
@@ -52,10 +51,10 @@ def test_that_the_summary_says_the_worst() -> None:
         "2 logical devices, each on the planned GPU."
     )
     assert summary_words([told(GPU, SILENT)]) == (
-        "2 logical devices, 1 on the planned GPU; where 1 is, it did not say."
+        "2 logical devices, 1 on the planned GPU, 1 not told."
     )
     assert summary_words([told(SILENT, SILENT)]) == (
-        "2 logical devices; where 2 are, it did not say."
+        "2 logical devices; it did not say on which GPU."
     )
     assert summary_words([told(ANOTHER, SILENT, GPU)]) == (
         "1 of 3 logical devices is on another GPU than planned."
