@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 
 from gpupanel import __version__
-from gpupanel.cli.asking import devices, export
 from gpupanel.cli.checking import check
 from gpupanel.cli.doctoring import doctor
+from gpupanel.cli.exporting import export
+from gpupanel.cli.listing import devices
 from gpupanel.cli.opening import open_window
 from gpupanel.cli.running import resume, run, runs, stop, watch
 

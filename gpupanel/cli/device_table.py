@@ -1,0 +1,157 @@
+"""The devices of this machine as tables for people."""
+
+from collections.abc import Iterable, Iterator
+
+from rich.markup import escape
+from rich.table import Table
+
+from gpupanel.cli.telling import NONE_GIVEN, shown
+from gpupanel.devices.device_words import held_back_by, link_between, pcie_link
+from gpupanel.domain.device import DeviceInventory, PhysicalDevice
+from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
+
+_OLD_S = 2.0
+
+
+def device_table(inventory: DeviceInventory, sample: TelemetrySample) -> Table:
+    """A line for each device: what it does now."""
+    table = _table("device", "memory", "busy", "temperature", "power", left=("device",))
+    for device in inventory.devices:
+        reading = sample.reading(device.key) or DeviceReading(key=device.key)
+        used = shown(reading.memory_used_mib)
+        total = shown(device.memory_total_mib or reading.memory_total_mib)
+        table.add_row(
+            escape(_name(device, reading)),
+            f"{used} / {total} MiB",
+            shown(reading.gpu_utilization_percent, "%"),
+            shown(reading.temperature_c, "°C"),
+            _power(device, reading),
+        )
+    return table
+
+
+def device_details(
+    device: PhysicalDevice, inventory: DeviceInventory, sample: TelemetrySample
+) -> Table | None:
+    """What else a GPU tells, a line each; ``None`` for the CPU."""
+    if not device.is_gpu:
+        return None
+    reading = sample.reading(device.key) or DeviceReading(key=device.key)
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim")
+    table.add_column(overflow="fold")
+    lines = (*_facts(device), *_readings(device, reading), *_links(device, inventory))
+    for name, parts in lines:
+        words = ", ".join(part for part in parts if part)
+        if words:
+            table.add_row(f"  {name}", escape(words))
+    return table
+
+
+def process_table(inventory: DeviceInventory, sample: TelemetrySample) -> Table:
+    """A line for each process on a GPU."""
+    left = ("device", "user", "command")
+    table = _table("device", "pid", "user", "memory", "command", left=left)
+    table.columns[-1].overflow = "fold"
+    for device in inventory.devices:
+        reading = sample.reading(device.key)
+        if device.is_partitioned or reading is None:
+            continue  # Its instances tell which of them a process is on.
+        for process in reading.processes:
+            table.add_row(
+                escape(device.name),
+                str(process.pid),
+                escape(process.user or NONE_GIVEN),
+                shown(process.memory_used_mib, "MiB"),
+                escape(process.command or process.name or NONE_GIVEN),
+            )
+    return table
+
+
+def _table(*names: str, left: tuple[str, ...]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name in names:
+        table.add_column(name, justify="left" if name in left else "right")
+    return table
+
+
+def _name(device: PhysicalDevice, reading: DeviceReading) -> str:
+    remarks = []
+    if reading.state is not DeviceState.OK:
+        remarks.append(reading.state.value)
+    if device.is_partitioned:
+        remarks.append("in MIG mode")
+    if reading.age_s > _OLD_S:
+        remarks.append(f"{reading.age_s:,.0f} s old")
+    indent = "  " if device.is_mig_instance else ""
+    remark = f" ({', '.join(remarks)})" if remarks else ""
+    return f"{indent}{device.name}{remark}"
+
+
+def _power(device: PhysicalDevice, reading: DeviceReading) -> str:
+    limit = device.power_limit_w if reading.power_limit_w is None else reading.power_limit_w
+    if limit is None:
+        return shown(reading.power_w, "W")
+    return f"{shown(reading.power_w)} / {shown(limit, 'W')}"
+
+
+def _facts(device: PhysicalDevice) -> Iterator[tuple[str, Iterable[str]]]:
+    yield "key", (device.key,)
+    version = device.compute_capability
+    capability = "" if version is None else f"compute capability {version[0]}.{version[1]}"
+    yield "architecture", (device.architecture or "", capability)
+    yield "PCI bus", (device.pci_bus_id or "",)
+
+
+def _readings(
+    device: PhysicalDevice, reading: DeviceReading
+) -> Iterator[tuple[str, Iterable[str]]]:
+    reasons = reading.throttle_reasons
+    yield (
+        "clocks",
+        (
+            _words("", reading.clock_mhz, "MHz"),
+            _words("memory", reading.memory_clock_mhz, "MHz"),
+            "" if reasons is None else f"held back by {held_back_by(reasons)}",
+        ),
+    )
+    yield (
+        "memory",
+        (
+            _words("busy", reading.memory_utilization_percent, "%"),
+            _words("reserved by the driver", reading.memory_reserved_mib, "MiB"),
+            _words("errors mended", reading.ecc_corrected),
+            _words("not mended", reading.ecc_uncorrected),
+            _words("pages or rows taken out of use", reading.retired_pages),
+        ),
+    )
+    yield (
+        "temperature",
+        (
+            _words("slows down at", device.temperature_slowdown_c, "°C"),
+            _words("shuts down at", device.temperature_shutdown_c, "°C"),
+            _words("fan", reading.fan_percent, "%"),
+        ),
+    )
+    now = pcie_link(reading.pcie_generation, reading.pcie_width)
+    most = pcie_link(device.pcie_generation_max, device.pcie_width_max)
+    yield "PCI Express", (now or "", f"at most {most}" if most else "")
+
+
+def _links(
+    device: PhysicalDevice, inventory: DeviceInventory
+) -> Iterator[tuple[str, Iterable[str]]]:
+    """The other GPUs, those together that are connected alike."""
+    others: dict[str, list[str]] = {}
+    for link in inventory.links:
+        if device.key in link.keys:
+            key = next(key for key in link.keys if key != device.key)
+            other = inventory.device(key)
+            name = key if other is None else f"{other.name} at {other.pci_bus_id or key}"
+            others.setdefault(link_between(link), []).append(name)
+    yield from others.items()
+
+
+def _words(name: str, value: float | None, unit: str = "") -> str:
+    """The reading after its name; nothing where there is none."""
+    return "" if value is None else f"{name} {shown(value, unit)}".strip()

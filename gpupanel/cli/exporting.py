@@ -1,0 +1,46 @@
+"""The verb that writes a run as a script that stands alone."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gpupanel.cli.options import JsonOption, ProfileArgument
+from gpupanel.cli.preparing import startable
+from gpupanel.cli.telling import answers, tell_json, tell_problems
+from gpupanel.domain.problem import ProblemError
+from gpupanel.planning.script.stand_alone import stand_alone_script
+from gpupanel.runs.disk_problems import disk_problem
+from gpupanel.runs.profile_file import write_whole
+
+
+def export(
+    profile: ProfileArgument,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="FILE.py", help="The script to write.")
+    ],
+    *,
+    json: JsonOption = False,
+) -> None:
+    """Write a stand-alone TensorFlow script of the same run."""
+    try:
+        read, plan, preparation = startable(profile)
+        _write_script(output, stand_alone_script(read, plan))
+    except ProblemError as error:
+        tell_problems(error.problems)
+        if json:
+            documents = [problem.model_dump(mode="json") for problem in error.problems]
+            tell_json({"script": None, "problems": documents})
+        raise typer.Exit(1) from error
+    tell_problems(preparation.problems)
+    if json:
+        tell_json({"script": str(output.absolute())})
+    else:
+        answers.print(f"Wrote {output}.", highlight=False)
+
+
+def _write_script(output: Path, script: str) -> None:
+    try:
+        write_whole(output, script)
+    except OSError as error:
+        raise ProblemError(disk_problem(error, output)) from error

@@ -1,0 +1,69 @@
+"""The verb that lists the devices of this machine."""
+
+from typing import Any
+
+from rich.markup import escape
+
+from gpupanel.cli.device_table import device_details, device_table, process_table
+from gpupanel.cli.options import JsonOption
+from gpupanel.cli.telling import answers, tell_json
+from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
+from gpupanel.domain.device import DeviceInventory, PhysicalDevice
+from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
+
+
+def devices(*, json: JsonOption = False) -> None:
+    """List the devices of this machine with their live readings."""
+    with DeviceSampler(wait_s=PATIENT_S) as sampler:
+        inventory, sample = sampler.inventory(), sampler.sample()
+    if json:
+        documents = [_document(device, inventory, sample) for device in inventory.devices]
+        tell_json({"driver": inventory.driver, "devices": documents})
+        return
+    answers.print(device_table(inventory, sample))
+    for device in inventory.devices:
+        details = device_details(device, inventory, sample)
+        if details is not None:
+            answers.print(f"\n[bold]{escape(device.name)}[/]", highlight=False)
+            answers.print(details)
+    processes = process_table(inventory, sample)
+    if processes.row_count:
+        answers.print()
+        answers.print(processes)
+    answers.print(_driver_sentence(inventory), style="dim")
+
+
+def _document(
+    device: PhysicalDevice, inventory: DeviceInventory, sample: TelemetrySample
+) -> dict[str, Any]:
+    """What is known of a device: the readings first, then what does not change about it."""
+    reading = sample.reading(device.key) or DeviceReading(key=device.key)
+    facts, found = device.model_dump(mode="json"), reading.model_dump(mode="json")
+    first = {"key", "kind", "name"}
+    document = {name: value for name, value in facts.items() if name in first}
+    document |= {name: found[name] for name in ("state", "age_s")}
+    document["memory_total_mib"] = device.memory_total_mib or reading.memory_total_mib
+    # A reading of now holds where a fact of the listing has the same name: the power limit.
+    unknown = {name for name, value in found.items() if value is None}
+    document |= {name: value for name, value in found.items() if name not in document}
+    document |= {
+        name: value for name, value in facts.items() if name not in document or name in unknown
+    }
+    document["links"] = [
+        {
+            "key": next(key for key in link.keys if key != device.key),
+            "kind": link.kind.value,
+            "nvlink_count": link.nvlink_count,
+        }
+        for link in inventory.links
+        if device.key in link.keys
+    ]
+    return document
+
+
+def _driver_sentence(inventory: DeviceInventory) -> str:
+    if inventory.problem:
+        return inventory.problem
+    if inventory.driver is None:
+        return "No NVIDIA driver answers here: training runs on the CPU."
+    return f"NVIDIA driver {inventory.driver}"

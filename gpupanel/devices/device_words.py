@@ -1,0 +1,47 @@
+"""What devices report, in words that the window and the terminal share."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from gpupanel.domain.device import DeviceLink, LinkKind
+from gpupanel.domain.telemetry import ThrottleReason
+
+_REASONS: Final = {
+    ThrottleReason.IDLE: "nothing to do",
+    ThrottleReason.APPLICATION_CLOCKS: "clocks that somebody set",
+    ThrottleReason.DISPLAY_CLOCKS: "clocks of the display",
+    ThrottleReason.SYNC_BOOST: "clocks of its group",
+    ThrottleReason.POWER_CAP: "its power limit",
+    ThrottleReason.THERMAL: "its temperature",
+    ThrottleReason.HARDWARE_THERMAL: "heat, by the hardware",
+    ThrottleReason.HARDWARE_POWER_BRAKE: "the power supply",
+    ThrottleReason.HARDWARE_SLOWDOWN: "the hardware",
+}
+
+_LINKS: Final = {
+    LinkKind.NVLINK: "NVLink",
+    LinkKind.SAME_BOARD: "same board",
+    LinkKind.PCIE_SWITCH: "PCIe switch",
+    LinkKind.PCIE_SWITCHES: "PCIe switches",
+    LinkKind.HOST_BRIDGE: "PCIe host bridge",
+    LinkKind.NUMA_NODE: "same NUMA node",
+    LinkKind.SYSTEM: "link between processors",
+}
+
+
+def held_back_by(reasons: Sequence[ThrottleReason]) -> str:
+    """Why the clocks are not as high as they could be: "its power limit, its temperature"."""
+    return ", ".join(_REASONS[reason] for reason in reasons) or "nothing"
+
+
+def pcie_link(generation: int | None, width: int | None) -> str | None:
+    """A PCI Express link: "gen 4 x16"; ``None`` when nothing is known of it."""
+    parts = (f"gen {generation}" if generation else "", f"x{width}" if width else "")
+    return " ".join(part for part in parts if part) or None
+
+
+def link_between(link: DeviceLink) -> str:
+    """How two GPUs are connected: "4 NVLinks", "PCIe host bridge"."""
+    if link.nvlink_count:
+        return f"{link.nvlink_count} NVLinks" if link.nvlink_count > 1 else "1 NVLink"
+    return _LINKS[link.kind]
