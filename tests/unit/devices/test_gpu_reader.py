@@ -1,0 +1,212 @@
+"""One GPU read whole: the real pynvml against the stand-in library."""
+
+import ctypes
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from gpupanel.devices.gpu_processes import ProcessNames
+from gpupanel.devices.gpu_reader import SLOW_FACTS_INTERVAL_S, GpuReader
+from gpupanel.devices.nvml import DriverGoneError, NvmlLibrary
+from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
+from gpupanel.domain.telemetry import DeviceReading, DeviceState, ThrottleReason
+from tests.nvml.machines import BARE, EIGHT_MIXED, HOPPER, INSTANCES, KEPLER, LOST, MIG, SLOW
+from tests.nvml.standin import RTX_3060, RTX_4090, TWO_UNEQUAL_GPUS, Standin, StandinState
+
+SLOW_PLACE, LOST_PLACE = EIGHT_MIXED.gpus.index(SLOW), EIGHT_MIXED.gpus.index(LOST)
+
+
+class Clock:
+    """A clock that a test winds."""
+
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def library(nvml_in_process: Standin) -> Iterator[NvmlLibrary]:
+    library = NvmlLibrary()
+    library.open()
+    yield library
+    library.close()
+
+
+@pytest.fixture
+def reader(library: NvmlLibrary, clock: Clock) -> GpuReader:
+    return GpuReader(RTX_4090.uuid, next(library.gpus()), ProcessNames(), clock)
+
+
+def test_that_a_reading_has_everything_that_the_gpu_tells(
+    reader: GpuReader, nvml_in_process: Standin, clock: Clock
+) -> None:
+    nvml_in_process.tell(
+        TWO_UNEQUAL_GPUS.with_gpu(
+            0,
+            ecc_corrected=3,
+            ecc_uncorrected=1,
+            remapped_rows_corrected=2,
+            remapped_rows_uncorrected=0,
+            compute=((os.getpid(), 900),),
+        )
+    )
+    reader.read()
+    reading = reader.reading(clock())
+
+    [process] = reading.processes
+    assert (process.pid, process.memory_used_mib, process.is_mine) == (os.getpid(), 900, True)
+    assert reading == DeviceReading(
+        key=RTX_4090.uuid,
+        memory_used_mib=1_200,
+        memory_free_mib=22_964,
+        memory_total_mib=24_564,
+        memory_reserved_mib=400,
+        gpu_utilization_percent=37.0,
+        memory_utilization_percent=12.0,
+        temperature_c=51.0,
+        power_w=120.5,
+        power_limit_w=450.0,
+        fan_percent=34.0,
+        clock_mhz=2_520,
+        memory_clock_mhz=10_501,
+        throttle_reasons=(ThrottleReason.POWER_CAP,),
+        pcie_generation=4,
+        pcie_width=16,
+        ecc_corrected=3,
+        ecc_uncorrected=1,
+        retired_pages=2,
+        processes=(process,),
+    )
+
+
+def test_that_what_hardly_changes_is_asked_for_only_now_and_then(
+    reader: GpuReader, nvml_in_process: Standin, clock: Clock
+) -> None:
+    slowly = [b"nvmlDeviceGetEnforcedPowerLimit", b"nvmlDeviceGetTotalEccErrors"]
+    counter = ctypes.CDLL(str(nvml_in_process.library))
+    nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, ecc_corrected=0, ecc_uncorrected=0))
+    counter.standin_reset_calls()
+    for _ in range(3):
+        reader.read()
+    assert [counter.standin_calls(name) for name in slowly] == [1, 2]
+    assert counter.standin_calls(b"nvmlDeviceGetPowerUsage") == 3
+
+    nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, power_limit_mw=300_000))
+    reader.read()
+    assert reader.reading(clock()).power_limit_w == 450.0
+    clock.now_s += SLOW_FACTS_INTERVAL_S
+    reader.read()
+    assert reader.reading(clock()).power_limit_w == 300.0
+
+
+def test_that_a_reading_is_as_old_as_when_it_was_asked_for(reader: GpuReader, clock: Clock) -> None:
+    reader.read()
+    begun_s = clock.now_s
+    clock.now_s += 3.5
+
+    assert reader.reading(since_s=begun_s).age_s == 0.0
+    assert reader.reading(since_s=clock.now_s).age_s == 3.5
+
+
+def test_that_a_gpu_that_never_answered_has_no_readings_and_an_age(
+    reader: GpuReader, clock: Clock
+) -> None:
+    clock.now_s += 2.0
+
+    assert reader.reading(clock()) == DeviceReading(key=RTX_4090.uuid, age_s=2.0)
+
+
+def test_that_a_failure_is_kept_beside_the_last_reading(
+    reader: GpuReader, nvml_in_process: Standin, clock: Clock
+) -> None:
+    reader.read()
+    nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, lost=True))
+    reader.read()
+
+    assert reader.is_lost
+    assert reader.reading(clock()).temperature_c == 51.0
+
+
+def test_that_a_gpu_listed_anew_tells_its_last_reading_until_it_answers(
+    reader: GpuReader, library: NvmlLibrary, clock: Clock
+) -> None:
+    reader.read()
+    clock.now_s += 1.0
+    library.close()
+    reader.read()
+    assert isinstance(reader.failure, DriverGoneError)
+
+    library.open()
+    nvml = next(library.gpus())
+    anew = GpuReader(RTX_4090.uuid, nvml, ProcessNames(), clock, before=reader)
+
+    assert anew.failure is None
+    assert anew.reading(clock()).temperature_c == 51.0
+    assert anew.reading(clock()).age_s == 1.0
+    anew.read()
+    assert anew.reading(clock()).age_s == 0.0
+
+
+def test_that_a_gpu_that_was_lost_does_not_tell_what_it_said_before(
+    reader: GpuReader, library: NvmlLibrary, nvml_in_process: Standin, clock: Clock
+) -> None:
+    reader.read()
+    nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, lost=True))
+    reader.read()
+
+    anew = GpuReader(RTX_4090.uuid, reader.nvml, ProcessNames(), clock, before=reader)
+
+    assert anew.reading(clock()) == DeviceReading(key=RTX_4090.uuid)
+
+
+def test_that_eight_gpus_of_mixed_ages_are_read_together(
+    nvml_standin: Standin, use_in_process: Callable[[Standin], ctypes.CDLL], tmp_path: Path
+) -> None:
+    machine = EIGHT_MIXED.with_gpu(SLOW_PLACE, slow_ms=25)
+    nvml_standin.tell(machine)
+    use_in_process(nvml_standin)
+    with DeviceSampler(folder=tmp_path, wait_s=PATIENT_S) as sampler:
+        inventory = sampler.inventory()
+        nvml_standin.tell(machine.with_gpu(LOST_PLACE, lost=True))
+        sample = sampler.sample()
+    found = {reading.key: reading for reading in sample.readings}
+
+    assert list(found) == [device.key for device in inventory.devices]
+    assert [key for key, each in found.items() if each.state is DeviceState.LOST] == [LOST.uuid]
+    assert found[KEPLER.uuid].retired_pages == 3
+    bare = found[BARE.uuid]
+    assert (bare.memory_total_mib, bare.temperature_c, bare.power_w) == (None, None, None)
+    assert found[SLOW.uuid].clock_mhz == 1_200
+    assert found[HOPPER.uuid].throttle_reasons == (
+        ThrottleReason.POWER_CAP,
+        ThrottleReason.THERMAL,
+    )
+    assert [device.key for device in inventory.instances_of(MIG.uuid)] == [
+        instance.uuid for instance in INSTANCES
+    ]
+    for instance in INSTANCES:
+        reading = found[instance.uuid]
+        assert reading.memory_used_mib == instance.memory_used_mib
+        assert [process.pid for process in reading.processes] == [instance.compute[0][0]]
+        assert reading.temperature_c is None
+    assert found[RTX_3060.uuid].age_s == 0.0
+
+
+def test_that_a_gpu_without_memory_readings_is_still_sampled(
+    nvml_in_process: Standin,
+) -> None:
+    nvml_in_process.tell(StandinState(gpus=(BARE,)))
+
+    with DeviceSampler() as sampler:
+        reading = sampler.sample().readings[0]
+
+    assert (reading.key, reading.state) == (BARE.uuid, DeviceState.OK)
