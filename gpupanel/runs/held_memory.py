@@ -64,11 +64,14 @@ class HeldMemory:
 
     def take_after(self, reading: DeviceReading, ours: tuple[DeviceProcess, ...]) -> None:
         """Take in a reading of after the run's end."""
+        is_lost = reading.state is DeviceState.LOST
+        if not is_lost and reading.memory_used_mib is None and self._used:
+            return  # it told that before: it was not reached this time
         self.has_answered = True
         self._last, self._left = reading, ours
         if reading.memory_used_mib is not None:
             self._after.append(reading.memory_used_mib)
-        self.is_settled = reading.state is DeviceState.LOST or self._is_back(reading)
+        self.is_settled = is_lost or self._is_back(reading)
 
     def returned(self) -> ReturnedMemory | None:
         """What became of it; ``None`` where nothing was held, or the GPU cannot tell."""
@@ -96,9 +99,9 @@ class HeldMemory:
         if self._listed:
             enough = self.held_mib - max(_NOISE_MIB, _TOLERANCE * self.held_mib)
             return not self._left and (fell is None or fell >= enough)
-        if fell is None or self._used_at_first is None:
+        if fell is None or self._used_at_first is None or reading.memory_used_mib is None:
             return True  # nothing is left that could tell
-        if (reading.memory_used_mib or 0) <= self._used_at_first + _NOISE_MIB:
+        if reading.memory_used_mib <= self._used_at_first + _NOISE_MIB:
             return True
         # Somebody else may hold more than when the run began.
         rests = len(self._after) == _STEADY and max(self._after) - min(self._after) <= _STEADY_MIB

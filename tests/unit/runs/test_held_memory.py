@@ -130,3 +130,11 @@ def test_that_what_an_earlier_attempt_held_is_forgotten() -> None:
     assert memory.held_mib == 0
     memory.take(reading(3000), ())
     assert memory.held_mib == 2000
+
+
+def test_that_a_gpu_that_was_not_reached_has_not_answered() -> None:
+    for processes in ((OURS,), ()):
+        memory = held(*processes)
+        memory.take_after(reading(None), ())
+        assert not memory.has_answered
+        assert not memory.is_settled
