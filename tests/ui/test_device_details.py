@@ -118,7 +118,7 @@ def test_that_details_tell_every_reading(panel):
     for words in (
         *("2,520 MHz", "10,501 MHz", "34 %", "12 %", "400 MiB", "83 °C", "98 °C"),
         *("its power limit, clocks of its group", "gen 1 x8", "gen 4 x16", "3 mended, 0 not"),
-        *("00000000:01:00.0", "To RTX 3060", "4 NVLinks"),
+        *("00000000:01:00.0", "4 NVLinks", "to RTX 3060"),
     ):
         assert words in texts
     assert texts.count("\N{EN DASH}") < 5
@@ -136,6 +136,23 @@ def test_that_each_reading_can_be_absent_on_its_own(panel):
     tell(panel, RTX_3060.key, throttle_reasons=())
     texts = seen_texts(mine).splitlines()
     assert texts[texts.index("Held back by") + 1] == "nothing"
+
+
+def test_that_gpus_that_are_connected_alike_share_a_line(panel):
+    gpus = EIGHT_DEVICES.gpus
+    links = [
+        DeviceLink(keys=(gpus[0].key, other.key), kind=LinkKind.NVLINK, nvlink_count=18)
+        for other in gpus[1:]
+    ]
+    panel.setInventory(EIGHT_DEVICES.model_copy(update={"links": tuple(links)}))
+    mine = card(panel, gpus[0].key)
+    mine.setOpen(is_open=True)
+    mine.details.setUnfolded(True)
+    assert "18 NVLinks\nto all 6 others" in seen_texts(mine)
+    links[-1] = links[-1].model_copy(update={"kind": LinkKind.PCIE_SWITCH, "nvlink_count": 0})
+    panel.setInventory(EIGHT_DEVICES.model_copy(update={"links": tuple(links)}))
+    assert "PCIe switch\nto H100 80GB HBM3 #7" in seen_texts(mine)
+    assert "all 6 others" not in seen_texts(mine)
 
 
 def test_that_the_uuid_is_copied(panel):
@@ -304,7 +321,7 @@ def test_that_a_problem_stands_on_the_device_that_it_is_about(panel, qtbot):
     hint = own.model_copy(update={"severity": Severity.HINT, "message": "By the way."})
     panel.setInventory(TWO_UNEQUAL)
     seen_texts(panel)
-    place = card(panel, RTX_3060.key).y()
+    place = card(panel, RTX_3060.key).mapTo(panel, QPoint())
     panel.setProblems((general, general, own, elsewhere, hint))
     assert "9120 MiB are asked for." in seen_texts(card(panel, RTX_3060.key))
     texts = seen_texts(panel)
@@ -312,7 +329,7 @@ def test_that_a_problem_stands_on_the_device_that_it_is_about(panel, qtbot):
     assert "1 more: see what will happen." in texts
     assert "Shares." not in texts
     assert "By the way." not in texts
-    assert card(panel, RTX_3060.key).y() == place
+    assert card(panel, RTX_3060.key).mapTo(panel, QPoint()) == place
     for label, fix in (("Use 6388 MiB", USE_LESS), ("A process for each", general.alternatives[0])):
         with qtbot.waitSignal(panel.fixRequested) as told:
             click(button(panel, label))

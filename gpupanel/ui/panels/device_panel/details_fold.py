@@ -47,7 +47,7 @@ class DetailsFold(QWidget):
         self._show()
 
     def setLinks(self, links: tuple[tuple[str, str], ...]) -> None:
-        """Show how the GPU is connected to others: the name of each, and the link in words."""
+        """Show how the GPU is connected: each kind of link in words, and to which GPUs."""
         self._links = links
         self._show()
 

@@ -47,7 +47,7 @@ class DetailsView(QWidget):
         self._processes.setProcesses(told.processes)
 
     def setLinks(self, links: tuple[tuple[str, str], ...]) -> None:
-        """Show how the GPU is connected to others: the name of each, and the link in words."""
+        """Show how the GPU is connected: each kind of link in words, and to which GPUs."""
         if links == self._links:
             return
         self._links = links
@@ -56,9 +56,9 @@ class DetailsView(QWidget):
             label.hide()
             label.deleteLater()
         self._link_labels = []
-        for row, (name, words) in enumerate(links, start=len(DETAILS) + 1):
-            caption, value = self._add_row(row, f"To {name}", _LINK_TIP)
-            value.setText(words)
+        for row, (words, others) in enumerate(links, start=len(DETAILS) + 1):
+            caption, value = self._add_row(row, words[:1].upper() + words[1:], _LINK_TIP)
+            value.setText(others)
             self._link_labels += (caption, value)
 
     def setRunProcesses(self, pids: frozenset[int]) -> None:

@@ -22,15 +22,17 @@ def labels(inventory: DeviceInventory) -> tuple[str, ...]:
 
 
 def links(inventory: DeviceInventory, key: str) -> tuple[tuple[str, str], ...]:
-    """How one GPU is connected to each other one: its name, and the link in words."""
+    """How one GPU is connected: each kind of link in words, and to which GPUs."""
     short = formatting.device_labels(tuple(device.name for device in inventory.devices))
     names = {device.key: name for device, name in zip(inventory.devices, short, strict=True)}
-    found = []
+    found: dict[str, list[str]] = {}
     for link in inventory.links:
-        others = tuple(each for each in link.keys if each != key)
+        others = [each for each in link.keys if each != key]
         if len(others) == 1 and others[0] in names:
-            found.append((names[others[0]], link_between(link)))
-    return tuple(found)
+            found.setdefault(link_between(link), []).append(names[others[0]])
+    if len(found) == 1 and any(len(gpus) > 1 for gpus in found.values()):
+        return tuple((words, f"to all {len(gpus)} others") for words, gpus in found.items())
+    return tuple((words, f"to {', '.join(gpus)}") for words, gpus in found.items())
 
 
 def notice(inventory: DeviceInventory) -> str:
