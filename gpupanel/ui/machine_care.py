@@ -1,21 +1,56 @@
-"""What the window does about TensorFlow and driver besides training: it asks, and it tells."""
+"""What the window does about driver and TensorFlow besides training: it asks, and it tells."""
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtWidgets import QWidget
 
+from gpupanel.devices.doctor import DoctorReport
+from gpupanel.ui.doctor_dialog import DoctorDialog
 from gpupanel.ui.session import Session
 from gpupanel.ui.workers.build_worker import BuildLoader
 from gpupanel.ui.workers.device_worker import DeviceWatch
+from gpupanel.ui.workers.doctor_worker import DoctorVisits
 
 
 class MachineCare(QObject):
-    """Tells the session what TensorFlow was built for."""
+    """Tells the session what TensorFlow was built for, and opens the doctor.
 
-    def __init__(self, session: Session, watch: DeviceWatch, parent: QObject) -> None:
-        super().__init__(parent)
+    Args:
+        window: What the doctor's dialog stands before.
+    """
+
+    def __init__(self, session: Session, watch: DeviceWatch, window: QWidget) -> None:
+        super().__init__(window)
+        self._session = session
+        self._window = window
         self._build_loader = BuildLoader(parent=self)
+        self._visits = DoctorVisits(parent=self)
+        self._dialog: DoctorDialog | None = None
         watch.inventoryChanged.connect(self._build_loader.set_inventory)
         self._build_loader.known.connect(session.set_build)
+        self._visits.examined.connect(self._take_report)
+
+    @Slot()
+    def open_doctor(self) -> None:
+        """Show the doctor's dialog, and look at everything."""
+        if self._dialog is None:
+            self._dialog = DoctorDialog(self._window)
+            self._dialog.examinationRequested.connect(self._visits.begin)
+            self._dialog.closed.connect(self._visits.cancel)
+            self._visits.busyChanged.connect(self._dialog.setBusy)
+            self._visits.examined.connect(self._dialog.setReport)
+        self._dialog.show()
+        self._dialog.activateWindow()
+        self._visits.begin()
 
     def stop(self) -> None:
-        """Ask nobody any more; a process that was asked is ended."""
+        """Ask nobody any more; processes that were asked are ended."""
+        if self._dialog is not None:
+            self._dialog.close()
         self._build_loader.stop()
+        self._visits.stop()
+
+    @Slot(object)
+    def _take_report(self, report: DoctorReport) -> None:
+        build = None if report.tensorflow is None else report.tensorflow.build
+        if build is not None:
+            self._session.set_build(build)

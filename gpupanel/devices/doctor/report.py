@@ -82,7 +82,7 @@ class DoctorReport(Value):
 
     def groups(self) -> tuple[FactGroup, ...]:
         """What was found as lines for people, the most telling first."""
-        groups = [FactGroup(title="Driver", facts=self._driver_facts())]
+        groups = [FactGroup(title="Driver and system", facts=self._driver_facts())]
         sights = {sight.key: sight for sight in self.sights}
         groups += [_gpu_group(gpu, sights.get(gpu.key)) for gpu in self.gpus]
         facts = self.tensorflow

@@ -47,8 +47,8 @@ def test_that_the_report_of_a_machine_that_is_well_says_so() -> None:
     assert report.is_well
     assert report.command == ""
     facts = _facts(report)
-    assert facts["Driver"]["NVIDIA driver"] == "570.86.15"
-    assert facts["Driver"]["Newest CUDA it runs"] == "12.8"
+    assert facts["Driver and system"]["NVIDIA driver"] == "570.86.15"
+    assert facts["Driver and system"]["Newest CUDA it runs"] == "12.8"
     assert facts["TensorFlow"]["Built for"] == "CUDA 12.5.1, cuDNN 9"
     assert facts[RTX_4090.name] == {
         "Seen by TensorFlow": "yes",

@@ -1,0 +1,35 @@
+"""The doctor's report as plain text, to be pasted into a message or a bug report."""
+
+from gpupanel.devices.doctor import DoctorReport
+from gpupanel.devices.doctor.report import FactGroup
+from gpupanel.domain.problem import Problem
+from gpupanel.ui.widgets.problem_row import WORDS
+
+_MARKS = {True: "ok", False: "!!", None: ""}
+_NAME_WIDTH = 26
+
+
+def report_text(report: DoctorReport) -> str:
+    """Problems first, then all that was seen."""
+    parts = [_problem(problem) for problem in report.problems]
+    if report.command:
+        parts.append(f"To mend it:\n{report.command}")
+    parts += [_group(group) for group in report.groups()]
+    return "\n\n".join(parts) + "\n"
+
+
+def _problem(problem: Problem) -> str:
+    lines = [
+        f"{WORDS[problem.severity]}: {problem.message} ({problem.code})",
+        problem.hint,
+        problem.command,
+        problem.detail,
+    ]
+    return "\n".join(line for line in lines if line)
+
+
+def _group(group: FactGroup) -> str:
+    lines = (
+        f"{_MARKS[fact.is_well]:<3}{fact.name:<{_NAME_WIDTH}} {fact.value}" for fact in group.facts
+    )
+    return "\n".join((group.title, *lines))

@@ -1,0 +1,38 @@
+"""A command for a terminal, whole on one line, with a button that copies it."""
+
+from PySide6.QtGui import QFontDatabase, QGuiApplication
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
+
+from gpupanel.ui.theme import GRID
+
+
+class CommandLine(QWidget):
+    """Shows a command; it can be read, selected and copied, not changed."""
+
+    def __init__(self, command: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._text = QLineEdit(command, self)
+        self._text.setReadOnly(True)
+        self._text.setCursorPosition(0)
+        self._text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self._text.setProperty("role", "command")
+        self._text.setAccessibleName("Command")
+        self._text.setToolTip("To be pasted into a terminal.")
+        self._copy = QPushButton("Copy command", self)
+        self._copy.setToolTip("Copies the command to the clipboard.")
+        # In a dialog Return would press it.
+        self._copy.setAutoDefault(False)
+        self._copy.clicked.connect(self.copy)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(GRID)
+        layout.addWidget(self._text, 1)
+        layout.addWidget(self._copy)
+
+    def command(self) -> str:
+        """The command that is shown."""
+        return self._text.text()
+
+    def copy(self) -> None:
+        """Puts the command on the clipboard."""
+        QGuiApplication.clipboard().setText(self.command())

@@ -1,0 +1,76 @@
+"""Sends for the doctor off the GUI thread: an examination takes seconds."""
+
+from collections.abc import Callable
+from threading import Event
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from gpupanel.devices.doctor import DoctorReport, examine
+from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
+
+Examination = Callable[[Event], DoctorReport]
+
+
+class _Examiner(Worker):
+    examined = Signal(object, object)
+
+    def __init__(self, examination: Examination) -> None:
+        super().__init__()
+        self._examination = examination
+
+    @Slot(object)
+    def examine(self, cancelled: Event) -> None:
+        if not cancelled.is_set():
+            self.examined.emit(self._examination(cancelled), cancelled)
+
+
+class DoctorVisits(QObject):
+    """One examination at a time; lives in the GUI thread before the thread that waits for it."""
+
+    examined = Signal(object)
+    """The :class:`DoctorReport` of the examination that was asked for last."""
+    busyChanged = Signal(bool)
+    """Whether an examination goes on."""
+    _asked = Signal(object)
+
+    def __init__(self, examination: Examination = examine, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._examiner = _Examiner(examination)
+        self._thread = WorkerThread(self._examiner, "doctor", self)
+        self._asked.connect(self._examiner.examine)
+        self._examiner.examined.connect(self._take_report)
+        self._cancelled: Event | None = None
+
+    def is_busy(self) -> bool:
+        """Whether an examination goes on."""
+        return self._cancelled is not None
+
+    @Slot()
+    def begin(self) -> None:
+        """Begin an examination, unless one goes on; ``examined`` follows."""
+        if self._cancelled is not None:
+            return
+        self._thread.start()
+        self._cancelled = Event()
+        self._asked.emit(self._cancelled)
+        self.busyChanged.emit(True)
+
+    @Slot()
+    def cancel(self) -> None:
+        """End the examination that goes on, if any; nothing comes of it."""
+        if self._cancelled is not None:
+            self._cancelled.set()
+            self._cancelled = None
+            self.busyChanged.emit(False)
+
+    def stop(self) -> None:
+        """Examine nothing any more; processes that were asked are ended."""
+        self.cancel()
+        self._thread.join()
+
+    @Slot(object, object)
+    def _take_report(self, report: DoctorReport, cancelled: Event) -> None:
+        if cancelled is self._cancelled:
+            self._cancelled = None
+            self.busyChanged.emit(False)
+            self.examined.emit(report)

@@ -1,0 +1,316 @@
+"""The doctor in the window: what it shows, and that the window stays alive meanwhile."""
+
+import sys
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSettings, Signal
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QWidget,
+)
+
+from gpupanel.devices.child_process import ChildEnd, ask_child
+from gpupanel.devices.doctor import examine
+from gpupanel.devices.tensorflow_probe import ProbeAnswer
+from gpupanel.ui import machine_care
+from gpupanel.ui.doctor_dialog import DoctorDialog
+from gpupanel.ui.doctor_dialog.fact_group_view import FactGroupView
+from gpupanel.ui.doctor_dialog.finding_row import FindingRow
+from gpupanel.ui.machine_care import MachineCare
+from gpupanel.ui.main_window import MainWindow
+from gpupanel.ui.session import Session
+from gpupanel.ui.widgets.command_line import CommandLine
+from gpupanel.ui.widgets.fold_button import FoldButton
+from gpupanel.ui.workers.doctor_worker import DoctorVisits
+from tests.fakes.devices import TWO_UNEQUAL
+from tests.fakes.examined import BLIND, CUDNN, NO_GPU, WELL, with_surroundings, with_tensorflow
+from tests.fakes.person import Person
+
+
+def _report(examined):
+    return examine(
+        probe=lambda _: ProbeAnswer(
+            facts=examined.tensorflow,
+            problem=examined.tensorflow_problem,
+            log=examined.tensorflow_log,
+        ),
+        driver=lambda _: examined.driver,
+        around=lambda: examined.surroundings,
+        environment={},
+    )
+
+
+def _without_cudnn():
+    lost = CUDNN.model_copy(update={"path": None, "error": "libcudnn.so.9: not found"})
+    return with_tensorflow(WELL, gpus=(), libraries=(lost,))
+
+
+@pytest.fixture
+def dialog(qtbot):
+    made = DoctorDialog()
+    qtbot.addWidget(made)
+    made.show()
+    return made
+
+
+def _verdict(dialog):
+    return dialog.findChild(QLabel, "doctor_verdict").text()
+
+
+def _button(dialog, name):
+    return dialog.findChild(QPushButton, name)
+
+
+def test_that_a_machine_that_is_well_is_told_so_with_its_facts(dialog):
+    dialog.setReport(_report(WELL))
+
+    assert _verdict(dialog) == "All is well"
+    assert dialog.findChildren(FindingRow) == []
+    titles = [view.findChild(QLabel).text() for view in dialog.findChildren(FactGroupView)]
+    assert titles == [
+        "Driver and system",
+        "NVIDIA GeForce RTX 4090",
+        "TensorFlow",
+        "Libraries that TensorFlow loads",
+        "Python and packages",
+    ]
+
+
+def test_that_a_hint_is_no_illness(dialog):
+    dialog.setReport(_report(NO_GPU))
+
+    assert _verdict(dialog) == "All is well"
+    assert len(dialog.findChildren(FindingRow)) == 1
+
+
+def test_that_a_problem_stands_above_the_facts_with_a_command_to_copy(dialog, qtbot):
+    dialog.setReport(_report(_without_cudnn()))
+    QApplication.processEvents()
+
+    (row,) = dialog.findChildren(FindingRow)
+    first_facts = dialog.findChildren(FactGroupView)[0]
+    assert _verdict(dialog) == "1 thing is wrong"
+    assert row.y() < first_facts.y()
+    (line,) = dialog.findChildren(CommandLine)
+    line.copy()
+    assert "tensorflow[and-cuda]==2.21.0" in QApplication.clipboard().text()
+
+
+def test_that_several_commands_are_offered_as_one_too(dialog):
+    nodes = tuple(
+        node.model_copy(update={"is_usable": False, "group": "render"})
+        for node in WELL.surroundings.nodes
+    )
+
+    dialog.setReport(_report(with_surroundings(_without_cudnn(), nodes=nodes)))
+
+    commands = [line.command() for line in dialog.findChildren(CommandLine)]
+    assert _verdict(dialog) == "2 things are wrong"
+    assert commands[0] == " && ".join(commands[1:])
+
+
+def test_that_the_detail_is_folded_until_it_is_wanted(dialog):
+    dialog.setReport(_report(_without_cudnn()))
+    (row,) = dialog.findChildren(FindingRow)
+    text = row.findChild(QPlainTextEdit)
+
+    assert not text.isVisible()
+    row.findChild(FoldButton).click()
+    assert text.isVisible()
+    assert text.toPlainText() == "libcudnn.so.9: not found"
+
+
+def test_that_everything_can_be_copied_as_text(dialog):
+    dialog.setReport(_report(_without_cudnn()))
+
+    _button(dialog, "doctor_copy").click()
+
+    text = QApplication.clipboard().text()
+    assert text.startswith("Error: TensorFlow does not find libcudnn.so.9.")
+    assert "(cuda_libraries_missing)" in text
+    assert "To mend it:" in text
+    assert "NVIDIA driver" in text
+    assert "570.86.15" in text
+
+
+def test_that_while_it_is_busy_nothing_can_be_asked_twice_and_the_report_stays(dialog):
+    dialog.setReport(_report(WELL))
+
+    dialog.setBusy(True)
+
+    assert "Looking" in _verdict(dialog)
+    assert not _button(dialog, "doctor_again").isEnabled()
+    assert len(dialog.findChildren(FactGroupView)) == 5
+    dialog.setBusy(False)
+    assert _verdict(dialog) == "All is well"
+    assert _button(dialog, "doctor_again").isEnabled()
+
+
+def test_that_before_the_first_report_there_is_nothing_to_copy(dialog):
+    assert not _button(dialog, "doctor_copy").isEnabled()
+    assert dialog.report() is None
+
+
+def test_that_a_second_report_takes_the_place_of_the_first(dialog):
+    dialog.setReport(_report(_without_cudnn()))
+    dialog.setReport(_report(WELL))
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+    assert dialog.findChildren(FindingRow) == []
+
+
+def test_that_every_control_says_what_it_does(dialog):
+    dialog.setReport(_report(_without_cudnn()))
+
+    for button in dialog.findChildren(QPushButton):
+        assert button.toolTip() or button.text() == "Close"
+
+
+def test_that_the_window_stays_alive_during_an_examination(qtbot):
+    go_on = threading.Event()
+
+    def slow(cancelled):
+        go_on.wait(10.0)
+        return _report(WELL)
+
+    visits = DoctorVisits(slow)
+    with qtbot.waitSignal(visits.busyChanged):
+        visits.begin()
+    started = time.monotonic()
+    QApplication.processEvents()
+    assert time.monotonic() - started < 0.2
+    assert visits.is_busy()
+    with qtbot.waitSignal(visits.examined):
+        go_on.set()
+    assert not visits.is_busy()
+    visits.stop()
+
+
+def test_that_a_visit_that_goes_on_is_not_begun_again(qtbot):
+    times = []
+    go_on = threading.Event()
+
+    def slow(cancelled):
+        times.append(cancelled)
+        go_on.wait(10.0)
+        return _report(WELL)
+
+    visits = DoctorVisits(slow)
+    with qtbot.waitSignal(visits.examined):
+        visits.begin()
+        visits.begin()
+        go_on.set()
+    visits.stop()
+
+    assert len(times) == 1
+
+
+def test_that_nothing_comes_of_a_visit_that_was_cancelled(qtbot):
+    def until_cancelled(cancelled):
+        cancelled.wait(10.0)
+        return _report(WELL)
+
+    visits = DoctorVisits(until_cancelled)
+    visits.begin()
+    qtbot.wait(50)
+    with qtbot.assertNotEmitted(visits.examined, wait=300):
+        visits.cancel()
+    visits.stop()
+
+    assert not visits.is_busy()
+
+
+def test_that_closing_ends_the_processes_that_were_asked(qtbot):
+    ends = []
+
+    def asks(cancelled):
+        answer = ask_child((sys.executable, "-c", "import time; time.sleep(60)"), 50.0, cancelled)
+        ends.append(answer.end)
+        return _report(WELL)
+
+    visits = DoctorVisits(asks)
+    visits.begin()
+    qtbot.wait(300)
+    started = time.monotonic()
+    visits.stop()
+
+    assert time.monotonic() - started < 4.0
+    assert ends == [ChildEnd.CANCELLED]
+
+
+class _Watch(QObject):
+    inventoryChanged = Signal(object)
+
+
+@pytest.fixture
+def care(qtbot, monkeypatch):
+    reports = []
+
+    def visits(parent):
+        return DoctorVisits(lambda _: reports[0], parent)
+
+    monkeypatch.setattr(machine_care, "DoctorVisits", visits)
+    window = QWidget()
+    qtbot.addWidget(window)
+    session = Session()
+    session.set_inventory(TWO_UNEQUAL)
+    made = MachineCare(session, _Watch(window), window)
+    made.reports = reports
+    made.session_of_test = session
+    yield made
+    made.stop()
+    session.close()
+
+
+def test_that_opening_the_doctor_examines_at_once_and_closing_with_the_window(care, qtbot):
+    care.reports.append(_report(_without_cudnn()))
+
+    care.open_doctor()
+    dialog = care.parent().findChild(DoctorDialog)
+    qtbot.waitUntil(lambda: _verdict(dialog) == "1 thing is wrong")
+    care.reports[0] = _report(WELL)
+    _button(dialog, "doctor_again").click()
+    qtbot.waitUntil(lambda: _verdict(dialog) == "All is well")
+    care.stop()
+
+    assert not dialog.isVisible()
+
+
+def test_that_what_the_doctor_learnt_of_the_build_reaches_the_session(care, qtbot):
+    without = BLIND.model_copy(update={"is_cuda_build": False})
+    care.reports.append(_report(replace(WELL, tensorflow=without)))
+    session = care.session_of_test
+
+    with qtbot.waitSignal(session.preparationChanged):
+        care.open_doctor()
+    qtbot.waitUntil(
+        lambda: any(
+            problem.code == "tensorflow_without_cuda" for problem in session.preparation.problems
+        )
+    )
+
+
+def test_that_the_button_beside_the_devices_opens_the_doctor(qtbot, monkeypatch, tmp_path):
+    def visits(parent):
+        return DoctorVisits(lambda _: _report(WELL), parent)
+
+    monkeypatch.setattr(machine_care, "DoctorVisits", visits)
+    settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+    window = MainWindow(settings, tmp_path / "runs", Person())
+    qtbot.addWidget(window)
+    window.show()
+
+    window.findChild(QAbstractButton, "doctor_button").click()
+    dialog = window.findChild(DoctorDialog, "doctor_dialog")
+    qtbot.waitUntil(lambda: dialog.report() is not None)
+    assert dialog.isVisible()
+    window.close()
+
+    assert not dialog.isVisible()
