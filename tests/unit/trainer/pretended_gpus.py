@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import tensorflow as tf
 from tensorflow.python.eager import context
@@ -144,11 +145,21 @@ def as_written(case: Case) -> dict[str, Any]:
         return {"refused": f"{type(error).__name__}: {error}"}
 
 
+def as_shown(case: Case) -> dict[str, Any]:
+    """What comes of the calls that the window shows, up to where the strategy is made."""
+    configuring, _, _ = case["calls"].partition("strategy = ")
+    with mock.patch.dict(os.environ):
+        exec(configuring, {})
+    return decided()
+
+
 def answer(case: Case) -> dict[str, Any]:
     """What came of one case."""
     show_gpus(case["gpus"], case.get("left_out"))
     if "wanted" in case:
         return as_written(case)
+    if "calls" in case:
+        return as_shown(case)
     if case["serves"]:
         return as_server(case)
     return as_planned(case, Path(case.get("log", sys.argv[1])))

@@ -9,6 +9,7 @@ import pytest
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.strategy import StrategyKind
+from gpupanel.planning.tensorflow_calls import tensorflow_calls
 from tests.unit.trainer.gpu_cases import (
     GPUS,
     POLICIES,
@@ -63,6 +64,15 @@ def cases_of_plans() -> Cases:
     return cases
 
 
+def cases_of_shown_calls() -> Cases:
+    """The calls that the window shows for each plan of one process."""
+    return {
+        ("shown", choice): {"gpus": len(choice), "calls": tensorflow_calls(made.plan)}
+        for choice in EVERY_CHOICE
+        if (made := prepared(choice)).is_startable and made.plan is not None
+    }
+
+
 def cases_of_persons() -> Cases:
     """The same choices made by calls, as a person would write them who knows no better."""
     growing = {"growth": True, "limits": [4096]}
@@ -76,7 +86,8 @@ def cases_of_persons() -> Cases:
 @pytest.fixture(scope="module")
 def tensorflow(tmp_path_factory: pytest.TempPathFactory) -> Answers:
     """What it makes of every plan, and of what a person would write instead."""
-    return ask({**cases_of_plans(), **cases_of_persons()}, tmp_path_factory.mktemp("run"))
+    cases = {**cases_of_plans(), **cases_of_shown_calls(), **cases_of_persons()}
+    return ask(cases, tmp_path_factory.mktemp("run"))
 
 
 def taken(environment: dict[str, str], told: dict[str, Any], gpus: int) -> list[dict[str, Any]]:
@@ -144,6 +155,16 @@ def test_that_planning_refuses_what_tensorflow_refuses_or_drops_without_a_word(
         if growth_differs(choice):
             code = "memory_limit_cancels_growth" if bounded else "memory_growth_differs"
             assert codes == {code}, choice
+
+
+def test_that_the_calls_that_are_shown_are_those_that_are_made(tensorflow: Answers) -> None:
+    shown = [key for key in tensorflow if isinstance(key, tuple) and key[0] == "shown"]
+    assert len(shown) > len(POLICIES)
+    for _, choice in shown:
+        made = tensorflow[StrategyKind.MIRRORED, choice, 0]
+        assert tensorflow["shown", choice] == {
+            name: value for name, value in made.items() if name != "answers"
+        }, choice
 
 
 def test_that_tensorflow_says_no_to_what_the_trainer_never_calls(tensorflow: Answers) -> None:
