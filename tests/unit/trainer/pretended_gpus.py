@@ -4,6 +4,9 @@
 Python carries out every call as on real GPUs and decides the ``GPUOptions`` that its C++ would
 create the devices from. That creation is stood in for here as ``gpu_device.cc`` does it, the lines
 in the log included. What came of each case is told as JSON on standard output.
+
+``python pretended_gpus.py --run RUN_DIR BUS...``: the training process of a run, which finds
+GPUs at these places.
 """
 
 import gc
@@ -23,6 +26,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.device_answers import check_as_planned
 from gpupanel.trainer.device_configuration import configure_devices
 from gpupanel.trainer.device_log import DeviceLog
+from gpupanel.trainer.process import train_run
 from gpupanel.trainer.strategies.parameter_server import server_configuration
 
 Case = dict[str, Any]
@@ -165,10 +169,20 @@ def answer(case: Case) -> dict[str, Any]:
     return as_planned(case, Path(case.get("log", sys.argv[1])))
 
 
-def main() -> None:
-    """Answer every case of standard input."""
+def run(root: str, *buses: str) -> int:
+    """The training process of a run; its exit status."""
+    show_gpus(len(buses), None)
+    tf.config.list_logical_devices = create_devices({"buses": buses})
+    return train_run(Path(root))
+
+
+def main() -> int:
+    """Answer every case of standard input, or train."""
+    if sys.argv[1] == "--run":
+        return run(*sys.argv[2:])
     gc.freeze()  # or each new context looks through all that TensorFlow's import left
     print(json.dumps([answer(case) for case in json.load(sys.stdin)]))
+    return 0
 
 
-main()
+sys.exit(main())

@@ -1,12 +1,18 @@
 """What TensorFlow answers to a plan, by its lists of devices and by its own log."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from gpupanel.domain.events import DevicesReady, TrainingEnded
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.planning.prepare import prepare
+from gpupanel.runs.follower import RunFollower
+from gpupanel.runs.launcher import create_run
 from tests.fakes.devices import CPU_ONLY
 from tests.unit.trainer.gpu_cases import BUSES, GPUS, Answers, Cases, ask, case, started
 
@@ -163,3 +169,30 @@ def test_that_logical_cpus_are_the_processor(tensorflow: Answers) -> None:
         ("/device:CPU:0", "cpu"),
         ("/device:CPU:1", "cpu"),
     ]
+
+
+def test_that_a_trainer_on_another_gpu_tells_the_answer_and_ends(tmp_path: Path) -> None:
+    layout = create_run(Profile(), started(("growth",)), tmp_path)
+    with layout.trainer_log.open("ab") as log:
+        done = subprocess.run(
+            [
+                sys.executable,
+                str(Path(__file__).with_name("pretended_gpus.py")),
+                "--run",
+                str(layout.root),
+                BUSES[2],
+            ],
+            env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"},
+            stdout=log,
+            stderr=log,
+            check=False,
+        )
+
+    told = RunFollower(layout).poll().events
+    assert done.returncode == 1, layout.trainer_log.read_text(encoding="utf-8")[-4000:]
+    ready, ended = told[-2:]
+    assert isinstance(ready, DevicesReady)
+    assert (ready.process, ready.logical_devices[0].is_as_planned) == (0, False)
+    assert isinstance(ended, TrainingEnded)
+    assert ended.problem is not None
+    assert ended.problem.code == "device_is_another"

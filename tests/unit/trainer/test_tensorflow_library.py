@@ -1,6 +1,6 @@
 """The installed TensorFlow knows what planning writes, and writes what the trainer reads.
 
-Its C++ cannot be asked without a GPU, but what it compares with and what it logs are in its library.
+Its C++ cannot be asked without a GPU, but its library holds what it looks for and what it logs.
 """
 
 import importlib.util
