@@ -30,11 +30,16 @@ class DeviceChoices(Value):
         """The policy of a device: its own, else the default one, else growth."""
         return self.memory.get(key) or self.memory.get(DEFAULT_MEMORY_KEY) or GrowingMemory()
 
-    def keys_in_use(self, inventory: DeviceInventory) -> tuple[str, ...]:
-        """The devices in use, spelled out: none named means every GPU, or the CPU without one."""
+    def keys_in_use(
+        self, inventory: DeviceInventory, lost: frozenset[str] = frozenset()
+    ) -> tuple[str, ...]:
+        """The devices in use, spelled out.
+
+        None named means every GPU that is not among the ``lost`` ones, or the CPU without one.
+        """
         if self.devices.visible:
             return self.devices.visible
-        return tuple(device.key for device in inventory.gpus) or (CPU_KEY,)
+        return tuple(gpu.key for gpu in inventory.gpus if gpu.key not in lost) or (CPU_KEY,)
 
     def absent_keys(self, inventory: DeviceInventory) -> tuple[str, ...]:
         """What is named here and not in this machine: from a profile of another one."""
@@ -48,13 +53,15 @@ class DeviceChoices(Value):
         devices = self.devices.model_copy(update={"visible": keys})
         return self.model_copy(update={"devices": devices})
 
-    def with_use_switched(self, key: str, inventory: DeviceInventory) -> "DeviceChoices":
+    def with_use_switched(
+        self, key: str, inventory: DeviceInventory, lost: frozenset[str] = frozenset()
+    ) -> "DeviceChoices":
         """The same with one device of this machine in use if it was not, and the reverse.
 
         Which devices are used is spelled out by that, in the inventory's order; devices of another
         machine stay behind them.
         """
-        in_use = set(self.keys_in_use(inventory)) ^ {key}
+        in_use = set(self.keys_in_use(inventory, lost)) ^ {key}
         present = tuple(each.key for each in inventory.devices if each.key in in_use)
         absent = tuple(each for each in self.devices.visible if inventory.device(each) is None)
         return self.with_visible((*present, *absent))
@@ -69,13 +76,15 @@ class DeviceChoices(Value):
         devices = self.devices.model_copy(update={"allocator": allocator})
         return self.model_copy(update={"devices": devices})
 
-    def gpus_in_use(self, inventory: DeviceInventory) -> tuple[PhysicalDevice, ...]:
+    def gpus_in_use(
+        self, inventory: DeviceInventory, lost: frozenset[str] = frozenset()
+    ) -> tuple[PhysicalDevice, ...]:
         """The GPUs of this machine that are in use, in the inventory's order."""
-        in_use = self.keys_in_use(inventory)
+        in_use = self.keys_in_use(inventory, lost)
         return tuple(gpu for gpu in inventory.gpus if gpu.key in in_use)
 
     def applied_to_all(
-        self, key: str, inventory: DeviceInventory
+        self, key: str, inventory: DeviceInventory, lost: frozenset[str] = frozenset()
     ) -> tuple["DeviceChoices", tuple[PhysicalDevice, ...]]:
         """The same with the policy of one device for every GPU in use.
 
@@ -83,7 +92,7 @@ class DeviceChoices(Value):
             The choices, and the GPUs that keep their own policy since they have too little memory.
         """
         policy = self.memory_policy(key)
-        gpus = self.gpus_in_use(inventory)
+        gpus = self.gpus_in_use(inventory, lost)
         fitting = {gpu.key: policy for gpu in gpus if _fits(policy, gpu)}
         choices = self.model_copy(update={"memory": {**self.memory, key: policy, **fitting}})
         return choices, tuple(gpu for gpu in gpus if gpu.key not in (key, *fitting))

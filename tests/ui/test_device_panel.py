@@ -211,6 +211,20 @@ def test_that_a_lost_device_is_told_in_words_and_comes_back(panel):
     assert "Lost" not in seen_texts(card(panel, "GPU-4090"))
 
 
+def test_that_a_lost_device_that_nobody_named_is_not_in_use(panel):
+    panel.setInventory(TWO_UNEQUAL)
+    sample = busy_sample(TWO_UNEQUAL, 0.0)
+    panel.setSample(with_lost(sample, "GPU-4090"))
+    assert not switch(panel, "GPU-4090").isChecked()
+    assert "only device in use" in switch(panel, "GPU-3060").toolTip()
+    panel.setSample(sample)
+    assert switch(panel, "GPU-4090").isChecked()
+    assert panel.value() == DeviceChoices()
+    panel.setValue(DeviceChoices(devices=DeviceSettings(visible=("GPU-4090",))))
+    panel.setSample(with_lost(sample, "GPU-4090"))
+    assert switch(panel, "GPU-4090").isChecked()
+
+
 def test_that_a_device_of_another_machine_is_kept_until_it_is_removed(panel, qtbot):
     choices = DeviceChoices(
         devices=DeviceSettings(visible=("GPU-3060", ELSEWHERE)),

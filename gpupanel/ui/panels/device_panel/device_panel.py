@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.memory import Allocator, MemoryPolicy
 from gpupanel.domain.problem import Problem
-from gpupanel.domain.telemetry import TelemetrySample
+from gpupanel.domain.telemetry import DeviceState, TelemetrySample
 from gpupanel.ui.device_choices import DeviceChoices
 from gpupanel.ui.panels.device_panel import panel_words
 from gpupanel.ui.panels.device_panel.absent_card import AbsentCard
@@ -37,6 +37,7 @@ class DevicePanel(QWidget):
         self.setObjectName("device_list")
         self._inventory: DeviceInventory | None = None
         self._sample: TelemetrySample | None = None
+        self._lost: frozenset[str] = frozenset()
         self._choices = DeviceChoices()
         self._problems: tuple[Problem, ...] = ()
         self._own_processes: frozenset[int] = frozenset()
@@ -80,6 +81,12 @@ class DevicePanel(QWidget):
     def setSample(self, sample: TelemetrySample) -> None:
         """Show what the devices reported now."""
         self._sample = sample
+        lost = frozenset(
+            reading.key for reading in sample.readings if reading.state is DeviceState.LOST
+        )
+        if lost != self._lost:
+            self._lost = lost
+            self._show_choices()
         for card in self._cards:
             card.addReading(sample.reading(card.device.key))
             card.setDisk(sample.disk)
@@ -112,7 +119,7 @@ class DevicePanel(QWidget):
         if self._inventory is None or table not in ("devices", "memory"):
             return
         key = rest.partition(".")[0]
-        in_use = self._choices.keys_in_use(self._inventory)
+        in_use = self._choices.keys_in_use(self._inventory, self._lost)
         named = next((card for card in self._cards if card.device.key == key), None)
         used = next((card for card in self._cards if card.device.key in in_use), None)
         card = named or used
@@ -182,8 +189,8 @@ class DevicePanel(QWidget):
     def _show_choices(self) -> None:
         if self._inventory is None:
             return
-        in_use = self._choices.keys_in_use(self._inventory)
-        gpus = {gpu.key for gpu in self._choices.gpus_in_use(self._inventory)}
+        in_use = self._choices.keys_in_use(self._inventory, self._lost)
+        gpus = {gpu.key for gpu in self._choices.gpus_in_use(self._inventory, self._lost)}
         for card in self._cards:
             key = card.device.key
             card.setEditable(self._is_editable)
@@ -227,7 +234,7 @@ class DevicePanel(QWidget):
     @Slot(str, bool)
     def _take_use(self, key: str, on: bool) -> None:
         if self._inventory is not None:
-            self._take(self._choices.with_use_switched(key, self._inventory))
+            self._take(self._choices.with_use_switched(key, self._inventory, self._lost))
 
     @Slot(str, bool)
     def _take_fold(self, key: str, is_open: bool) -> None:
@@ -241,7 +248,7 @@ class DevicePanel(QWidget):
     def _take_apply(self, key: str) -> None:
         if self._inventory is None:
             return
-        choices, refused = self._choices.applied_to_all(key, self._inventory)
+        choices, refused = self._choices.applied_to_all(key, self._inventory, self._lost)
         self._take(choices)
         policy = choices.memory_policy(key)
         self._tell_applied(key, panel_words.applied(policy, refused, self._inventory))

@@ -1,5 +1,6 @@
 """How much memory of each device the run may take, in words."""
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from gpupanel.domain.device import DeviceKind
@@ -43,12 +44,19 @@ class MemoryList(QWidget):
         for row, device in enumerate(plan.devices):
             cells: tuple[QWidget, ...] = (
                 ColorDot(faces.index(device.key)),
-                ElidedLabel(faces.label(device.key, device.name)),
+                _name(faces.label(device.key, device.name)),
                 _gift(device, plan, faces),
             )
             for place, cell in enumerate(cells):
                 self._grid.addWidget(cell, row, place)
             self._cells.extend(cells)
+
+
+def _name(label: str) -> ElidedLabel:
+    """Its end tells the device from its like."""
+    name = ElidedLabel(label)
+    name.setElideMode(Qt.TextElideMode.ElideMiddle)
+    return name
 
 
 def _gift(device: PlannedDevice, plan: LaunchPlan, faces: DeviceFaces) -> Note:
