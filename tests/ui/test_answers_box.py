@@ -141,6 +141,15 @@ def test_that_no_answer_yet_and_none_ever_are_told_apart(box):
     assert summary(box) == "Nothing yet: the run is being started."
 
 
+def test_that_nothing_moves_when_the_answer_comes(qtbot):
+    box = AnswersBox(wide=True)
+    qtbot.addWidget(box)
+    box.setStatus(RunStatus(), FACES)
+    height = box.sizeHint().height()
+    box.setStatus(status_of(told(FIRST, SECOND)), FACES)
+    assert box.sizeHint().height() == height
+
+
 def test_that_the_answer_can_be_copied_with_what_identifies_the_gpus(box, qtbot):
     box.setStatus(status_of(told(FIRST, CPU)), FACES)
     qtbot.mouseClick(box.findChild(QPushButton, "copy_answers"), Qt.MouseButton.LeftButton)

@@ -110,9 +110,9 @@ class AnswersBox(QWidget):
         self.setAccessibleDescription(words)
         worst = _worst(status)
         self._icon.setSeverity(worst)
-        for part in (self._icon, self._copy):
-            part.setVisible(has_answered)
-        self._fold.setEnabled(has_answered)
+        self._icon.setVisible(has_answered)
+        for button in (self._fold, self._copy):
+            button.setEnabled(has_answered)
         is_bad = worst is Severity.ERROR
         if is_bad and not self._was_bad:
             self._fold.setChecked(True)
