@@ -15,7 +15,7 @@ _MARKS = {
     False: Text("\N{MULTIPLICATION X} ", "red"),
     None: Text("  "),
 }
-_NAME_WIDTH = 26
+_NAME_WIDTH = 28
 
 
 def doctor(*, json: JsonOption = False) -> None:

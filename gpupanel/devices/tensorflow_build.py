@@ -30,7 +30,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class _Installed(Value):
-    """Which TensorFlow an answer is about."""
+    """Which TensorFlow an answer is about; ``python`` is the folder of its environment."""
 
     python: str
     package: str
@@ -99,9 +99,7 @@ def _installed() -> _Installed | None:
     except OSError:
         # Installed by other means than a wheel: its version has to do.
         installed_ns = 0
-    return _Installed(
-        python=sys.executable, package=name, version=version, installed_ns=installed_ns
-    )
+    return _Installed(python=sys.prefix, package=name, version=version, installed_ns=installed_ns)
 
 
 def _recall(installed: _Installed) -> TensorFlowBuild | None:
@@ -128,5 +126,5 @@ def _remember(remembered: _Remembered) -> None:
 
 def _file() -> Path:
     folder = os.environ.get(CACHE_DIR_VARIABLE) or platformdirs.user_cache_dir("gpupanel")
-    python = hashlib.sha256(sys.executable.encode()).hexdigest()[:12]
+    python = hashlib.sha256(sys.prefix.encode()).hexdigest()[:12]
     return Path(folder) / f"tensorflow-build-{python}.json"

@@ -152,7 +152,7 @@ class ProblemDialog(QDialog):
 def ending_words(process: DeviceProcess, *, by_force: bool) -> str:
     """What ending a process means, what it holds, and which one it is."""
     memory = process.memory_used_mib
-    held = "memory of the device" if memory is None else f"{formatting.mib(memory)} of the device"
+    held = "GPU memory" if memory is None else f"{formatting.mib(memory)} of GPU memory"
     what = (
         "It was asked to end and is still there. What it has not saved is lost."
         if by_force
@@ -169,6 +169,6 @@ def problems_text(problems: Sequence[Problem]) -> str:
     paragraphs = []
     for number, problem in enumerate(problems, start=1):
         mark = f"{number}. " if len(problems) > 1 else ""
-        lines = [f"{mark}{problem.message}", problem.hint, problem.detail]
+        lines = [f"{mark}{problem.message}", problem.hint, problem.command, problem.detail]
         paragraphs.append("\n".join(line for line in lines if line))
     return "\n\n".join(paragraphs)

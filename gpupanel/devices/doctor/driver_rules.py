@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from gpupanel.devices.doctor.examined import Examined
-from gpupanel.devices.surroundings import CONTROL_NODE, MEMORY_NODE, WSL_NODE
+from gpupanel.devices.surroundings import CONTROL_NODE, MEMORY_NODE, WSL_NODE, Surroundings
 from gpupanel.domain.problem import Problem, Severity
+from gpupanel.domain.tensorflow_facts import TensorFlowFacts
 
 _GIVE_GPUS: Final = (
     "Start the container with its GPUs: `--gpus all` with Docker and the NVIDIA Container Toolkit, "
@@ -56,32 +57,24 @@ _LOAD_AGAIN: Final = _Mending(
 
 def no_driver(examined: Examined) -> Iterator[Problem]:
     """No driver answers: because there is none, or because it is not shown to this process."""
-    around = examined.surroundings
+    around, facts = examined.surroundings, examined.working_tensorflow
     is_expected = around.has_kernel_driver or bool(around.gpus_on_the_bus)
     if examined.driver.version is not None:
         return
-    if around.is_wsl:
-        yield _wsl(examined)
+    if around.is_wsl and not around.has_node(WSL_NODE):
+        yield _WSL_WITHOUT_GPU
     elif around.container is not None and is_expected and not around.has_node(CONTROL_NODE):
-        yield Problem(
-            code="container_without_gpus",
-            severity=Severity.WARNING,
-            message=f"The machine has an NVIDIA GPU, but this {around.container} container was "
-            "started without it: /dev/nvidiactl is missing.",
-            hint=_GIVE_GPUS,
-        )
+        yield _container_without_gpus(around.container)
     elif examined.driver.problem is not None:
         yield examined.driver.problem
+    elif facts is not None and facts.gpus:
+        yield _seen_by_tensorflow_only(facts)
+    elif around.is_wsl:
+        yield _WSL_WITHOUT_DRIVER
     elif around.gpus_on_the_bus:
-        yield _driver_missing(examined)
+        yield _driver_missing(around)
     else:
-        yield Problem(
-            code="no_nvidia_gpu",
-            severity=Severity.HINT,
-            message="There is no NVIDIA GPU with a driver on this machine: training uses the "
-            "processor.",
-            hint="Nothing is missing for that; choose the CPU as device.",
-        )
+        yield _NO_GPU
 
 
 def no_gpu_listed(examined: Examined) -> Iterator[Problem]:
@@ -141,26 +134,28 @@ def cuda_start(examined: Examined) -> Iterator[Problem]:
     )
 
 
-def _wsl(examined: Examined) -> Problem:
-    if not examined.surroundings.has_node(WSL_NODE):
-        return Problem(
-            code="wsl_without_gpu",
-            severity=Severity.WARNING,
-            message=f"Windows shows no GPU to this Linux: {WSL_NODE} is missing.",
-            hint="Bring WSL up to date, and see in Windows with `wsl -l -v` that this distribution "
-            "is of version 2.",
-            command="wsl.exe --update",
-        )
+def _container_without_gpus(container: str) -> Problem:
     return Problem(
-        code="wsl_without_driver",
-        severity=Severity.HINT,
-        message="Windows shows a GPU to this Linux, but no NVIDIA driver answers.",
-        hint="If it is NVIDIA's, install its driver in Windows, not in here.",
+        code="container_without_gpus",
+        severity=Severity.WARNING,
+        message=f"The machine has an NVIDIA GPU, but this {container} container was started "
+        f"without it: {CONTROL_NODE} is missing.",
+        hint=_GIVE_GPUS,
     )
 
 
-def _driver_missing(examined: Examined) -> Problem:
-    around = examined.surroundings
+def _seen_by_tensorflow_only(facts: TensorFlowFacts) -> Problem:
+    return Problem(
+        code="gpus_without_management_library",
+        severity=Severity.WARNING,
+        message=f"TensorFlow sees {', '.join(gpu.name for gpu in facts.gpus)}, but the driver's "
+        "library libnvidia-ml.so.1 is not found, without which GPUs can be neither chosen nor "
+        "watched.",
+        hint="Install the part of the NVIDIA driver that brings nvidia-smi.",
+    )
+
+
+def _driver_missing(around: Surroundings) -> Problem:
     command = next(
         (_DRIVER_COMMANDS[name] for name in around.distribution if name in _DRIVER_COMMANDS), ""
     )
@@ -173,3 +168,25 @@ def _driver_missing(examined: Examined) -> Problem:
         hint=f"Install the driver of your distribution {first}and restart the machine.",
         command=command,
     )
+
+
+_NO_GPU: Final = Problem(
+    code="no_nvidia_gpu",
+    severity=Severity.HINT,
+    message="There is no NVIDIA GPU with a driver on this machine: training uses the processor.",
+    hint="Nothing is missing for that; choose the CPU as device.",
+)
+_WSL_WITHOUT_GPU: Final = Problem(
+    code="wsl_without_gpu",
+    severity=Severity.WARNING,
+    message=f"Windows shows no GPU to this Linux: {WSL_NODE} is missing.",
+    hint="Bring WSL up to date, and see in Windows with `wsl -l -v` that this distribution is of "
+    "version 2.",
+    command="wsl.exe --update",
+)
+_WSL_WITHOUT_DRIVER: Final = Problem(
+    code="wsl_without_driver",
+    severity=Severity.HINT,
+    message="Windows shows a GPU to this Linux, but no NVIDIA driver answers.",
+    hint="If it is NVIDIA's, install its driver in Windows, not in here.",
+)

@@ -6,7 +6,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.ui.widgets.problem_row import WORDS
 
 _MARKS = {True: "ok", False: "!!", None: ""}
-_NAME_WIDTH = 26
+_NAME_WIDTH = 28
 
 
 def report_text(report: DoctorReport) -> str:

@@ -118,7 +118,7 @@ def problem_text(problem: Problem) -> str:
     """The whole problem as text to be pasted elsewhere."""
     lines = [f"{WORDS[problem.severity]}: {problem.message}", problem.hint]
     about = f"({problem.code}{f', {problem.field}' if problem.field else ''})"
-    return "\n".join(line for line in (*lines, about, problem.detail) if line)
+    return "\n".join(line for line in (*lines, problem.command, about, problem.detail) if line)
 
 
 def _breakable(text: str) -> str:

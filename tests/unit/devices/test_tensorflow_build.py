@@ -97,7 +97,7 @@ def test_that_another_python_has_a_memory_of_its_own(
     asked = _Asked()
     tensorflow_build(asked)
 
-    monkeypatch.setattr(sys, "executable", "/elsewhere/bin/python")
+    monkeypatch.setattr(sys, "prefix", "/elsewhere")
     tensorflow_build(asked)
     monkeypatch.undo()
     monkeypatch.setenv(CACHE_DIR_VARIABLE, str(cache))

@@ -10,8 +10,10 @@ from gpupanel.domain.tensorflow_facts import CudaFacts
 from tests.fakes.examined import (
     NO_GPU,
     NODES,
+    RTX_4090,
     WELL,
     concluded,
+    listed,
     only,
     told,
     with_driver,
@@ -82,6 +84,23 @@ def test_that_wsl_with_a_gpu_and_no_driver_asks_for_windows_driver() -> None:
 
     assert (problem.code, problem.severity) == ("wsl_without_driver", Severity.HINT)
     assert "Windows" in problem.hint
+
+
+def test_that_a_driver_in_trouble_is_told_in_wsl_as_elsewhere() -> None:
+    hangs = Problem(code="nvidia_driver_hangs", message="It hangs.")
+    nodes = (DeviceNode(path="/dev/dxg"),)
+
+    examined = with_driver(with_surroundings(NO_GPU, is_wsl=True, nodes=nodes), problem=hangs)
+
+    assert concluded(examined) == (hangs,)
+
+
+def test_that_gpus_that_tensorflow_alone_sees_are_not_called_absent() -> None:
+    problem = only(with_tensorflow(NO_GPU, gpus=listed(RTX_4090)))
+
+    assert problem.code == "gpus_without_management_library"
+    assert problem.severity is Severity.WARNING
+    assert RTX_4090.name in problem.message
 
 
 def test_that_a_driver_that_lists_no_gpu_is_told() -> None:
