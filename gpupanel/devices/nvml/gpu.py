@@ -161,10 +161,6 @@ class NvmlGpu:
         gpu, memory = self._ask("utilization", questions.utilization) or (None, None)
         return GpuUtilization(percent(gpu), percent(memory))
 
-    def utilization_percent(self) -> float | None:
-        """Percent of the last sample period (1/6 s to 1 s) with a kernel running."""
-        return self.utilization().gpu_percent
-
     def temperature_c(self) -> float | None:
         """Of the GPU's core."""
         found = self._ask("temperature", questions.temperature_c)

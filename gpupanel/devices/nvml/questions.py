@@ -13,6 +13,7 @@ import pynvml
 from gpupanel.devices.gpu_processes import GpuProcess
 from gpupanel.devices.nvml.failures import is_final, raise_if_not_of_one_reading
 from gpupanel.devices.nvml.values import (
+    MOST_BYTES,
     GarbageError,
     GpuMemory,
     NvLinks,
@@ -327,12 +328,11 @@ def process_lister(function: str) -> Callable[[object], list[GpuProcess]]:
     ask = getattr(pynvml, function)
 
     def processes(handle: object) -> list[GpuProcess]:
-        return [
-            GpuProcess(
-                int(process.pid),
-                None if process.usedGpuMemory is None else mib(process.usedGpuMemory),
-            )
-            for process in ask(handle)
-        ]
+        return [GpuProcess(int(each.pid), _held_mib(each.usedGpuMemory)) for each in ask(handle)]
 
     return processes
+
+
+def _held_mib(size: int | None) -> int | None:
+    """What a process holds; not told to everybody, and sometimes garbage for one that just ends."""
+    return None if size is None or size >= MOST_BYTES else mib(size)

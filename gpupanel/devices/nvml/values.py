@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 _BYTES_PER_MIB: Final = 2**20
-_MOST_BYTES: Final = 2**50
+MOST_BYTES: Final = 2**50
+"""More memory than any GPU has."""
 
 
 class GarbageError(ValueError):
@@ -63,7 +64,7 @@ def memory_of_bytes(total: int, used: int, free: int, reserved: int | None = Non
         GarbageError: The parts do not fit into the whole.
     """
     parts = (used, free, reserved or 0)
-    if not 0 < total < _MOST_BYTES or max(parts) > total:
+    if not 0 < total < MOST_BYTES or max(parts) > total:
         raise GarbageError(f"{total=} {used=} {free=} {reserved=} bytes")
     return GpuMemory(mib(total), mib(used), mib(free), None if reserved is None else mib(reserved))
 

@@ -216,9 +216,26 @@ def test_that_what_a_gpu_does_not_support_is_logged_once_and_asked_for_once(
     ]
 
 
-def test_that_a_process_whose_memory_is_secret_is_listed_without_it(
-    gpu: NvmlGpu, nvml_in_process: Standin
+@pytest.mark.parametrize("mib", [None, 2**31])
+def test_that_a_process_whose_memory_is_secret_or_garbage_is_listed_without_it(
+    gpu: NvmlGpu, nvml_in_process: Standin, mib: int | None
 ) -> None:
-    nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, compute=((11, None),)))
+    nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, compute=((11, mib),)))
 
     assert gpu.process_lists()[0] == [GpuProcess(11, None)]
+
+
+@_ABSENT
+def test_that_process_lists_that_cannot_be_had_are_empty(
+    gpu: NvmlGpu, nvml_in_process: Standin, code: int
+) -> None:
+    lists = ("Compute", "Graphics", "MPSCompute")
+    fail = {
+        f"nvmlDeviceGet{name}RunningProcesses_v{version}": code
+        for name in lists
+        for version in (2, 3)
+    }
+    nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, compute=((11, 900),), fail=fail))
+
+    assert gpu.process_lists() == ([], [], [])
+    assert gpu.temperature_c() == 51.0
