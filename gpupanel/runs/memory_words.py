@@ -12,31 +12,32 @@ _UNSEEN = "who holds it cannot be seen from here"
 
 
 def returned_words(returned: MemoryReturned, names: Mapping[str, str]) -> str:
-    """One line: "21.3 GiB freed in 1.2 s", or how much did not come back and who holds it.
+    """One line: "21.3 GiB freed in 1.2 s.", or how much did not come back and who holds it.
 
     Args:
         returned: What the supervisor saw.
         names: Of the devices, by their keys; one that is not among them is told by its key.
     """
     held = [device for device in returned.devices if device.still_held_mib]
-    freed = sum(device.freed_mib for device in returned.devices)
+    freed = [device for device in returned.devices if device.freed_mib]
     told = []
-    if freed or not held:
-        each = ""
-        if len(returned.devices) > 1:
-            parts = (
-                f"{_name(device, names)} {size_words(device.freed_mib)}"
-                for device in returned.devices
-            )
-            each = f" ({', '.join(parts)})"
+    if freed:
         took = "" if held else f" in {returned.seconds:.1f} s"
-        told.append(f"{size_words(freed)} freed{took}{each}")
+        told.append(f"{_freed(freed, names, of_all=len(returned.devices) == len(freed))}{took}")
     told += [
         f"{size_words(device.still_held_mib)} of {_name(device, names)} did not come back within "
         f"{returned.seconds:.1f} s: {_holders(device.holders)}"
         for device in held
     ]
     return "; ".join(told) + "."
+
+
+def _freed(freed: list[ReturnedMemory], names: Mapping[str, str], *, of_all: bool) -> str:
+    total = size_words(sum(device.freed_mib for device in freed))
+    if len(freed) == 1:
+        return f"{total} freed" if of_all else f"{total} of {_name(freed[0], names)} freed"
+    parts = (f"{_name(device, names)} {size_words(device.freed_mib)}" for device in freed)
+    return f"{total} freed ({', '.join(parts)})"
 
 
 def _name(device: ReturnedMemory, names: Mapping[str, str]) -> str:

@@ -19,7 +19,7 @@ def test_that_memory_that_came_back_is_told_with_its_time() -> None:
 def test_that_several_gpus_are_told_together_and_one_by_one() -> None:
     one = ReturnedMemory(device_key="GPU-1", freed_mib=14_541)
     other = ReturnedMemory(device_key="GPU-2", freed_mib=812)
-    assert words(one, other) == "15.0 GiB freed in 1.2 s (RTX 4090 14.2 GiB, RTX 3060 812 MiB)."
+    assert words(one, other) == "15.0 GiB freed (RTX 4090 14.2 GiB, RTX 3060 812 MiB) in 1.2 s."
 
 
 def test_that_who_still_holds_memory_is_named() -> None:
@@ -36,7 +36,7 @@ def test_that_memory_that_came_back_in_part_is_told_in_both_parts() -> None:
     one = ReturnedMemory(device_key="GPU-1", freed_mib=2048)
     other = ReturnedMemory(device_key="GPU-9", freed_mib=0, still_held_mib=2048)
     assert words(one, other, seconds=5.0) == (
-        "2.0 GiB freed (RTX 4090 2.0 GiB, GPU-9 0 MiB); 2.0 GiB of GPU-9 did not come back within "
+        "2.0 GiB of RTX 4090 freed; 2.0 GiB of GPU-9 did not come back within "
         "5.0 s: who holds it cannot be seen from here."
     )
 

@@ -41,7 +41,7 @@ class OthersList(QWidget):
         self._grid.setVerticalSpacing(4)
         self._grid.setColumnStretch(1, 1)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setContentsMargins(0, 8, 0, 0)
         layout.setSpacing(8)
         layout.addWidget(self._caption)
         layout.addLayout(self._grid)
