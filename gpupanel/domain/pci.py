@@ -21,9 +21,15 @@ def pci_address(written: str | None) -> tuple[int, int, int, int] | None:
 
 
 def is_same_pci_device(one: str | None, other: str | None) -> bool | None:
-    """Whether two PCI bus ids mean the same place; ``None`` when one of them is not known."""
+    """Whether two PCI bus ids mean the same device; ``None`` when one of them is not known.
+
+    Only the part counts that every way to write them keeps: some have room for 16 bits of the
+    domain, and CUDA's always end with function 0.
+    """
     first, second = pci_address(one), pci_address(other)
-    return None if first is None or second is None else first == second
+    if first is None or second is None:
+        return None
+    return _kept(*first) == _kept(*second)
 
 
 def short_bus_id(written: str) -> str:
@@ -33,3 +39,7 @@ def short_bus_id(written: str) -> str:
         return written
     domain, bus, device, function = address
     return f"{domain:04x}:{bus:02x}:{device:02x}.{function:x}"
+
+
+def _kept(domain: int, bus: int, device: int, _function: int) -> tuple[int, int, int]:
+    return domain & 0xFFFF, bus, device
