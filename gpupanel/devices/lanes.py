@@ -75,10 +75,21 @@ class Lanes:
             while rest and not road.is_closed:
                 rest = self._walk_on(rest)
 
-    def settle(self, timeout_s: float) -> bool:
-        """Wait until nothing is under way; ``False`` when that takes too long."""
+    def wait_until(self, holds: Callable[[], bool], timeout_s: float) -> bool:
+        """Wait until something holds that steps bring about; ``False`` when that takes too long.
+
+        Args:
+            holds: Asked again whenever a step came to its end, and at :meth:`wake`; must answer
+                at once.
+            timeout_s: The longest time to wait.
+        """
         with self._road.changed:
-            return self._road.changed.wait_for(lambda: not self._road.busy, timeout_s)
+            return self._road.changed.wait_for(lambda: self._road.is_closed or holds(), timeout_s)
+
+    def wake(self) -> None:
+        """Have those who wait look again whether what they wait for holds."""
+        with self._road.changed:
+            self._road.changed.notify_all()
 
     def close(self, timeout_s: float) -> bool:
         """End all threads; ``False`` when one is still held up after ``timeout_s``.

@@ -1,7 +1,7 @@
 """Reads all devices together, again and again."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -74,6 +74,7 @@ class DeviceSampler:
         self._inventory: DeviceInventory | None = None
         self._disk: DiskReading | None = None
         self._is_first_look = True
+        self._is_patient = True
         self._is_closed = False
 
     def __enter__(self) -> Self:
@@ -97,6 +98,11 @@ class DeviceSampler:
         self._roster.close()
         self._lanes.close(_CLOSE_WAIT_S)
 
+    def stop_waiting(self) -> None:
+        """Wait for nothing slow any more; may be called in any thread, before :meth:`close`."""
+        self._is_patient = False
+        self._lanes.wake()
+
     def inventory(self) -> DeviceInventory:
         """Every device seen since the start, with what does not change about it.
 
@@ -118,9 +124,11 @@ class DeviceSampler:
         """What every device reports now."""
         self._look()
         since_s = time.monotonic()
-        self._lanes.walk(self._reading_steps())
+        steps = self._reading_steps()
+        self._lanes.walk(steps)
         if self._wait_s:
-            self._lanes.settle(self._wait_s)
+            is_done = partial(self._are_done, [step.key for step in steps])
+            self._wait_until(is_done, self._wait_s)
         self._take_failures()
         gpus = tuple(self._reading(gpu, since_s) for gpu in self._roster.gpus)
         self._lost = frozenset(gpu.key for gpu in gpus if gpu.state is DeviceState.LOST)
@@ -133,7 +141,13 @@ class DeviceSampler:
         self._lanes.walk([Step(_LOOK, self._look_at_the_driver)])
         if self._is_first_look:
             self._is_first_look = False
-            self._lanes.settle(PATIENT_S)
+            self._wait_until(self._has_looked, PATIENT_S)
+
+    def _wait_until(self, holds: Callable[[], bool], timeout_s: float) -> None:
+        self._lanes.wait_until(lambda: not self._is_patient or holds(), timeout_s)
+
+    def _has_looked(self) -> bool:
+        return not self._lanes.is_busy(_LOOK) and not self._roster.is_introducing
 
     def _look_at_the_driver(self) -> None:
         self._roster.look()
@@ -149,8 +163,12 @@ class DeviceSampler:
         return _NO_ANSWER if is_waiting and not self._roster.gpus else None
 
     def _reading_steps(self) -> list[Step]:
+        gpus = self._roster.gpus
+        there = {gpu.device.key for gpu in gpus}
+        # The instances of a GPU in MIG mode come and go for good.
+        self._readers = {key: each for key, each in self._readers.items() if key in there}
         steps = []
-        for gpu in self._roster.gpus:
+        for gpu in gpus:
             if gpu.nvml is None:
                 continue
             key = gpu.device.key
@@ -163,6 +181,9 @@ class DeviceSampler:
         if self._folder is not None:
             steps.append(Step(_DISK, partial(self._look_at_the_disk, self._folder)))
         return steps
+
+    def _are_done(self, keys: Sequence[Hashable]) -> bool:
+        return not any(self._lanes.is_busy(key) for key in keys)
 
     def _look_at_the_disk(self, folder: Path) -> None:
         self._disk = disk_reading(folder)

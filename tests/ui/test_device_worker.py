@@ -22,6 +22,7 @@ class FakeDriver:
         self.threads: set[int] = set()
         self.samples = 0
         self.is_closed = False
+        self.was_told_to_hurry = False
 
     def make(self) -> "FakeDriver":
         self.threads.add(threading.get_ident())
@@ -36,6 +37,9 @@ class FakeDriver:
         time.sleep(self.slow_s)
         self.samples += 1
         return busy_sample(self.devices, float(self.samples))
+
+    def stop_waiting(self) -> None:
+        self.was_told_to_hurry = True
 
     def close(self) -> None:
         self.threads.add(threading.get_ident())
@@ -109,6 +113,7 @@ def test_that_the_driver_is_only_ever_asked_in_the_workers_thread(qtbot, watchin
         watch.start(interval_ms=5)
     watch.stop()
     assert driver.is_closed
+    assert driver.was_told_to_hurry
     assert len(driver.threads) == 1
     assert threading.get_ident() not in driver.threads
 
@@ -193,6 +198,19 @@ def test_that_a_gpu_lost_and_one_that_appears_are_told_in_time_while_another_is_
     assert back_s < 2.0
     assert slow_one is DeviceState.OK
     assert longest.gap_s < 0.3
+
+
+def test_that_a_window_closed_while_a_slow_driver_is_first_looked_at_waits_for_one_call(
+    qtbot, nvml_in_process
+):
+    nvml_in_process.tell(StandinState(gpus=(replace(RTX_4090, slow_ms=500), RTX_3060)))
+    watch = DeviceWatch()
+    watch.start()
+    qtbot.wait(700)
+    begin = time.perf_counter()
+    watch.stop()
+    # A warning that a thread was left behind would fail the test, too.
+    assert time.perf_counter() - begin < 1.5
 
 
 def test_that_nothing_is_told_after_stop_and_it_may_start_again(qtbot, watching):

@@ -29,6 +29,10 @@ class DeviceSource(Protocol):
         """What they report now."""
         ...
 
+    def stop_waiting(self) -> None:
+        """Wait for nothing slow any more; called in another thread, before the end."""
+        ...
+
     def close(self) -> None:
         """Let the driver go."""
         ...
@@ -59,11 +63,21 @@ class _DeviceWorker(Worker):
         self._source: DeviceSource | None = None
         self._timer: QTimer | None = None
         self._inventory: DeviceInventory | None = None
+        self._is_ending = False
+
+    def stop_waiting(self) -> None:
+        """Hold up the end no longer than needed; may be called in any thread."""
+        self._is_ending = True
+        source = self._source
+        if source is not None:
+            source.stop_waiting()
 
     @Slot()
     def begin(self) -> None:
         """Ask for the first time, then again and again."""
         self._source = self._make_source()
+        if self._is_ending:
+            return
         self._timer = QTimer(self)
         # Counted from the end of one sample to the start of the next: a driver that is slower
         # than the interval is not asked without a pause.
@@ -152,6 +166,7 @@ class DeviceWatch(QObject):
         worker.inventoryChanged.disconnect(self.inventoryChanged)
         worker.sampled.disconnect(self.sampled)
         thread.quit()
+        worker.stop_waiting()
         if thread.wait(_JOIN_MS):
             thread.deleteLater()
             return

@@ -58,6 +58,10 @@ def lanes(driver: Driver) -> Iterator[Lanes]:
     assert lanes.thread_count == 0
 
 
+def settled(lanes: Lanes, timeout_s: float) -> bool:
+    return lanes.wait_until(lambda: not any(map(lanes.is_busy, "abcdexyz")), timeout_s)
+
+
 def eventually(holds: Callable[[], bool]) -> bool:
     deadline = time.monotonic() + LONG_S
     while not holds() and time.monotonic() < deadline:
@@ -98,7 +102,7 @@ def test_that_a_step_under_way_is_not_begun_again(lanes: Lanes, driver: Driver) 
     assert lanes.thread_count == 2
 
     gate.set()
-    assert lanes.settle(LONG_S)
+    assert settled(lanes, LONG_S)
     assert driver.done.count("b") == 1
 
 
@@ -107,7 +111,7 @@ def test_that_a_slow_step_is_not_waited_for_again_until_it_is_quick(
 ) -> None:
     driver.pauses_s["b"] = 2 * PATIENCE_S
     lanes.walk(driver.steps("ab"))
-    assert lanes.settle(LONG_S)
+    assert settled(lanes, LONG_S)
 
     # Now in a lane: the walk waits only for the quick one.
     gate = driver.hold_up("b")
@@ -118,9 +122,9 @@ def test_that_a_slow_step_is_not_waited_for_again_until_it_is_quick(
     driver.pauses_s.clear()
     driver.gates.clear()
     gate.set()
-    assert lanes.settle(LONG_S)
+    assert settled(lanes, LONG_S)
     lanes.walk(driver.steps("ba"))
-    assert lanes.settle(LONG_S)
+    assert settled(lanes, LONG_S)
     lanes.walk(driver.steps("ba"))
     assert driver.done[-2:] == ["b", "a"]
     assert eventually(lambda: lanes.thread_count == 1)
@@ -133,17 +137,17 @@ def test_that_several_slow_steps_are_held_up_side_by_side(lanes: Lanes, driver: 
 
     assert driver.done == ["e"]
     assert lanes.thread_count == 5
-    assert not lanes.settle(0.01)
+    assert not settled(lanes, 0.01)
     for gate in driver.gates.values():
         gate.set()
-    assert lanes.settle(LONG_S)
+    assert settled(lanes, LONG_S)
     assert sorted(driver.done) == list("abcde")
 
 
 def test_that_a_step_may_walk_itself(lanes: Lanes, driver: Driver) -> None:
     driver.hold_up("y")
     lanes.walk([Step("x", lambda: lanes.walk(driver.steps("yz"))), driver.step("a")])
-    assert lanes.settle(0.0) is False
+    assert not settled(lanes, 0.0)
     assert eventually(lambda: sorted(driver.done) == ["a", "z"])
 
 
