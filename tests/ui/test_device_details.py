@@ -1,6 +1,7 @@
 import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QLabel
 
 from gpupanel.domain.device import (
     CPU_KEY,
@@ -122,6 +123,22 @@ def test_that_details_tell_every_reading(panel):
     ):
         assert words in texts
     assert texts.count("\N{EN DASH}") < 5
+
+
+def test_that_no_line_of_the_details_moves_while_readings_change(panel):
+    panel.setInventory(LINKED)
+    mine = card(panel, FULL.key)
+    mine.details.setUnfolded(True)
+
+    def places() -> list[QPoint]:
+        return [label.mapTo(panel, QPoint()) for label in seen(mine.details, QLabel)]
+
+    tell(panel, FULL.key, throttle_reasons=())
+    before = places()
+    tell(panel, FULL.key, throttle_reasons=tuple(ThrottleReason), retired_pages=123_456)
+    assert places() == before
+    [held_back] = [each for each in seen(mine, QLabel) if "its power limit" in each.text()]
+    assert "heat, by the hardware" in held_back.toolTip()
 
 
 def test_that_each_reading_can_be_absent_on_its_own(panel):

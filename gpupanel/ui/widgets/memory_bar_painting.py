@@ -85,7 +85,9 @@ class BarPainter:
         context_end = end + use.context_mib
         if context_end > held:
             context = self._rect(max(held, end), context_end)
-            painter.fillRect(context, _hatching(self._color, 0.9))
+            pale.setAlphaF(_PALE / 2.0)
+            painter.fillRect(context, pale)
+            painter.fillRect(context, _hatching(self._color, 1.0))
         if len(use.limits_mib) > 1:
             self._paint_numbers(painter, colors)
 

@@ -44,6 +44,8 @@ class DetailsView(QWidget):
             words = detail.words(self._device, told)
             if words != label.text():
                 label.setText(words)
+                # What is too long for its line can be read here.
+                label.setToolTip(f"{wrapped(words)}<p>{wrapped(detail.tip)}</p>")
         self._processes.setProcesses(told.processes)
 
     def setLinks(self, links: tuple[tuple[str, str], ...]) -> None:
@@ -57,8 +59,9 @@ class DetailsView(QWidget):
             label.deleteLater()
         self._link_labels = []
         for row, (words, others) in enumerate(links, start=len(DETAILS) + 1):
-            caption, value = self._add_row(row, words[:1].upper() + words[1:], _LINK_TIP)
-            value.setText(others)
+            value = QLabel(others)
+            value.setWordWrap(True)
+            caption = self._add_row(row, words[:1].upper() + words[1:], value, _LINK_TIP)
             self._link_labels += (caption, value)
 
     def setRunProcesses(self, pids: frozenset[int]) -> None:
@@ -70,7 +73,10 @@ class DetailsView(QWidget):
         self._grid.setVerticalSpacing(2)
         self._grid.setColumnStretch(1, 1)
         for row, detail in enumerate(DETAILS):
-            self._values.append(self._add_row(row, detail.caption, detail.tip)[1])
+            # One line each, however many reasons there are now: nothing below may move.
+            value = ElidedLabel()
+            self._add_row(row, detail.caption, value, detail.tip)
+            self._values.append(value)
         self._add_key(len(DETAILS))
         caption = _small("Processes")
         layout = QVBoxLayout(self)
@@ -81,18 +87,15 @@ class DetailsView(QWidget):
         layout.addWidget(caption)
         layout.addWidget(self._processes)
 
-    def _add_row(self, row: int, caption: str, tip: str) -> tuple[QLabel, QLabel]:
+    def _add_row(self, row: int, caption: str, value: QLabel, tip: str) -> QLabel:
         label = _small(caption)
-        value = QLabel()
         value.setProperty("textSize", "small")
-        value.setWordWrap(True)
-        value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         for each in (label, value):
             each.setTextFormat(Qt.TextFormat.PlainText)
             each.setToolTip(wrapped(tip))
         self._grid.addWidget(label, row, 0, Qt.AlignmentFlag.AlignTop)
         self._grid.addWidget(value, row, 1, Qt.AlignmentFlag.AlignTop)
-        return label, value
+        return label
 
     def _add_key(self, row: int) -> None:
         key = ElidedLabel(self._device.key)
