@@ -36,20 +36,14 @@ def devices(*, json: JsonOption = False) -> None:
 def _document(
     device: PhysicalDevice, inventory: DeviceInventory, sample: TelemetrySample
 ) -> dict[str, Any]:
-    """What is known of a device: the readings first, then what does not change about it."""
+    """What is known of a device: what does not change about it, and what it reports.
+
+    Where both tell the same, its memory and its power limit, the newer holds if it is known.
+    """
     reading = sample.reading(device.key) or DeviceReading(key=device.key)
     facts, found = device.model_dump(mode="json"), reading.model_dump(mode="json")
-    first = {"key", "kind", "name"}
-    document = {name: value for name, value in facts.items() if name in first}
-    document |= {name: found[name] for name in ("state", "age_s")}
-    document["memory_total_mib"] = device.memory_total_mib or reading.memory_total_mib
-    # A reading of now holds where a fact of the listing has the same name: the power limit.
-    unknown = {name for name, value in found.items() if value is None}
-    document |= {name: value for name, value in found.items() if name not in document}
-    document |= {
-        name: value for name, value in facts.items() if name not in document or name in unknown
-    }
-    document["links"] = [
+    newer = {name: value for name, value in found.items() if value is not None or name not in facts}
+    links = [
         {
             "key": next(key for key in link.keys if key != device.key),
             "kind": link.kind.value,
@@ -58,7 +52,7 @@ def _document(
         for link in inventory.links
         if device.key in link.keys
     ]
-    return document
+    return {**facts, **newer, "links": links}
 
 
 def _driver_sentence(inventory: DeviceInventory) -> str:

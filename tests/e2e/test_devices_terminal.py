@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.nvml.machines import BARE, EIGHT_MIXED, HOPPER, INSTANCES, KEPLER, MIG, NVLINK_PAIR
-from tests.nvml.standin import RTX_3060, RTX_4090, TWO_UNEQUAL_GPUS, Standin
+from tests.nvml.standin import RTX_3060, RTX_4090, TWO_UNEQUAL_GPUS, Standin, StandinState
 
 # The keys of the public format: they stay.
 _KEYS = [
@@ -143,3 +143,12 @@ def test_that_the_table_counts_nvlinks(nvml_standin: Standin) -> None:
     nvml_standin.tell(NVLINK_PAIR)
 
     assert "4 NVLinks" in _devices(nvml_standin)
+
+
+def test_that_the_table_names_a_process_of_an_instance_once(nvml_standin: Standin) -> None:
+    nvml_standin.tell(StandinState(gpus=(MIG,)))
+
+    lines = [line for line in _devices(nvml_standin).splitlines() if "4000000" in line]
+
+    assert len(lines) == 1
+    assert lines[0].startswith(INSTANCES[0].name)

@@ -126,7 +126,7 @@ def test_that_instances_come_and_go_without_a_new_listing(
     _look(roster, clock)
     counter = ctypes.CDLL(str(nvml_in_process.library))
     counter.standin_reset_calls()
-    other = replace(INSTANCES[1], uuid="MIG-77777777-new0-4aaa-8aaa-0000000a0100", mig_place=1)
+    other = replace(INSTANCES[1], uuid="MIG-00000000-0001-4aaa-8aaa-0000000a0100", mig_place=1)
 
     nvml_in_process.tell(_MIXED.with_gpu(_MIG_PLACE, instances=(INSTANCES[0], other)))
     _look(roster, clock)
