@@ -116,6 +116,7 @@ class MainWindow(QMainWindow):
         self._device_watch.inventoryChanged.connect(self.session.set_inventory)
         self._device_watch.sampled.connect(self.session.set_sample)
         self._device_watch.sampled.connect(self.devices.setSample)
+        self.session_page.plan.fieldActivated.connect(self.devices.show_field)
         self.devices.doctorRequested.connect(self._machine_care.open_doctor)
         self.devices.endRequested.connect(self._process_actions.end)
         self.control.launched.connect(self.tabs.show_live)

@@ -1,0 +1,72 @@
+"""Devices and memory as the window ties them to the profile and to what will happen."""
+
+import pytest
+from PySide6.QtCore import QSettings
+
+from gpupanel.domain.memory import GrowingMemory, LimitedMemory
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.ui.main_window import MainWindow
+from gpupanel.ui.widgets.problem_row import ProblemRow
+from tests.fakes.devices import RTX_3060, RTX_4090, TWO_UNEQUAL
+from tests.fakes.person import Person
+from tests.ui.device_panel_person import button, card, choose, click, policy_box, seen_texts
+
+
+@pytest.fixture
+def window(qtbot, tmp_path, runs_dir):
+    """The window with two unequal GPUs, which nobody really reads."""
+    settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+    window = MainWindow(settings, runs_dir, Person())
+    qtbot.addWidget(window)
+    window.resize(1280, 800)
+    with qtbot.waitExposed(window):
+        window.show()
+    window.session.set_inventory(TWO_UNEQUAL)
+    mirrored = StrategySettings(kind=StrategyKind.MIRRORED)
+    window.session.open_profile(Profile(strategy=mirrored), None)
+    window.session.prepare_now()
+    yield window
+    window.session.mark_saved(tmp_path / "saved.toml")
+    window.close()
+
+
+def test_that_a_problem_of_a_device_is_mended_on_its_card(window):
+    choose(policy_box(window.devices, RTX_3060.key), "limit_growth")
+    window.session.edit(
+        window.session.profile.model_copy(
+            update={"memory": {RTX_3060.key: LimitedMemory(limit_mib=20_000, growth=True)}}
+        )
+    )
+    window.session.prepare_now()
+    mine = card(window.devices, RTX_3060.key)
+    assert "20000 MiB of RTX 3060 are asked for" in seen_texts(mine)
+    [fix] = [each.fix for each in mine.problems.problems()]
+    click(button(mine, fix.label))
+    window.session.prepare_now()
+    assert window.session.profile.memory[RTX_3060.key].limit_mib < 12_288
+    assert mine.problems.problems() == ()
+
+
+def test_that_growth_that_differs_is_told_once_and_mended_with_one_click(window):
+    choose(policy_box(window.devices, RTX_4090.key), "all")
+    assert not window.session.prepare_now().is_startable
+    [problem] = window.session.preparation.problems
+    click(button(window.devices, problem.fix.label))
+    assert window.session.prepare_now().is_startable
+    assert window.session.profile.memory_policy(RTX_4090.key) == GrowingMemory()
+
+
+def test_that_a_click_on_a_problem_leads_to_the_device_that_it_is_about(window):
+    memory = {RTX_3060.key: LimitedMemory(limit_mib=20_000, growth=True)}
+    window.session.edit(window.session.profile.model_copy(update={"memory": memory}))
+    window.session.prepare_now()
+    card(window.devices, RTX_3060.key).setOpen(is_open=False)
+    row = next(
+        each
+        for each in window.session_page.plan.findChildren(ProblemRow)
+        if each.problem().field.startswith(f"memory.{RTX_3060.key}")
+    )
+    click(row)
+    assert card(window.devices, RTX_3060.key).is_open
+    assert window.focusWidget() is policy_box(window.devices, RTX_3060.key)
