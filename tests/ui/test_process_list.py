@@ -1,7 +1,7 @@
 import pytest
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtWidgets import QLabel, QToolButton
 
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.ui.widgets.process_list import ProcessList
@@ -30,9 +30,9 @@ def processes(qtbot) -> ProcessList:
     return widget
 
 
-def buttons(widget) -> list[QPushButton]:
+def buttons(widget) -> list[QToolButton]:
     QCoreApplication.processEvents()
-    return [each for each in widget.findChildren(QPushButton) if each.isVisible()]
+    return [each for each in widget.findChildren(QToolButton) if each.isVisible()]
 
 
 def words(widget) -> str:
@@ -56,7 +56,7 @@ def test_that_a_row_names_program_user_memory_and_command(processes):
 
 def test_that_the_tooltip_has_the_whole_command_as_plain_text(processes):
     processes.setProcesses((MINE,))
-    tip = processes.findChildren(QPushButton)[0].parentWidget().toolTip()
+    tip = processes.findChildren(QToolButton)[0].parentWidget().toolTip()
     assert "--a-long-option &lt;b&gt;value&lt;/b&gt;" in tip
     assert "501" in tip
 
@@ -99,7 +99,7 @@ def test_that_only_a_process_of_ones_own_can_be_ended(processes):
 
 def test_that_a_process_of_somebody_else_says_why_it_cannot_be_ended(processes):
     processes.setProcesses((DESKTOP, UNSEEN))
-    tips = [each.parentWidget().toolTip() for each in processes.findChildren(QPushButton)]
+    tips = [each.parentWidget().toolTip() for each in processes.findChildren(QToolButton)]
     assert "belongs to root" in tips[0]
     assert "Whose it is cannot be seen" in tips[1]
 
@@ -108,7 +108,7 @@ def test_that_a_process_of_the_run_is_ended_with_the_run_only(processes):
     processes.setProcesses((MINE,))
     processes.setRunProcesses(frozenset({MINE.pid}))
     assert buttons(processes) == []
-    tip = processes.findChildren(QPushButton)[0].parentWidget().toolTip()
+    tip = processes.findChildren(QToolButton)[0].parentWidget().toolTip()
     assert "stop the run" in tip
     processes.setRunProcesses(frozenset())
     assert len(buttons(processes)) == 1

@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QGridLayout,
     QLabel,
-    QPushButton,
     QSizePolicy,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -99,8 +99,9 @@ class _ProcessRow(QWidget):
         self._about = ElidedLabel()
         self._about.setProperty("tone", "muted")
         self._about.setProperty("textSize", "small")
-        self._end = QPushButton("End…")
-        self._end.setProperty("role", "quiet")
+        self._end = QToolButton()
+        self._end.setText("End…")
+        self._end.setProperty("role", "link")
         self._end.clicked.connect(self._request_end)
         # The numbers of all rows stand below one another, with and without the button.
         policy = self._end.sizePolicy()
