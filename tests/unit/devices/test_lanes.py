@@ -9,7 +9,7 @@ import pytest
 
 from gpupanel.devices.lanes import Lanes, Step
 
-PATIENCE_S = 0.05
+PATIENCE_S = 0.15
 LONG_S = 20.0
 
 

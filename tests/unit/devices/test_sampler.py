@@ -99,6 +99,20 @@ def test_that_the_inventory_lists_gpus_by_pci_bus_and_the_cpu_last(
     )
 
 
+def test_that_the_inventory_is_the_same_object_until_something_changes(
+    sampler: DeviceSampler, nvml_in_process: Standin, clock: Clock
+) -> None:
+    first = sampler.inventory()
+    clock.to_the_next_look()
+    assert sampler.inventory() is first
+
+    nvml_in_process.tell(StandinState(gpus=(*TWO_UNEQUAL_GPUS.gpus, EIGHT_GPUS.gpus[0])))
+    clock.to_the_next_look()
+    changed = sampler.inventory()
+    assert len(changed.gpus) == 3
+    assert len(first.gpus) == 2
+
+
 def test_that_a_sample_has_a_reading_of_each_device_in_the_inventorys_order(
     sampler: DeviceSampler,
 ) -> None:
