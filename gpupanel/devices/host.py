@@ -3,6 +3,8 @@
 import os
 import platform
 import shutil
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -19,6 +21,9 @@ _CPU_INFO: Final = Path("/proc/cpuinfo")
 _PROCESSOR_SENSORS: Final = ("coretemp", "k10temp", "zenpower", "cpu_thermal", "cpu-thermal")
 # Where one driver reports several, these are of the whole package.
 _PACKAGE_LABELS: Final = ("Package id 0", "Tctl", "Tdie")
+TEMPERATURE_INTERVAL_S: Final = 4.0
+"""How often to ask for the temperature: psutil reads each sensor of the machine for it, which are
+hundreds of files where there are many cores."""
 
 
 class Host:
@@ -28,7 +33,13 @@ class Host:
     has none.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """Asks what does not change.
+
+        Args:
+            clock: Seconds that only grow.
+        """
+        self._clock = clock
         self._device = PhysicalDevice(
             key=CPU_KEY,
             kind=DeviceKind.CPU,
@@ -37,6 +48,8 @@ class Host:
             core_count=os.cpu_count(),
         )
         self._sensor = _processor_sensor()
+        self._temperature_c: float | None = None
+        self._felt_s: float | None = None
         self._cores = _core_seconds()
 
     @property
@@ -56,8 +69,16 @@ class Host:
             memory_total_mib=memory.total // _BYTES_PER_MIB,
             gpu_utilization_percent=total,
             core_utilization_percent=cores,
-            temperature_c=None if self._sensor is None else _temperature_c(self._sensor),
+            temperature_c=self._temperature(),
         )
+
+    def _temperature(self) -> float | None:
+        if self._sensor is None:
+            return None
+        now_s = self._clock()
+        if self._felt_s is None or now_s - self._felt_s >= TEMPERATURE_INTERVAL_S:
+            self._felt_s, self._temperature_c = now_s, _temperature_c(self._sensor)
+        return self._temperature_c
 
     def _utilization_percent(self) -> tuple[float | None, tuple[float, ...]]:
         """Of all logical processors together, and of each."""

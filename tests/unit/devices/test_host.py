@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from gpupanel.devices import host as host_module
-from gpupanel.devices.host import Host, disk_reading
+from gpupanel.devices.host import TEMPERATURE_INTERVAL_S, Host, disk_reading
 from gpupanel.domain.device import CPU_KEY, DeviceKind
 
 CpuTimes = namedtuple("CpuTimes", "user nice system idle iowait guest guest_nice")  # noqa: PYI024
@@ -166,6 +166,21 @@ def test_that_a_sensor_that_goes_away_leaves_no_temperature(
     sensors.clear()
 
     assert host.read().temperature_c is None
+
+
+def test_that_the_temperature_is_asked_for_only_now_and_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sensors = {"k10temp": [SimpleNamespace(label="Tctl", current=61.0)]}
+    monkeypatch.setattr(psutil, "sensors_temperatures", lambda: sensors)
+    now_s = [0.0]
+    host = Host(clock=lambda: now_s[0])
+    assert host.read().temperature_c == 61.0
+
+    sensors["k10temp"] = [SimpleNamespace(label="Tctl", current=75.0)]
+    assert host.read().temperature_c == 61.0
+    now_s[0] += TEMPERATURE_INTERVAL_S
+    assert host.read().temperature_c == 75.0
 
 
 def test_that_a_machine_without_sensors_is_asked_for_them_once(
