@@ -53,16 +53,23 @@ def see_instances(gpu: KnownGpu, gpus: KnownGpus, opening: int) -> None:
     if nvml is None:
         return
     is_partitioned = nvml.is_partitioned()
+    instances = _instances(nvml) if is_partitioned else {}
+    if is_partitioned is None or instances is None:
+        return  # It has no MIG mode, or errs this time: what is known stays.
     if is_partitioned != gpu.device.is_partitioned:
         gpu.device = gpu.device.model_copy(update={"is_partitioned": is_partitioned})
-    instances = {
-        key: instance
-        for instance in (nvml.mig_instances() if is_partitioned else ())
-        if (key := instance.uuid()) is not None
-    }
     for key, instance in instances.items():
         known = gpus.get(key)
         if known is None or known.nvml is None:
             device = instance_facts(key, instance, gpu.device)
             gpus.put(KnownGpu(device, instance, gpu.driver), opening)
     gpus.keep_instances(gpu.device.key, instances)
+
+
+def _instances(nvml: NvmlGpu) -> dict[str, NvmlGpu] | None:
+    """The instances by their UUID; ``None`` unless all of them tell it."""
+    instances = nvml.mig_instances()
+    if instances is None:
+        return None
+    found = {key: each for each in instances if (key := each.uuid()) is not None}
+    return found if len(found) == len(instances) else None

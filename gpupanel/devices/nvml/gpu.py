@@ -121,14 +121,14 @@ class NvmlGpu:
         """Whether the GPU may be in MIG mode some time; known once its mode was asked for."""
         return _MIG_MODE not in self._never
 
-    def is_partitioned(self) -> bool:
-        """Whether the GPU is in MIG mode; ``False`` also where it does not tell."""
-        return self._ask(_MIG_MODE, questions.is_in_mig_mode) or False
+    def is_partitioned(self) -> bool | None:
+        """Whether the GPU is in MIG mode; ``None`` for a GPU without it, or one that errs."""
+        return self._ask(_MIG_MODE, questions.is_in_mig_mode)
 
-    def mig_instances(self) -> "tuple[NvmlGpu, ...]":
+    def mig_instances(self) -> "tuple[NvmlGpu, ...] | None":
         """The instances of a GPU in MIG mode that are there now; they come and go."""
-        handles = self._ask("MIG instances", questions.mig_instances) or ()
-        return tuple(NvmlGpu(handle, self._gate) for handle in handles)
+        handles = self._ask("MIG instances", questions.mig_instances)
+        return None if handles is None else tuple(NvmlGpu(each, self._gate) for each in handles)
 
     def power_limit_w(self) -> float | None:
         """The power limit in force."""

@@ -58,6 +58,15 @@ _ANCESTORS: Final = {
     pynvml.NVML_TOPOLOGY_SYSTEM: LinkKind.SYSTEM,
 }
 
+# No instance at that place, or none for this user.
+_NO_INSTANCE: Final = frozenset(
+    {
+        pynvml.NVML_ERROR_NOT_FOUND,
+        pynvml.NVML_ERROR_INVALID_ARGUMENT,
+        pynvml.NVML_ERROR_NO_PERMISSION,
+    }
+)
+
 # The event reasons and the older throttle reasons of NVML share their bits.
 _THROTTLE_REASONS: Final = {
     pynvml.nvmlClocksThrottleReasonGpuIdle: ThrottleReason.IDLE,
@@ -264,8 +273,9 @@ def mig_instances(handle: object) -> list[object]:
         try:
             found.append(pynvml.nvmlDeviceGetMigDeviceHandleByIndex(handle, index))
         except pynvml.NVMLError as error:
-            # Not there (instances have no fixed places), or not for this user.
-            raise_if_not_of_one_reading(error)
+            # Instances have no fixed places.
+            if error.value not in _NO_INSTANCE:
+                raise
     return found
 
 

@@ -21,7 +21,15 @@ from tests.nvml.machines import (
     SLOW,
     TWO_FABRICS,
 )
-from tests.nvml.standin import RTX_3060, RTX_4090, TWO_UNEQUAL_GPUS, Standin, StandinState
+from tests.nvml.standin import (
+    NO_PERMISSION,
+    RTX_3060,
+    RTX_4090,
+    TWO_UNEQUAL_GPUS,
+    UNKNOWN,
+    Standin,
+    StandinState,
+)
 
 # As they are, but without half a second for every answer.
 _MIXED = EIGHT_MIXED.with_gpu(5, slow_ms=0)
@@ -171,6 +179,38 @@ def test_that_an_instance_that_fails_alone_is_found_again(roster: GpuRoster, clo
     _look(roster, clock)
 
     assert INSTANCES[0].uuid in _answering(roster)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        "nvmlDeviceGetMigMode",
+        "nvmlDeviceGetMaxMigDeviceCount",
+        "nvmlDeviceGetMigDeviceHandleByIndex",
+    ],
+)
+def test_that_instances_stay_known_while_their_gpu_errs(
+    roster: GpuRoster, clock: Clock, nvml_in_process: Standin, function: str
+) -> None:
+    _look(roster, clock)
+    before = [gpu.device for gpu in roster.gpus]
+
+    nvml_in_process.tell(_MIXED.with_gpu(_MIG_PLACE, fail={function: UNKNOWN}))
+    _look(roster, clock)
+
+    assert [gpu.device for gpu in roster.gpus] == before
+
+
+def test_that_a_gpu_whose_instances_are_not_for_this_user_stands_alone(
+    roster: GpuRoster, clock: Clock, nvml_in_process: Standin
+) -> None:
+    fail = {"nvmlDeviceGetMigDeviceHandleByIndex": NO_PERMISSION}
+    nvml_in_process.tell(StandinState(gpus=(MIG,)).with_gpu(0, fail=fail))
+    _look(roster, clock)
+
+    assert [(gpu.device.key, gpu.device.is_partitioned) for gpu in roster.gpus] == [
+        (MIG.uuid, True)
+    ]
 
 
 def test_that_each_pair_of_whole_gpus_has_its_link_in_the_inventorys_order(

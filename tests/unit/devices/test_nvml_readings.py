@@ -53,7 +53,7 @@ def test_that_a_gpu_tells_everything_in_the_units_of_the_names(
 
 def test_that_a_gpu_of_a_desktop_has_no_ecc_no_instances_and_no_nvlink(gpu: NvmlGpu) -> None:
     assert (gpu.ecc_corrected(), gpu.ecc_uncorrected(), gpu.retired_pages()) == (None, None, None)
-    assert (gpu.is_partitioned(), gpu.can_be_partitioned, gpu.mig_instances()) == (False, False, ())
+    assert (gpu.is_partitioned(), gpu.can_be_partitioned, gpu.mig_instances()) == (None, False, ())
     assert gpu.nvlinks() is None
 
 
