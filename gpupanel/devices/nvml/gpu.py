@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 import pynvml
 
 from gpupanel.devices.gpu_processes import GpuProcess
-from gpupanel.devices.nvml import questions
+from gpupanel.devices.nvml import partners, questions
 from gpupanel.devices.nvml.failures import is_final, raise_if_not_of_one_reading
 from gpupanel.devices.nvml.gate import CallGate
 from gpupanel.devices.nvml.values import GpuMemory, GpuUtilization, NvLinks, percent
@@ -103,15 +103,15 @@ class NvmlGpu:
 
     def nvlinks(self) -> NvLinks | None:
         """Its NVLink connections that are up; ``None`` for a GPU without NVLink."""
-        return self._ask("NVLinks", questions.nvlinks)
+        return self._ask("NVLinks", partners.nvlinks)
 
     def common_ancestor(self, other: "NvmlGpu") -> LinkKind | None:
         """The nearest thing on the way to another GPU, NVLink apart."""
-        return self._answer("topology", questions.common_ancestor(other.handle))
+        return self._answer("topology", partners.common_ancestor(other.handle))
 
     def is_on_nvlink_with(self, other: "NvmlGpu") -> bool:
         """Whether it can read another GPU's memory over NVLink."""
-        question = questions.is_on_nvlink_with(other.handle)
+        question = partners.is_on_nvlink_with(other.handle)
         return self._answer("NVLink status", question) or False
 
     # What moves slowly: every few seconds is often enough.
@@ -123,11 +123,11 @@ class NvmlGpu:
 
     def is_partitioned(self) -> bool | None:
         """Whether the GPU is in MIG mode; ``None`` for a GPU without it, or one that errs."""
-        return self._ask(_MIG_MODE, questions.is_in_mig_mode)
+        return self._ask(_MIG_MODE, partners.is_in_mig_mode)
 
     def mig_instances(self) -> "tuple[NvmlGpu, ...] | None":
         """The instances of a GPU in MIG mode that are there now; they come and go."""
-        handles = self._ask("MIG instances", questions.mig_instances)
+        handles = self._ask("MIG instances", partners.mig_instances)
         return None if handles is None else tuple(NvmlGpu(each, self._gate) for each in handles)
 
     def power_limit_w(self) -> float | None:
