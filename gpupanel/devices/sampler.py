@@ -163,21 +163,18 @@ class DeviceSampler:
         return _NO_ANSWER if is_waiting and not self._roster.gpus else None
 
     def _reading_steps(self) -> list[Step]:
-        gpus = self._roster.gpus
-        there = {gpu.device.key for gpu in gpus}
+        gpus = {gpu.device.key: gpu.nvml for gpu in self._roster.gpus}
         # The instances of a GPU in MIG mode come and go for good.
-        self._readers = {key: each for key, each in self._readers.items() if key in there}
+        self._readers = {key: each for key, each in self._readers.items() if key in gpus}
         steps = []
-        for gpu in gpus:
-            if gpu.nvml is None:
+        for key, nvml in gpus.items():
+            if nvml is None:
                 continue
-            key = gpu.device.key
             self._listed_s[key] = time.monotonic()
             reader = self._readers.get(key)
-            if reader is None or reader.nvml is not gpu.nvml:
-                reader = GpuReader(key, gpu.nvml, self._names, before=reader)
-                self._readers[key] = reader
-            steps.append(Step(reader.nvml, reader.read))
+            if reader is None or reader.nvml is not nvml:
+                reader = self._readers[key] = GpuReader(key, nvml, self._names, before=reader)
+            steps.append(Step(nvml, reader.read))
         if self._folder is not None:
             steps.append(Step(_DISK, partial(self._look_at_the_disk, self._folder)))
         return steps
