@@ -162,10 +162,8 @@ def _seen_keys(examined: Examined, shown: dict[str, CudaDevice | None]) -> froze
     if facts is None:
         return None
     order = () if examined.cuda is None else examined.cuda.devices
-    candidates = [gpu for gpu in examined.gpus if not order or shown[gpu.key] is not None]
+    candidates = [gpu for gpu in examined.gpus if _refusal(gpu, examined) is None]
     candidates.sort(key=lambda gpu: _rank(shown[gpu.key], order))
-    refused = [gpu for gpu in candidates if _refusal(gpu, examined) is not None]
-    candidates = [gpu for gpu in candidates if gpu not in refused]
     seen = []
     for listed in facts.gpus:
         match = next((gpu for gpu in candidates if gpu.name == listed.name), None)

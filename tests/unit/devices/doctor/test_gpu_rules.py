@@ -29,6 +29,9 @@ SMALL_REFUSED = (
     "count: 3. The minimum required count is 8. You can adjust this requirement with the env var "
     "TF_MIN_GPU_MULTIPROCESSOR_COUNT."
 )
+TWIN = RTX_4090.model_copy(
+    update={"key": "GPU-00000000-0000-0000-0000-00000000ffff", "pci_bus_id": "00000000:02:00.0"}
+)
 A100 = PhysicalDevice.model_validate(
     RTX_4090.model_dump()
     | {"name": "NVIDIA A100", "compute_capability": (8, 0), "is_partitioned": True}
@@ -229,17 +232,22 @@ def test_that_gpus_unseen_for_no_known_reason_come_with_tensorflows_log() -> Non
 
 
 def test_that_equal_gpus_are_told_apart_by_what_cuda_shows() -> None:
-    twin = RTX_4090.model_copy(
-        update={
-            "key": "GPU-00000000-0000-0000-0000-00000000ffff",
-            "pci_bus_id": "00000000:02:00.0",
-        }
-    )
-    machine = with_driver(WELL, gpus=(RTX_4090, twin))
-    cuda = CudaFacts(devices=(cuda_device(twin),))
+    machine = with_driver(WELL, gpus=(RTX_4090, TWIN))
+    cuda = CudaFacts(devices=(cuda_device(TWIN),))
     examined = replace(with_tensorflow(machine, cuda=cuda), visible_devices="1")
 
     assert _why_not(examined) == [Unseen.HIDDEN, None]
+
+
+def test_that_of_equal_gpus_the_one_that_is_passed_over_is_told() -> None:
+    log = (
+        "Ignoring visible gpu device (device: 0, name: NVIDIA GeForce RTX 4090, pci bus id: "
+        "0000:01:00.0, compute capability: 8.9) whose executor is in invalid state: INTERNAL"
+    )
+    machine = replace(with_driver(WELL, gpus=(RTX_4090, TWIN)), refusals=refusals(log))
+    cuda = CudaFacts(devices=(cuda_device(RTX_4090), cuda_device(TWIN)))
+
+    assert _why_not(with_tensorflow(machine, cuda=cuda)) == [Unseen.REFUSED, None]
 
 
 def test_that_a_gpu_is_found_by_its_place_where_cuda_tells_no_uuid() -> None:
