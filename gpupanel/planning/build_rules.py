@@ -18,16 +18,19 @@ def build_problems(
         return []
     if not build.is_cuda_build:
         return [_without_cuda(build, gpus)]
-    problems = []
-    for gpu in gpus:
-        capability = gpu.compute_capability
-        if capability is None or not build.compute_capabilities or has_kernels(build, capability):
-            continue
-        if compiles_kernels(build, capability):
-            problems.append(_compiles_first(build, gpu))
-        else:
-            problems.append(_not_built_for(build, gpu, gpus))
-    return problems
+    foreign = [
+        gpu
+        for gpu in gpus
+        if gpu.compute_capability is not None
+        and build.compute_capabilities
+        and not has_kernels(build, gpu.compute_capability)
+    ]
+    slow = [gpu for gpu in foreign if compiles_kernels(build, gpu.compute_capability or (0, 0))]
+    unusable = [gpu for gpu in foreign if gpu not in slow]
+    return [
+        *([_compiles_first(build, slow)] if slow else []),
+        *([_not_built_for(build, unusable, gpus)] if unusable else []),
+    ]
 
 
 def has_kernels(build: TensorFlowBuild, capability: tuple[int, int]) -> bool:
@@ -71,40 +74,44 @@ def _without_cuda(build: TensorFlowBuild, gpus: tuple[PhysicalDevice, ...]) -> P
     )
 
 
-def _compiles_first(build: TensorFlowBuild, gpu: PhysicalDevice) -> Problem:
+def _compiles_first(build: TensorFlowBuild, gpus: list[PhysicalDevice]) -> Problem:
     return Problem(
         code="kernels_compiled_at_start",
         severity=Severity.HINT,
         field="devices.visible",
-        message=f"TensorFlow {build.version} has no machine code for {gpu.name} (compute "
-        f"capability {_capability(gpu)}): the driver compiles its kernels when they are first "
-        "used.",
+        message=f"TensorFlow {build.version} has no machine code for {_names(gpus)}: the driver "
+        "compiles its kernels when they are first used.",
         hint="The first start may take up to half an hour; the next ones use what was compiled "
         "(CUDA_CACHE_MAXSIZE must be large enough for it).",
     )
 
 
 def _not_built_for(
-    build: TensorFlowBuild, gpu: PhysicalDevice, gpus: tuple[PhysicalDevice, ...]
+    build: TensorFlowBuild, unusable: list[PhysicalDevice], gpus: tuple[PhysicalDevice, ...]
 ) -> Problem:
-    others = [other.key for other in gpus if other.compute_capability != gpu.compute_capability]
+    others = [gpu.key for gpu in gpus if gpu not in unusable]
+    what = unusable[0].name if len(unusable) == 1 else "them"
     leave = Fix(
-        label=f"Leave {gpu.name} out",
+        label=f"Leave {what} out",
         changes=(Change(path=("devices", "visible"), value=others),),
     )
     return Problem(
         code="gpu_not_in_tensorflow_build",
         field="devices.visible",
-        message=f"TensorFlow {build.version} was not made for {gpu.name}: it has compute "
-        f"capability {_capability(gpu)}, the build needs {_needs(build)}.",
-        hint="Switch this GPU off, or install a TensorFlow that was built for it.",
+        message=f"TensorFlow {build.version} was not made for {_names(unusable)}: the build needs "
+        f"{_needs(build)}.",
+        hint="Switch it off, or install a TensorFlow that was built for it.",
         fix=leave if others else _USE_CPU,
     )
 
 
-def _capability(gpu: PhysicalDevice) -> str:
-    major, minor = gpu.compute_capability or (0, 0)
-    return f"{major}.{minor}"
+def _names(gpus: list[PhysicalDevice]) -> str:
+    """Each name once, with what the GPU can compute."""
+    names = []
+    for gpu in gpus:
+        major, minor = gpu.compute_capability or (0, 0)
+        names.append(f"{gpu.name} (compute capability {major}.{minor})")
+    return ", ".join(dict.fromkeys(names))
 
 
 def _needs(build: TensorFlowBuild) -> str:

@@ -20,7 +20,7 @@ def isolated(profile: Profile, gpus: tuple[PhysicalDevice, ...]) -> Fix | None:
         Change(path=("strategy", "kind"), value=StrategyKind.MULTI_WORKER.value),
         Change(path=("strategy", "workers"), value=len(gpus)),
     ]
-    if profile.strategy.all_reduce not in (AllReduce.AUTO, AllReduce.NCCL):
+    if profile.strategy.all_reduce is not AllReduce.AUTO:
         changes.append(Change(path=("strategy", "all_reduce"), value=AllReduce.AUTO.value))
     if profile.strategy.placement is not None:
         changes.append(Change(path=("strategy", "placement")))

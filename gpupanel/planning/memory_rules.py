@@ -81,8 +81,8 @@ def _policy_without_gpus(profile: Profile, devices: tuple[PhysicalDevice, ...]) 
 def _nccl_with_split(profile: Profile, gpus: tuple[PhysicalDevice, ...]) -> list[Problem]:
     """Several logical devices of one GPU turn NCCL off: it wants one rank a GPU."""
     split = [gpu.name for gpu in gpus if isinstance(profile.memory_policy(gpu.key), SplitMemory)]
-    mirrored = profile.strategy.kind is StrategyKind.MIRRORED
-    if not split or not mirrored or profile.strategy.all_reduce is not AllReduce.NCCL:
+    sums = profile.strategy.kind in (StrategyKind.MIRRORED, StrategyKind.MULTI_WORKER)
+    if not split or not sums or profile.strategy.all_reduce is not AllReduce.NCCL:
         return []
     return [
         Problem(

@@ -7,7 +7,7 @@
 from gpupanel.domain.device import CPU_KEY, DeviceInventory, PhysicalDevice
 from gpupanel.domain.problem import Change, Fix, Problem
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.strategy import GANG_KINDS, StrategyKind
+from gpupanel.domain.strategy import GANG_KINDS, AllReduce, StrategyKind
 from gpupanel.planning.isolation import isolated
 from gpupanel.planning.workers import device_groups
 
@@ -43,11 +43,34 @@ def instance_problems(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> 
         Problem(
             code="mig_instance_not_alone",
             field="devices.visible",
-            message=f"CUDA shows a process one MIG instance and nothing else, but "
-            f"{', '.join(gpu.name for gpu in shared[0])} are to share one.",
+            message="CUDA shows a process one MIG instance and nothing else, but "
+            f"{len(shared[0])} devices are to share one.",
             hint="Give each a process of its own, or use one of them.",
             fix=apart or alone,
             alternatives=() if apart is None else (alone,),
+        )
+    ]
+
+
+def nccl_problems(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> list[Problem]:
+    """NCCL between MIG instances: it wants one rank a GPU, and they are parts of one."""
+    strategy = profile.strategy
+    instances = [device for device in devices if device.is_mig_instance]
+    if strategy.kind is not StrategyKind.MULTI_WORKER or strategy.all_reduce is not AllReduce.NCCL:
+        return []
+    if len({instance.parent_key for instance in instances}) == len(instances):
+        return []
+    return [
+        Problem(
+            code="nccl_with_mig",
+            field="strategy.all_reduce",
+            message="NCCL cannot sum over several MIG instances of one GPU "
+            f"({', '.join(instance.name for instance in instances)}).",
+            hint="Let the strategy choose: workers sum over a ring then.",
+            fix=Fix(
+                label="Choose automatically",
+                changes=(Change(path=("strategy", "all_reduce"), value=AllReduce.AUTO.value),),
+            ),
         )
     ]
 

@@ -21,7 +21,7 @@ from gpupanel.planning.device_layout import all_reduce, logical_devices, planned
 from gpupanel.planning.growth_rules import growth_problems
 from gpupanel.planning.layout import Layout, lay_out
 from gpupanel.planning.memory_rules import memory_problems
-from gpupanel.planning.mig_rules import instance_problems, partitioned_gpus
+from gpupanel.planning.mig_rules import instance_problems, nccl_problems, partitioned_gpus
 from gpupanel.planning.others import held_by_others
 from gpupanel.planning.placement_rules import placement_problems
 from gpupanel.planning.preparation import Preparation
@@ -70,6 +70,7 @@ def prepare(
     logical_count = len(logical_devices(planned_devices(profile, devices)))
     problems += growth_problems(profile, devices)
     problems += instance_problems(profile, devices)
+    problems += nccl_problems(profile, devices)
     problems += strategy_problems(profile, devices, layout, logical_count)
     shares = shares_of(profile, len(layout.spots))
     if shares is None:

@@ -46,7 +46,8 @@ def worker_problems(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> li
     if gpus and workers > len(gpus):
         return [_too_many(workers, len(gpus))]
     if profile.strategy.kind is StrategyKind.PARAMETER_SERVER:
-        return [_gpus_unused(workers, len(gpus))] if len(gpus) > workers else []
+        unused = [_gpus_unused(workers, len(gpus))] if len(gpus) > workers else []
+        return [*unused, *_parts_unused(profile, gpus[:workers])]
     problems = [_single_worker(len(gpus))] if workers == 1 else []
     if not gpus:
         return problems
@@ -87,6 +88,29 @@ def _gpus_unused(workers: int, gpus: int) -> Problem:
         hint="Use a worker for each GPU, or switch the others off.",
         fix=_use_workers(gpus),
     )
+
+
+def _parts_unused(profile: Profile, gpus: list[PhysicalDevice]) -> list[Problem]:
+    """A worker of a parameter-server run trains on the first logical device that it has."""
+    split = [gpu for gpu in gpus if logical_device_count(profile.memory_policy(gpu.key)) > 1]
+    if not split:
+        return []
+    return [
+        Problem(
+            code="split_parts_unused",
+            severity=Severity.WARNING,
+            field="memory",
+            message=f"Each worker trains on one logical device: of the split "
+            f"{', '.join(gpu.name for gpu in split)} only the first part works.",
+            hint="Let them grow undivided, or choose a strategy that uses every part.",
+            fix=Fix(
+                label="Let every chosen GPU grow",
+                changes=tuple(
+                    Change(path=("memory", gpu.key), value={"policy": "growth"}) for gpu in gpus
+                ),
+            ),
+        )
+    ]
 
 
 def _single_worker(gpus: int) -> Problem:

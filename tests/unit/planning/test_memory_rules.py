@@ -302,6 +302,28 @@ def test_that_a_mig_instance_alone_in_its_process_is_fine(kind: StrategyKind) ->
     assert "mig_instance_not_alone" not in codes(profile, IN_MIG_MODE)
 
 
+def test_that_nccl_between_instances_of_one_gpu_is_refused() -> None:
+    strategy = StrategySettings(kind=StrategyKind.MULTI_WORKER, all_reduce=AllReduce.NCCL)
+    assert found(mirrored("MIG-1", "MIG-2", strategy=strategy), "nccl_with_mig", IN_MIG_MODE)
+    apart = mirrored("MIG-1", "GPU-3060", strategy=strategy)
+    assert "nccl_with_mig" not in codes(apart, IN_MIG_MODE)
+
+
+def test_that_workers_with_split_gpus_do_not_sum_by_nccl() -> None:
+    strategy = StrategySettings(kind=StrategyKind.MULTI_WORKER, all_reduce=AllReduce.NCCL)
+    halves = SplitMemory(split_mib=(1024, 1024))
+    profile = mirrored(strategy=strategy, memory={"default": halves})
+    assert found(profile, "nccl_with_split").is_error
+
+
+def test_that_split_parts_that_no_worker_uses_are_told() -> None:
+    strategy = StrategySettings(kind=StrategyKind.PARAMETER_SERVER)
+    halves = SplitMemory(split_mib=(1024, 1024))
+    problem = found(mirrored(strategy=strategy, memory={"GPU-4090": halves}), "split_parts_unused")
+    assert problem.severity is Severity.WARNING
+    assert "RTX 4090" in problem.message
+
+
 # TensorFlow's build
 
 
@@ -328,9 +350,18 @@ def test_that_a_gpu_older_than_the_build_is_left_out() -> None:
     inventory = DeviceInventory(devices=(gpu_of((3, 5), "GPU-old"), RTX_4090, CPU))
     problem = found(mirrored(), "gpu_not_in_tensorflow_build", inventory, build=BUILD)
     assert problem.is_error
-    assert "has compute capability 3.5, the build needs 6.0 at least" in problem.message
+    assert "GPU-old (compute capability 3.5): the build needs 6.0 at least" in problem.message
     assert problem.fix is not None
     assert problem.fix.changes[0].value == ["GPU-4090"]
+
+
+def test_that_equal_gpus_are_told_of_once() -> None:
+    old = tuple(gpu_of((3, 7), key).model_copy(update={"name": "K80"}) for key in ("a", "b"))
+    inventory = DeviceInventory(devices=(*old, RTX_4090, CPU))
+    problem = found(mirrored(), "gpu_not_in_tensorflow_build", inventory, build=BUILD)
+    assert problem.message.count("K80") == 1
+    assert problem.fix is not None
+    assert problem.fix.label == "Leave them out"
 
 
 def test_that_the_cpu_is_offered_where_every_gpu_is_too_old() -> None:
