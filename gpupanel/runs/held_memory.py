@@ -14,6 +14,8 @@ _WINDOW: Final = 10
 _STEADY: Final = 10
 """So many readings must agree until memory that fell is taken to have come to rest."""
 _STEADY_MIB: Final = 16
+_SAME_READING_S: Final = 0.05
+"""Two readings are further apart; ages are told in hundredths of a second."""
 _TOLERANCE: Final = 0.05
 """The part of what was held that may be missing from the fall: others take and give meanwhile."""
 
@@ -25,12 +27,12 @@ class HeldMemory:
     does not; then it is by how much the used memory rose, and back when that fell again.
 
     Attributes:
-        has_answered: The GPU was read since the run ended.
+        answered_s: When the GPU was last read since the run ended, in seconds since the epoch.
         is_settled: The memory is back, or the GPU cannot tell any more.
     """
 
     def __init__(self, key: str) -> None:
-        self.has_answered = False
+        self.answered_s: float | None = None
         self.is_settled = False
         self._key = key
         self._used_at_first: int | None = None
@@ -62,12 +64,16 @@ class HeldMemory:
                 self._used_at_first = reading.memory_used_mib
         self._listed |= {process.pid: process.memory_used_mib for process in ours}
 
-    def take_after(self, reading: DeviceReading, ours: tuple[DeviceProcess, ...]) -> None:
-        """Take in a reading of after the run's end."""
+    def take_after(
+        self, reading: DeviceReading, ours: tuple[DeviceProcess, ...], read_s: float
+    ) -> None:
+        """Take in a reading of after the run's end, and when the GPU was read."""
+        if self.answered_s is not None and read_s - self.answered_s < _SAME_READING_S:
+            return  # repeated while a slow driver is waited for
         is_lost = reading.state is DeviceState.LOST
         if not is_lost and reading.memory_used_mib is None and self._used:
             return  # it told that before: it was not reached this time
-        self.has_answered = True
+        self.answered_s = read_s
         self._last, self._left = reading, ours
         if reading.memory_used_mib is not None:
             self._after.append(reading.memory_used_mib)

@@ -16,7 +16,7 @@ from gpupanel.runs.held_memory import HeldMemory
 LIMIT_S: Final = 5.0
 """The longest time that a run's end waits for its memory."""
 SILENCE_S: Final = 2.0
-"""As long as that at most for a driver that does not answer at all."""
+"""As long as that at most for a driver that does not answer any more."""
 
 
 class MemoryWatch:
@@ -74,21 +74,27 @@ class MemoryWatch:
         begun_s = time.monotonic()
         with self._news:
             waited = [held for held in self._held.values() if held.held_mib]
-            while (left_s := self._patience(waited, time.monotonic() - begun_s)) > 0.0:
+            while (left_s := self._patience(waited, begun_s + LIMIT_S)) > 0.0:
                 self._news.wait(left_s)
             seconds = time.monotonic() - begun_s
-            returned = tuple(each for held in waited if (each := held.returned()) is not None)
+            known = [held for held in waited if held.is_settled or self._may_answer_s(held) > 0.0]
+            returned = tuple(each for held in known if (each := held.returned()) is not None)
         if not returned:
             return None
         return MemoryReturned(time_s=time.time(), seconds=round(seconds, 3), devices=returned)
 
-    def _patience(self, waited: list[HeldMemory], passed_s: float) -> float:
+    def _patience(self, waited: list[HeldMemory], until_s: float) -> float:
         """How much longer to wait, in seconds."""
         missing = [held for held in waited if not held.is_settled]
         if not missing:
             return 0.0
-        answers = any(held.has_answered for held in missing)
-        return (LIMIT_S if answers else SILENCE_S) - passed_s
+        left_s = until_s - time.monotonic()
+        return min(left_s, max(self._may_answer_s(held) for held in missing))
+
+    def _may_answer_s(self, held: HeldMemory) -> float:
+        """How much longer the GPU may be silent; below 0 where what it said is old."""
+        said_s = held.answered_s or self._ended_s or 0.0
+        return said_s + SILENCE_S - time.time()
 
     def _account(
         self, held: HeldMemory, reading: DeviceReading, time_s: float, begun_s: float
@@ -99,7 +105,7 @@ class MemoryWatch:
         if self._ended_s is None:
             held.take(reading, ours)
         elif read_s >= self._ended_s:
-            held.take_after(reading, ours)
+            held.take_after(reading, ours, read_s)
 
     def _is_of_the_run(self, process: DeviceProcess) -> bool:
         identity = (process.pid, process.started_s)

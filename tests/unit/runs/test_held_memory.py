@@ -21,24 +21,31 @@ def held(*processes: DeviceProcess, used_mib: int | None = 6000) -> HeldMemory:
     return memory
 
 
+def after(
+    memory: HeldMemory, told: DeviceReading, ours: tuple[DeviceProcess, ...], read_s: float = 0.0
+) -> None:
+    """A reading of after the end, each a tenth of a second after the one before."""
+    memory.take_after(told, ours, read_s or (memory.answered_s or 100.0) + 0.1)
+
+
 def test_that_a_run_without_memory_has_nothing_to_return() -> None:
     memory = held(used_mib=1100)
     assert memory.held_mib == 0
-    memory.take_after(reading(1000), ())
+    after(memory, reading(1000), ())
     assert memory.returned() is None
 
 
 def test_that_the_runs_processes_tell_what_it_held() -> None:
     memory = held(OURS, CHILD)
     assert memory.held_mib == 4500
-    memory.take_after(reading(1500, OTHER), ())
+    after(memory, reading(1500, OTHER), ())
     assert memory.is_settled
     assert memory.returned() == ReturnedMemory(device_key="GPU-1", freed_mib=4500)
 
 
 def test_that_memory_is_not_back_while_a_process_of_the_run_is_listed() -> None:
     memory = held(OURS, CHILD)
-    memory.take_after(reading(1500, CHILD, OTHER), (CHILD,))
+    after(memory, reading(1500, CHILD, OTHER), (CHILD,))
     assert not memory.is_settled
     told = memory.returned()
     assert told is not None
@@ -48,7 +55,7 @@ def test_that_memory_is_not_back_while_a_process_of_the_run_is_listed() -> None:
 
 def test_that_memory_is_not_back_while_the_gpu_says_that_it_is_used() -> None:
     memory = held(OURS)
-    memory.take_after(reading(6000, OTHER), ())
+    after(memory, reading(6000, OTHER), ())
     assert not memory.is_settled
     told = memory.returned()
     assert told is not None
@@ -57,16 +64,16 @@ def test_that_memory_is_not_back_while_the_gpu_says_that_it_is_used() -> None:
 
 def test_that_a_desktop_that_takes_a_little_meanwhile_is_no_matter() -> None:
     memory = held(OURS)
-    memory.take_after(reading(2100), ())
+    after(memory, reading(2100), ())
     assert memory.is_settled
 
 
 def test_that_without_pids_the_fall_of_the_used_memory_tells() -> None:
     memory = held()
     assert memory.held_mib == 5000
-    memory.take_after(reading(6000), ())
+    after(memory, reading(6000), ())
     assert not memory.is_settled
-    memory.take_after(reading(1010), ())
+    after(memory, reading(1010), ())
     assert memory.is_settled
     assert memory.returned() == ReturnedMemory(device_key="GPU-1", freed_mib=4990)
 
@@ -74,9 +81,9 @@ def test_that_without_pids_the_fall_of_the_used_memory_tells() -> None:
 def test_that_without_pids_memory_that_others_took_during_the_run_is_not_waited_for() -> None:
     memory = held()
     for used_mib in (6000, *[2000] * 9):
-        memory.take_after(reading(used_mib), ())
+        after(memory, reading(used_mib), ())
         assert not memory.is_settled
-    memory.take_after(reading(2000), ())
+    after(memory, reading(2000), ())
     assert memory.is_settled
     assert memory.returned() == ReturnedMemory(device_key="GPU-1", freed_mib=4000)
 
@@ -84,7 +91,7 @@ def test_that_without_pids_memory_that_others_took_during_the_run_is_not_waited_
 def test_that_without_pids_memory_that_does_not_fall_is_still_held() -> None:
     memory = held()
     for _ in range(20):
-        memory.take_after(reading(6000), ())
+        after(memory, reading(6000), ())
     assert not memory.is_settled
     told = memory.returned()
     assert told is not None
@@ -94,17 +101,17 @@ def test_that_without_pids_memory_that_does_not_fall_is_still_held() -> None:
 def test_that_a_process_whose_memory_nvml_may_not_tell_counts_by_the_rise() -> None:
     memory = held(OURS.model_copy(update={"memory_used_mib": None}))
     assert memory.held_mib == 5000
-    memory.take_after(reading(1000), ())
+    after(memory, reading(1000), ())
     assert memory.returned() == ReturnedMemory(device_key="GPU-1", freed_mib=5000)
 
 
 def test_that_a_gpu_that_tells_processes_only_is_believed() -> None:
     memory = held(OURS, used_mib=None)
-    memory.take_after(reading(None, OURS), (OURS,))
+    after(memory, reading(None, OURS), (OURS,))
     told = memory.returned()
     assert told is not None
     assert (told.freed_mib, told.still_held_mib) == (0, 4000)
-    memory.take_after(reading(None), ())
+    after(memory, reading(None), ())
     assert memory.returned() == ReturnedMemory(device_key="GPU-1", freed_mib=4000)
 
 
@@ -113,13 +120,13 @@ def test_that_the_last_readings_before_the_end_may_be_from_after_it() -> None:
         memory = held(*processes)
         memory.take(reading(1000), ())
         assert memory.held_mib >= 4000
-        memory.take_after(reading(1000), ())
+        after(memory, reading(1000), ())
         assert memory.is_settled
 
 
 def test_that_a_lost_gpu_is_not_waited_for_and_nothing_is_told_of_it() -> None:
     memory = held(OURS)
-    memory.take_after(DeviceReading(key="GPU-1", state=DeviceState.LOST), ())
+    after(memory, DeviceReading(key="GPU-1", state=DeviceState.LOST), ())
     assert memory.is_settled
     assert memory.returned() is None
 
@@ -135,6 +142,14 @@ def test_that_what_an_earlier_attempt_held_is_forgotten() -> None:
 def test_that_a_gpu_that_was_not_reached_has_not_answered() -> None:
     for processes in ((OURS,), ()):
         memory = held(*processes)
-        memory.take_after(reading(None), ())
-        assert not memory.has_answered
+        after(memory, reading(None), ())
+        assert memory.answered_s is None
         assert not memory.is_settled
+
+
+def test_that_a_reading_that_is_repeated_counts_once() -> None:
+    memory = held()
+    for _ in range(20):
+        after(memory, reading(2000), (), read_s=100.01)
+    assert memory.answered_s == 100.01
+    assert not memory.is_settled

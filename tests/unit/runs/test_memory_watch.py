@@ -194,13 +194,15 @@ def test_that_a_driver_that_goes_away_delays_nothing_and_nothing_is_told(gpu_run
     assert gpu_run.ended_in_s < 1.5
 
 
-def test_that_a_driver_that_is_slow_delays_the_end_within_reason(
+def test_that_a_driver_that_is_slow_delays_the_end_within_reason_and_nothing_is_guessed(
     runs_dir: Path, nvml_standin: Standin
 ) -> None:
     gpu_run = GpuRunOfAChild(runs_dir, nvml_standin)
     events = gpu_run.run(holding, lambda _pid: BACK.with_gpu(0, slow_ms=500))
     assert isinstance(events[-1], RunEnded)
-    assert gpu_run.ended_in_s < memory_watch.LIMIT_S + 1.0
+    # A reading of many calls is not done in time; what was said before it is old.
+    assert not any(isinstance(event, MemoryReturned) for event in events)
+    assert gpu_run.ended_in_s < memory_watch.SILENCE_S + 1.0
 
 
 def test_that_a_run_on_the_cpu_waits_for_nothing() -> None:
