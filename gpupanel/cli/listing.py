@@ -1,6 +1,7 @@
 """The verb that lists the devices of this machine."""
 
-from typing import Any
+import time
+from typing import Any, Final
 
 from rich.markup import escape
 
@@ -11,11 +12,16 @@ from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
 
+_BUSY_S: Final = 0.2
+"""How long to look at the processor to say how busy it is: the kernel counts in ticks of 10 ms."""
+
 
 def devices(*, json: JsonOption = False) -> None:
     """List the devices of this machine with their live readings."""
     with DeviceSampler(wait_s=PATIENT_S) as sampler:
-        inventory, sample = sampler.inventory(), sampler.sample()
+        inventory = sampler.inventory()
+        time.sleep(_BUSY_S)
+        sample = sampler.sample()
     if json:
         documents = [_document(device, inventory, sample) for device in inventory.devices]
         tell_json({"driver": inventory.driver, "devices": documents})

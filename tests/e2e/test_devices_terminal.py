@@ -60,6 +60,7 @@ def test_that_the_document_has_every_fact_and_reading_of_eight_mixed_gpus(
     devices = _documents(nvml_standin)
 
     assert all(set(_KEYS) <= set(device) for device in devices.values())
+    assert 0.0 <= devices["cpu"]["gpu_utilization_percent"] <= 100.0
     # The lost one was never seen, and NVML gives no handle for it.
     assert len(devices) == 7 + len(INSTANCES) + 1
     hopper = devices[HOPPER.uuid]
