@@ -28,9 +28,19 @@ from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.session import Session
 from gpupanel.ui.widgets.command_line import CommandLine
 from gpupanel.ui.widgets.fold_button import FoldButton
+from gpupanel.ui.widgets.prose_label import ProseLabel
+from gpupanel.ui.widgets.severity_icon import SeverityIcon
 from gpupanel.ui.workers.doctor_worker import DoctorVisits
 from tests.fakes.devices import TWO_UNEQUAL
-from tests.fakes.examined import BLIND, CUDNN, NO_GPU, WELL, with_surroundings, with_tensorflow
+from tests.fakes.examined import (
+    BLIND,
+    CUDNN,
+    DRIVER_LIBRARY,
+    NO_GPU,
+    WELL,
+    with_surroundings,
+    with_tensorflow,
+)
 from tests.fakes.person import Person
 
 
@@ -114,6 +124,19 @@ def test_that_several_commands_are_offered_as_one_too(dialog):
     commands = [line.command() for line in dialog.findChildren(CommandLine)]
     assert _verdict(dialog) == "2 things are wrong"
     assert commands[0] == " && ".join(commands[1:])
+
+
+def test_that_words_fill_their_row_whether_there_is_a_command_or_not(dialog):
+    lost = DRIVER_LIBRARY.model_copy(update={"path": None, "error": "libcuda.so.1: not found"})
+    blind = with_tensorflow(WELL, gpus=(), cuda=None, libraries=(lost,))
+    dialog.setReport(_report(with_surroundings(blind, container="Docker")))
+    QApplication.processEvents()
+
+    (row,) = dialog.findChildren(FindingRow)
+    (icon,) = row.findChildren(SeverityIcon)
+    assert row.findChildren(CommandLine) == []
+    assert all(label.width() > 0.9 * row.width() for label in row.findChildren(ProseLabel))
+    assert icon.x() < 24
 
 
 def test_that_the_detail_is_folded_until_it_is_wanted(dialog):

@@ -156,14 +156,14 @@ def _keep_place(widget: QWidget) -> None:
 
 
 def _verdict(report: DoctorReport) -> tuple[str, str]:
-    ills = sum(problem.severity is not Severity.HINT for problem in report.problems)
+    ills = [problem for problem in report.problems if problem.severity is not Severity.HINT]
     if not ills:
         where = "Every GPU can train." if report.gpus else "Training runs on the processor."
         return "All is well", where
-    title = "1 thing is wrong" if ills == 1 else f"{ills} things are wrong"
-    if not report.command:
-        return title, "Each is told below with what to do."
-    return title, "Paste the command into a terminal, then run this again."
+    title = "1 thing is wrong" if len(ills) == 1 else f"{len(ills)} things are wrong"
+    if all(problem.command for problem in ills):
+        return title, "Paste the command into a terminal, then run this again."
+    return title, "Each is told below with what to do; then run this again."
 
 
 def _page(report: DoctorReport) -> QWidget:

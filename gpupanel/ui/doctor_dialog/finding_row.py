@@ -1,13 +1,14 @@
 """One thing that the doctor found: what, what to do, the command, the detail behind it."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from gpupanel.domain.problem import Problem
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.command_line import CommandLine
 from gpupanel.ui.widgets.fold_button import FoldButton
 from gpupanel.ui.widgets.problem_row import WORDS
+from gpupanel.ui.widgets.prose_label import ProseLabel
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
 
 _DETAIL_HEIGHT = 16 * GRID
@@ -21,9 +22,9 @@ class FindingRow(QFrame):
         self.setProperty("problem", "true")
         words = QVBoxLayout()
         words.setSpacing(GRID)
-        words.addWidget(_wrapped(f"{WORDS[problem.severity]}: {problem.message}"))
+        words.addWidget(_prose(f"{WORDS[problem.severity]}: {problem.message}"))
         if problem.hint:
-            words.addWidget(_wrapped(problem.hint, tone="muted"))
+            words.addWidget(_prose(problem.hint, tone="muted"))
         if problem.command:
             words.addWidget(CommandLine(problem.command))
         if problem.detail:
@@ -45,15 +46,11 @@ class FindingRow(QFrame):
         fold = FoldButton("Detail")
         fold.toggled.connect(text.setVisible)
         fold.setToolTip("What stands behind it, such as TensorFlow's own words.")
-        words.addWidget(fold)
+        words.addWidget(fold, 0, Qt.AlignmentFlag.AlignLeft)
         words.addWidget(text)
 
 
-def _wrapped(text: str, tone: str = "") -> QLabel:
-    label = QLabel(text)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    label.setWordWrap(True)
-    if tone:
-        label.setProperty("tone", tone)
+def _prose(text: str, tone: str = "") -> ProseLabel:
+    label = ProseLabel(tone)
+    label.setProse(text)
     return label

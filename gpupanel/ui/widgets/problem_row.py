@@ -1,14 +1,10 @@
 """One problem: how bad, what happened and why, what to do, and the buttons that do it."""
 
-import re
-
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
-    QLabel,
-    QSizePolicy,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -17,11 +13,11 @@ from typing_extensions import override
 
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.ui.widgets.fix_buttons import FixButtons
+from gpupanel.ui.widgets.prose_label import ProseLabel
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
 
 WORDS = {Severity.ERROR: "Error", Severity.WARNING: "Warning", Severity.HINT: "Hint"}
 """Each severity as people read it."""
-_LONGEST_WORD = 24
 
 
 class ProblemRow(QFrame):
@@ -37,8 +33,8 @@ class ProblemRow(QFrame):
         self.setProperty("problem", "true")
         self._problem = problem
         self._icon = SeverityIcon(problem.severity, self)
-        self._message = _wrapped()
-        self._hint = _wrapped(tone="muted")
+        self._message = ProseLabel()
+        self._hint = ProseLabel(tone="muted")
         self._fixes = FixButtons(self)
         self._copy = QToolButton(self)
         self._copy.setText("Copy")
@@ -59,8 +55,8 @@ class ProblemRow(QFrame):
         self._problem = problem
         word = WORDS[problem.severity]
         self._icon.setSeverity(problem.severity)
-        self._message.setText(_breakable(f"{word}: {problem.message}"))
-        self._hint.setText(_breakable(problem.hint))
+        self._message.setProse(f"{word}: {problem.message}")
+        self._hint.setProse(problem.hint)
         self._hint.setVisible(bool(problem.hint))
         self._fixes.setProblem(problem)
         self.setAccessibleName(f"{word}: {problem.message}")
@@ -119,20 +115,3 @@ def problem_text(problem: Problem) -> str:
     lines = [f"{WORDS[problem.severity]}: {problem.message}", problem.hint]
     about = f"({problem.code}{f', {problem.field}' if problem.field else ''})"
     return "\n".join(line for line in (*lines, problem.command, about, problem.detail) if line)
-
-
-def _breakable(text: str) -> str:
-    """The text with places for a line to end in words that are too long for one, such as names."""
-    return re.sub(rf"(\S{{{_LONGEST_WORD}}})(?=\S)", "\\1\N{ZERO WIDTH SPACE}", text)
-
-
-def _wrapped(tone: str = "") -> QLabel:
-    label = QLabel()
-    label.setWordWrap(True)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-    policy.setHeightForWidth(True)
-    label.setSizePolicy(policy)
-    if tone:
-        label.setProperty("tone", tone)
-    return label
