@@ -149,13 +149,14 @@ def _follow(layout: RunLayout, epochs: int, *, json: bool, ctrl_c_stops: bool = 
 
 
 def _run_document(layout: RunLayout, status: RunStatus) -> dict[str, Any]:
-    problem = status.ending_problem
+    problem, returned = status.ending_problem, status.memory_returned
     return {
         "run": str(layout.root),
         "outcome": status.outcome.value if status.outcome is not None else None,
         "metrics": status.metrics.model_dump(mode="json"),
         "examples_per_second": status.examples_per_second,
         "problem": problem.model_dump(mode="json") if problem is not None else None,
+        "memory_returned": returned.model_dump(mode="json") if returned is not None else None,
         **findings_document(layout, status),
     }
 

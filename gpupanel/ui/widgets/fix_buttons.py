@@ -54,6 +54,8 @@ class _FixButton(QPushButton):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._fix: Fix | None = None
+        # A button's own policy would not let it be narrower than its label.
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.clicked.connect(self._request)
 
     def setFix(self, fix: Fix, *, is_first: bool) -> None:
