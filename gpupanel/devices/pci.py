@@ -28,12 +28,3 @@ def _attribute(path: Path) -> str:
         return path.read_text(encoding="ascii").strip()
     except OSError:
         return ""
-
-
-def normalized_bus_id(bus_id: str) -> str:
-    """One way to write a PCI bus id, of the many that NVML, CUDA and the kernel have.
-
-    NVML writes a domain of eight digits and capitals, the kernel four digits and small letters.
-    """
-    domain, _, rest = bus_id.strip().lower().partition(":")
-    return f"{domain.lstrip('0').rjust(4, '0')}:{rest}"

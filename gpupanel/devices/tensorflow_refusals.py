@@ -8,7 +8,6 @@ import re
 from enum import StrEnum
 from typing import Final
 
-from gpupanel.devices.pci import normalized_bus_id
 from gpupanel.domain.value import Value
 
 _REFUSAL: Final = re.compile(r"Ignoring visible gpu device (?:\((?P<device>.*?)\) )?(?P<why>.*)")
@@ -31,13 +30,13 @@ class Refusal(Value):
     """A GPU that TensorFlow passes over.
 
     Attributes:
-        pci_bus_id: As :func:`normalized_bus_id` gives it; empty where TensorFlow does not say.
+        pci_bus_id: As TensorFlow writes it; ``None`` where it does not say.
         words: TensorFlow's.
         multiprocessors: What the GPU has, where that is the reason.
         least_multiprocessors: What TensorFlow asks for, where that is the reason.
     """
 
-    pci_bus_id: str
+    pci_bus_id: str | None
     kind: RefusalKind
     words: str
     multiprocessors: int | None = None
@@ -57,7 +56,7 @@ def refusals(log: str) -> tuple[Refusal, ...]:
 
 def _refusal(device: str, why: str, words: str) -> Refusal:
     where = _BUS_ID.search(device)
-    bus_id = "" if where is None else normalized_bus_id(where["id"])
+    bus_id = None if where is None else where["id"]
     too_few = _TOO_FEW.search(why)
     if too_few is not None:
         return Refusal(

@@ -8,9 +8,9 @@ and large enough for it (``GetValidDeviceIds`` in its ``gpu_device.cc``).
 from enum import StrEnum
 
 from gpupanel.devices.doctor.examined import Examined
-from gpupanel.devices.pci import normalized_bus_id
 from gpupanel.devices.tensorflow_refusals import Refusal, RefusalKind
 from gpupanel.domain.device import PhysicalDevice
+from gpupanel.domain.pci import is_same_pci_device
 from gpupanel.domain.tensorflow_facts import CudaDevice
 from gpupanel.domain.value import Value
 from gpupanel.planning.build_rules import compiles_kernels, has_kernels
@@ -142,11 +142,12 @@ def _shown_by_cuda(gpu: PhysicalDevice, examined: Examined) -> CudaDevice | None
     for device in devices:
         if device.uuid is not None and _digits(device.uuid) == digits:
             return device
-    if gpu.is_mig_instance or gpu.is_partitioned or gpu.pci_bus_id is None:
+    if gpu.is_mig_instance or gpu.is_partitioned:
         return None
-    place = normalized_bus_id(gpu.pci_bus_id)
-    known = (each for each in devices if each.uuid is None and each.pci_bus_id is not None)
-    return next((each for each in known if normalized_bus_id(each.pci_bus_id or "") == place), None)
+    nameless = (device for device in devices if device.uuid is None)
+    return next(
+        (each for each in nameless if is_same_pci_device(each.pci_bus_id, gpu.pci_bus_id)), None
+    )
 
 
 def _digits(uuid: str) -> str:
@@ -179,10 +180,8 @@ def _rank(device: CudaDevice | None, order: tuple[CudaDevice, ...]) -> int:
 
 
 def _refusal(gpu: PhysicalDevice, examined: Examined) -> Refusal | None:
-    if gpu.pci_bus_id is None:
-        return None
-    place = normalized_bus_id(gpu.pci_bus_id)
-    return next((each for each in examined.refusals if each.pci_bus_id == place), None)
+    here = (r for r in examined.refusals if is_same_pci_device(r.pci_bus_id, gpu.pci_bus_id))
+    return next(here, None)
 
 
 def _kernels(gpu: PhysicalDevice, examined: Examined) -> Kernels | None:

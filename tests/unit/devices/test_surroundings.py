@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gpupanel.devices import surroundings
-from gpupanel.devices.pci import normalized_bus_id, nvidia_gpus_on_the_bus
+from gpupanel.devices.pci import nvidia_gpus_on_the_bus
 from gpupanel.devices.surroundings import look_around
 
 
@@ -112,16 +112,3 @@ def test_that_nvidias_display_controllers_are_found_on_the_bus(tmp_path: Path) -
 
     assert nvidia_gpus_on_the_bus(tmp_path) == ("0000:01:00.0", "0000:02:00.0")
     assert nvidia_gpus_on_the_bus(tmp_path / "nothing") == ()
-
-
-@pytest.mark.parametrize(
-    ("written", "normal"),
-    [
-        ("00000000:0A:00.0", "0000:0a:00.0"),
-        ("0000:0a:00.0", "0000:0a:00.0"),
-        ("00010000:01:00.0", "10000:01:00.0"),
-        ("0001:01:00.0", "0001:01:00.0"),
-    ],
-)
-def test_that_bus_ids_are_the_same_however_they_are_written(written: str, normal: str) -> None:
-    assert normalized_bus_id(written) == normal
