@@ -7,12 +7,14 @@ from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.event_details import ReplicaSpeed
 from gpupanel.domain.events import SharesChosen
+from gpupanel.domain.memory import LimitedMemory
 from gpupanel.domain.model import SavedModel
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategySettings
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.status import RunStatus
 from gpupanel.ui.panels.plan_panel import PlanPanel
+from gpupanel.ui.panels.plan_panel.memory_list import MemoryList
 from gpupanel.ui.panels.plan_panel.process_table import ProcessTable
 from gpupanel.ui.panels.plan_panel.replica_table import ReplicaTable
 from gpupanel.ui.widgets.share_bar import ShareBar
@@ -133,3 +135,16 @@ def test_that_other_tasks_are_told_as_such(panel, task, words):
     panel.setTask(task)
     panel.setPreparation(prepare(profile, TWO_GPUS))
     assert words in _summary(panel)
+
+
+def test_that_memory_of_workers_is_told_by_the_environment_of_each(panel):
+    first, second = (gpu.key for gpu in TWO_GPUS.gpus)
+    memory = {
+        first: LimitedMemory(limit_mib=8192, growth=True),
+        second: LimitedMemory(limit_mib=4096),
+    }
+    profile = _of_kind("multi_worker").model_copy(update={"memory": memory})
+    panel.setPreparation(prepare(profile, TWO_GPUS))
+    words = _words(panel.findChild(MemoryList))
+    assert any(each.startswith("grows up to 8.0 GiB") for each in words)
+    assert any(each.startswith("takes 4.0 GiB") for each in words)

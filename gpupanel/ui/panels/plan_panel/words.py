@@ -46,10 +46,10 @@ def memory(device: PlannedDevice, plan: LaunchPlan, total_mib: int | None) -> st
     total = f" of its {formatting.mib(total_mib)}" if total_mib else ""
     if device.kind is DeviceKind.CPU:
         return _host_memory(len(limits))
-    grows = device.memory_growth or plan.environment.get(_FORCED_GROWTH) == "true"
+    grows = device.memory_growth or _is_forced_to_grow(device, plan)
     if not limits:
-        size = formatting.mib(total_mib) if total_mib else "all"
-        return f"grows as needed, up to {size}" if grows else f"nearly all{total}, at start"
+        most = f", up to {formatting.mib(total_mib)}" if total_mib else ""
+        return f"grows as needed{most}" if grows else f"nearly all{total}, at start"
     sizes = " + ".join(formatting.mib(limit) for limit in limits)
     if len(limits) > 1:
         return f"split into {len(limits)} logical devices: {sizes}{total}"
@@ -60,6 +60,16 @@ def _host_memory(logical_count: int) -> str:
     if logical_count > 1:
         return f"host memory, shared by {logical_count} logical devices; no limit"
     return "host memory; no limit"
+
+
+def _is_forced_to_grow(device: PlannedDevice, plan: LaunchPlan) -> bool:
+    """Whether the environment of the process that sees it lets every GPU grow."""
+    forced = (
+        process.environment.get(_FORCED_GROWTH, plan.environment.get(_FORCED_GROWTH))
+        for process in plan.gang
+        if device in process.devices
+    )
+    return "true" in forced
 
 
 def _division(plan: LaunchPlan, labels: Sequence[str], task: Task) -> str:
