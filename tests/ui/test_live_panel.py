@@ -9,8 +9,8 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QTabWidget, QWidget
 
-from gpupanel.domain.events import EpochDone, RunStarted, StepsDone
-from gpupanel.domain.outcome import Metrics
+from gpupanel.domain.events import EpochDone, RunEnded, RunStarted, StepsDone
+from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.ui import theme
 from gpupanel.ui.panels.live_panel import LivePanel
 from gpupanel.ui.plots.legend import Legend, LegendEntry
@@ -98,6 +98,17 @@ def test_that_a_run_that_starts_says_so_until_there_is_something_to_draw(panel):
     assert panel.plot_wall.isVisible()
     panel.clear()
     assert "Press Start" in panel.findChild(EmptyState).text()
+
+
+def test_that_a_run_that_ended_before_there_was_anything_says_so(panel):
+    panel.addEvents(
+        [
+            RunStarted(time_s=START, supervisor_pid=1),
+            RunEnded(time_s=START + 1, outcome=Outcome.FAILED),
+        ]
+    )
+    texts = [label.text() for label in panel.findChildren(QLabel) if label.isVisible()]
+    assert "There is nothing to draw" in texts
 
 
 def test_that_events_and_samples_are_drawn(panel, qtbot):

@@ -6,7 +6,7 @@ from PySide6.QtCore import QTimer, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
 from gpupanel.domain.device import DeviceInventory
-from gpupanel.domain.events import Event
+from gpupanel.domain.events import Event, RunEnded
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.ui.plots.plot_wall import PlotWall
 from gpupanel.ui.plots.run_curves import RunCurves
@@ -25,6 +25,10 @@ _STARTING = (
     "The run is starting",
     "Curves appear here with the first readings of the devices and the first step.",
 )
+_ENDED = (
+    "There is nothing to draw",
+    "The run ended before its first step and its first readings.",
+)
 
 
 class LivePanel(QWidget):
@@ -34,6 +38,7 @@ class LivePanel(QWidget):
         super().__init__(parent)
         self._curves = RunCurves()
         self._inventory: DeviceInventory | None = None
+        self._has_ended = False
         self._empty = EmptyState(*_NOTHING)
         self._wall = PlotWall(self._curves)
         self._hint = QLabel("Drag or turn the wheel in a plot to look closer.")
@@ -62,6 +67,7 @@ class LivePanel(QWidget):
     def clear(self) -> None:
         """Forget the run that is shown."""
         self._show_run(RunCurves())
+        self._has_ended = False
         self._empty.setTexts(*_NOTHING)
         self._stack.setCurrentIndex(0)
 
@@ -76,6 +82,8 @@ class LivePanel(QWidget):
     def addEvents(self, events: Sequence[Event]) -> None:
         """Take in what the run reported since the last call."""
         self._curves.add_events(events)
+        for event in events:
+            self._has_ended = isinstance(event, RunEnded)
         self._show_what_there_is()
 
     def addSamples(self, samples: Sequence[TelemetrySample]) -> None:
@@ -108,7 +116,7 @@ class LivePanel(QWidget):
         if self._curves.has_points:
             self._stack.setCurrentIndex(1)
         elif self._curves.has_begun:
-            self._empty.setTexts(*_STARTING)
+            self._empty.setTexts(*(_ENDED if self._has_ended else _STARTING))
 
     @Slot()
     def _prepare_one(self) -> None:
