@@ -96,6 +96,11 @@ class GpuRoster:
         return self._gpus.links()
 
     @property
+    def is_look_due(self) -> bool:
+        """Whether :data:`LOOK_INTERVAL_S` has passed since the last look."""
+        return self._looked_at is None or self._clock() - self._looked_at >= LOOK_INTERVAL_S
+
+    @property
     def is_introducing(self) -> bool:
         """Whether GPUs that answer slowly are still being asked who they are."""
         return self._introductions > 0
@@ -106,7 +111,7 @@ class GpuRoster:
         A driver that was absent is tried again; one whose list of GPUs changed, or of whose GPUs
         none answers any more, is initialised anew, since NVML lists GPUs when it initialises.
         """
-        if self._looked_at is not None and self._clock() - self._looked_at < LOOK_INTERVAL_S:
+        if not self.is_look_due:
             return
         try:
             self._look()

@@ -138,6 +138,8 @@ class DeviceSampler:
         )
 
     def _look(self) -> None:
+        if not self._roster.is_look_due:
+            return
         self._lanes.walk([Step(_LOOK, self._look_at_the_driver)])
         if self._is_first_look:
             self._is_first_look = False

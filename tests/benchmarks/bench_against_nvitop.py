@@ -43,7 +43,7 @@ def ours():
     sampler.inventory()
     sampler.sample()
 
-programs = {"gpupanel, processes named": ours}
+programs = {"gpupanel, DeviceSampler": ours}
 if sys.argv[2]:
     from nvitop import Device
     devices = Device.all()
@@ -146,6 +146,7 @@ def main() -> int:
         print(f"then NVITOP=FOLDER python {Path(__file__).relative_to(ROOT)}")
     percent = next(iter(figures.values()))["core_percent"]
     verdict = "met" if percent < TARGET_PERCENT else "MISSED"
+    print("gpupanel's also names processes, reads the host, and looks for GPUs that come or go;")
     print(f"% core: measured over {arguments.seconds:.0f} s at two samples a second;")
     print(f"target of gpupanel below {TARGET_PERCENT:.0f} %: {verdict}")
     return 0 if percent < TARGET_PERCENT else 1
