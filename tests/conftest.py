@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from gpupanel.devices.tensorflow_build import CACHE_DIR_VARIABLE, remember_build
+from gpupanel.devices.probes.tensorflow_build import CACHE_DIR_VARIABLE, remember_build
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
 
 # GPUs for tests on machines that have none: nvml_environment, nvml_in_process and others.

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from gpupanel.cli.telling import progress
+from gpupanel.devices.probes.tensorflow_build import tensorflow_build
 from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
-from gpupanel.devices.tensorflow_build import tensorflow_build
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import ProblemError

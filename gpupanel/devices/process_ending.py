@@ -10,7 +10,7 @@ from typing import Final
 
 import psutil
 
-from gpupanel.devices.gpu_processes import GpuProcess, ProcessNames
+from gpupanel.devices.gpus.processes import GpuProcess, ProcessNames
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.process_environment import SUPERVISOR_PID_VARIABLE
 from gpupanel.domain.telemetry import DeviceProcess

@@ -7,11 +7,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from gpupanel.devices.gpu_processes import ProcessNames
-from gpupanel.devices.gpu_reader import GpuReader
-from gpupanel.devices.gpu_roster import GpuRoster
+from gpupanel.devices.gpus.known_gpus import KnownGpu
+from gpupanel.devices.gpus.processes import ProcessNames
+from gpupanel.devices.gpus.reader import GpuReader
+from gpupanel.devices.gpus.roster import GpuRoster
 from gpupanel.devices.host import Host, disk_reading
-from gpupanel.devices.known_gpus import KnownGpu
 from gpupanel.devices.lanes import Lanes, Step
 from gpupanel.devices.nvml import GpuLostError
 from gpupanel.domain.device import DeviceInventory

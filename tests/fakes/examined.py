@@ -5,8 +5,8 @@ from dataclasses import replace
 from gpupanel.devices.doctor.examined import Examined
 from gpupanel.devices.doctor.findings import findings
 from gpupanel.devices.doctor.sight import sights
-from gpupanel.devices.driver_probe import DriverFacts
-from gpupanel.devices.surroundings import DeviceNode, Surroundings
+from gpupanel.devices.doctor.surroundings import DeviceNode, Surroundings
+from gpupanel.devices.probes.driver_probe import DriverFacts
 from gpupanel.domain.device import DeviceKind, PhysicalDevice
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.tensorflow_facts import (

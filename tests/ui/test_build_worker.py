@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from gpupanel.devices.tensorflow_probe import ask_tensorflow
+from gpupanel.devices.probes.tensorflow_probe import ask_tensorflow
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
 from gpupanel.ui.workers import build_worker
 from gpupanel.ui.workers.build_worker import BuildLoader

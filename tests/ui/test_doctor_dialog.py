@@ -16,9 +16,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpupanel.devices.child_process import ChildEnd, ask_child
 from gpupanel.devices.doctor import examine
-from gpupanel.devices.tensorflow_probe import ProbeAnswer
+from gpupanel.devices.probes.child_process import ChildEnd, ask_child
+from gpupanel.devices.probes.tensorflow_probe import ProbeAnswer
 from gpupanel.ui import machine_care
 from gpupanel.ui.doctor_dialog import DoctorDialog
 from gpupanel.ui.doctor_dialog.fact_group_view import FactGroupView

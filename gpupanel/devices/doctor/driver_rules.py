@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gpupanel.devices.doctor.examined import Examined
-from gpupanel.devices.surroundings import CONTROL_NODE, MEMORY_NODE, WSL_NODE, Surroundings
+from gpupanel.devices.doctor.surroundings import CONTROL_NODE, MEMORY_NODE, WSL_NODE, Surroundings
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.tensorflow_facts import TensorFlowFacts
 

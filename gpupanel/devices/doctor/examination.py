@@ -13,10 +13,10 @@ from gpupanel.devices.doctor.examined import Examined
 from gpupanel.devices.doctor.findings import findings, mending_command
 from gpupanel.devices.doctor.report import DoctorReport, PackageVersion
 from gpupanel.devices.doctor.sight import sights
-from gpupanel.devices.driver_probe import DriverFacts, ask_driver
-from gpupanel.devices.surroundings import Surroundings, look_around
-from gpupanel.devices.tensorflow_build import remember_build, tensorflow_package
-from gpupanel.devices.tensorflow_probe import ProbeAnswer, ask_tensorflow
+from gpupanel.devices.doctor.surroundings import Surroundings, look_around
+from gpupanel.devices.probes.driver_probe import DriverFacts, ask_driver
+from gpupanel.devices.probes.tensorflow_build import remember_build, tensorflow_package
+from gpupanel.devices.probes.tensorflow_probe import ProbeAnswer, ask_tensorflow
 
 _PACKAGES: Final = (
     "gpupanel",

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from gpupanel.devices.driver_probe import DriverFacts
-from gpupanel.devices.surroundings import Surroundings
-from gpupanel.devices.tensorflow_refusals import Refusal
+from gpupanel.devices.doctor.surroundings import Surroundings
+from gpupanel.devices.probes.driver_probe import DriverFacts
+from gpupanel.devices.probes.tensorflow_refusals import Refusal
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.tensorflow_facts import CudaFacts, TensorFlowBuild, TensorFlowFacts

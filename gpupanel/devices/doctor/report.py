@@ -1,7 +1,7 @@
 """What the doctor found, as people and scripts read it."""
 
 from gpupanel.devices.doctor.sight import GpuSight, Kernels, Unseen
-from gpupanel.devices.surroundings import Surroundings
+from gpupanel.devices.doctor.surroundings import Surroundings
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.tensorflow_facts import SharedLibrary, TensorFlowFacts

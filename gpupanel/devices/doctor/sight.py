@@ -8,7 +8,7 @@ and large enough for it (``GetValidDeviceIds`` in its ``gpu_device.cc``).
 from enum import StrEnum
 
 from gpupanel.devices.doctor.examined import Examined
-from gpupanel.devices.tensorflow_refusals import Refusal, RefusalKind
+from gpupanel.devices.probes.tensorflow_refusals import Refusal, RefusalKind
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.pci import is_same_pci_device
 from gpupanel.domain.tensorflow_facts import CudaDevice

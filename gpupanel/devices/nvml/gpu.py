@@ -6,7 +6,7 @@ from typing import Final, TypeVar
 
 import pynvml
 
-from gpupanel.devices.gpu_processes import GpuProcess
+from gpupanel.devices.gpus.processes import GpuProcess
 from gpupanel.devices.nvml import partners, questions
 from gpupanel.devices.nvml.failures import is_final, raise_if_not_of_one_reading
 from gpupanel.devices.nvml.gate import CallGate

@@ -9,7 +9,7 @@ from typing import Final
 
 import pynvml
 
-from gpupanel.devices.gpu_processes import GpuProcess
+from gpupanel.devices.gpus.processes import GpuProcess
 from gpupanel.devices.nvml.values import (
     MOST_BYTES,
     GarbageError,

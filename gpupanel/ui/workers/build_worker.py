@@ -5,7 +5,7 @@ from threading import Event
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from gpupanel.devices.tensorflow_build import tensorflow_build
+from gpupanel.devices.probes.tensorflow_build import tensorflow_build
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
 from gpupanel.ui.workers.worker_thread import Worker, WorkerThread

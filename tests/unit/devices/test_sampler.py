@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from gpupanel.devices.gpu_roster import LOOK_INTERVAL_S, GpuRoster
+from gpupanel.devices.gpus.roster import LOOK_INTERVAL_S, GpuRoster
 from gpupanel.devices.sampler import DeviceSampler
 from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, DeviceState

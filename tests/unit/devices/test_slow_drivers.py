@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gpupanel.devices.gpu_roster import GpuRoster
+from gpupanel.devices.gpus.roster import GpuRoster
 from gpupanel.devices.lanes import Lanes
 from gpupanel.devices.nvml import library as library_module
 from gpupanel.devices.sampler import PATIENT_S, DeviceSampler

@@ -2,9 +2,9 @@
 
 import pytest
 
-from gpupanel.devices.driver_problem import driver_problem
+from gpupanel.devices.doctor.surroundings import DeviceNode
+from gpupanel.devices.gpus.driver_problem import driver_problem
 from gpupanel.devices.nvml import DriverFailure, DriverGoneError
-from gpupanel.devices.surroundings import DeviceNode
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.tensorflow_facts import CudaFacts
 from tests.fakes.examined import (

@@ -11,10 +11,10 @@ import pytest
 
 from gpupanel.devices.doctor import DoctorReport, examination, examine
 from gpupanel.devices.doctor.findings import mending_command
-from gpupanel.devices.driver_probe import DriverFacts, ask_driver
-from gpupanel.devices.surroundings import Surroundings
-from gpupanel.devices.tensorflow_build import CACHE_DIR_VARIABLE, tensorflow_build
-from gpupanel.devices.tensorflow_probe import ProbeAnswer
+from gpupanel.devices.doctor.surroundings import Surroundings
+from gpupanel.devices.probes.driver_probe import DriverFacts, ask_driver
+from gpupanel.devices.probes.tensorflow_build import CACHE_DIR_VARIABLE, tensorflow_build
+from gpupanel.devices.probes.tensorflow_probe import ProbeAnswer
 from gpupanel.domain.problem import Problem, Severity
 from tests.fakes.examined import NO_GPU, RTX_4090, TENSORFLOW, WELL
 from tests.nvml.standin import DRIVER_NOT_LOADED, Standin, StandinState

@@ -6,7 +6,7 @@ import pytest
 
 from gpupanel.devices.doctor.examined import Examined
 from gpupanel.devices.doctor.sight import Unseen, sights
-from gpupanel.devices.tensorflow_refusals import refusals
+from gpupanel.devices.probes.tensorflow_refusals import refusals
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.problem import Severity
 from gpupanel.domain.tensorflow_facts import CudaFacts

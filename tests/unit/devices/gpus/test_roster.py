@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gpupanel.devices.gpu_roster import LOOK_INTERVAL_S, GpuRoster
+from gpupanel.devices.gpus.roster import LOOK_INTERVAL_S, GpuRoster
 from gpupanel.domain.device import DeviceLink, LinkKind, PhysicalDevice
 from tests.nvml.machines import (
     BARE,

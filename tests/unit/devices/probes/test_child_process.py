@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from gpupanel.devices.child_process import ChildEnd, ask_child
+from gpupanel.devices.probes.child_process import ChildEnd, ask_child
 
 
 def _python(code: str) -> tuple[str, ...]:

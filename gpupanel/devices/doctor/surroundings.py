@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from gpupanel.devices.pci import nvidia_gpus_on_the_bus
+from gpupanel.devices.doctor.pci import nvidia_gpus_on_the_bus
 from gpupanel.domain.value import Value
 
 CONTROL_NODE: Final = "/dev/nvidiactl"

@@ -8,9 +8,9 @@ from typing import Final, assert_never
 
 from pydantic import ValidationError
 
-from gpupanel.devices.child_process import ChildAnswer, ChildEnd, ask_child
 from gpupanel.devices.install_commands import install
-from gpupanel.devices.tensorflow_refusals import Refusal, refusals
+from gpupanel.devices.probes.child_process import ChildAnswer, ChildEnd, ask_child
+from gpupanel.devices.probes.tensorflow_refusals import Refusal, refusals
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.tensorflow_facts import TensorFlowFacts
 from gpupanel.domain.value import Value

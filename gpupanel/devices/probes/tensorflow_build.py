@@ -18,7 +18,7 @@ from typing import Final
 import platformdirs
 from pydantic import ValidationError
 
-from gpupanel.devices.tensorflow_probe import ProbeAnswer, ask_tensorflow
+from gpupanel.devices.probes.tensorflow_probe import ProbeAnswer, ask_tensorflow
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
 from gpupanel.domain.value import Value
 

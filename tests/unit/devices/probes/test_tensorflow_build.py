@@ -8,13 +8,13 @@ from threading import Event
 
 import pytest
 
-from gpupanel.devices import tensorflow_build as module
-from gpupanel.devices.tensorflow_build import (
+from gpupanel.devices.probes import tensorflow_build as module
+from gpupanel.devices.probes.tensorflow_build import (
     CACHE_DIR_VARIABLE,
     remember_build,
     tensorflow_build,
 )
-from gpupanel.devices.tensorflow_probe import ProbeAnswer, ask_tensorflow
+from gpupanel.devices.probes.tensorflow_probe import ProbeAnswer, ask_tensorflow
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild, TensorFlowFacts
 

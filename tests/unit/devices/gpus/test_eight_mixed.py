@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gpupanel.devices.gpu_roster import GpuRoster
+from gpupanel.devices.gpus.roster import GpuRoster
 from gpupanel.devices.lanes import Lanes
 from gpupanel.devices.sampler import DeviceSampler
 from gpupanel.domain.device import CPU_KEY

@@ -1,7 +1,7 @@
 """Asks the NVIDIA driver about itself, in a child process with a time limit.
 
 A driver in trouble may not answer at all, and a process that waits for it cannot go on.
-``python -m gpupanel.devices.driver_probe`` is the child.
+``python -m gpupanel.devices.probes.driver_probe`` is the child.
 """
 
 import signal
@@ -12,13 +12,13 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from gpupanel.devices.child_process import ChildAnswer, ChildEnd, ask_child
-from gpupanel.devices.gpu_roster import GpuRoster
+from gpupanel.devices.gpus.roster import GpuRoster
+from gpupanel.devices.probes.child_process import ChildAnswer, ChildEnd, ask_child
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.value import Value
 
-PROBE_COMMAND: Final = (sys.executable, "-P", "-m", "gpupanel.devices.driver_probe")
+PROBE_COMMAND: Final = (sys.executable, "-P", "-m", "gpupanel.devices.probes.driver_probe")
 TIME_LIMIT_S: Final = 30.0
 """A driver that is woken for the first time takes seconds for each GPU."""
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpupanel.devices.gpu_processes import GpuProcess, ProcessNames, merged
+from gpupanel.devices.gpus.processes import GpuProcess, ProcessNames, merged
 from gpupanel.domain.telemetry import DeviceProcess
 
 ENTRIES = st.lists(

@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from gpupanel.devices.driver_problem import driver_problem
-from gpupanel.devices.gpu_introduction import introduce, see_instances
-from gpupanel.devices.gpu_links import gpu_links
-from gpupanel.devices.known_gpus import KnownGpu, KnownGpus
+from gpupanel.devices.gpus.driver_problem import driver_problem
+from gpupanel.devices.gpus.introduction import introduce, see_instances
+from gpupanel.devices.gpus.known_gpus import KnownGpu, KnownGpus
+from gpupanel.devices.gpus.links import gpu_links
 from gpupanel.devices.lanes import Step
 from gpupanel.devices.nvml import DriverGoneError, GpuLostError, NvmlGpu, NvmlLibrary
 from gpupanel.domain.device import DeviceLink, PhysicalDevice

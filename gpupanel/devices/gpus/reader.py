@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from gpupanel.devices.gpu_processes import ProcessNames, merged
+from gpupanel.devices.gpus.processes import ProcessNames, merged
 from gpupanel.devices.nvml import DriverGoneError, GpuLostError, NvmlGpu
 from gpupanel.domain.telemetry import DeviceReading
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from gpupanel.devices.gpu_processes import GpuProcess
+from gpupanel.devices.gpus.processes import GpuProcess
 from gpupanel.devices.nvml import (
     NvLinks,
     NvmlGpu,

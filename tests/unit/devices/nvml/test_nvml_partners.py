@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpupanel.devices.gpu_processes import GpuProcess
+from gpupanel.devices.gpus.processes import GpuProcess
 from gpupanel.devices.nvml import (
     GpuMemory,
     NvLinks,

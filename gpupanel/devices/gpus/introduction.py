@@ -2,8 +2,8 @@
 
 import logging
 
-from gpupanel.devices.gpu_facts import gpu_facts, instance_facts
-from gpupanel.devices.known_gpus import KnownGpu, KnownGpus
+from gpupanel.devices.gpus.facts import gpu_facts, instance_facts
+from gpupanel.devices.gpus.known_gpus import KnownGpu, KnownGpus
 from gpupanel.devices.nvml import NvmlGpu
 
 _LOG = logging.getLogger(__name__)

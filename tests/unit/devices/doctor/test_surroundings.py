@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from gpupanel.devices import surroundings
-from gpupanel.devices.pci import nvidia_gpus_on_the_bus
-from gpupanel.devices.surroundings import look_around
+from gpupanel.devices.doctor import surroundings
+from gpupanel.devices.doctor.pci import nvidia_gpus_on_the_bus
+from gpupanel.devices.doctor.surroundings import look_around
 
 
 def _write(file: Path, text: str = "") -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gpupanel.devices.gpu_processes import ProcessNames
-from gpupanel.devices.gpu_reader import SLOW_FACTS_INTERVAL_S, GpuReader
+from gpupanel.devices.gpus.processes import ProcessNames
+from gpupanel.devices.gpus.reader import SLOW_FACTS_INTERVAL_S, GpuReader
 from gpupanel.devices.nvml import DriverGoneError, NvmlLibrary
 from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, ThrottleReason

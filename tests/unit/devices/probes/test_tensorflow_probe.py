@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from gpupanel.devices.tensorflow_probe import PROBE_COMMAND, ask_tensorflow
+from gpupanel.devices.probes.tensorflow_probe import PROBE_COMMAND, ask_tensorflow
 from gpupanel.domain.tensorflow_facts import TensorFlowFacts
 
 

@@ -1,0 +1,1 @@
+"""The GPUs of this machine: who is there, what each tells, who uses it."""
