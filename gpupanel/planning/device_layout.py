@@ -5,8 +5,8 @@ from gpupanel.domain.memory import Allocator, LimitedMemory, SplitMemory
 from gpupanel.domain.plan import PlannedDevice
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import GANG_KINDS, AllReduce, StrategyKind
-from gpupanel.planning.all_reduce_rules import hierarchical_copy_is_right
-from gpupanel.planning.growth_rules import grows
+from gpupanel.planning.rules.all_reduce_rules import hierarchical_copy_is_right
+from gpupanel.planning.rules.growth_rules import grows
 
 
 def planned_devices(

@@ -5,7 +5,7 @@ from functools import partial
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.memory import LimitedMemory, SplitMemory
 from gpupanel.domain.profile import Profile
-from gpupanel.planning.memory_size_rules import wanted_mib
+from gpupanel.planning.rules.memory_size_rules import wanted_mib
 
 
 def nearest_gpus(

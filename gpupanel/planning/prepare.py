@@ -7,31 +7,31 @@ from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
-from gpupanel.planning.all_reduce_rules import hierarchical_copy_problems
 from gpupanel.planning.batches import planned_batch_size
-from gpupanel.planning.build_rules import build_problems
 from gpupanel.planning.chosen_devices import (
     absent_devices,
     chosen_devices,
     lost_devices,
     mixed_kinds,
 )
-from gpupanel.planning.data_rules import data_problems
 from gpupanel.planning.device_layout import all_reduce, logical_devices, planned_devices
-from gpupanel.planning.growth_rules import growth_problems
 from gpupanel.planning.layout import Layout, lay_out
-from gpupanel.planning.memory_rules import memory_problems
-from gpupanel.planning.mig_rules import instance_problems, nccl_problems, partitioned_gpus
 from gpupanel.planning.others import held_by_others
-from gpupanel.planning.placement_rules import placement_problems
 from gpupanel.planning.preparation import Preparation
-from gpupanel.planning.session_rules import (
+from gpupanel.planning.rules.all_reduce_rules import hierarchical_copy_problems
+from gpupanel.planning.rules.build_rules import build_problems
+from gpupanel.planning.rules.data_rules import data_problems
+from gpupanel.planning.rules.growth_rules import growth_problems
+from gpupanel.planning.rules.memory_rules import memory_problems
+from gpupanel.planning.rules.mig_rules import instance_problems, nccl_problems, partitioned_gpus
+from gpupanel.planning.rules.placement_rules import placement_problems
+from gpupanel.planning.rules.session_rules import (
     accumulation_problems,
     batch_norm_problems,
     session_problems,
 )
-from gpupanel.planning.share_rules import shares_of
-from gpupanel.planning.strategy_rules import is_balanced, strategy_problems
+from gpupanel.planning.rules.share_rules import shares_of
+from gpupanel.planning.rules.strategy_rules import is_balanced, strategy_problems
 
 _ORDER = list(Severity)
 

@@ -13,7 +13,7 @@ from gpupanel.domain.memory import (
 )
 from gpupanel.domain.profile import DeviceSettings
 from gpupanel.domain.value import Value
-from gpupanel.planning.memory_size_rules import wanted_mib
+from gpupanel.planning.rules.memory_size_rules import wanted_mib
 
 
 class DeviceChoices(Value):

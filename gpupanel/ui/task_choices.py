@@ -7,7 +7,7 @@ from gpupanel.domain.model import MlpModel, ModelSettings, SavedModel
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.value import Value
-from gpupanel.planning.inference_rules import INFERENCE_KINDS
+from gpupanel.planning.rules.inference_rules import INFERENCE_KINDS
 
 Task = Literal["train", "evaluate", "predict"]
 

@@ -1,6 +1,6 @@
 """What TensorFlow tells about itself."""
 
-from gpupanel.domain.tensorflow_facts import TensorFlowBuild, TensorFlowFacts
+from gpupanel.domain.tensorflow_facts import SharedLibrary, TensorFlowBuild, TensorFlowFacts
 
 
 def test_that_a_build_is_what_stays_without_the_devices() -> None:
@@ -21,3 +21,9 @@ def test_that_a_build_is_what_stays_without_the_devices() -> None:
 
 def test_that_a_tensorflow_that_cannot_be_imported_has_no_build() -> None:
     assert TensorFlowFacts(import_error="no module").build is None
+
+
+def test_that_a_library_with_a_path_was_found() -> None:
+    found = SharedLibrary(soname="libcudart.so.12", path="/usr/lib/libcudart.so.12")
+    assert found.was_found
+    assert not SharedLibrary(soname="libcudart.so.12", error="no such file").was_found

@@ -18,7 +18,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import Optimizer, TrainingSettings
-from gpupanel.planning.placement_rules import placeable_layers
+from gpupanel.planning.rules.placement_rules import placeable_layers
 from tests.unit.trainer.conftest import MakeRun, cpu_plan
 from tests.unit.trainer.trained_runs import all_events, evaluation, furthest, last_metrics
 

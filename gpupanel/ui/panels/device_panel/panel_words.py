@@ -6,7 +6,7 @@ from gpupanel.devices.device_words import link_between
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.memory import LimitedMemory, MemoryPolicy, SplitMemory
 from gpupanel.domain.problem import Problem, Severity
-from gpupanel.planning.memory_size_rules import wanted_mib
+from gpupanel.planning.rules.memory_size_rules import wanted_mib
 from gpupanel.ui import formatting
 
 

@@ -1,7 +1,7 @@
 """What can be chosen about a strategy, in words."""
 
 from gpupanel.domain.strategy import AllReduce, StrategyKind
-from gpupanel.planning import inference_rules
+from gpupanel.planning.rules import inference_rules
 from gpupanel.ui.widgets.choice_box import Choice
 
 BY_HAND = "by_hand"

@@ -5,7 +5,7 @@ from gpupanel.domain.model import CnnModel
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
-from gpupanel.planning.inference_rules import matters_to_task
+from gpupanel.planning.rules.inference_rules import matters_to_task
 
 _WITHOUT_PICTURES = ("imdb", "reuters", "boston_housing", "california_housing")
 

@@ -5,7 +5,7 @@ from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import GANG_KINDS, SHARING_KINDS, AllReduce, StrategyKind
 from gpupanel.planning.layout import Layout
-from gpupanel.planning.share_rules import share_problems
+from gpupanel.planning.rules.share_rules import share_problems
 from gpupanel.planning.workers import worker_problems
 
 _CPU_REPLICAS = 2

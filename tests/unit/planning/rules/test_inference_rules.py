@@ -14,8 +14,8 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.fixes import apply_fix
-from gpupanel.planning.inference_rules import inference_problems, matters_to_task
 from gpupanel.planning.prepare import prepare
+from gpupanel.planning.rules.inference_rules import inference_problems, matters_to_task
 from tests.fakes.devices import CPU_ONLY
 
 SAVED = SavedModel(path="/models/digits.keras")

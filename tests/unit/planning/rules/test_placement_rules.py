@@ -9,8 +9,8 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.fixes import apply_fix
-from gpupanel.planning.placement_rules import placeable_layers, placement_problems
 from gpupanel.planning.prepare import prepare
+from gpupanel.planning.rules.placement_rules import placeable_layers, placement_problems
 from tests.fakes.devices import CPU_ONLY
 
 PLACES = tuple(

@@ -6,7 +6,7 @@ from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import SHARING_KINDS
 from gpupanel.domain.training import Optimizer
-from gpupanel.planning.inference_rules import inference_problems
+from gpupanel.planning.rules.inference_rules import inference_problems
 
 BFLOAT16_FROM = (8, 0)
 """Compute capability from which NVIDIA GPUs calculate with bfloat16 (Ampere)."""

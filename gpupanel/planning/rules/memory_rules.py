@@ -10,8 +10,8 @@ from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import AllReduce, StrategyKind
 from gpupanel.domain.telemetry import TelemetrySample
-from gpupanel.planning.allocator_rules import allocator_problems
-from gpupanel.planning.memory_size_rules import memory_size_problems
+from gpupanel.planning.rules.allocator_rules import allocator_problems
+from gpupanel.planning.rules.memory_size_rules import memory_size_problems
 
 
 def memory_problems(

@@ -1,0 +1,1 @@
+"""What TensorFlow, devices and data allow: each rule a problem with its code and its fixes."""
