@@ -1,14 +1,18 @@
 """What the window does about driver and TensorFlow besides training: it asks, and it tells."""
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QWidget
 
-from gpupanel.devices.doctor import DoctorReport
-from gpupanel.ui.doctor_dialog import DoctorDialog
 from gpupanel.ui.session import Session
 from gpupanel.ui.workers.build_worker import BuildLoader
 from gpupanel.ui.workers.device_worker import DeviceWatch
 from gpupanel.ui.workers.doctor_worker import DoctorVisits
+
+if TYPE_CHECKING:
+    from gpupanel.devices.doctor import DoctorReport
+    from gpupanel.ui.doctor_dialog import DoctorDialog
 
 
 class MachineCare(QObject):
@@ -33,11 +37,7 @@ class MachineCare(QObject):
     def open_doctor(self) -> None:
         """Show the doctor's dialog, and look at everything."""
         if self._dialog is None:
-            self._dialog = DoctorDialog(self._window)
-            self._dialog.examinationRequested.connect(self._visits.begin)
-            self._dialog.closed.connect(self._visits.cancel)
-            self._visits.busyChanged.connect(self._dialog.setBusy)
-            self._visits.examined.connect(self._dialog.setReport)
+            self._dialog = self._new_dialog()
         self._dialog.show()
         self._dialog.activateWindow()
         self._visits.begin()
@@ -49,8 +49,19 @@ class MachineCare(QObject):
         self._build_loader.stop()
         self._visits.stop()
 
+    def _new_dialog(self) -> "DoctorDialog":
+        # Here and not above: most windows never need it, and it takes a tenth of a second.
+        from gpupanel.ui.doctor_dialog import DoctorDialog
+
+        dialog = DoctorDialog(self._window)
+        dialog.examinationRequested.connect(self._visits.begin)
+        dialog.closed.connect(self._visits.cancel)
+        self._visits.busyChanged.connect(dialog.setBusy)
+        self._visits.examined.connect(dialog.setReport)
+        return dialog
+
     @Slot(object)
-    def _take_report(self, report: DoctorReport) -> None:
+    def _take_report(self, report: "DoctorReport") -> None:
         build = None if report.tensorflow is None else report.tensorflow.build
         if build is not None:
             self._session.set_build(build)

@@ -1,16 +1,23 @@
 """A curve's points, in memory that is taken once."""
 
-import numpy as np
-from numpy.typing import NDArray
+import math
+from bisect import bisect_right
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
 
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    # A window without a run stands a tenth of a second earlier without NumPy.
+    import numpy as np
+    from numpy.typing import NDArray
+
+Floats: TypeAlias = "NDArray[np.float64]"
 
 _GROUP = 4
 """Points that two take the place of when the buffer is full: the least and the greatest."""
 
 
 class SampleBuffer:
-    """Points in order of time, preallocated.
+    """Points in order of time, in memory that is taken with the first of them.
 
     A full buffer does not forget the run's beginning: it keeps the least and the greatest of
     every four points and so makes room for as many again, at half the detail. What is drawn of
@@ -22,8 +29,6 @@ class SampleBuffer:
 
     def __init__(self, capacity: int = 131_072) -> None:
         self._capacity = max(_GROUP, capacity // _GROUP * _GROUP)
-        self._times = np.empty(self._capacity)
-        self._values = np.empty(self._capacity)
         self._length = 0
         self._revision = 0
 
@@ -50,7 +55,7 @@ class SampleBuffer:
         if self._length == self._capacity:
             self._halve()
         self._times[self._length] = time_s
-        self._values[self._length] = np.nan if value is None else value
+        self._values[self._length] = math.nan if value is None else value
         self._length += 1
         self._revision += 1
 
@@ -61,18 +66,30 @@ class SampleBuffer:
 
     def value_at(self, time_s: float) -> float | None:
         """The value of the last point up to that time; ``None`` before the first."""
-        position = int(np.searchsorted(self.times, time_s, side="right")) - 1
-        if position < 0 or np.isnan(self._values[position]):
+        if not self._length:
+            return None
+        position = bisect_right(self._times, time_s, hi=self._length) - 1
+        if position < 0 or math.isnan(self._values[position]):
             return None
         return float(self._values[position])
 
     def last(self) -> float | None:
         """The newest value; ``None`` where there is none."""
-        if not self._length or np.isnan(self._values[self._length - 1]):
+        if not self._length or math.isnan(self._values[self._length - 1]):
             return None
         return float(self._values[self._length - 1])
 
+    @cached_property
+    def _times(self) -> Floats:
+        return _empty(self._capacity)
+
+    @cached_property
+    def _values(self) -> Floats:
+        return _empty(self._capacity)
+
     def _halve(self) -> None:
+        import numpy as np
+
         groups = self._values.reshape(-1, _GROUP)
         starts = np.arange(0, self._capacity, _GROUP)
         known = np.isfinite(groups)
@@ -86,3 +103,9 @@ class SampleBuffer:
         self._length = chosen.size
         self._times[: self._length] = self._times[chosen]
         self._values[: self._length] = self._values[chosen]
+
+
+def _empty(length: int) -> Floats:
+    import numpy as np
+
+    return np.empty(length)

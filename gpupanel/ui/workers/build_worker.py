@@ -5,7 +5,6 @@ from threading import Event
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from gpupanel.devices.probes.tensorflow_build import tensorflow_build
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
 from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
@@ -17,6 +16,9 @@ BuildSource = Callable[[Event], TensorFlowBuild | None]
 
 
 def _ask(cancelled: Event) -> TensorFlowBuild | None:
+    # Here and not above: it is the worker's thread that waits for the import.
+    from gpupanel.devices.probes.tensorflow_build import tensorflow_build
+
     return tensorflow_build(cancelled=cancelled)
 
 

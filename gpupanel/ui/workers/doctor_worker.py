@@ -2,13 +2,24 @@
 
 from collections.abc import Callable
 from threading import Event
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from gpupanel.devices.doctor import DoctorReport, examine
 from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
 
-Examination = Callable[[Event], DoctorReport]
+if TYPE_CHECKING:
+    from gpupanel.devices.doctor import DoctorReport
+
+Examination = Callable[[Event], "DoctorReport"]
+
+
+def _examine(cancelled: Event) -> "DoctorReport":
+    # Here and not above: it is the worker's thread that waits for the import, and only when
+    # somebody asks.
+    from gpupanel.devices.doctor import examine
+
+    return examine(cancelled=cancelled)
 
 
 class _Examiner(Worker):
@@ -33,7 +44,7 @@ class DoctorVisits(QObject):
     """Whether an examination goes on."""
     _asked = Signal(object)
 
-    def __init__(self, examination: Examination = examine, parent: QObject | None = None) -> None:
+    def __init__(self, examination: Examination = _examine, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._examiner = _Examiner(examination)
         self._thread = WorkerThread(self._examiner, "doctor", self)
@@ -69,7 +80,7 @@ class DoctorVisits(QObject):
         self._thread.join()
 
     @Slot(object, object)
-    def _take_report(self, report: DoctorReport, cancelled: Event) -> None:
+    def _take_report(self, report: "DoctorReport", cancelled: Event) -> None:
         if cancelled is self._cancelled:
             self._cancelled = None
             self.busyChanged.emit(False)
