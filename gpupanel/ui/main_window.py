@@ -21,6 +21,7 @@ from gpupanel.ui.process_actions import ProcessActions
 from gpupanel.ui.profile_actions import ProfileActions
 from gpupanel.ui.profile_binding import ProfileBinding
 from gpupanel.ui.questions import Questions
+from gpupanel.ui.remembered_folds import remember_folds, remembered_folds
 from gpupanel.ui.run_binding import RunBinding
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.session import Session
@@ -63,6 +64,7 @@ class MainWindow(QMainWindow):
         self._is_first_listing = True
         self.profile_bar = ProfileBar()
         self.devices = DevicePanel()
+        self.devices.setFolds(remembered_folds(settings))
         self.session_page = SessionPage(self.session, self._preview_loader)
         self.live_page = LivePage(self.session, self.control)
         self.runs = RunsPanel(runs_dir)
@@ -175,6 +177,7 @@ class MainWindow(QMainWindow):
             self._settings.setValue(_TOLD_KEY, 1)
             self._questions.tell_run_goes_on()
         self._settings.setValue(_GEOMETRY_KEY, self.saveGeometry())
+        remember_folds(self._settings, self.devices.folds())
         self.session.close()
         self._process_actions.close()
         self._device_watch.stop()

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, QSettings, Qt, QUrl
 from PySide6.QtGui import QDropEvent
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractSpinBox,
@@ -29,7 +30,9 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.profile_file import write_profile
 from gpupanel.ui.main_window import MainWindow
+from gpupanel.ui.panels.device_panel.device_card import DeviceCard
 from gpupanel.ui.questions import ProblemDialog, SaveChoice
+from gpupanel.ui.remembered_folds import remembered_folds
 from gpupanel.ui.run_state import RunState
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.person import Person
@@ -320,6 +323,31 @@ def test_that_the_model_of_a_run_is_evaluated_with_one_click(qtbot, opened, runs
     assert window.session.profile.task == "evaluate"
     assert window.session.profile.model == SavedModel(path=str(run.layout.model))
     assert window.session.is_dirty
+
+
+def test_that_devices_are_as_open_as_they_were_left(qtbot, opened):
+    first = opened()
+    qtbot.waitUntil(lambda: bool(first.devices.findChildren(DeviceCard)))
+    card = first.devices.findChildren(DeviceCard)[-1]
+    assert card.is_open
+    (chevron,) = (
+        each
+        for each in card.findChildren(QAbstractButton)
+        if each.accessibleName().startswith("Fold ")
+    )
+    QTest.mouseClick(chevron, Qt.MouseButton.LeftButton)
+    assert not card.is_open
+    first.close()
+
+    second = opened()
+    qtbot.waitUntil(lambda: bool(second.devices.findChildren(DeviceCard)))
+    assert not second.devices.findChildren(DeviceCard)[-1].is_open
+
+
+@pytest.mark.parametrize("written", ["no json", "[]", '{"cpu": "perhaps"}'])
+def test_that_what_cannot_be_read_of_folds_is_nothing(settings, written):
+    settings.setValue("devices/open", written)
+    assert remembered_folds(settings) == {}
 
 
 def test_that_a_process_of_a_device_is_ended_after_the_question(qtbot, opened, person):

@@ -1,5 +1,7 @@
 """The left side of the window."""
 
+from collections.abc import Mapping
+
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
@@ -112,6 +114,17 @@ class DevicePanel(QWidget):
         self._is_editable = editable
         self._general.setEnabled(editable)
         self._show_choices()
+
+    def folds(self) -> dict[str, bool]:
+        """Which devices a person opened (``True``) or folded, by key; the others are not there."""
+        return dict(self._opened)
+
+    def setFolds(self, folds: Mapping[str, bool]) -> None:
+        """Open and fold devices as a person had them, those that are listed later, too."""
+        self._opened = dict(folds)
+        for card in self._cards:
+            if card.device.key in folds:
+                card.setOpen(is_open=folds[card.device.key])
 
     def show_field(self, field: str) -> None:
         """Bring the settings of a profile key (``memory.GPU-5f0c.limit_mib``) into view."""
