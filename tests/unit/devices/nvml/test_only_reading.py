@@ -6,7 +6,9 @@ from pathlib import Path
 import gpupanel
 
 NAME = re.compile(r"nvml[A-Z]\w*")
-CHANGES = re.compile(r"Set(?!ting)|Reset|Clear|Create|Destroy|Enable|Disable|Modify|Remove|Freeze|Write")
+CHANGES = re.compile(
+    r"Set(?!ting)|Reset|Clear|Create|Destroy|Enable|Disable|Modify|Remove|Freeze|Write"
+)
 
 
 def test_that_no_function_of_nvml_that_changes_something_is_named_anywhere() -> None:
