@@ -19,6 +19,7 @@ class FakeDriver:
     def __init__(self, slow_s: float = 0.0) -> None:
         self.slow_s = slow_s
         self.devices: DeviceInventory = TWO_UNEQUAL
+        self._listed = self.devices
         self.threads: set[int] = set()
         self.samples = 0
         self.is_closed = False
@@ -30,13 +31,15 @@ class FakeDriver:
 
     def inventory(self) -> DeviceInventory:
         self.threads.add(threading.get_ident())
-        return self.devices
+        # Sampled are the devices that were listed: a test may change them at any moment.
+        self._listed = self.devices
+        return self._listed
 
     def sample(self) -> TelemetrySample:
         self.threads.add(threading.get_ident())
         time.sleep(self.slow_s)
         self.samples += 1
-        return busy_sample(self.devices, float(self.samples))
+        return busy_sample(self._listed, float(self.samples))
 
     def stop_waiting(self) -> None:
         self.was_told_to_hurry = True
