@@ -127,7 +127,8 @@ def _check_is_seen(device: PlannedDevice, seen: int) -> None:
             code="device_not_seen_by_tensorflow",
             field="devices.visible",
             message=f"TensorFlow sees {what}, so {device.name} cannot be used.",
-            hint='Run "gpupanel doctor": it tells whether the driver or a CUDA library is missing.',
+            hint='Ask the doctor (in the window, or "gpupanel doctor"): it tells which driver or '
+            "CUDA library is missing.",
             detail=f"planned: {device.key}, index {device.index}",
         )
     )
