@@ -243,13 +243,23 @@ class EpochDone(_Event):
 
 
 class CheckpointSaved(_Event):
-    """A complete checkpoint stands at ``path``, relative to the run's directory."""
+    """A complete checkpoint stands at ``path``, relative to the run's directory.
+
+    Attributes:
+        seconds: From the copy of the weights to the last byte on the disk.
+        stalled_s: How long the training stood still for it; the rest was written beside it.
+        reason: Why it was saved.
+        is_best: It is of the epoch with the least loss so far, and is kept for that.
+    """
 
     kind: Literal["checkpoint_saved"] = "checkpoint_saved"
     path: str
     epoch: int
     step: int
     seconds: float
+    stalled_s: float = 0.0
+    reason: Literal["epoch", "minutes", "request", "end"] = "epoch"
+    is_best: bool = False
 
 
 class RequestAnswered(_Event):

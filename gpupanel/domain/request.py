@@ -8,6 +8,8 @@ class Request(StrEnum):
 
     STOP = "stop"
     """Finish the step, save, end."""
+    SUSPEND = "suspend"
+    """Finish the step, save a checkpoint, end and free the devices, to be resumed later."""
     CHECKPOINT = "checkpoint"
     """Save a checkpoint at the next step and go on."""
     END = "end"

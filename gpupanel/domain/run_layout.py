@@ -25,6 +25,16 @@ class RunLayout:
         return self.root / "profile.toml"
 
     @property
+    def label(self) -> Path:
+        """The name and the notes that a person gave the run; absent where none were given."""
+        return self.root / "label.toml"
+
+    @property
+    def code(self) -> Path:
+        """The Python code that the profile names, as it was when the run was started."""
+        return self.root / "code"
+
+    @property
     def plan(self) -> Path:
         """What was decided from the profile and the devices."""
         return self.root / "plan.json"

@@ -29,10 +29,17 @@ class TrainingSettings(Value):
             greater; left out: never.
         seed: Decides the order of examples, the validation split and the initial weights.
         checkpoint_every_epochs: 0 for none.
+        checkpoint_every_minutes: Also save one, within an epoch, when the last one is so old;
+            left out: never.
+        checkpoints_kept: The newest so many are kept.
+        keep_best_checkpoint: Also keep the one of the epoch with the least validation loss
+            (training loss where nothing is validated).
         early_stopping_patience: End when the validation loss (the training loss where nothing
             is validated) has not fallen for this many epochs; left out: never.
         max_restarts: How often a run is started again by itself, from its last checkpoint, when
             one of its processes dies or hangs.
+        out_of_memory_retries: How often a run that ran out of memory is started again by itself
+            with less at a time: twice the accumulation steps, which is the same mathematics.
         tensorboard: Also write TensorBoard event files into the run's directory.
     """
 
@@ -47,6 +54,10 @@ class TrainingSettings(Value):
     jit_compile: bool = False
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 7
     checkpoint_every_epochs: Annotated[int, Field(ge=0)] = 1
+    checkpoint_every_minutes: Annotated[float, Field(gt=0.0)] | None = None
+    checkpoints_kept: PositiveInt = 3
+    keep_best_checkpoint: bool = True
     early_stopping_patience: PositiveInt | None = None
     max_restarts: Annotated[int, Field(ge=0, le=100)] = 0
+    out_of_memory_retries: Annotated[int, Field(ge=0, le=10)] = 0
     tensorboard: bool = True
