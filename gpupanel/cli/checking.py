@@ -13,7 +13,7 @@ from gpupanel.cli.telling import NONE_GIVEN, answers, tell_json, tell_problems
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import ProblemError
 from gpupanel.planning.preparation import Preparation
-from gpupanel.runs.profile_file import write_profile
+from gpupanel.runs.directory.profile_file import write_profile
 
 
 def check(

@@ -10,8 +10,8 @@ from gpupanel.cli.preparing import startable
 from gpupanel.cli.telling import answers, tell_json, tell_problems
 from gpupanel.domain.problem import ProblemError
 from gpupanel.planning.script.stand_alone import stand_alone_script
-from gpupanel.runs.disk_problems import disk_problem
-from gpupanel.runs.profile_file import write_whole
+from gpupanel.runs.directory.disk_problems import disk_problem
+from gpupanel.runs.directory.profile_file import write_whole
 
 
 def export(

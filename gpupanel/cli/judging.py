@@ -8,7 +8,7 @@ from rich.table import Table
 from gpupanel.cli.telling import NONE_GIVEN, answers
 from gpupanel.domain.confusion import ConfusionMatrix
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.status import RunStatus
+from gpupanel.runs.following.status import RunStatus
 
 
 def tell_findings(layout: RunLayout, status: RunStatus) -> None:

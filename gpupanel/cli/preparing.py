@@ -16,7 +16,7 @@ from gpupanel.planning.mending import mended
 from gpupanel.planning.preparation import Preparation
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.data_preview import preview_data
-from gpupanel.runs.profile_file import read_profile
+from gpupanel.runs.directory.profile_file import read_profile
 
 
 def prepared(

@@ -23,13 +23,13 @@ from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.history import RunSummary, list_runs, summarize_run
+from gpupanel.runs.directory.profile_file import read_profile
+from gpupanel.runs.directory.requests import ask, end_now
+from gpupanel.runs.following.status import RunStatus
+from gpupanel.runs.history.summaries import RunSummary, list_runs, summarize_run
 from gpupanel.runs.launcher import launch
 from gpupanel.runs.launcher import resume as resume_run
 from gpupanel.runs.locations import default_runs_dir
-from gpupanel.runs.profile_file import read_profile
-from gpupanel.runs.requests import ask, end_now
-from gpupanel.runs.status import RunStatus
 
 EXIT_FAILED, EXIT_BAD_PROFILE, EXIT_STOPPED = 1, 2, 130
 

@@ -26,12 +26,12 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.answer_words import line_words, process_name
-from gpupanel.runs.follower import RunFollower
-from gpupanel.runs.history import summarize_run
-from gpupanel.runs.memory_words import returned_words
-from gpupanel.runs.requests import ask, end_now
-from gpupanel.runs.status import RunStage, RunStatus
+from gpupanel.runs.directory.requests import ask, end_now
+from gpupanel.runs.following.answer_words import line_words, process_name
+from gpupanel.runs.following.follower import RunFollower
+from gpupanel.runs.following.memory_words import returned_words
+from gpupanel.runs.following.status import RunStage, RunStatus
+from gpupanel.runs.history.summaries import summarize_run
 
 _POLL_S = 0.1
 _LOOK_FOR_SUPERVISOR_S = 1.0

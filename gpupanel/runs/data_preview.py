@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
-from gpupanel.runs.profile_file import anchored
+from gpupanel.runs.directory.profile_file import anchored
 
 PREVIEW_TIMEOUT_S = 120.0
 

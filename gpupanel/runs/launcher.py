@@ -16,10 +16,10 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.disk_problems import disk_problem, space_problem
-from gpupanel.runs.history import summarize_run
-from gpupanel.runs.line_log import LineLog
-from gpupanel.runs.profile_file import anchored
+from gpupanel.runs.directory.disk_problems import disk_problem, space_problem
+from gpupanel.runs.directory.line_log import LineLog
+from gpupanel.runs.directory.profile_file import anchored
+from gpupanel.runs.history.summaries import summarize_run
 
 _LONGEST_SLUG = 40
 
@@ -91,7 +91,7 @@ def _nothing_to_resume(layout: RunLayout, why: str) -> Problem:
 def _start_supervisor(layout: RunLayout) -> None:
     with layout.trainer_log.open("ab") as log:
         supervisor = subprocess.Popen(
-            [sys.executable, "-m", "gpupanel.runs.supervisor", str(layout.root)],
+            [sys.executable, "-m", "gpupanel.runs.supervision.supervisor", str(layout.root)],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -9,9 +9,9 @@ from gpupanel.domain.events import MemoryReturned
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.follower import FollowedRun
-from gpupanel.runs.memory_words import returned_words
-from gpupanel.runs.status import RunStatus
+from gpupanel.runs.following.follower import FollowedRun
+from gpupanel.runs.following.memory_words import returned_words
+from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.device_faces import DeviceFaces
 from gpupanel.ui.panels.evaluation_panel import EvaluationPanel
 from gpupanel.ui.panels.live_panel import LivePanel

@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.history import RunSummary
+from gpupanel.runs.history.summaries import RunSummary
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.machine_care import MachineCare
 from gpupanel.ui.main_tabs import MainTabs

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from gpupanel.domain.event_details import ReplicaSpeed
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.runs.status import RunStatus
+from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import formatting
 from gpupanel.ui.device_faces import DeviceFaces
 from gpupanel.ui.widgets.share_segment import ShareSegment

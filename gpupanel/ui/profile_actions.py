@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QSettings, Signal, Slot
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.description import described
-from gpupanel.runs.profile_file import read_profile, write_profile
+from gpupanel.runs.directory.profile_file import read_profile, write_profile
 from gpupanel.ui import resources
 from gpupanel.ui.questions import SaveChoice
 from gpupanel.ui.session import Session

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from gpupanel.domain.outcome import Outcome
-from gpupanel.runs.status import RunStatus
+from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import formatting
 from gpupanel.ui.run_state import RunState
 

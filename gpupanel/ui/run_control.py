@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.status import RunStatus
+from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.run_state import RunState, state_after
 from gpupanel.ui.session import Session
 from gpupanel.ui.workers.launch_worker import Launcher

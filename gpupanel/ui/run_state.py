@@ -8,7 +8,7 @@ from gpupanel.domain.events import Phase
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Problem
 from gpupanel.planning.preparation import Preparation
-from gpupanel.runs.status import RunStage, RunStatus
+from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.ui import formatting
 from gpupanel.ui.widgets.tone import Tone
 

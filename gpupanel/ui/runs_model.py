@@ -7,7 +7,7 @@ from datetime import datetime
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from typing_extensions import override
 
-from gpupanel.runs.history import RunSummary
+from gpupanel.runs.history.summaries import RunSummary
 from gpupanel.ui import formatting
 from gpupanel.ui.run_state import outcome_words
 

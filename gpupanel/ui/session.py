@@ -15,7 +15,7 @@ from gpupanel.domain.tensorflow_facts import TensorFlowBuild
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.preparation import Preparation
 from gpupanel.planning.prepare import prepare
-from gpupanel.runs.status import RunStatus
+from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.run_state import (
     ButtonStates,
     RunState,

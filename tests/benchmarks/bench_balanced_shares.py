@@ -31,7 +31,7 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.prepare import prepare
-from gpupanel.runs.follower import RunFollower
+from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.launcher import launch
 
 REPETITIONS = int(os.environ.get("REPETITIONS", "3"))

@@ -18,9 +18,9 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.script.stand_alone import stand_alone_script
-from gpupanel.runs.follower import RunFollower
+from gpupanel.runs.directory.profile_file import read_profile
+from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.launcher import launch
-from gpupanel.runs.profile_file import read_profile
 
 REPETITIONS = 5
 BOUND = 1.25

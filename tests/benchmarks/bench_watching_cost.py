@@ -25,7 +25,7 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.prepare import prepare
-from gpupanel.runs.follower import RunFollower
+from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.launcher import create_run, launch
 
 REPETITIONS = 9

@@ -14,8 +14,8 @@ from PySide6.QtCore import QSettings
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.history import list_runs
-from gpupanel.runs.requests import end_now
+from gpupanel.runs.directory.requests import end_now
+from gpupanel.runs.history.summaries import list_runs
 from gpupanel.ui.main_window import MainWindow
 from tests.fakes.person import Person
 from tests.ui.conftest import _dressed_application, _nothing_left_behind

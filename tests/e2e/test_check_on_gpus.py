@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gpupanel.runs.profile_file import read_profile
+from gpupanel.runs.directory.profile_file import read_profile
 from tests.nvml.standin import RTX_3060, RTX_4090, TWO_UNEQUAL_GPUS, Standin
 
 ONE_GROWS = f"""

@@ -13,8 +13,8 @@ from sklearn.datasets import load_digits
 
 from gpupanel.domain.events import CheckpointSaved, EpochDone, LayersPlaced, SharesChosen
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.follower import RunFollower
-from gpupanel.runs.profile_file import read_profile
+from gpupanel.runs.directory.profile_file import read_profile
+from gpupanel.runs.following.follower import RunFollower
 
 pytestmark = pytest.mark.tensorflow
 

@@ -13,7 +13,7 @@ from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
-from gpupanel.runs.profile_file import read_profile, write_profile
+from gpupanel.runs.directory.profile_file import read_profile, write_profile
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.run_state import RunState
 

@@ -8,7 +8,7 @@ from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.domain.training import TrainingSettings
-from gpupanel.runs.profile_file import write_profile
+from gpupanel.runs.directory.profile_file import write_profile
 from gpupanel.ui.run_state import RunState
 
 pytestmark = [pytest.mark.tensorflow, pytest.mark.slow]

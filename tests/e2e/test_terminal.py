@@ -14,7 +14,7 @@ import pytest
 
 from gpupanel.domain.events import StepsDone, TrainerStarted
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.follower import RunFollower
+from gpupanel.runs.following.follower import RunFollower
 
 pytestmark = pytest.mark.tensorflow
 

@@ -21,8 +21,8 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.planning.prepare import prepare
+from gpupanel.runs.directory.run_lock import hold_run_lock
 from gpupanel.runs.launcher import create_run
-from gpupanel.runs.run_lock import hold_run_lock
 from tests.fakes.devices import CPU_ONLY
 
 STARTED_S = 1_790_000_000.0

@@ -9,7 +9,7 @@ from gpupanel.domain.event_details import LogicalDeviceAnswer
 from gpupanel.domain.events import DevicesReady, RunEnded, RunRestarted, TrainerStarted
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Severity
-from gpupanel.runs.status import RunStatus
+from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.device_faces import DeviceFaces
 from gpupanel.ui.panels.plan_panel import PlanPanel
 from gpupanel.ui.widgets.answers_box import AnswersBox

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from gpupanel.domain.profile import Profile
-from gpupanel.runs.profile_file import write_profile
+from gpupanel.runs.directory.profile_file import write_profile
 
 ROOT = Path(__file__).parents[2]
 CHILD = """

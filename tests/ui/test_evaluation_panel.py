@@ -11,7 +11,7 @@ from gpupanel.domain.confusion import ConfusionMatrix
 from gpupanel.domain.events import EvaluationDone
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Problem, Severity
-from gpupanel.runs.status import RunStage, RunStatus
+from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.ui import formatting, theme
 from gpupanel.ui.panels.evaluation_panel import EvaluationPanel
 from gpupanel.ui.panels.evaluation_panel.class_table import ClassTable

@@ -6,7 +6,7 @@ from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.planning.prepare import prepare
-from gpupanel.runs.requests import is_asked
+from gpupanel.runs.directory.requests import is_asked
 from gpupanel.ui.workers.history_worker import RunHistory
 from gpupanel.ui.workers.launch_worker import Launcher
 from tests.fakes.devices import CPU_ONLY

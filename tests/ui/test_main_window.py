@@ -28,7 +28,7 @@ from gpupanel.domain.model import SavedModel
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
-from gpupanel.runs.profile_file import write_profile
+from gpupanel.runs.directory.profile_file import write_profile
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.panels.device_panel.device_card import DeviceCard
 from gpupanel.ui.questions import ProblemDialog, SaveChoice

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QLabel
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.planning.others import HeldByOthers
 from gpupanel.planning.preparation import Preparation
-from gpupanel.runs.status import RunStage, RunStatus
+from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.ui.device_faces import DeviceFaces
 from gpupanel.ui.panels.plan_panel import PlanPanel
 from gpupanel.ui.panels.plan_panel.others_list import OthersList

@@ -12,7 +12,7 @@ from gpupanel.domain.model import SavedModel
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategySettings
 from gpupanel.planning.prepare import prepare
-from gpupanel.runs.status import RunStatus
+from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.panels.plan_panel import PlanPanel
 from gpupanel.ui.panels.plan_panel.memory_list import MemoryList
 from gpupanel.ui.panels.plan_panel.process_table import ProcessTable

@@ -7,7 +7,7 @@ from PySide6.QtCore import QSettings
 
 from gpupanel.domain.data import NpzData
 from gpupanel.domain.profile import DeviceDescription, DeviceSettings, Profile
-from gpupanel.runs.profile_file import read_profile, write_profile
+from gpupanel.runs.directory.profile_file import read_profile, write_profile
 from gpupanel.ui.profile_actions import ProfileActions, example_profiles
 from gpupanel.ui.questions import SaveChoice
 from gpupanel.ui.session import Session

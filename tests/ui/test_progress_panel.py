@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QLabel, QProgressBar
 
 from gpupanel.domain.events import Phase
 from gpupanel.domain.outcome import Outcome
-from gpupanel.runs.status import RunStage, RunStatus
+from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.ui import formatting
 from gpupanel.ui.panels.progress_panel import ProgressPanel
 

@@ -12,7 +12,7 @@ from gpupanel.domain.events import (
 )
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem
-from gpupanel.runs.status import RunStatus
+from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.run_actions import RunActions, restart_words, run_actions
 from gpupanel.ui.run_state import RunState, phase_words
 

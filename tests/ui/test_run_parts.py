@@ -19,7 +19,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategySettings
 from gpupanel.planning.prepare import prepare
-from gpupanel.runs.status import RunStatus
+from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import theme
 from gpupanel.ui.panels.run_parts import RunPartsPanel
 from gpupanel.ui.widgets.share_bar import ShareBar

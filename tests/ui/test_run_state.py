@@ -15,7 +15,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.planning.preparation import Preparation
 from gpupanel.planning.prepare import prepare
-from gpupanel.runs.status import RunStage, RunStatus
+from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.ui.run_state import (
     RunState,
     button_states,

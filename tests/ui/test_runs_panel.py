@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QPushButton, QTableView
 
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Problem
-from gpupanel.runs.history import RunSummary
+from gpupanel.runs.history.summaries import RunSummary
 from gpupanel.ui.panels.runs_panel import RunsPanel
 
 BEST = RunSummary(

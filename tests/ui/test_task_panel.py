@@ -14,7 +14,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.prepare import prepare
-from gpupanel.runs.status import RunStatus
+from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.panels.task_panel import TaskPanel
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.session import Session

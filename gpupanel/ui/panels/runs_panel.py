@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpupanel.runs.history import RunSummary
+from gpupanel.runs.history.summaries import RunSummary
 from gpupanel.ui.runs_model import SORT_ROLE, RunsModel
 from gpupanel.ui.widgets.empty_state import EmptyState
 

@@ -5,14 +5,14 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from gpupanel.domain.event_details import LogicalDeviceAnswer
 from gpupanel.domain.problem import Severity
-from gpupanel.runs.answer_words import (
+from gpupanel.runs.following.answer_words import (
     is_of_gpu,
     memory_words,
     place_words,
     process_name,
     worth_telling,
 )
-from gpupanel.runs.status import RunStatus
+from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.device_faces import DeviceFaces
 from gpupanel.ui.widgets.color_dot import ColorDot
 from gpupanel.ui.widgets.settings_form import Note

@@ -5,8 +5,13 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
 from gpupanel.domain.problem import Severity
-from gpupanel.runs.answer_words import line_words, process_name, summary_words, worth_telling
-from gpupanel.runs.status import RunStatus
+from gpupanel.runs.following.answer_words import (
+    line_words,
+    process_name,
+    summary_words,
+    worth_telling,
+)
+from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.device_faces import DeviceFaces
 from gpupanel.ui.widgets.answer_rows import AnswerRows, severity
 from gpupanel.ui.widgets.elided_label import ElidedLabel

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from gpupanel.runs.history import list_runs
+from gpupanel.runs.history.summaries import list_runs
 from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
 
 

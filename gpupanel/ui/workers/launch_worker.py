@@ -10,8 +10,8 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.directory.requests import ask, end_now
 from gpupanel.runs.launcher import launch, resume
-from gpupanel.runs.requests import ask, end_now
 from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
 
 

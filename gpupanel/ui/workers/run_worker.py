@@ -13,12 +13,12 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.disk_problems import disk_problem
-from gpupanel.runs.follower import FollowedRun, RunFollower
-from gpupanel.runs.history import RunSummary, summarize_run
-from gpupanel.runs.log_tail import last_lines
-from gpupanel.runs.profile_file import read_profile
-from gpupanel.runs.status import RunStatus
+from gpupanel.runs.directory.disk_problems import disk_problem
+from gpupanel.runs.directory.log_tail import last_lines
+from gpupanel.runs.directory.profile_file import read_profile
+from gpupanel.runs.following.follower import FollowedRun, RunFollower
+from gpupanel.runs.following.status import RunStatus
+from gpupanel.runs.history.summaries import RunSummary, summarize_run
 from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
 
 POLL_MS = 500

@@ -7,7 +7,7 @@ from gpupanel.domain.event_details import ReturnedMemory
 from gpupanel.domain.events import MemoryReturned, RunEnded
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.status import RunStatus
+from gpupanel.runs.following.status import RunStatus
 
 ENDED = RunEnded(time_s=2.0, outcome=Outcome.COMPLETED)
 RETURNED = MemoryReturned(

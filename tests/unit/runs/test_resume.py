@@ -19,12 +19,12 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.planning.prepare import prepare
-from gpupanel.runs.follower import RunFollower
-from gpupanel.runs.history import summarize_run
+from gpupanel.runs.directory.requests import ask, is_asked
+from gpupanel.runs.directory.run_lock import hold_run_lock
+from gpupanel.runs.following.follower import RunFollower
+from gpupanel.runs.following.status import RunStage, RunStatus
+from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.runs.launcher import create_run, resume, resume_problem
-from gpupanel.runs.requests import ask, is_asked
-from gpupanel.runs.run_lock import hold_run_lock
-from gpupanel.runs.status import RunStage, RunStatus
 from tests.fakes.devices import CPU_ONLY
 
 

@@ -25,9 +25,9 @@ from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.planning.prepare import prepare
-from gpupanel.runs.follower import RunFollower
+from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.launcher import create_run, resume
-from gpupanel.runs.supervisor import Supervisor
+from gpupanel.runs.supervision.supervisor import Supervisor
 from tests.fakes.devices import CPU_ONLY
 from tests.unit.trainer.trained_runs import changed, profile, variables
 

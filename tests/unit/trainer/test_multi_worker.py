@@ -17,8 +17,8 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import Optimizer
 from gpupanel.planning.prepare import prepare
-from gpupanel.runs.cluster import process_environments
 from gpupanel.runs.launcher import create_run
+from gpupanel.runs.supervision.cluster import process_environments
 from tests.fakes.devices import CPU_ONLY
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.trained_runs import changed, last_metrics, profile, train_all, variables

@@ -35,9 +35,9 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import Optimizer, TrainingSettings
 from gpupanel.planning.prepare import prepare
-from gpupanel.runs.cluster import process_environments
+from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.launcher import create_run, launch, resume
-from gpupanel.runs.requests import ask
+from gpupanel.runs.supervision.cluster import process_environments
 from tests.fakes.devices import CPU_ONLY
 from tests.unit.trainer.test_multi_worker import images
 from tests.unit.trainer.trained_runs import (

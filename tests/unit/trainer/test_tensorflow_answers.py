@@ -11,7 +11,7 @@ from gpupanel.domain.events import DevicesReady, TrainingEnded
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.planning.prepare import prepare
-from gpupanel.runs.follower import RunFollower
+from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.launcher import create_run
 from tests.fakes.devices import CPU_ONLY
 from tests.unit.trainer.gpu_cases import BUSES, GPUS, Answers, Cases, ask, case, started

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 from gpupanel.domain.confusion import ConfusionMatrix
 from gpupanel.domain.events import EvaluationDone
 from gpupanel.domain.problem import Severity
-from gpupanel.runs.status import RunStatus
+from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import formatting
 from gpupanel.ui.panels.evaluation_panel.class_table import ClassTable
 from gpupanel.ui.panels.evaluation_panel.confusion_map import ConfusionMap

@@ -2,7 +2,7 @@
 
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from gpupanel.runs.status import RunStatus
+from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import formatting
 from gpupanel.ui.theme import GRID
 

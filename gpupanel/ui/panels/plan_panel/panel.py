@@ -9,7 +9,7 @@ from gpupanel.domain.problem import Severity
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.preparation import Preparation
 from gpupanel.planning.tensorflow_calls import tensorflow_calls
-from gpupanel.runs.status import RunStatus
+from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import measured_shares, theme
 from gpupanel.ui.device_faces import DeviceFaces
 from gpupanel.ui.panels.plan_panel import words

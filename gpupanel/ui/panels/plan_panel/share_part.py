@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.strategy import StrategyKind
-from gpupanel.runs.status import RunStatus
+from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import measured_shares
 from gpupanel.ui.device_faces import DeviceFaces
 from gpupanel.ui.widgets.settings_form import Caption, Note, column

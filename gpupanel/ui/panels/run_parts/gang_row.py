@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem
-from gpupanel.runs.status import RunStatus
+from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.widgets.tips import wrapped
 from gpupanel.ui.widgets.tone import Tone, set_tone
 

@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QWidget
 
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.runs.status import RunStatus
+from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import theme
 from gpupanel.ui.device_faces import DeviceFaces
 from gpupanel.ui.panels.run_parts.gang_row import GangRow, member_states

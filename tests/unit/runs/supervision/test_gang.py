@@ -18,15 +18,15 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.prepare import prepare
-from gpupanel.runs.cluster import free_ports, process_environments
-from gpupanel.runs.follower import RunFollower
+from gpupanel.runs.directory.requests import ask
+from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.launcher import create_run
-from gpupanel.runs.requests import ask
-from gpupanel.runs.supervisor import Supervisor
-from gpupanel.runs.watchdogs import Patience
+from gpupanel.runs.supervision.cluster import free_ports, process_environments
+from gpupanel.runs.supervision.supervisor import Supervisor
+from gpupanel.runs.supervision.watchdogs import Patience
 from tests.fakes.devices import CPU_ONLY
 
-FAKE_TRAINER = Path(__file__).parents[2] / "fakes" / "gang_trainer.py"
+FAKE_TRAINER = Path(__file__).parents[3] / "fakes" / "gang_trainer.py"
 QUICK = Patience(cause_s=1.0)
 
 

@@ -12,8 +12,8 @@ import psutil
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess
 from gpupanel.domain.process_environment import SUPERVISOR_PID_VARIABLE
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.cluster import process_environments
-from gpupanel.runs.pulse import Pulse, Stillness, look_at
+from gpupanel.runs.supervision.cluster import process_environments
+from gpupanel.runs.supervision.pulse import Pulse, Stillness, look_at
 
 _LOOK_INTERVAL_S = 0.5
 

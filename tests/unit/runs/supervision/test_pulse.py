@@ -5,7 +5,7 @@ from pathlib import Path
 
 import psutil
 
-from gpupanel.runs.pulse import Pulse, Stillness, Vitals, look_at
+from gpupanel.runs.supervision.pulse import Pulse, Stillness, Vitals, look_at
 
 
 def after(looks: Sequence[Vitals], interval_s: float = 0.5) -> Stillness | None:

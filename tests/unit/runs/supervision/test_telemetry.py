@@ -15,8 +15,8 @@ from gpupanel.domain.telemetry import (
     TelemetrySample,
     ThrottleReason,
 )
-from gpupanel.runs.follower import RunFollower
-from gpupanel.runs.telemetry import TelemetryRecorder, telemetry_line
+from gpupanel.runs.following.follower import RunFollower
+from gpupanel.runs.supervision.telemetry import TelemetryRecorder, telemetry_line
 
 GPU = DeviceReading(
     key="GPU-5f0c1a2b-aaaa-4aaa-8aaa-000000004090",

@@ -9,7 +9,7 @@ from pydantic.main import IncEx
 
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import TelemetrySample
-from gpupanel.runs.line_log import LineLog
+from gpupanel.runs.directory.line_log import LineLog
 
 SAMPLE_INTERVAL_S = 0.5
 HURRIED_INTERVAL_S = 0.1

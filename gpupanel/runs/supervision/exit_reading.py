@@ -10,7 +10,7 @@ from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.process_environment import PORT_TAKEN_STATUS
 from gpupanel.domain.value import Value
-from gpupanel.runs.pulse import Stillness
+from gpupanel.runs.supervision.pulse import Stillness
 
 PEER_LOST = "peer_lost"
 """Code of the problem that a process tells when another one of its gang went away."""

@@ -18,9 +18,9 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.value import Value
-from gpupanel.runs.log_tail import last_bytes_lines
-from gpupanel.runs.profile_file import read_profile
-from gpupanel.runs.run_lock import is_supervised
+from gpupanel.runs.directory.log_tail import last_bytes_lines
+from gpupanel.runs.directory.profile_file import read_profile
+from gpupanel.runs.directory.run_lock import is_supervised
 
 _STARTING_S = 10.0
 """How long a run without a supervisor may be one whose supervisor is just starting."""

@@ -18,10 +18,10 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs import locations
-from gpupanel.runs.disk_problems import disk_problem
+from gpupanel.runs.directory.disk_problems import disk_problem
+from gpupanel.runs.directory.profile_file import read_profile, write_profile
+from gpupanel.runs.directory.requests import ask, is_asked
 from gpupanel.runs.launcher import create_run
-from gpupanel.runs.profile_file import read_profile, write_profile
-from gpupanel.runs.requests import ask, is_asked
 from tests.fakes.devices import CPU_ONLY
 
 

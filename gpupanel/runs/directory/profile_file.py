@@ -10,7 +10,7 @@ from gpupanel.domain.model import SavedModel
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile, parse_profile
-from gpupanel.runs.disk_problems import disk_problem
+from gpupanel.runs.directory.disk_problems import disk_problem
 
 LARGEST_PROFILE_BYTES = 2**20
 

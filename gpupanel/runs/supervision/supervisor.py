@@ -1,9 +1,9 @@
 """The supervisor: a small process per run, without Qt and TensorFlow.
 
-``python -m gpupanel.runs.supervisor RUN_DIR`` starts the run's processes, each in a process group
-of its own, samples the devices, carries out the watchdogs, starts all of them again when one died,
-and writes how the run ended. It outlives the window that started it; it holds ``run.lock`` as long
-as it lives.
+``python -m gpupanel.runs.supervision.supervisor RUN_DIR`` starts the run's processes, each in a
+process group of its own, samples the devices, carries out the watchdogs, starts all of them again
+when one died, and writes how the run ended. It outlives the window that started it; it holds
+``run.lock`` as long as it lives.
 """
 
 import os
@@ -21,17 +21,17 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.process_environment import PORT_TAKEN_STATUS
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.attempt import Attempt
-from gpupanel.runs.exit_reading import Ending
-from gpupanel.runs.line_log import LineLog
-from gpupanel.runs.log_tail import last_lines
-from gpupanel.runs.memory_watch import MemoryWatch
-from gpupanel.runs.profile_file import read_profile
-from gpupanel.runs.requests import ask
-from gpupanel.runs.run_lock import hold_run_lock
-from gpupanel.runs.tails import LineTail
-from gpupanel.runs.telemetry import TelemetryRecorder
-from gpupanel.runs.watchdogs import Patience
+from gpupanel.runs.directory.line_log import LineLog
+from gpupanel.runs.directory.log_tail import last_lines
+from gpupanel.runs.directory.profile_file import read_profile
+from gpupanel.runs.directory.requests import ask
+from gpupanel.runs.directory.run_lock import hold_run_lock
+from gpupanel.runs.directory.tails import LineTail
+from gpupanel.runs.supervision.attempt import Attempt
+from gpupanel.runs.supervision.exit_reading import Ending
+from gpupanel.runs.supervision.memory_watch import MemoryWatch
+from gpupanel.runs.supervision.telemetry import TelemetryRecorder
+from gpupanel.runs.supervision.watchdogs import Patience
 
 _MOST_PORT_RETRIES = 3
 

@@ -17,16 +17,16 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.planning.prepare import prepare
-from gpupanel.runs.follower import RunFollower
+from gpupanel.runs.directory.requests import ask, end_now
+from gpupanel.runs.directory.run_lock import is_supervised
+from gpupanel.runs.following.follower import RunFollower
+from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.launcher import create_run
-from gpupanel.runs.requests import ask, end_now
-from gpupanel.runs.run_lock import is_supervised
-from gpupanel.runs.status import RunStatus
-from gpupanel.runs.supervisor import Supervisor
-from gpupanel.runs.watchdogs import Patience
+from gpupanel.runs.supervision.supervisor import Supervisor
+from gpupanel.runs.supervision.watchdogs import Patience
 from tests.fakes.devices import CPU_ONLY
 
-FAKE_TRAINER = Path(__file__).parents[2] / "fakes" / "trainer.py"
+FAKE_TRAINER = Path(__file__).parents[3] / "fakes" / "trainer.py"
 
 
 @pytest.fixture

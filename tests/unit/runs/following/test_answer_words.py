@@ -2,8 +2,13 @@
 
 from gpupanel.domain.event_details import LogicalDeviceAnswer
 from gpupanel.domain.events import DevicesReady, RunRestarted, TrainerStarted
-from gpupanel.runs.answer_words import line_words, memory_words, place_words, summary_words
-from gpupanel.runs.status import RunStatus
+from gpupanel.runs.following.answer_words import (
+    line_words,
+    memory_words,
+    place_words,
+    summary_words,
+)
+from gpupanel.runs.following.status import RunStatus
 
 GPU = LogicalDeviceAnswer(
     name="/device:GPU:0",

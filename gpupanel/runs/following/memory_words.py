@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from gpupanel.domain.event_details import ReturnedMemory
 from gpupanel.domain.events import MemoryReturned
 from gpupanel.domain.telemetry import DeviceProcess
-from gpupanel.runs.sizes import size_words
+from gpupanel.runs.following.sizes import size_words
 
 _MOST_HOLDERS = 3
 _UNSEEN = "who holds it cannot be seen from here"

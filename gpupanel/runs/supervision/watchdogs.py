@@ -7,7 +7,7 @@ import enum
 from dataclasses import dataclass
 
 from gpupanel.domain.problem import Problem
-from gpupanel.runs.status import RunStage, RunStatus
+from gpupanel.runs.following.status import RunStage, RunStatus
 
 
 @dataclass(frozen=True, slots=True)

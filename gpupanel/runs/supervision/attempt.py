@@ -17,13 +17,13 @@ from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.exit_reading import Ending, MemberSeen, read_end, read_failure
-from gpupanel.runs.gang import Gang, Member
-from gpupanel.runs.log_tail import last_lines
-from gpupanel.runs.requests import is_asked
-from gpupanel.runs.status import RunStatus
-from gpupanel.runs.tails import LineTail
-from gpupanel.runs.watchdogs import Act, Patience, Watched, decide
+from gpupanel.runs.directory.log_tail import last_lines
+from gpupanel.runs.directory.requests import is_asked
+from gpupanel.runs.directory.tails import LineTail
+from gpupanel.runs.following.status import RunStatus
+from gpupanel.runs.supervision.exit_reading import Ending, MemberSeen, read_end, read_failure
+from gpupanel.runs.supervision.gang import Gang, Member
+from gpupanel.runs.supervision.watchdogs import Act, Patience, Watched, decide
 
 if TYPE_CHECKING:
     from gpupanel.domain.problem import Problem

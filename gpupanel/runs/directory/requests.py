@@ -3,7 +3,7 @@
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.disk_problems import disk_problem
+from gpupanel.runs.directory.disk_problems import disk_problem
 
 
 def ask(layout: RunLayout, request: Request) -> None:

@@ -6,7 +6,7 @@ from gpupanel.domain.events import Event, decode_event
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.domain.value import Value
-from gpupanel.runs.tails import LineTail, TextTail
+from gpupanel.runs.directory.tails import LineTail, TextTail
 
 
 class FollowedRun(Value):

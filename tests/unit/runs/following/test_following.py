@@ -17,12 +17,12 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
 from gpupanel.planning.prepare import prepare
-from gpupanel.runs.follower import RunFollower
-from gpupanel.runs.history import list_runs, summarize_run
+from gpupanel.runs.directory.run_lock import hold_run_lock
+from gpupanel.runs.directory.tails import MOST_BYTES_A_READ, ByteTail, LineTail, TextTail
+from gpupanel.runs.following.follower import RunFollower
+from gpupanel.runs.following.status import RunStage, RunStatus
+from gpupanel.runs.history.summaries import list_runs, summarize_run
 from gpupanel.runs.launcher import create_run
-from gpupanel.runs.run_lock import hold_run_lock
-from gpupanel.runs.status import RunStage, RunStatus
-from gpupanel.runs.tails import MOST_BYTES_A_READ, ByteTail, LineTail, TextTail
 from tests.fakes.devices import CPU_ONLY
 
 

@@ -1,0 +1,1 @@
+"""What stands in a run's directory, and how it is read and written."""

@@ -1,0 +1,1 @@
+"""What a run has come to, read from its directory."""

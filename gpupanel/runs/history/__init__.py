@@ -1,0 +1,1 @@
+"""Past runs and those that go on."""

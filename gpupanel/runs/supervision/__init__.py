@@ -1,0 +1,1 @@
+"""The supervisor, a small process per run: starts, watches, ends and tells."""
