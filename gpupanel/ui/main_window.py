@@ -16,7 +16,6 @@ from gpupanel.ui.main_tabs import MainTabs
 from gpupanel.ui.panels.device_panel import DevicePanel
 from gpupanel.ui.panels.profile_bar import ProfileBar
 from gpupanel.ui.panels.progress_panel import ProgressPanel
-from gpupanel.ui.panels.runs_panel import RunsPanel
 from gpupanel.ui.process_actions import ProcessActions
 from gpupanel.ui.profile_actions import ProfileActions
 from gpupanel.ui.profile_binding import ProfileBinding
@@ -24,6 +23,7 @@ from gpupanel.ui.questions import Questions
 from gpupanel.ui.remembered_folds import remember_folds, remembered_folds
 from gpupanel.ui.run_binding import RunBinding
 from gpupanel.ui.run_control import RunControl
+from gpupanel.ui.runs_page import RunsPage
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.theme import GRID
@@ -67,7 +67,7 @@ class MainWindow(QMainWindow):
         self.devices.setFolds(remembered_folds(settings))
         self.session_page = SessionPage(self.session, self._preview_loader)
         self.live_page = LivePage(self.session, self.control)
-        self.runs = RunsPanel(runs_dir)
+        self.runs = RunsPage(runs_dir)
         self.progress = ProgressPanel()
         self._compose()
         ProfileBinding(self.session, self.profiles, self.profile_bar, self.devices, self)
