@@ -4,7 +4,7 @@ import numpy as np
 
 from gpupanel.domain.events import Event, RunEnded, RunRestarted, RunStarted, StepsDone
 from gpupanel.domain.outcome import Outcome
-from gpupanel.ui.plots.run_clock import RunClock
+from gpupanel.runs.following.run_clock import RunClock
 from gpupanel.ui.plots.run_curves import RunCurves
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.readings import busy_sample

@@ -6,8 +6,8 @@ from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.events import EpochDone, Event, RunRestarted, StepsDone
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
+from gpupanel.runs.following.run_clock import RunClock
 from gpupanel.ui import formatting
-from gpupanel.ui.plots.run_clock import RunClock
 from gpupanel.ui.plots.sample_buffer import SampleBuffer
 
 _DEVICE_CAPACITY = 65_536
