@@ -46,6 +46,30 @@ def runs_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(autouse=True)
+def state_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty folder for what is remembered, so that no test touches the user's queue.
+
+    Fails a test that leaves the scheduler of its queue running: it is detached, and no child.
+    """
+    folder = tmp_path / "state"
+    monkeypatch.setenv("GPUPANEL_STATE_DIR", str(folder))
+    yield folder
+    if not folder.exists():
+        return  # No queue, no scheduler: the process table need not be read.
+    left = [process for process in psutil.process_iter() if _works_on(process, folder)]
+    for process in left:
+        process.kill()
+    assert not left, f"schedulers still running: {left}"
+
+
+def _works_on(process: psutil.Process, folder: Path) -> bool:
+    try:
+        return any(each.startswith(str(folder)) for each in process.cmdline())
+    except psutil.Error:
+        return False
+
+
+@pytest.fixture(autouse=True)
 def _no_unexpected_log(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     yield
     loud = [

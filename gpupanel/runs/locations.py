@@ -1,4 +1,4 @@
-"""Where runs are kept."""
+"""Where runs are kept, and what is to be remembered about them."""
 
 import os
 from pathlib import Path
@@ -7,6 +7,8 @@ import platformdirs
 
 RUNS_DIR_VARIABLE = "GPUPANEL_RUNS_DIR"
 """Environment variable that names another folder of runs."""
+STATE_DIR_VARIABLE = "GPUPANEL_STATE_DIR"
+"""Environment variable that names another folder for what is remembered, such as the queue."""
 
 
 def default_runs_dir() -> Path:
@@ -15,3 +17,11 @@ def default_runs_dir() -> Path:
     if named:
         return Path(named).expanduser().absolute()
     return platformdirs.user_data_path("gpupanel", appauthor=False) / "runs"
+
+
+def queue_dir() -> Path:
+    """The folder of the user's queue: in ``$GPUPANEL_STATE_DIR``, else in the state directory."""
+    named = os.environ.get(STATE_DIR_VARIABLE)
+    if named:
+        return Path(named).expanduser().absolute() / "queue"
+    return platformdirs.user_state_path("gpupanel", appauthor=False) / "queue"
