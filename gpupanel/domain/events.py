@@ -16,7 +16,7 @@ from gpupanel.domain.event_details import (
     ReturnedMemory,
 )
 from gpupanel.domain.outcome import Metrics, Outcome
-from gpupanel.domain.problem import Problem
+from gpupanel.domain.problem import Change, Problem
 from gpupanel.domain.request import Request
 from gpupanel.domain.value import Value
 
@@ -75,11 +75,13 @@ class RunRestarted(_Event):
     Attributes:
         attempt: Counted from 1; 0 when a person asked.
         problem: Why.
+        changes: What its profile says otherwise than before, key by key; empty: nothing.
     """
 
     kind: Literal["run_restarted"] = "run_restarted"
     attempt: int
     problem: Problem | None = None
+    changes: tuple[Change, ...] = ()
 
 
 class TrainingResumed(_Event):

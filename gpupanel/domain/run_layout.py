@@ -21,8 +21,12 @@ class RunLayout:
 
     @property
     def profile(self) -> Path:
-        """The profile as it was started, whole."""
+        """The profile as it was started, or started again with something changed, whole."""
         return self.root / "profile.toml"
+
+    def former_profile(self, number: int) -> Path:
+        """The profile as it was before the run was changed for the n-th time, counted from 1."""
+        return self.root / f"profile-{number}.toml"
 
     @property
     def label(self) -> Path:
@@ -38,6 +42,15 @@ class RunLayout:
     def plan(self) -> Path:
         """What was decided from the profile and the devices."""
         return self.root / "plan.json"
+
+    def former_plan(self, number: int) -> Path:
+        """The plan that belongs to :meth:`former_profile`."""
+        return self.root / f"plan-{number}.json"
+
+    @property
+    def amendment(self) -> Path:
+        """A new profile and its plan, while they take the places of the former ones."""
+        return self.root / "amendment.json"
 
     @property
     def events(self) -> Path:
@@ -78,6 +91,11 @@ class RunLayout:
     def lock(self) -> Path:
         """Held by the supervisor as long as it lives."""
         return self.root / "run.lock"
+
+    @property
+    def resume_lock(self) -> Path:
+        """Held by whoever starts the run again, so that only one does."""
+        return self.root / "resume.lock"
 
     @property
     def checkpoints(self) -> Path:

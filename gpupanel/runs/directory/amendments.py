@@ -1,0 +1,85 @@
+"""A run's profile and plan written anew, together, with the former ones kept.
+
+Two files cannot be replaced at once. So what is to stand there is first written whole into a file
+of its own; from then on it holds, and whoever starts the run carries it out to its end, however
+often that is cut short.
+"""
+
+from itertools import count
+
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.profile_toml import dump_profile
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.value import PositiveInt, Value
+from gpupanel.runs.directory.profile_file import write_whole
+
+
+class _Amendment(Value):
+    """What is to stand in the run's directory; ``number`` names what stood there before."""
+
+    number: PositiveInt
+    profile: Profile
+    plan: LaunchPlan
+
+
+def amend(layout: RunLayout, profile: Profile, plan: LaunchPlan) -> None:
+    """Let the run be started with that profile and plan from now on.
+
+    The former ones are kept as ``profile-1.toml`` and ``plan-1.json``, then ``-2`` and so on.
+    Whoever calls this holds the run's lock, or the one for resuming it.
+
+    Args:
+        layout: A run that does not go on now.
+        profile: Its paths are absolute.
+        plan: What was decided from it.
+
+    Raises:
+        OSError: It cannot be written; profile and plan are both the former ones.
+    """
+    finish_amendment(layout)
+    number = next(each for each in count(1) if not layout.former_profile(each).exists())
+    amendment = _Amendment(number=number, profile=profile, plan=plan)
+    write_whole(layout.amendment, amendment.model_dump_json())
+    try:
+        finish_amendment(layout)
+    except OSError:
+        _take_back(layout, number)
+        raise
+
+
+def finish_amendment(layout: RunLayout) -> None:
+    """Carry out to its end what was begun to be changed, if something was.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    try:
+        content = layout.amendment.read_bytes()
+    except FileNotFoundError:
+        return
+    amendment = _Amendment.model_validate_json(content)
+    for current, former in (
+        (layout.profile, layout.former_profile(amendment.number)),
+        (layout.plan, layout.former_plan(amendment.number)),
+    ):
+        # Kept once: when this is done again the current one may be the new one already.
+        if not former.exists():
+            write_whole(former, current.read_text(encoding="utf-8"))
+    write_whole(layout.profile, dump_profile(amendment.profile))
+    write_whole(layout.plan, amendment.plan.model_dump_json(indent=2))
+    layout.amendment.unlink()
+
+
+def _take_back(layout: RunLayout, number: int) -> None:
+    """Put the former profile and plan back where the new ones could not be written.
+
+    Renaming needs no space on the disk, which is what was missing.
+    """
+    for current, former in (
+        (layout.profile, layout.former_profile(number)),
+        (layout.plan, layout.former_plan(number)),
+    ):
+        if former.exists():
+            former.replace(current)
+    layout.amendment.unlink(missing_ok=True)
