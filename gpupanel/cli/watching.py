@@ -17,18 +17,17 @@ from gpupanel.cli.telling import tell_problems
 from gpupanel.domain.events import (
     DevicesReady,
     EpochDone,
-    Event,
     MemoryReturned,
     ProblemReported,
     RunRestarted,
 )
-from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.directory.plan_file import read_plan
 from gpupanel.runs.directory.requests import ask, end_now
 from gpupanel.runs.following.answer_words import line_words, process_name
-from gpupanel.runs.following.follower import RunFollower
+from gpupanel.runs.following.follower import Part, RunFollower
 from gpupanel.runs.following.memory_words import returned_words
 from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.runs.history.summaries import summarize_run
@@ -101,11 +100,11 @@ class _Watcher:
         more = True
         while more:
             news = self._follower.poll()
-            for event in news.events:
-                self._take(event)
+            for part in news.parts:
+                self._take(part)
             more = news.has_more
 
-    def _take(self, event: Event) -> None:
+    def _take(self, event: Part) -> None:
         self.status = self.status.after(event)
         if isinstance(event, EpochDone):
             metrics = event.metrics.model_dump(exclude_none=True)
@@ -163,8 +162,5 @@ class _Watcher:
 
 
 def _device_names(layout: RunLayout) -> dict[str, str]:
-    try:
-        plan = LaunchPlan.model_validate_json(layout.plan.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return {device.key: device.name for device in plan.devices}
+    plan = read_plan(layout)
+    return {} if plan is None else {device.key: device.name for device in plan.devices}

@@ -1,31 +1,53 @@
 """Watching a run: what is new in its directory since the last look."""
 
-from pydantic import ValidationError
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import TypeAlias
 
 from gpupanel.domain.events import Event, decode_event
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import TelemetrySample
-from gpupanel.domain.value import Value
 from gpupanel.runs.directory.tails import LineTail, TextTail
+from gpupanel.runs.following.readings import SampleBatch
+from gpupanel.runs.following.steps import StepBatch
+
+Part: TypeAlias = Event | StepBatch
+"""An event, or steps in bulk."""
+
+_STEPS_MARK = b'"steps_done"'
 
 
-class FollowedRun(Value):
-    """What is new: events and samples in the order in which they were written.
+@dataclass(frozen=True, slots=True, eq=False)
+class FollowedRun:
+    """What is new, in the order in which it was written.
 
     Attributes:
+        parts: The events; those of steps that follow each other are one :class:`StepBatch`.
+        readings: The samples of the devices.
         log: New text of the trainer's log.
         has_more: More waits than one poll takes: poll again at once.
     """
 
-    events: tuple[Event, ...] = ()
-    samples: tuple[TelemetrySample, ...] = ()
+    parts: tuple[Part, ...] = ()
+    readings: SampleBatch = field(default_factory=SampleBatch)
     log: str = ""
     has_more: bool = False
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is new."""
-        return not (self.events or self.samples or self.log)
+        return not (self.parts or len(self.readings) or self.log)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The events one by one, for those who look at few: a million take seconds."""
+        return tuple(event for part in self.parts for event in _events(part))
+
+    @property
+    def samples(self) -> tuple[TelemetrySample, ...]:
+        """The samples one by one, for those who look at few."""
+        return self.readings.whole()
 
 
 class RunFollower:
@@ -43,22 +65,28 @@ class RunFollower:
         Raises:
             OSError: The directory cannot be read.
         """
-        events = tuple(decode_event(line) for line in self._events.read())
-        samples = tuple(
-            sample for line in self._telemetry.read() if (sample := _sample(line)) is not None
-        )
+        parts = decoded_parts(self._events.read())
+        readings = SampleBatch(self._telemetry.read())
         log = self._log.read()
         tails = (self._events, self._telemetry, self._log)
-        # Built without validation: each part was validated as it was decoded, and a long history
-        # would be validated twice.
-        return FollowedRun.model_construct(
-            events=events, samples=samples, log=log, has_more=any(tail.has_more for tail in tails)
-        )
+        return FollowedRun(parts, readings, log, has_more=any(tail.has_more for tail in tails))
 
 
-def _sample(line: bytes) -> TelemetrySample | None:
-    # A sample that cannot be read is a gap in a curve: the events tell what happened.
-    try:
-        return TelemetrySample.model_validate_json(line)
-    except ValidationError:
-        return None
+def decoded_parts(lines: Sequence[bytes]) -> tuple[Part, ...]:
+    """The events of whole lines, those of steps that follow each other as one value.
+
+    A line of steps that only :func:`~gpupanel.domain.events.decode_event` can read, since its
+    numbers are of unusual form, makes those around it come one by one.
+    """
+    runs = groupby(lines, key=lambda line: _STEPS_MARK in line)
+    return tuple(part for steps, run in runs for part in _parts(run, are_steps=steps))
+
+
+def _parts(lines: Iterable[bytes], *, are_steps: bool) -> Iterator[Part]:
+    lines = list(lines)
+    batch = StepBatch.decode(lines) if are_steps else None
+    return iter((batch,)) if batch is not None else map(decode_event, lines)
+
+
+def _events(part: Part) -> Iterable[Event]:
+    return part if isinstance(part, StepBatch) else (part,)

@@ -10,6 +10,7 @@ from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.request import Request
 from gpupanel.domain.value import Value
+from gpupanel.runs.following.steps import StepBatch
 
 _JUDGING = (Phase.EVALUATING, Phase.PREDICTING)
 _RUNNING = (Phase.TRAINING, Phase.VALIDATING, *_JUDGING)
@@ -137,9 +138,14 @@ class RunStatus(Value):
             return None
         return self.problems[-1]
 
-    def after(self, event: Event) -> Self:
-        """The status once that event has happened."""
-        return self.model_copy(update=self._changes(event))
+    def after(self, part: Event | StepBatch) -> Self:
+        """The status once that event has happened, or those steps: the same as one by one."""
+        changes = (
+            self._step_changes(part.first, part.last)
+            if isinstance(part, StepBatch)
+            else self._changes(part)
+        )
+        return self.model_copy(update=changes)
 
     def _changes(self, event: Event) -> dict[str, object]:
         match event:
@@ -164,7 +170,7 @@ class RunStatus(Value):
             case events.DataReady():
                 return {"step_total": event.steps_per_epoch * self.epoch_total, "download": None}
             case events.StepsDone():
-                return self._step_changes(event)
+                return self._step_changes(event, event)
             case events.EpochDone():
                 return {"metrics": event.metrics, "epoch": event.epoch}
             case events.RequestAnswered():
@@ -244,16 +250,16 @@ class RunStatus(Value):
             "examples_per_second": event.examples_per_second,
         }
 
-    def _step_changes(self, event: events.StepsDone) -> dict[str, object]:
-        first = self.first_step_time_s is None
+    def _step_changes(self, first: events.StepsDone, last: events.StepsDone) -> dict[str, object]:
+        begins = self.first_step_time_s is None
         return {
-            "step": event.step,
-            "epoch": event.epoch,
-            "loss": event.loss,
-            "accuracy": event.accuracy,
-            "examples_per_second": event.examples_per_second,
-            "last_step_time_s": event.time_s,
-            **({"first_step_time_s": event.time_s, "first_step": event.step} if first else {}),
+            "step": last.step,
+            "epoch": last.epoch,
+            "loss": last.loss,
+            "accuracy": last.accuracy,
+            "examples_per_second": last.examples_per_second,
+            "last_step_time_s": last.time_s,
+            **({"first_step_time_s": first.time_s, "first_step": first.step} if begins else {}),
         }
 
     def _end_changes(self, event: events.TrainingEnded | events.RunEnded) -> dict[str, object]:

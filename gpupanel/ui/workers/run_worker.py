@@ -3,7 +3,6 @@
 import time
 from dataclasses import dataclass
 
-from pydantic import ValidationError
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal, Slot
 from typing_extensions import override
 
@@ -15,6 +14,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.log_tail import last_lines
+from gpupanel.runs.directory.plan_file import read_plan
 from gpupanel.runs.directory.profile_file import read_profile
 from gpupanel.runs.following.follower import FollowedRun, RunFollower
 from gpupanel.runs.following.status import RunStatus
@@ -70,7 +70,7 @@ class _RunReader(Worker):
     @Slot()
     def begin(self) -> None:
         """Start to follow; timers and watches belong to the thread that makes them."""
-        facts = RunFacts(self._layout, _profile(self._layout), _plan(self._layout))
+        facts = RunFacts(self._layout, _profile(self._layout), read_plan(self._layout))
         # Without its profile a run can still be watched; only the progress in percent is missing.
         self._status = RunStatus(epoch_total=facts.profile.epochs_to_train if facts.profile else 0)
         self.opened.emit(facts)
@@ -108,8 +108,8 @@ class _RunReader(Worker):
 
     def _tell(self, followed: FollowedRun) -> None:
         had_ended = self._status.has_ended
-        for event in followed.events:
-            self._status = self._status.after(event)
+        for part in followed.parts:
+            self._status = self._status.after(part)
         if had_ended and not self._status.has_ended and self._poll_timer is not None:
             # It was started again, from here or from elsewhere.
             self._has_caught_up = False
@@ -235,13 +235,6 @@ def _profile(layout: RunLayout) -> Profile | None:
         return None
 
 
-def _plan(layout: RunLayout) -> LaunchPlan | None:
-    try:
-        return LaunchPlan.model_validate_json(layout.plan.read_text(encoding="utf-8"))
-    except (OSError, ValidationError):
-        return None
-
-
 def _last_word(summary: RunSummary) -> FollowedRun:
     """What a supervisor that vanished could not write any more, so that every reader hears it."""
     ended = RunEnded(
@@ -252,4 +245,4 @@ def _last_word(summary: RunSummary) -> FollowedRun:
         problem=summary.problem,
         log_tail=last_lines(RunLayout(summary.path).trainer_log),
     )
-    return FollowedRun(events=(ended,))
+    return FollowedRun(parts=(ended,))

@@ -1,0 +1,111 @@
+"""Samples of the devices in bulk, as columns."""
+
+from array import array
+from collections.abc import Sequence
+from functools import cached_property
+from math import nan
+from typing import TYPE_CHECKING
+
+import msgspec
+from pydantic import ValidationError
+
+from gpupanel.domain.telemetry import TelemetrySample
+
+if TYPE_CHECKING:
+    from gpupanel.runs.following.steps import Floats
+
+
+class _ReadingLine(msgspec.Struct, gc=False):
+    """What curves show of a reading."""
+
+    key: str
+    memory_used_mib: float | None = None
+    gpu_utilization_percent: float | None = None
+
+
+class _SampleLine(msgspec.Struct, gc=False):
+    """A line of telemetry, as far as curves show it."""
+
+    time_s: float
+    readings: list[_ReadingLine]
+
+
+_DECODER = msgspec.json.Decoder(_SampleLine)
+
+
+class DeviceColumns:
+    """What one device reported; a number for each sample, not-a-number where it told nothing.
+
+    Attributes:
+        memory_used_mib: What processes held.
+        gpu_utilization_percent: Percent of the time with a kernel running.
+    """
+
+    def __init__(self, length: int) -> None:
+        self.memory_used_mib: Floats = array("d", [nan]) * length
+        self.gpu_utilization_percent: Floats = array("d", [nan]) * length
+
+
+class SampleBatch:
+    """Consecutive samples of the devices, in the order in which they were written.
+
+    A line that cannot be read is left out: it is a gap in a curve; the events tell what happened.
+    """
+
+    def __init__(self, lines: Sequence[bytes] = ()) -> None:
+        self._lines = lines
+        self._samples = _decoded(lines)
+
+    def __len__(self) -> int:
+        return len(self._samples)
+
+    @cached_property
+    def time_s(self) -> "Floats":
+        """When each was taken, in seconds since the epoch (UTC)."""
+        return array("d", [sample.time_s for sample in self._samples])
+
+    @cached_property
+    def devices(self) -> dict[str, DeviceColumns]:
+        """The columns of each device that is in any of the samples, by its key."""
+        length = len(self._samples)
+        columns: dict[str, DeviceColumns] = {}
+        for index, sample in enumerate(self._samples):
+            for reading in sample.readings:
+                column = columns.get(reading.key)
+                if column is None:
+                    column = columns[reading.key] = DeviceColumns(length)
+                if reading.memory_used_mib is not None:
+                    column.memory_used_mib[index] = reading.memory_used_mib
+                if reading.gpu_utilization_percent is not None:
+                    column.gpu_utilization_percent[index] = reading.gpu_utilization_percent
+        return columns
+
+    def whole(self) -> tuple[TelemetrySample, ...]:
+        """The samples with all that was kept of them; a hundred times as slow as the columns."""
+        samples = (_whole(line) for line in self._lines)
+        return tuple(sample for sample in samples if sample is not None)
+
+
+def _decoded(lines: Sequence[bytes]) -> list[_SampleLine]:
+    joined = b"\n".join(lines)
+    try:
+        decoded = _DECODER.decode_lines(joined)
+        if len(decoded) == len(lines):
+            return decoded
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        pass
+    return [sample for line in lines if (sample := _one(line)) is not None]
+
+
+def _one(line: bytes) -> _SampleLine | None:
+    try:
+        return _DECODER.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+
+
+def _whole(line: bytes) -> TelemetrySample | None:
+    try:
+        return TelemetrySample.model_validate_json(line)
+    except ValidationError:
+        return None
