@@ -12,7 +12,8 @@ from gpupanel.cli.doctoring import doctor
 from gpupanel.cli.exporting import export
 from gpupanel.cli.listing import devices
 from gpupanel.cli.opening import open_window
-from gpupanel.cli.running import resume, run, runs, stop, watch
+from gpupanel.cli.running import run, runs, watch
+from gpupanel.cli.steering import resume, stop, suspend
 
 OPEN = "open"
 
@@ -48,7 +49,8 @@ def root(
 
 
 VERBS = {
-    verb.__name__: verb for verb in (devices, doctor, check, export, run, runs, watch, resume, stop)
+    verb.__name__: verb
+    for verb in (devices, doctor, check, export, run, runs, watch, stop, suspend, resume)
 }
 
 app.command(OPEN, hidden=True)(open_window)

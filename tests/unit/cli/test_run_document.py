@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from gpupanel.cli.running import _run_document
+from gpupanel.cli.following import run_document
 from gpupanel.domain.event_details import ReturnedMemory
 from gpupanel.domain.events import MemoryReturned, RunEnded
 from gpupanel.domain.outcome import Outcome
@@ -19,10 +19,10 @@ RETURNED = MemoryReturned(
 
 def test_that_the_memory_that_came_back_is_told(tmp_path: Path) -> None:
     status = RunStatus().after(RETURNED).after(ENDED)
-    returned = _run_document(RunLayout(tmp_path), status)["memory_returned"]
+    returned = run_document(RunLayout(tmp_path), status)["memory_returned"]
     assert returned["seconds"] == 1.2
     assert returned["devices"][0]["freed_mib"] == 21_811
 
 
 def test_that_a_run_that_held_no_gpu_memory_tells_none(tmp_path: Path) -> None:
-    assert _run_document(RunLayout(tmp_path), RunStatus().after(ENDED))["memory_returned"] is None
+    assert run_document(RunLayout(tmp_path), RunStatus().after(ENDED))["memory_returned"] is None

@@ -1,0 +1,38 @@
+"""The run that a person names, and how a verb is refused."""
+
+from pathlib import Path
+from typing import NoReturn
+
+import typer
+
+from gpupanel.cli.telling import tell_json, tell_problems
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.locations import default_runs_dir
+
+EXIT_FAILED, EXIT_BAD_PROFILE = 1, 2
+
+
+def found_run(name: str, runs_dir: Path | None, *, json: bool) -> RunLayout:
+    """The run of that name, or in that directory; leaves with a problem when there is none."""
+    for root in ((runs_dir or default_runs_dir()) / name, Path(name).absolute()):
+        if (root / "profile.toml").is_file():
+            return RunLayout(root)
+    return refuse(ProblemError(_run_not_found(name)), json=json, status=EXIT_FAILED)
+
+
+def _run_not_found(name: str) -> Problem:
+    return Problem(
+        code="run_not_found",
+        message=f"There is no run {name}.",
+        hint="`gpupanel runs` lists them; --runs-dir names another folder.",
+    )
+
+
+def refuse(error: ProblemError, *, json: bool, status: int) -> NoReturn:
+    """Tell the problems because of which nothing is done, and leave with that exit status."""
+    tell_problems(error.problems)
+    if json:
+        problems = [problem.model_dump(mode="json") for problem in error.problems]
+        tell_json({"outcome": None, "problems": problems})
+    raise typer.Exit(status) from error

@@ -1,0 +1,69 @@
+"""Following a run to its end, and telling how it ended."""
+
+from typing import Any
+
+import typer
+
+from gpupanel.cli.finding import EXIT_FAILED
+from gpupanel.cli.judging import findings_document, tell_findings
+from gpupanel.cli.telling import answers, tell_json, tell_problems
+from gpupanel.cli.watching import watch_to_its_end
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.following.status import RunStatus
+
+EXIT_STOPPED = 130
+
+
+def follow_unless(detach: bool, layout: RunLayout, epochs: int, *, json: bool) -> None:  # noqa: FBT001 - the sentence reads so
+    """Follow a run to its end, or only say which one it is."""
+    if not detach:
+        follow(layout, epochs, json=json)
+    elif json:
+        tell_json({"run": str(layout.root)})
+    else:
+        answers.print(str(layout.root), highlight=False, soft_wrap=True)
+
+
+def follow(layout: RunLayout, epochs: int, *, json: bool, ctrl_c_stops: bool = True) -> None:
+    """Follow a run to its end, say how it ended, and leave with that exit status."""
+    status = watch_to_its_end(layout, epochs, ctrl_c_stops=ctrl_c_stops)
+    if status.outcome is None:
+        raise typer.Exit(EXIT_STOPPED)  # the person stopped watching
+    if json:
+        tell_json(run_document(layout, status))
+    else:
+        _tell_end(layout, status)
+    raise typer.Exit(
+        {Outcome.COMPLETED: 0, Outcome.STOPPED: EXIT_STOPPED, Outcome.SUSPENDED: EXIT_STOPPED}.get(
+            status.outcome, EXIT_FAILED
+        )
+    )
+
+
+def run_document(layout: RunLayout, status: RunStatus) -> dict[str, Any]:
+    """What ``--json`` says of a run that has ended."""
+    problem, returned = status.ending_problem, status.memory_returned
+    return {
+        "run": str(layout.root),
+        "outcome": status.outcome.value if status.outcome is not None else None,
+        "metrics": status.metrics.model_dump(mode="json"),
+        "examples_per_second": status.examples_per_second,
+        "problem": problem.model_dump(mode="json") if problem is not None else None,
+        "memory_returned": returned.model_dump(mode="json") if returned is not None else None,
+        **findings_document(layout, status),
+    }
+
+
+def _tell_end(layout: RunLayout, status: RunStatus) -> None:
+    if status.ending_problem is not None:
+        tell_problems([status.ending_problem])
+    tell_findings(layout, status)
+    metrics = status.metrics.model_dump(exclude_none=True)
+    words = "  ".join(f"{name} {value:.4f}" for name, value in metrics.items())
+    outcome = str(status.outcome)
+    style = "green" if status.outcome is Outcome.COMPLETED else "yellow"
+    answers.print(f"[{style} bold]{outcome}[/]  {words}")
+    if status.examples_per_second is not None:
+        answers.print(f"{status.examples_per_second:,.0f} examples/s", style="dim")
+    answers.print(str(layout.root), style="dim", highlight=False, soft_wrap=True)
