@@ -30,6 +30,7 @@ class RunStage(StrEnum):
     STARTING = "starting"
     RUNNING = "running"
     STOPPING = "stopping"
+    SUSPENDING = "suspending"
     ENDED = "ended"
 
 
@@ -174,8 +175,7 @@ class RunStatus(Value):
             case events.EpochDone():
                 return {"metrics": event.metrics, "epoch": event.epoch}
             case events.RequestAnswered():
-                stopping = event.request is not Request.CHECKPOINT and not self.has_ended
-                return {"stage": RunStage.STOPPING} if stopping else {}
+                return self._request_changes(event.request)
             case events.ProblemReported():
                 return {"problems": (*self.problems, event.problem)}
             case events.LayersPlaced():
@@ -207,6 +207,13 @@ class RunStatus(Value):
             case events.ModelReady() | events.UnknownEvent():
                 return {}
         assert_never(event)
+
+    def _request_changes(self, request: Request) -> dict[str, object]:
+        if request is Request.CHECKPOINT or self.has_ended:
+            return {}
+        # A stop that was asked for after a suspend wins, and is not taken back by one.
+        suspends = request is Request.SUSPEND and self.stage is not RunStage.STOPPING
+        return {"stage": RunStage.SUSPENDING if suspends else RunStage.STOPPING}
 
     def _phase_changes(self, event: events.PhaseChanged) -> dict[str, object]:
         running = event.phase in _RUNNING and self.stage is RunStage.STARTING
