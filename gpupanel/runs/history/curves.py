@@ -1,0 +1,200 @@
+"""What a run measured over all its steps, each step once: the last word on it counts."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpupanel.domain.events import EpochDone, Event, StepsDone, TrainingResumed
+from gpupanel.runs.following.run_clock import RunClock
+from gpupanel.runs.following.steps import StepBatch
+from gpupanel.runs.history.metrics import EPOCH_METRICS, STEP_METRICS, Metric
+
+Floats: TypeAlias = NDArray[np.float64]
+
+_FIRST_CAPACITY = 1_024
+_STEP, _TIME, _REPORTS, _FIRST_VALUE = 0, 1, 2, 3
+"""Rows of a table: how many reports a point is the mean of, and then those of the metrics."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MetricPoints:
+    """One curve; nobody writes to its arrays.
+
+    Attributes:
+        steps: Optimizer updates since the start of the run, ascending, one dimension.
+        times_s: Time of the run at each of them, ascending: it stands still between the end of a
+            run and its resumption.
+        values: What was measured, finite.
+    """
+
+    steps: Floats
+    times_s: Floats
+    values: Floats
+
+    def __len__(self) -> int:
+        return int(self.values.size)
+
+    def last(self) -> float | None:
+        """The newest value; ``None`` where there is none."""
+        return float(self.values[-1]) if len(self) else None
+
+    def best(self, *, more_is_better: bool) -> float | None:
+        """The best value; ``None`` where there is none."""
+        if not len(self):
+            return None
+        return float(self.values.max() if more_is_better else self.values.min())
+
+
+class CurveRecorder:
+    """Adds up a run's events to curves.
+
+    A run that was resumed does again what came after its last checkpoint: what was measured
+    there before is forgotten as soon as it is known to be done again.
+
+    Args:
+        most_points: The most points a curve may have. When there would be more, those of equal
+            spans of steps become their mean, as if the run had reported less often. ``None``:
+            all points are kept.
+    """
+
+    def __init__(self, most_points: int | None = None) -> None:
+        self._clock = RunClock()
+        self._steps = _Table(len(STEP_METRICS), most_points)
+        self._epochs = _Table(len(EPOCH_METRICS), most_points)
+
+    @property
+    def step(self) -> int:
+        """Updates done, as far as is known; 0 before the first."""
+        return int(max(self._steps.last_step, self._epochs.last_step))
+
+    def add(self, parts: Iterable[Event | StepBatch]) -> None:
+        """Take in what the run reported, in the order in which it was written."""
+        for part in parts:
+            match part:
+                case StepBatch():
+                    self._add_steps(part)
+                case StepsDone():
+                    self._add_steps(StepBatch.of((part,)))
+                case _:
+                    self._add_other(part)
+
+    def points(self) -> dict[Metric, MetricPoints]:
+        """The curves so far, of what has been measured at all."""
+        found = (*self._steps.points(STEP_METRICS), *self._epochs.points(EPOCH_METRICS))
+        return {metric: points for metric, points in found if len(points)}
+
+    def _add_other(self, event: Event) -> None:
+        self._clock.see(event)
+        match event:
+            case TrainingResumed():
+                self._steps.cut(event.step + 1)
+                self._epochs.cut(event.step + 1)
+            case EpochDone():
+                metrics = event.metrics.model_dump()
+                values = [metrics[metric.value] for metric in EPOCH_METRICS]
+                moment = self._clock.seconds(event.time_s)
+                rows = np.array([event.step, moment, 1, *values], dtype=np.float64)
+                self._epochs.append(rows[:, np.newaxis])
+            case _:
+                pass
+
+    def _add_steps(self, batch: StepBatch) -> None:
+        first = batch.first
+        self._clock.see(first)
+        began = self._clock.seconds(first.time_s)
+        # No supervisor comes or goes between consecutive steps: their times go on alike.
+        offset = np.nan if began is None else began - first.time_s
+        times = np.asarray(batch.time_s)
+        self._clock.see(batch.last)
+        rows = np.stack(
+            (
+                np.asarray(batch.step, dtype=np.float64),
+                times + offset,
+                np.ones(len(batch)),
+                np.asarray(batch.loss),
+                np.asarray(batch.accuracy),
+                np.asarray(batch.examples_per_second),
+            )
+        )
+        # An epoch that ended with the first of these steps stands until it is told anew.
+        self._epochs.cut(float(rows[_STEP].min()) + 1)
+        self._steps.append(rows)
+
+
+class _Table:
+    """Rows of numbers that grow to the right, in order of the step.
+
+    What was handed out is never written to again: it is replaced where something is taken back.
+    """
+
+    def __init__(self, values: int, most_points: int | None) -> None:
+        self._columns = np.empty((_FIRST_VALUE + values, _FIRST_CAPACITY))
+        self._length = 0
+        self._most = most_points
+        self._span = 1.0
+
+    @property
+    def last_step(self) -> float:
+        return float(self._columns[_STEP, self._length - 1]) if self._length else 0.0
+
+    def cut(self, step: float) -> None:
+        """Forget everything from that step on."""
+        known = self._columns[_STEP, : self._length]
+        length = int(np.searchsorted(known, step))
+        if length < self._length:
+            self._columns, self._length = self._columns.copy(), length
+
+    def append(self, rows: Floats) -> None:
+        """Add what was measured; where a step is told again, what was known from it on goes."""
+        later = np.minimum.accumulate(rows[_STEP, ::-1])[::-1]
+        is_last_word = np.append(rows[_STEP, :-1] < later[1:], True)
+        rows = rows[:, is_last_word]
+        self.cut(float(rows[_STEP, 0]))
+        self._keep_time_rising(rows[_TIME])
+        end = self._length + rows.shape[1]
+        if end > self._columns.shape[1]:
+            grown = np.empty((self._columns.shape[0], 2 * end))
+            grown[:, : self._length] = self._columns[:, : self._length]
+            self._columns = grown
+        self._columns[:, self._length : end] = rows
+        self._length = end
+        if self._most is not None and self._length > self._most:
+            self._thin(self._most // 2)
+
+    def points(self, metrics: tuple[Metric, ...]) -> Iterator[tuple[Metric, MetricPoints]]:
+        known = self._columns[:, : self._length]
+        for row, metric in enumerate(metrics, start=_FIRST_VALUE):
+            finite = np.isfinite(known[row])
+            columns = known if finite.all() else known[:, finite]
+            yield metric, MetricPoints(columns[_STEP], columns[_TIME], columns[row])
+
+    def _keep_time_rising(self, times: Floats) -> None:
+        """A clock that was set back, or a moment before the run's beginning, moves no curve back.
+
+        Args:
+            times: Changed in place; not-a-number where the clock could not tell.
+        """
+        least = float(self._columns[_TIME, self._length - 1]) if self._length else 0.0
+        times[:] = np.maximum(np.maximum.accumulate(np.nan_to_num(times, nan=least)), least)
+
+    def _thin(self, count: int) -> None:
+        """Put the mean of each span of steps in the place of its points, for so many of them.
+
+        The spans only grow, and are as long at the run's beginning as at its end.
+        """
+        known = self._columns[:, : self._length]
+        while (starts := self._starts_of_spans(known[_STEP])).size > count:
+            self._span *= 2.0
+        ends = np.append(starts[1:], self._length) - 1
+        reports = np.add.reduceat(known[_REPORTS], starts)
+        sums = np.add.reduceat(known[_FIRST_VALUE:] * known[_REPORTS], starts, axis=1)
+        # A mean stands where the last of its points stood, as a report of several steps does.
+        self._columns = np.vstack((known[:_REPORTS, ends], reports, sums / reports))
+        self._length = starts.size
+
+    def _starts_of_spans(self, steps: Floats) -> NDArray[np.intp]:
+        spans = np.ceil(steps / self._span)
+        return np.flatnonzero(np.diff(spans, prepend=-1.0))

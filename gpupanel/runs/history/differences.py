@@ -1,0 +1,92 @@
+"""What runs were told differently: their profiles and plans, key by key."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.strategy import StrategyKind
+from gpupanel.domain.value import Value
+
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+_NO_CHOICE = ("schema_version", "devices.described")
+"""Keys that nobody chooses: the format, and what names of devices mean."""
+
+
+class Difference(Value):
+    """One key that is not the same in all runs.
+
+    Attributes:
+        key: Dotted, as in a profile: ``training.learning_rate``; those that begin with ``plan.``
+            are of the plan: what was made of the profile on that machine.
+        values: One for each run, as TOML writes it, without the quotes of a text; ``None`` where
+            a run has no such key, or cannot be read any more.
+    """
+
+    key: str
+    values: tuple[str | None, ...]
+
+
+def differences(
+    profiles: Sequence[Profile | None], plans: Sequence[LaunchPlan | None]
+) -> tuple[Difference, ...]:
+    """Every key in which the runs differ, in the order of the profile's tables, plans last.
+
+    Args:
+        profiles: One for each run; ``None``: it cannot be read, and makes no difference.
+        plans: The same for the plans.
+    """
+    told = [None if profile is None else _told(profile) for profile in profiles]
+    return (*_differing(told), *_differing(_planned(plans)))
+
+
+def _differing(runs: Sequence[dict[str, str] | None]) -> Iterator[Difference]:
+    known = [run for run in runs if run is not None]
+    for key in dict.fromkeys(key for run in known for key in run):
+        if len({run.get(key) for run in known}) > 1:
+            values = tuple(None if run is None else run.get(key) for run in runs)
+            yield Difference(key=key, values=values)
+
+
+def _told(profile: Profile) -> dict[str, str]:
+    return dict(_leaves(profile.model_dump(mode="json"), ""))
+
+
+def _leaves(node: object, path: str) -> Iterator[tuple[str, str]]:
+    if path in _NO_CHOICE or node is None:
+        return
+    if not isinstance(node, dict):
+        yield path, node if isinstance(node, str) else json.dumps(node, ensure_ascii=False)
+        return
+    for name, value in node.items():
+        key = name if _BARE_KEY.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+        yield from _leaves(value, f"{path}.{key}" if path else key)
+
+
+def _planned(plans: Sequence[LaunchPlan | None]) -> list[dict[str, str] | None]:
+    names = {_names(plan) for plan in plans if plan is not None}
+    keys = {_keys(plan) for plan in plans if plan is not None}
+    # Two GPUs of one name are told apart by their keys, which are long, and only then.
+    with_keys = len(keys) > len(names)
+    return [None if plan is None else _planned_for(plan, with_keys=with_keys) for plan in plans]
+
+
+def _planned_for(plan: LaunchPlan, *, with_keys: bool) -> dict[str, str]:
+    devices = _names(plan)
+    if with_keys:
+        devices = tuple(f"{device.name} ({device.key})" for device in plan.devices)
+    planned = {"plan.devices": ", ".join(devices)}
+    if plan.strategy is StrategyKind.PARAMETER_SERVER:
+        planned["plan.workers"] = str(len(plan.replicas))
+    else:
+        planned["plan.shares"] = " + ".join(str(share) for share in plan.shares)
+    return planned
+
+
+def _names(plan: LaunchPlan) -> tuple[str, ...]:
+    return tuple(device.name for device in plan.devices)
+
+
+def _keys(plan: LaunchPlan) -> tuple[str, ...]:
+    return tuple(device.key for device in plan.devices)

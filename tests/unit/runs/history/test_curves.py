@@ -1,0 +1,143 @@
+"""Curves of a run: each step once, on the time of the run, and no more points than allowed."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpupanel.domain.events import EpochDone, RunEnded, RunStarted, StepsDone, TrainingResumed
+from gpupanel.domain.outcome import Metrics, Outcome
+from gpupanel.runs.following.steps import StepBatch
+from gpupanel.runs.history.curves import CurveRecorder
+from gpupanel.runs.history.metrics import Metric
+
+DAY_S = 86_400.0
+
+
+def step(time_s: float, number: int, loss: float, accuracy: float | None = None) -> StepsDone:
+    return StepsDone(
+        time_s=time_s,
+        step=number,
+        steps=1,
+        epoch=1,
+        step_in_epoch=number,
+        examples=8,
+        loss=loss,
+        accuracy=accuracy,
+        examples_per_second=10.0,
+    )
+
+
+def epoch(time_s: float, number: int, **metrics: float) -> EpochDone:
+    return EpochDone(time_s=time_s, epoch=1, step=number, metrics=Metrics(**metrics), seconds=1.0)
+
+
+def recorded(*parts, most_points=None) -> CurveRecorder:
+    recorder = CurveRecorder(most_points)
+    recorder.add((RunStarted(time_s=1000.0, supervisor_pid=1), *parts))
+    return recorder
+
+
+def test_that_only_what_was_measured_has_a_curve():
+    recorder = recorded(
+        step(1001.0, 1, 2.0), step(1002.0, 2, 1.0), epoch(1003.0, 2, val_loss=1.5, loss=1.6)
+    )
+    curves = recorder.points()
+    assert set(curves) == {Metric.LOSS, Metric.VAL_LOSS, Metric.EXAMPLES_PER_SECOND}
+    assert curves[Metric.LOSS].steps.tolist() == [1, 2]
+    assert curves[Metric.LOSS].times_s.tolist() == [1.0, 2.0]
+    assert curves[Metric.LOSS].values.tolist() == [2.0, 1.0]
+    assert curves[Metric.VAL_LOSS].steps.tolist() == [2]
+    assert curves[Metric.VAL_LOSS].times_s.tolist() == [3.0]
+    assert recorder.step == 2
+
+
+def test_that_a_run_without_steps_has_no_curves():
+    recorder = recorded()
+    assert recorder.points() == {}
+    assert recorder.step == 0
+
+
+def test_that_steps_in_bulk_are_the_same_as_steps_one_by_one():
+    steps = [step(1000.0 + n, n, 1.0 / n, 0.5) for n in range(1, 50)]
+    single, bulk = recorded(*steps).points(), recorded(StepBatch.of(steps)).points()
+    assert set(single) == set(bulk)
+    for metric, points in single.items():
+        assert points.steps.tolist() == bulk[metric].steps.tolist()
+        assert points.times_s.tolist() == bulk[metric].times_s.tolist()
+        assert points.values.tolist() == bulk[metric].values.tolist()
+
+
+@pytest.mark.parametrize("is_told", [True, False], ids=["resumed from", "from the beginning"])
+def test_that_steps_that_were_done_again_have_their_last_word(is_told):
+    kept = 2 if is_told else 0
+    again = [step(1000.0 + DAY_S + n, n, 10.0 + n) for n in range(kept + 1, 4)]
+    recorder = recorded(
+        *(step(1000.0 + n, n, float(n)) for n in range(1, 6)),
+        epoch(1005.5, 2, val_loss=2.0),
+        epoch(1005.6, 5, val_loss=5.0),
+        RunEnded(time_s=1006.0, outcome=Outcome.LOST),
+        RunStarted(time_s=1000.0 + DAY_S, supervisor_pid=2),
+        *([TrainingResumed(time_s=1000.0 + DAY_S, path="c", epoch=1, step=2)] if is_told else []),
+        *again,
+    )
+    curves = recorder.points()
+    assert curves[Metric.LOSS].steps.tolist() == [1, 2, 3]
+    assert curves[Metric.LOSS].values.tolist() == [1.0, 2.0, 13.0][:kept] + [
+        10.0 + n for n in range(kept + 1, 4)
+    ]
+    # The day between end and resumption is none of the run's time.
+    assert curves[Metric.LOSS].times_s[-1] == 9.0
+    if is_told:
+        assert curves[Metric.VAL_LOSS].steps.tolist() == [2]
+    else:
+        assert Metric.VAL_LOSS not in curves
+
+
+def test_that_what_was_taken_out_before_stays_as_it_was():
+    recorder = recorded(*(step(1000.0 + n, n, float(n)) for n in range(1, 6)))
+    before = recorder.points()[Metric.LOSS]
+    recorder.add([TrainingResumed(time_s=1010.0, path="c", epoch=1, step=2)])
+    recorder.add([step(1011.0, 3, 99.0)])
+    assert before.values.tolist() == [1.0, 2.0, 3.0, 4.0, 5.0]
+    assert recorder.points()[Metric.LOSS].values.tolist() == [1.0, 2.0, 99.0]
+
+
+def test_that_a_clock_that_was_set_back_moves_no_curve_back():
+    recorder = recorded(step(1005.0, 1, 1.0), step(900.0, 2, 1.0), step(1006.0, 3, 1.0))
+    assert recorder.points()[Metric.LOSS].times_s.tolist() == [5.0, 5.0, 6.0]
+
+
+def test_that_a_long_run_keeps_its_mean_and_its_ends_within_the_allowed_points():
+    steps = [step(1000.0 + n, n, float(n)) for n in range(1, 1001)]
+    recorder = recorded(StepBatch.of(steps[:700]), *steps[700:], most_points=64)
+    points = recorder.points()[Metric.LOSS]
+    assert 24 <= len(points) <= 64
+    assert points.steps[-1] == 1000
+    weights = np.diff(points.steps, prepend=0.0)
+    assert np.average(points.values, weights=weights) == pytest.approx(500.5)
+    # Nor does the beginning fade: its points are as close as later ones.
+    assert weights.max() == weights[0] == 32
+    assert len(recorded(StepBatch.of(steps)).points()[Metric.LOSS]) == 1000
+
+
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=60), st.integers(1, 9))
+def test_that_every_step_stands_once_in_order_with_its_last_word(numbers, portion):
+    events = [step(1000.0 + at, number, float(at)) for at, number in enumerate(numbers)]
+    recorder = recorded(
+        *(StepBatch.of(events[n : n + portion]) for n in range(0, len(events), portion))
+    )
+    points = recorder.points()[Metric.LOSS]
+    expected: list[tuple[int, float]] = []
+    for at, number in enumerate(numbers):
+        expected = [each for each in expected if each[0] < number] + [(number, float(at))]
+    assert list(zip(points.steps.tolist(), points.values.tolist(), strict=True)) == expected
+    assert (np.diff(points.times_s) >= 0).all()
+
+
+def test_that_the_best_is_the_least_of_a_loss_and_the_greatest_of_an_accuracy():
+    curves = recorded(step(1001.0, 1, 2.0, 0.1), step(1002.0, 2, 3.0, 0.3)).points()
+    loss, accuracy = curves[Metric.LOSS], curves[Metric.ACCURACY]
+    assert loss.best(more_is_better=Metric.LOSS.more_is_better) == 2.0
+    assert accuracy.best(more_is_better=Metric.ACCURACY.more_is_better) == 0.3
+    assert loss.last() == 3.0
