@@ -18,8 +18,11 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.disk_problems import disk_problem, space_problem
 from gpupanel.runs.directory.line_log import LineLog
-from gpupanel.runs.directory.profile_file import anchored
+from gpupanel.runs.directory.private_files import make_private_folder, touch_private
+from gpupanel.runs.directory.profile_file import anchored, read_profile, write_whole
 from gpupanel.runs.history.summaries import summarize_run
+from gpupanel.runs.trust.trusted import check_trusted
+from gpupanel.runs.trust.user_code import code_of_profile, code_of_run, keep_code
 
 _LONGEST_SLUG = 40
 
@@ -33,7 +36,7 @@ def launch(profile: Profile, plan: LaunchPlan, runs_dir: Path) -> RunLayout:
         ProblemError: The directory cannot be made, or there is no space left for a run.
     """
     layout = create_run(profile, plan, runs_dir)
-    _start_supervisor(layout)
+    start_supervisor(layout)
     return layout
 
 
@@ -45,12 +48,14 @@ def resume(layout: RunLayout) -> None:
     withdrawn.
 
     Raises:
+        CodeNotTrustedError: Its directory holds Python code that nobody trusted here.
         ProblemError: It runs, it has come to its end, or there is no checkpoint to go on from; or
             its directory cannot be written.
     """
     problem = resume_problem(layout)
     if problem is not None:
         raise ProblemError(problem)
+    check_trusted(code_of_run(layout, read_profile(layout.profile)))
     try:
         for request in Request:
             (layout.requests / request).unlink(missing_ok=True)
@@ -59,7 +64,7 @@ def resume(layout: RunLayout) -> None:
             log.append(encode_event(RunRestarted(time_s=time.time(), attempt=0)))
         finally:
             log.close()
-        _start_supervisor(layout)
+        start_supervisor(layout)
     except OSError as error:
         raise ProblemError(disk_problem(error, layout.root)) from error
 
@@ -88,7 +93,14 @@ def _nothing_to_resume(layout: RunLayout, why: str) -> Problem:
     )
 
 
-def _start_supervisor(layout: RunLayout) -> None:
+def start_supervisor(layout: RunLayout) -> None:
+    """Start the supervisor of a run that was filled or is to go on; returns at once.
+
+    Several of them for one start do no harm: the first one takes it up, the others end.
+
+    Raises:
+        OSError: No process can be made, or the run's log cannot be written.
+    """
     with layout.trainer_log.open("ab") as log:
         supervisor = subprocess.Popen(
             [sys.executable, "-m", "gpupanel.runs.supervision.supervisor", str(layout.root)],
@@ -110,21 +122,52 @@ def create_run(profile: Profile, plan: LaunchPlan, runs_dir: Path) -> RunLayout:
     Relative paths are taken from the working directory: the trainer has another.
 
     Raises:
+        CodeNotTrustedError: The profile names Python code that nobody trusted yet; nothing is
+            made.
+        ProblemError: The directory cannot be made, or there is no space left for a run.
+    """
+    check_trusted(code_of_profile(profile))
+    layout = reserve_run(profile.name, runs_dir)
+    fill_run(layout, profile, plan)
+    return layout
+
+
+def reserve_run(profile_name: str, runs_dir: Path) -> RunLayout:
+    """Make an empty directory that no other run has; it is no run yet.
+
+    Raises:
         ProblemError: The directory cannot be made, or there is no space left for a run.
     """
     try:
-        runs_dir.mkdir(parents=True, exist_ok=True)
+        make_private_folder(runs_dir)
         problem = space_problem(runs_dir)
         if problem is not None:
             raise ProblemError(problem)
-        layout = RunLayout(_new_directory(runs_dir.absolute(), profile.name))
-        layout.profile.write_text(dump_profile(anchored(profile, Path.cwd())), encoding="utf-8")
-        layout.plan.write_text(plan.model_dump_json(indent=2), encoding="utf-8")
-        layout.requests.mkdir()
-        layout.trainer_log.touch()
+        return RunLayout(_new_directory(runs_dir.absolute(), profile_name))
     except OSError as error:
         raise ProblemError(disk_problem(error, runs_dir)) from error
-    return layout
+
+
+def fill_run(layout: RunLayout, profile: Profile, plan: LaunchPlan) -> None:
+    """Write what a run needs to start; its profile last, which makes it a run for everybody.
+
+    Python code that the profile names is copied into the run, whose own it is from then on.
+
+    Raises:
+        CodeNotTrustedError: Nobody trusted that code yet.
+        ProblemError: Something cannot be written.
+    """
+    code = code_of_profile(profile)
+    check_trusted(code)
+    try:
+        write_whole(layout.plan, plan.model_dump_json(indent=2), private=True)
+        make_private_folder(layout.requests)
+        touch_private(layout.trainer_log)
+        keep_code(layout, code)
+        text = dump_profile(anchored(profile, Path.cwd()))
+        write_whole(layout.profile, text, private=True)
+    except OSError as error:
+        raise ProblemError(disk_problem(error, layout.root)) from error
 
 
 def _new_directory(runs_dir: Path, profile_name: str) -> Path:
@@ -139,4 +182,5 @@ def _new_directory(runs_dir: Path, profile_name: str) -> Path:
         except FileExistsError:
             attempt += 1
         else:
+            directory.chmod(0o700)  # a umask may have taken the owner's own rights
             return directory

@@ -25,11 +25,11 @@ from gpupanel.runs.directory.line_log import LineLog
 from gpupanel.runs.directory.log_tail import last_lines
 from gpupanel.runs.directory.profile_file import read_profile
 from gpupanel.runs.directory.requests import ask
-from gpupanel.runs.directory.run_lock import hold_run_lock
 from gpupanel.runs.directory.tails import LineTail
 from gpupanel.runs.supervision.attempt import Attempt
 from gpupanel.runs.supervision.exit_reading import Ending
 from gpupanel.runs.supervision.memory_watch import MemoryWatch
+from gpupanel.runs.supervision.taking_up import TakenUpError, take_up
 from gpupanel.runs.supervision.telemetry import TelemetryRecorder
 from gpupanel.runs.supervision.watchdogs import Patience
 
@@ -58,8 +58,12 @@ class Supervisor:
         self._news = LineTail(layout.events)
 
     def run(self) -> Outcome:
-        """Run the gang to its end and write the last event of the run."""
-        lock = hold_run_lock(self._layout)
+        """Run the gang to its end and write the last event of the run.
+
+        Raises:
+            TakenUpError: Another supervisor was started for it, too, and was faster.
+        """
+        lock = take_up(self._layout)
         try:
             self._skip_what_was()
             self._append(RunStarted(time_s=time.time(), supervisor_pid=os.getpid()))
@@ -169,7 +173,10 @@ def main() -> int:
 
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    return 0 if Supervisor(layout).run().was_successful else 1
+    try:
+        return 0 if Supervisor(layout).run().was_successful else 1
+    except TakenUpError:
+        return 0
 
 
 if __name__ == "__main__":
