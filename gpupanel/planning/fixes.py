@@ -22,7 +22,10 @@ def apply_fix(profile: Profile, fix: Fix) -> Profile:
 def _apply(document: dict[str, Any], change: Change) -> None:
     *tables, key = change.path
     for name in tables:
-        document = document.setdefault(name, {})
+        if not isinstance(document.get(name), dict):
+            # Not set, or one word in a table's place: placement = "auto".
+            document[name] = {}
+        document = document[name]
     if change.value is None:
         document.pop(key, None)
     else:
