@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from gpupanel.domain.value import Mib, Value
+from gpupanel.domain.value import MOST_PLACES, Mib, Value
 
 DEFAULT_MEMORY_KEY = "default"
 """The key under ``[memory]`` that holds for each device without one of its own."""
@@ -50,7 +50,7 @@ class SplitMemory(Value):
     """Make several logical devices of one GPU, with these limits."""
 
     policy: Literal["split"] = "split"
-    split_mib: tuple[Mib, ...] = Field(min_length=2)
+    split_mib: tuple[Mib, ...] = Field(min_length=2, max_length=MOST_PLACES)
 
 
 MemoryPolicy = Annotated[

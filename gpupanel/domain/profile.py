@@ -7,10 +7,10 @@ from pydantic import Field
 from gpupanel.domain.data import DataSettings, DigitsData
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.memory import DEFAULT_MEMORY_KEY, Allocator, GrowingMemory, MemoryPolicy
-from gpupanel.domain.model import MlpModel, ModelSettings, SavedModel
+from gpupanel.domain.model import CnnModel, MlpModel, ModelSettings
 from gpupanel.domain.strategy import StrategySettings
 from gpupanel.domain.training import TrainingSettings
-from gpupanel.domain.value import Mib, PositiveInt, Value
+from gpupanel.domain.value import Mib, PlaceCount, Value
 
 SCHEMA_VERSION = 1
 """The format that this version reads and writes."""
@@ -35,7 +35,7 @@ class DeviceSettings(Value):
     """
 
     visible: tuple[str, ...] = ()
-    cpu_replicas: PositiveInt = 1
+    cpu_replicas: PlaceCount = 1
     allocator: Allocator = Allocator.BFC
     described: dict[str, DeviceDescription] = Field(default_factory=dict)
 
@@ -56,15 +56,17 @@ class Profile(Value):
 
     @property
     def normalises_batches(self) -> bool:
-        """Whether the model to be built has batch normalisation."""
-        return not isinstance(self.model, SavedModel) and self.model.batch_norm
+        """Whether the model to be built has batch normalisation, as far as the profile tells."""
+        return isinstance(self.model, MlpModel | CnnModel) and self.model.batch_norm
 
     @property
     def synchronizes_batch_norm(self) -> bool:
         """Whether batch normalisation takes its statistics over all replicas, where several are."""
         model = self.model
         return (
-            not isinstance(model, SavedModel) and model.batch_norm and model.batch_norm_synchronized
+            isinstance(model, MlpModel | CnnModel)
+            and model.batch_norm
+            and model.batch_norm_synchronized
         )
 
     @property

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from gpupanel.domain.value import PositiveInt, Value
+from gpupanel.domain.value import PlaceCount, Value
 
 
 class StrategyKind(StrEnum):
@@ -58,6 +58,6 @@ class StrategySettings(Value):
     kind: StrategyKind = StrategyKind.ONE_DEVICE
     shares: Literal["equal", "balanced"] | tuple[ShareCount, ...] = "equal"
     all_reduce: AllReduce = AllReduce.AUTO
-    workers: PositiveInt | None = None
-    parameter_servers: PositiveInt | None = None
+    workers: PlaceCount | None = None
+    parameter_servers: PlaceCount | None = None
     placement: Literal["auto"] | dict[str, Annotated[int, Field(ge=0)]] | None = None

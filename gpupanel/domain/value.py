@@ -20,3 +20,8 @@ class Value(BaseModel):
 Mib = Annotated[int, Field(gt=0, description="a size in mebibytes (2**20 bytes)")]
 Fraction = Annotated[float, Field(ge=0.0, lt=1.0)]
 PositiveInt = Annotated[int, Field(gt=0)]
+MOST_PLACES = 1_024
+"""More replicas or processes than any workstation takes: a slip of the finger beyond that would be
+carried out to the letter, and cost all memory."""
+
+PlaceCount = Annotated[int, Field(gt=0, le=MOST_PLACES)]

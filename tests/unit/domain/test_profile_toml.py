@@ -24,6 +24,7 @@ from gpupanel.domain.training import Optimizer, TrainingSettings
 names = st.text(min_size=1, max_size=30)
 paths = st.text(max_size=30)
 counts = st.integers(1, 10_000)
+places = st.integers(1, 1_024)
 fractions = st.floats(0.0, 0.99)
 memory = st.one_of(
     st.just(AllMemory()),
@@ -39,7 +40,7 @@ strategies = st.builds(
         st.lists(st.integers(0, 512), min_size=1, max_size=5).map(tuple),
     ),
     all_reduce=st.sampled_from(AllReduce),
-    workers=st.none() | counts,
+    workers=st.none() | places,
     placement=st.one_of(
         st.none(), st.just("auto"), st.dictionaries(names, st.integers(0, 7), max_size=3)
     ),
@@ -73,7 +74,7 @@ profiles = st.builds(
     Profile,
     name=names,
     devices=st.builds(
-        DeviceSettings, visible=st.lists(names, max_size=3).map(tuple), cpu_replicas=counts
+        DeviceSettings, visible=st.lists(names, max_size=3).map(tuple), cpu_replicas=places
     ),
     memory=st.dictionaries(names, memory, max_size=3),
     strategy=strategies,
