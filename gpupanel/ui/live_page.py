@@ -1,5 +1,7 @@
 """The Live tab: the run that is shown, its curves or what it found, and its log."""
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
@@ -25,6 +27,9 @@ from gpupanel.ui.session import Session
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.workers.run_worker import RunFacts
 
+if TYPE_CHECKING:
+    from gpupanel.runs.following.readings import SampleBatch
+
 
 class LivePage(QWidget):
     """Binds plots, findings, log and banner to the run that is shown, be it live or past."""
@@ -42,7 +47,7 @@ class LivePage(QWidget):
         self._control = control
         self._plan: LaunchPlan | None = None
         self._facts: RunFacts | None = None
-        self._waiting: list[FollowedRun] = []
+        self._waiting: list[SampleBatch] = []
         self.banner = RunBanner()
         self.parts = RunPartsPanel()
         self.live = LivePanel()
@@ -105,13 +110,13 @@ class LivePage(QWidget):
 
     @Slot(object)
     def _add(self, followed: FollowedRun) -> None:
+        self.live.addEvents(followed.parts)
+        self.log.append(followed.log, followed.log_skipped_bytes)
         if self._session.inventory is None:
-            # Curves need their devices first; these are listed in a moment.
-            self._waiting.append(followed)
-            return
-        self.live.addEvents(followed.events)
-        self.live.addSamples(followed.samples)
-        self.log.append(followed.log)
+            # Their curves need the devices first; these are listed in a moment.
+            self._waiting.append(followed.readings)
+        else:
+            self.live.addSamples(followed.readings)
 
     @Slot(object)
     def _show_status(self, status: RunStatus) -> None:
@@ -154,8 +159,8 @@ class LivePage(QWidget):
         self.parts.setInventory(inventory)
         self.live.setDevices(inventory)
         waiting, self._waiting = self._waiting, []
-        for followed in waiting:
-            self._add(followed)
+        for samples in waiting:
+            self.live.addSamples(samples)
 
     @Slot()
     def _return(self) -> None:

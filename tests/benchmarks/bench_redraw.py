@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QApplication
 
 from gpupanel.domain.events import RunStarted, StepsDone
 from gpupanel.domain.telemetry import TelemetrySample
+from gpupanel.runs.following.readings import SampleBatch
 from gpupanel.ui import theme
 from gpupanel.ui.panels.live_panel import LivePanel
 from tests.fakes.readings import EIGHT_DEVICES, busy_reading
@@ -63,7 +64,9 @@ def filled_panel(noise: random.Random) -> LivePanel:
     panel = LivePanel()
     panel.setDevices(EIGHT_DEVICES)
     panel.addEvents([RunStarted(time_s=0.0, supervisor_pid=1)])
-    panel.addSamples([noisy_sample(noise, HOUR_S * n / SAMPLES) for n in range(SAMPLES)])
+    panel.addSamples(
+        SampleBatch.of([noisy_sample(noise, HOUR_S * n / SAMPLES) for n in range(SAMPLES)])
+    )
     panel.addEvents([step(noise, HOUR_S * n / LOSS_POINTS, n) for n in range(LOSS_POINTS)])
     return panel
 
@@ -81,7 +84,7 @@ def frame_times_ms(
         moment = HOUR_S + 0.1 * frame
         sample, event = noisy_sample(noise, moment), step(noise, moment, LOSS_POINTS + frame)
         begin, begin_cpu = time.perf_counter(), time.thread_time()
-        panel.addSamples([sample])
+        panel.addSamples(SampleBatch.of([sample]))
         panel.addEvents([event])
         wall.redraw()
         # The scenes tell the views what is dirty in one turn of the loop; the window paints it in

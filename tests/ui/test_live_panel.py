@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QTabWidget, QWi
 
 from gpupanel.domain.events import EpochDone, RunEnded, RunStarted, StepsDone
 from gpupanel.domain.outcome import Metrics, Outcome
+from gpupanel.runs.following.readings import SampleBatch
 from gpupanel.ui import theme
 from gpupanel.ui.panels.live_panel import LivePanel
 from gpupanel.ui.plots.legend import Legend, LegendEntry
@@ -42,7 +43,9 @@ def run_events(seconds: int, first: int = 0) -> list:
 def feed(panel: LivePanel, seconds: int = 60) -> None:
     panel.setDevices(TWO_UNEQUAL)
     panel.addEvents([RunStarted(time_s=START, supervisor_pid=1), *run_events(seconds)])
-    panel.addSamples([busy_sample(TWO_UNEQUAL, START + second) for second in range(seconds)])
+    panel.addSamples(
+        SampleBatch.of([busy_sample(TWO_UNEQUAL, START + second) for second in range(seconds)])
+    )
 
 
 @pytest.fixture
@@ -94,7 +97,7 @@ def test_that_a_run_that_starts_says_so_until_there_is_something_to_draw(panel):
     panel.setDevices(TWO_UNEQUAL)
     panel.addEvents([RunStarted(time_s=START, supervisor_pid=1)])
     assert "starting" in panel.findChild(EmptyState).text()
-    panel.addSamples([busy_sample(TWO_UNEQUAL, START + 1.0)])
+    panel.addSamples(SampleBatch.of([busy_sample(TWO_UNEQUAL, START + 1.0)]))
     assert panel.plot_wall.isVisible()
     panel.clear()
     assert "Press Start" in panel.findChild(EmptyState).text()
@@ -271,7 +274,7 @@ def test_that_what_has_not_changed_is_not_decimated_again(panel, monkeypatch):
     )
     panel.plot_wall.redraw()
     assert calls == []
-    panel.addSamples([busy_sample(TWO_UNEQUAL, START + 59.5)])
+    panel.addSamples(SampleBatch.of([busy_sample(TWO_UNEQUAL, START + 59.5)]))
     panel.plot_wall.redraw()
     assert len(calls) == 6
 
@@ -282,7 +285,7 @@ def test_that_a_cleared_panel_is_empty_and_takes_another_run(panel):
     panel.clear()
     assert not panel.plot_wall.isVisible()
     panel.addEvents([RunStarted(time_s=5.0, supervisor_pid=1)])
-    panel.addSamples([busy_sample(TWO_UNEQUAL, 7.0)])
+    panel.addSamples(SampleBatch.of([busy_sample(TWO_UNEQUAL, 7.0)]))
     assert panel.plot_wall.isVisible()
     panel.plot_wall.redraw()
     assert line_data(panel.plot_wall.utilization_plot, 0)[0].tolist() == [2.0]
@@ -310,8 +313,8 @@ def test_that_predicted_values_get_a_plot_of_their_error(panel):
 def test_that_a_missing_reading_leaves_a_gap_in_the_line(panel):
     feed(panel)
     lost = busy_sample(TWO_UNEQUAL, START + 60.0)
-    panel.addSamples([lost.model_copy(update={"readings": lost.readings[1:]})])
-    panel.addSamples([busy_sample(TWO_UNEQUAL, START + 61.0)])
+    panel.addSamples(SampleBatch.of([lost.model_copy(update={"readings": lost.readings[1:]})]))
+    panel.addSamples(SampleBatch.of([busy_sample(TWO_UNEQUAL, START + 61.0)]))
     panel.plot_wall.redraw()
     assert np.isnan(line_data(panel.plot_wall.utilization_plot, 0)[1]).sum() == 1
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from gpupanel.domain.events import EpochDone, RunStarted, StepsDone
 from gpupanel.domain.outcome import Metrics
+from gpupanel.runs.following.readings import SampleBatch
 from gpupanel.ui.plots.axis_range import nice_step, settled_range, time_range
 from gpupanel.ui.plots.decimation import envelope
 from gpupanel.ui.plots.run_curves import RunCurves
@@ -147,7 +148,9 @@ def test_that_time_begins_with_the_run():
 def test_that_samples_wait_for_the_run_to_begin_and_older_ones_are_left_out():
     curves = RunCurves()
     curves.set_devices(TWO_UNEQUAL)
-    curves.add_samples([busy_sample(TWO_UNEQUAL, time_s) for time_s in (95.0, 101.0, 102.0)])
+    curves.add_samples(
+        SampleBatch.of([busy_sample(TWO_UNEQUAL, time_s) for time_s in (95.0, 101.0, 102.0)])
+    )
     assert not curves.has_points
     curves.add_events([RunStarted(time_s=100.0, supervisor_pid=1)])
     assert curves.devices["GPU-4090"].utilization.times.tolist() == [1.0, 2.0]
@@ -159,7 +162,7 @@ def test_that_memory_is_percent_of_each_devices_own_and_reads_as_gib():
     curves.set_devices(TWO_UNEQUAL)
     curves.add_events([RunStarted(time_s=0.0, supervisor_pid=1)])
     sample = with_lost(busy_sample(TWO_UNEQUAL, 1.0), "GPU-4090")
-    curves.add_samples([sample])
+    curves.add_samples(SampleBatch.of([sample]))
     mine = curves.devices["GPU-3060"]
     assert mine.memory.last() == pytest.approx(37.5)
     assert mine.memory_text(37.5) == "4.5 GiB"

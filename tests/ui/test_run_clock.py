@@ -4,6 +4,7 @@ import numpy as np
 
 from gpupanel.domain.events import Event, RunEnded, RunRestarted, RunStarted, StepsDone
 from gpupanel.domain.outcome import Outcome
+from gpupanel.runs.following.readings import SampleBatch
 from gpupanel.runs.following.run_clock import RunClock
 from gpupanel.ui.plots.run_curves import RunCurves
 from tests.fakes.devices import CPU_ONLY
@@ -51,7 +52,9 @@ def test_that_curves_go_on_where_they_ended_and_are_not_joined():
     curves = RunCurves()
     curves.set_devices(CPU_ONLY)
     curves.add_events(RESUMED_NEXT_DAY)
-    curves.add_samples([busy_sample(CPU_ONLY, time) for time in (1005.0, 1022.0 + DAY_S)])
+    curves.add_samples(
+        SampleBatch.of([busy_sample(CPU_ONLY, time) for time in (1005.0, 1022.0 + DAY_S)])
+    )
     assert list(curves.loss.times) == [10.0, 11.0, 11.0, 25.0]
     assert list(np.isnan(curves.loss.values)) == [False, False, True, False]
     assert list(curves.devices["cpu"].utilization.times) == [5.0, 22.0]

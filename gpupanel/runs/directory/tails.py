@@ -4,6 +4,8 @@ import codecs
 from pathlib import Path
 
 MOST_BYTES_A_READ = 2**20
+MOST_TEXT_A_READ = 2**18
+"""More than anybody looks at of a log: of a longer portion only the end is read."""
 
 
 class ByteTail:
@@ -11,22 +13,44 @@ class ByteTail:
 
     A file that is not there yet has nothing; one that became shorter was written anew and is read
     from its start.
+
+    Args:
+        path: The file.
+        most_bytes: That one read takes.
+        only_end: When more waits: take the last of it, and pass over what is before.
+
+    Attributes:
+        has_more: Whether more waits than the last read took.
+        passed_over: How many bytes the last read passed over.
+        began_anew: Whether the last read was from the start of a file written anew.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(
+        self, path: Path, most_bytes: int = MOST_BYTES_A_READ, *, only_end: bool = False
+    ) -> None:
         self._path = path
+        self._most_bytes = most_bytes
+        self._only_end = only_end
         self._offset = 0
         self.has_more = False
+        self.passed_over = 0
+        self.began_anew = False
 
     def read(self) -> bytes:
-        """At most 1 MiB; :attr:`has_more` says whether more waits."""
+        """What is new, or the part of it that one read takes."""
+        self.began_anew = False
+        self.passed_over = 0
         try:
             with self._path.open("rb") as file:
                 size = file.seek(0, 2)
                 if size < self._offset:
                     self._offset = 0
+                    self.began_anew = True
+                if self._only_end:
+                    self.passed_over = max(0, size - self._most_bytes - self._offset)
+                    self._offset += self.passed_over
                 file.seek(self._offset)
-                content = file.read(MOST_BYTES_A_READ)
+                content = file.read(self._most_bytes)
         except FileNotFoundError:
             self.has_more = False
             return b""
@@ -38,8 +62,8 @@ class ByteTail:
 class LineTail:
     """The whole lines appended to a file; half a line waits for its other half."""
 
-    def __init__(self, path: Path) -> None:
-        self._bytes = ByteTail(path)
+    def __init__(self, path: Path, most_bytes: int = MOST_BYTES_A_READ) -> None:
+        self._bytes = ByteTail(path, most_bytes)
         self._half = b""
 
     @property
@@ -49,16 +73,25 @@ class LineTail:
 
     def read(self) -> list[bytes]:
         """The new lines, without their ends; empty ones are left out."""
-        *whole, self._half = (self._half + self._bytes.read()).split(b"\n")
+        content = self._bytes.read()
+        half = b"" if self._bytes.began_anew else self._half
+        *whole, self._half = (half + content).split(b"\n")
         return [line for line in whole if line.strip()]
 
 
 class TextTail:
-    """The text appended to a file; what is no UTF-8 is shown as such."""
+    """The text appended to a file; what is no UTF-8 is shown as such.
+
+    Of a long log only the end is read, from the beginning of a line on.
+
+    Attributes:
+        skipped_bytes: How many bytes the last read left out before what it gave.
+    """
 
     def __init__(self, path: Path) -> None:
-        self._bytes = ByteTail(path)
+        self._bytes = ByteTail(path, MOST_TEXT_A_READ, only_end=True)
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        self.skipped_bytes = 0
 
     @property
     def has_more(self) -> bool:
@@ -67,4 +100,13 @@ class TextTail:
 
     def read(self) -> str:
         """The new text; half a character waits for its other half."""
-        return self._decoder.decode(self._bytes.read())
+        content = self._bytes.read()
+        self.skipped_bytes = self._bytes.passed_over
+        if self.skipped_bytes or self._bytes.began_anew:
+            self._decoder.reset()
+        if self.skipped_bytes:
+            begun, end, whole = content.partition(b"\n")
+            if end:
+                self.skipped_bytes += len(begun) + 1
+                content = whole
+        return self._decoder.decode(content)

@@ -15,6 +15,8 @@ from gpupanel.runs.following.steps import StepBatch
 Part: TypeAlias = Event | StepBatch
 """An event, or steps in bulk."""
 
+MOST_BYTES_A_POLL = 4 * 2**20
+"""Of each file: read in the time in which a person takes a thing for instant."""
 _STEPS_MARK = b'"steps_done"'
 
 
@@ -26,12 +28,14 @@ class FollowedRun:
         parts: The events; those of steps that follow each other are one :class:`StepBatch`.
         readings: The samples of the devices.
         log: New text of the trainer's log.
+        log_skipped_bytes: What was left out of the log before that: of much, only the end is read.
         has_more: More waits than one poll takes: poll again at once.
     """
 
     parts: tuple[Part, ...] = ()
     readings: SampleBatch = field(default_factory=SampleBatch)
     log: str = ""
+    log_skipped_bytes: int = 0
     has_more: bool = False
 
     @property
@@ -55,12 +59,12 @@ class RunFollower:
 
     def __init__(self, layout: RunLayout) -> None:
         self.layout = layout
-        self._events = LineTail(layout.events)
-        self._telemetry = LineTail(layout.telemetry)
+        self._events = LineTail(layout.events, MOST_BYTES_A_POLL)
+        self._telemetry = LineTail(layout.telemetry, MOST_BYTES_A_POLL)
         self._log = TextTail(layout.trainer_log)
 
     def poll(self) -> FollowedRun:
-        """What was written since the last poll, at most 1 MiB of each file.
+        """What was written since the last poll, at most 4 MiB of each file.
 
         Raises:
             OSError: The directory cannot be read.
@@ -69,7 +73,8 @@ class RunFollower:
         readings = SampleBatch(self._telemetry.read())
         log = self._log.read()
         tails = (self._events, self._telemetry, self._log)
-        return FollowedRun(parts, readings, log, has_more=any(tail.has_more for tail in tails))
+        has_more = any(tail.has_more for tail in tails)
+        return FollowedRun(parts, readings, log, self._log.skipped_bytes, has_more)
 
 
 def decoded_parts(lines: Sequence[bytes]) -> tuple[Part, ...]:

@@ -4,7 +4,7 @@ from array import array
 from collections.abc import Sequence
 from functools import cached_property
 from math import nan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import msgspec
 from pydantic import ValidationError
@@ -55,6 +55,11 @@ class SampleBatch:
     def __init__(self, lines: Sequence[bytes] = ()) -> None:
         self._lines = lines
         self._samples = _decoded(lines)
+
+    @classmethod
+    def of(cls, samples: Sequence[TelemetrySample]) -> Self:
+        """The same samples as one value."""
+        return cls([sample.model_dump_json().encode() for sample in samples])
 
     def __len__(self) -> int:
         return len(self._samples)

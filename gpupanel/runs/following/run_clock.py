@@ -1,8 +1,15 @@
 """The time of a run: it stands still while nothing of the run is there."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from gpupanel.domain.events import Event, RunRestarted, RunStarted
+from gpupanel.runs.following.steps import Floats, StepBatch
+
+if TYPE_CHECKING:
+    # Who never asks for many moments at once never waits for NumPy.
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +40,15 @@ class RunClock:
         """Whether the run reported anything at all."""
         return bool(self._stretches)
 
-    def see(self, event: Event) -> None:
-        """Take in one event, in the order in which they were written."""
+    def see(self, part: Event | StepBatch) -> None:
+        """Take in one event, or steps in bulk, in the order in which they were written."""
+        if isinstance(part, StepBatch):
+            self.see(part.first)
+            self._last_s = max(self._last_s, *part.time_s)
+        else:
+            self._see_event(part)
+
+    def _see_event(self, event: Event) -> None:
         if not self._stretches:
             self._stretches.append(_Stretch(event.time_s, 0.0))
         elif isinstance(event, RunStarted):
@@ -50,3 +64,14 @@ class RunClock:
             if clock_s >= stretch.clock_s:
                 return stretch.run_s + clock_s - stretch.clock_s
         return None
+
+    def moments(self, clock_s: Floats) -> "NDArray[np.float64]":
+        """The run's time at many moments; not-a-number where :meth:`seconds` is ``None``."""
+        import numpy as np
+
+        asked = np.asarray(clock_s)
+        moments = np.full(asked.shape, np.nan)
+        for stretch in self._stretches:
+            within = asked >= stretch.clock_s
+            moments[within] = stretch.run_s + asked[within] - stretch.clock_s
+        return moments

@@ -6,8 +6,9 @@ from PySide6.QtCore import QTimer, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
 from gpupanel.domain.device import DeviceInventory
-from gpupanel.domain.events import Event, RunEnded
-from gpupanel.domain.telemetry import TelemetrySample
+from gpupanel.domain.events import RunEnded
+from gpupanel.runs.following.follower import Part
+from gpupanel.runs.following.readings import SampleBatch
 from gpupanel.ui.plots.plot_wall import PlotWall
 from gpupanel.ui.plots.run_curves import RunCurves
 from gpupanel.ui.theme import GRID
@@ -79,14 +80,14 @@ class LivePanel(QWidget):
         self._curves.set_devices(inventory)
         self._wall.setDevices(inventory)
 
-    def addEvents(self, events: Sequence[Event]) -> None:
+    def addEvents(self, parts: Sequence[Part]) -> None:
         """Take in what the run reported since the last call."""
-        self._curves.add_events(events)
-        for event in events:
-            self._has_ended = isinstance(event, RunEnded)
+        self._curves.add_events(parts)
+        if parts:
+            self._has_ended = isinstance(parts[-1], RunEnded)
         self._show_what_there_is()
 
-    def addSamples(self, samples: Sequence[TelemetrySample]) -> None:
+    def addSamples(self, samples: SampleBatch) -> None:
         """Take in what the devices reported since the last call."""
         self._curves.add_samples(samples)
         self._show_what_there_is()

@@ -5,8 +5,13 @@ from pathlib import Path
 from PySide6.QtGui import QFontDatabase, QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
+from gpupanel.runs.following.sizes import size_words
+
 _MOST_LINES = 5_000
 _LONGEST_PORTION = 256 * 1024
+_LONGEST_LINE = 16 * 1024
+"""A line that never ends, as progress bars write it, is broken here: the view keeps whole lines."""
+_BYTES_PER_MIB = 2**20
 
 
 class LogPanel(QWidget):
@@ -18,9 +23,12 @@ class LogPanel(QWidget):
         caption = QLabel("TRAINER LOG", self)
         caption.setProperty("role", "section")
         self._where = QLabel(self)
+        self._where.setObjectName("trainer_log_where")
         self._where.setProperty("tone", "muted")
         self._where.setProperty("textSize", "small")
+        self._path: Path | None = None
         self._held_back = ""
+        self._skipped_bytes = 0
         self._text = QPlainTextEdit(self)
         self._text.setObjectName("trainer_log")
         self._text.setReadOnly(True)
@@ -48,11 +56,21 @@ class LogPanel(QWidget):
         """Show the log of another run, which is the file at ``path``."""
         self._text.clear()
         self._held_back = ""
-        self._where.setText("" if path is None else path.name)
-        self._where.setToolTip("" if path is None else str(path))
+        self._skipped_bytes = 0
+        self._path = path
+        self._tell_where()
 
-    def append(self, text: str) -> None:
-        """Add what was printed; of a long portion only the end, which is all that is kept."""
+    def append(self, text: str, skipped_bytes: int = 0) -> None:
+        """Add what was printed; of a long portion only the end, which is all that is kept.
+
+        Args:
+            text: What follows what was added last.
+            skipped_bytes: How much of the file was left out before it.
+        """
+        if skipped_bytes:
+            self._skipped_bytes += skipped_bytes
+            self._tell_where()
+            text = f"\n…\n{text}" if self._text.document().characterCount() > 1 else text
         if not text:
             return
         if len(text) > _LONGEST_PORTION:
@@ -63,6 +81,8 @@ class LogPanel(QWidget):
         cursor = QTextCursor(self._text.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
         text = self._held_back + text.replace("\r\n", "\n").replace("\r", "\n")
+        if cursor.block().length() > _LONGEST_LINE:
+            text = "\n" + text
         # The last line's end waits for the next line, so that no empty line is shown below it.
         whole = text.rstrip("\n")
         self._held_back = text[len(whole) :]
@@ -73,3 +93,13 @@ class LogPanel(QWidget):
     def text(self) -> str:
         """What is shown."""
         return self._text.toPlainText()
+
+    def _tell_where(self) -> None:
+        name = "" if self._path is None else self._path.name
+        tip = "" if self._path is None else str(self._path)
+        if self._skipped_bytes:
+            left_out = size_words(max(1, round(self._skipped_bytes / _BYTES_PER_MIB)))
+            name = f"{name}, {left_out} left out"
+            tip = f"Of a long log only the end is shown. The whole log is\n{tip}"
+        self._where.setText(name)
+        self._where.setToolTip(tip)

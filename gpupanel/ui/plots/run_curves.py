@@ -1,14 +1,22 @@
 """What a run has measured so far, as curves over the time since its start."""
 
+import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from gpupanel.domain.device import DeviceInventory
-from gpupanel.domain.events import EpochDone, Event, RunRestarted, StepsDone
+from gpupanel.domain.events import EpochDone, RunRestarted, StepsDone
 from gpupanel.domain.outcome import Metrics
-from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
+from gpupanel.runs.following.follower import Part
+from gpupanel.runs.following.readings import DeviceColumns, SampleBatch
 from gpupanel.runs.following.run_clock import RunClock
+from gpupanel.runs.following.steps import StepBatch
 from gpupanel.ui import formatting
-from gpupanel.ui.plots.sample_buffer import SampleBuffer
+from gpupanel.ui.plots.sample_buffer import Floats, SampleBuffer
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _DEVICE_CAPACITY = 65_536
 
@@ -25,14 +33,14 @@ class DeviceCurves:
         self.utilization = SampleBuffer(_DEVICE_CAPACITY)
         self.memory = SampleBuffer(_DEVICE_CAPACITY)
 
-    def add(self, time_s: float, reading: DeviceReading | None) -> None:
-        """Take in a reading; what it does not tell leaves a gap."""
-        used = reading.memory_used_mib if reading is not None else None
-        total = self.memory_total_mib
-        self.utilization.append(
-            time_s, reading.gpu_utilization_percent if reading is not None else None
-        )
-        self.memory.append(time_s, 100.0 * used / total if used is not None and total else None)
+    def extend(self, moments: Floats, columns: DeviceColumns, within: "NDArray[np.bool_]") -> None:
+        """Take in those of the readings; what they do not tell leaves a gap."""
+        import numpy as np
+
+        utilization = np.asarray(columns.gpu_utilization_percent)[within]
+        used, total = np.asarray(columns.memory_used_mib)[within], self.memory_total_mib
+        self.utilization.extend(moments, utilization)
+        self.memory.extend(moments, used * (100.0 / total if total else math.nan))
 
     def memory_text(self, value: float | None) -> str:
         """A value of the memory curve in GiB."""
@@ -62,7 +70,7 @@ class RunCurves:
         self.devices: dict[str, DeviceCurves] = {}
         self.elapsed_s = 0.0
         self._clock = RunClock()
-        self._waiting: list[TelemetrySample] = []
+        self._waiting: list[SampleBatch] = []
 
     @property
     def has_begun(self) -> bool:
@@ -81,43 +89,53 @@ class RunCurves:
             for device in inventory.devices
         }
 
-    def add_events(self, events: Sequence[Event]) -> None:
+    def add_events(self, parts: Sequence[Part]) -> None:
         """Take in what the run reported."""
-        for event in events:
-            self._clock.see(event)
-            match event:
+        for part in parts:
+            self._clock.see(part)
+            match part:
                 case RunRestarted():
                     self._break()
+                case StepBatch():
+                    self._add_steps(part)
                 case StepsDone():
-                    self._add_steps(event)
+                    self._add_steps(StepBatch.of([part]))
                 case EpochDone():
-                    self._add_epoch(event)
+                    self._add_epoch(part)
                 case _:
                     pass
         if self._clock.has_begun and self._waiting:
             waiting, self._waiting = self._waiting, []
-            self.add_samples(waiting)
+            for samples in waiting:
+                self.add_samples(samples)
 
-    def add_samples(self, samples: Sequence[TelemetrySample]) -> None:
+    def add_samples(self, samples: SampleBatch) -> None:
         """Take in what the devices reported."""
         if not self._clock.has_begun:
-            self._waiting.extend(samples)
+            self._waiting.append(samples)
             return
-        for sample in samples:
-            moment = self._clock.seconds(sample.time_s)
-            if moment is None:
-                continue
-            for key, curves in self.devices.items():
-                curves.add(moment, sample.reading(key))
-            self.elapsed_s = max(self.elapsed_s, moment)
+        import numpy as np
 
-    def _add_steps(self, event: StepsDone) -> None:
-        moment = self._moment(event.time_s)
-        self.loss.append(moment, event.loss)
-        self.examples_per_second.append(moment, event.examples_per_second)
-        if event.accuracy is not None:
+        moments = self._clock.moments(samples.time_s)
+        # What was sampled before the run began is none of its own.
+        within = ~np.isnan(moments)
+        moments, nothing = moments[within], DeviceColumns(len(samples))
+        for key, curves in self.devices.items():
+            curves.extend(moments, samples.devices.get(key, nothing), within)
+        self.elapsed_s = max(self.elapsed_s, float(moments.max(initial=0.0)))
+
+    def _add_steps(self, steps: StepBatch) -> None:
+        import numpy as np
+
+        moments = np.nan_to_num(self._clock.moments(steps.time_s))
+        self.loss.extend(moments, np.asarray(steps.loss))
+        self.examples_per_second.extend(moments, np.asarray(steps.examples_per_second))
+        accuracy = np.asarray(steps.accuracy)
+        known = ~np.isnan(accuracy)
+        if known.any():
             self.metric_name = "accuracy"
-            self.metric.append(moment, 100.0 * event.accuracy)
+            self.metric.extend(moments[known], 100.0 * accuracy[known])
+        self.elapsed_s = max(self.elapsed_s, float(moments.max()))
 
     def _add_epoch(self, event: EpochDone) -> None:
         moment, metrics = self._moment(event.time_s), event.metrics

@@ -51,12 +51,34 @@ class SampleBuffer:
         return self._values[: self._length]
 
     def append(self, time_s: float, value: float | None) -> None:
-        """Add one point; ``None`` leaves a gap."""
+        """Add one point; ``None`` leaves a gap.
+
+        Time does not go back: a point from before the last one, since a clock was set back,
+        stands where that one does.
+        """
         if self._length == self._capacity:
             self._halve()
-        self._times[self._length] = time_s
+        self._times[self._length] = self._not_before_last(time_s)
         self._values[self._length] = math.nan if value is None else value
         self._length += 1
+        self._revision += 1
+
+    def extend(self, times: Floats, values: Floats) -> None:
+        """Add points, the same as one by one; not-a-number leaves a gap."""
+        import numpy as np
+
+        taken = 0
+        while taken < times.size:
+            if self._length == self._capacity:
+                self._halve()
+            count = min(times.size - taken, self._capacity - self._length)
+            added = slice(self._length, self._length + count)
+            self._times[added] = times[taken : taken + count]
+            self._times[self._length] = self._not_before_last(self._times[self._length])
+            np.maximum.accumulate(self._times[added], out=self._times[added])
+            self._values[added] = values[taken : taken + count]
+            self._length += count
+            taken += count
         self._revision += 1
 
     def clear(self) -> None:
@@ -78,6 +100,9 @@ class SampleBuffer:
         if not self._length or math.isnan(self._values[self._length - 1]):
             return None
         return float(self._values[self._length - 1])
+
+    def _not_before_last(self, time_s: float) -> float:
+        return max(time_s, float(self._times[self._length - 1])) if self._length else time_s
 
     @cached_property
     def _times(self) -> Floats:

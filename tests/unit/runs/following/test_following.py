@@ -102,10 +102,10 @@ def test_that_a_file_written_anew_is_read_from_its_start(tmp_path: Path) -> None
 def test_that_one_read_takes_a_mebibyte_at_most_and_says_that_more_waits(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_bytes(b"x" * (MOST_BYTES_A_READ + 1))
-    tail = TextTail(path)
+    tail = ByteTail(path)
     assert len(tail.read()) == MOST_BYTES_A_READ
     assert tail.has_more
-    assert tail.read() == "x"
+    assert tail.read() == b"x"
     assert not tail.has_more
 
 
