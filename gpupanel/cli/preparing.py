@@ -4,19 +4,14 @@ from pathlib import Path
 
 from gpupanel.cli.telling import progress
 from gpupanel.devices.probes.tensorflow_build import tensorflow_build
-from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
-from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
-from gpupanel.planning.chosen_devices import chosen_devices
-from gpupanel.planning.description import described
-from gpupanel.planning.mending import mended
 from gpupanel.planning.preparation import Preparation
-from gpupanel.planning.prepare import prepare
 from gpupanel.runs.data_preview import preview_data
 from gpupanel.runs.directory.profile_file import read_profile
+from gpupanel.runs.readiness import look_at_machine, mended_on, prepared_on
 
 
 def prepared(
@@ -34,12 +29,10 @@ def prepared(
     """
     profile = read_profile(path)
     preview = preview_data(profile) if look_at_data else None
-    with DeviceSampler(wait_s=PATIENT_S) as sampler:
-        inventory, sample = sampler.inventory(), sampler.sample()
-    build = _build_for(chosen_devices(profile, inventory, sample))
+    machine = look_at_machine()
     if mend:
-        profile = described(mended(profile, inventory, sample, preview, build), inventory)
-    return profile, prepare(profile, inventory, sample, preview, build)
+        profile = mended_on(machine, profile, preview, _ask_build)
+    return profile, prepared_on(machine, profile, preview, _ask_build)
 
 
 def startable(path: Path) -> tuple[Profile, LaunchPlan, Preparation]:
@@ -54,9 +47,6 @@ def startable(path: Path) -> tuple[Profile, LaunchPlan, Preparation]:
     return profile, preparation.plan, preparation
 
 
-def _build_for(devices: tuple[PhysicalDevice, ...]) -> TensorFlowBuild | None:
-    """What TensorFlow was built for, where a GPU is chosen: the CPU asks for no build."""
-    if not any(device.is_gpu for device in devices):
-        return None
+def _ask_build() -> TensorFlowBuild | None:
     with progress.status("Asking TensorFlow what it was built for…"):
         return tensorflow_build()
