@@ -102,17 +102,11 @@ class CurveRecorder:
                 pass
 
     def _add_steps(self, batch: StepBatch) -> None:
-        first = batch.first
-        self._clock.see(first)
-        began = self._clock.seconds(first.time_s)
-        # No supervisor comes or goes between consecutive steps: their times go on alike.
-        offset = np.nan if began is None else began - first.time_s
-        times = np.asarray(batch.time_s)
-        self._clock.see(batch.last)
+        self._clock.see(batch)
         rows = np.stack(
             (
                 np.asarray(batch.step, dtype=np.float64),
-                times + offset,
+                self._clock.moments(batch.time_s),
                 np.ones(len(batch)),
                 np.asarray(batch.loss),
                 np.asarray(batch.accuracy),
