@@ -2,11 +2,36 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtGui import QColor
 
 from gpupanel.ui.plots.legend import LegendEntry
-from gpupanel.ui.plots.sample_buffer import SampleBuffer
+
+if TYPE_CHECKING:
+    from gpupanel.ui.plots.sample_buffer import Floats
+
+
+class CurvePoints(Protocol):
+    """What a curve is drawn of: a buffer that grows, or points that stay as they are."""
+
+    @property
+    def revision(self) -> int:
+        """Changes whenever the points do."""
+
+    @property
+    def times(self) -> "Floats":
+        """Places on the axis at the bottom, ascending."""
+
+    @property
+    def values(self) -> "Floats":
+        """One for each of the places; not-a-number where there is none."""
+
+    def value_at(self, position: float, /) -> float | None:
+        """The value of the last point up to there."""
+
+    def last(self) -> float | None:
+        """The newest value."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -18,16 +43,22 @@ class Curve:
         text: A value as the legend writes it.
         widest: The widest text that a value can have.
         has_dots: A dot on each point, for the few values of epochs.
+        dashes: Lengths of dashes and gaps by turns, in pixels; empty: one line without gaps.
+        is_backdrop: Faint, behind the others, and in no legend: what another curve was made of.
     """
 
-    buffer: SampleBuffer
+    buffer: CurvePoints
     label: str
     color: Callable[[], QColor]
     text: Callable[[float | None], str]
     widest: str
     has_dots: bool = False
+    dashes: tuple[float, ...] = ()
+    is_backdrop: bool = False
 
     def legend_entry(self, at_s: float | None) -> LegendEntry:
         """What the legend says: the newest value, or that of the time under the pointer."""
         value = self.buffer.last() if at_s is None else self.buffer.value_at(at_s)
-        return LegendEntry(self.label, self.text(value), self.widest, self.color(), self.has_dots)
+        return LegendEntry(
+            self.label, self.text(value), self.widest, self.color(), self.has_dots, self.dashes
+        )

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from gpupanel.ui.plots.sample_buffer import Floats
 
 _DOT_SIZE = 7.0
+_FAINT = 0.3
+"""How much of its colour a backdrop keeps."""
 
 
 class DrawnCurve:
@@ -23,6 +25,8 @@ class DrawnCurve:
         self._values: Floats = np.empty(0)
         self._line = pg.PlotCurveItem(antialias=True)
         self._dots = pg.ScatterPlotItem(size=_DOT_SIZE) if curve.has_dots else None
+        if curve.is_backdrop:
+            self._line.setZValue(-1)
         self.recolor()
 
     @property
@@ -33,8 +37,10 @@ class DrawnCurve:
     def recolor(self) -> None:
         """Take the colours of the theme that is shown now."""
         color = self._curve.color()
+        if self._curve.is_backdrop:
+            color.setAlphaF(_FAINT)
         # A line of one pixel has a fast path in Qt's painter; a wider one costs a hundredfold.
-        self._line.setPen(pg.mkPen(color, width=1))
+        self._line.setPen(pg.mkPen(color, width=1, dash=self._curve.dashes or None))
         if self._dots is not None:
             self._dots.setBrush(pg.mkBrush(color))
             self._dots.setPen(pg.mkPen(None))

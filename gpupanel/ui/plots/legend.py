@@ -19,6 +19,7 @@ class LegendEntry:
     Attributes:
         value: What it stands at, as a text.
         widest: The widest that value can become: keeps the others in their places.
+        dashes: As the line of the curve has them.
     """
 
     label: str
@@ -26,6 +27,23 @@ class LegendEntry:
     widest: str
     color: QColor
     is_points: bool = False
+    dashes: tuple[float, ...] = ()
+
+
+def draw_mark(painter: QPainter, entry: LegendEntry, start: QPointF, length: float) -> None:
+    """A piece of the curve's line, or a dot where the curve is dots, to the right of a point."""
+    if entry.is_points:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(entry.color)
+        painter.drawEllipse(start + QPointF(length / 2.0, 0.0), 3.0, 3.0)
+        return
+    pen = QPen(entry.color, 2.0)
+    if entry.dashes:
+        # A pen counts in its own widths.
+        pen.setDashPattern([dash / pen.widthF() for dash in entry.dashes])
+        pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+    painter.setPen(pen)
+    painter.drawLine(start, start + QPointF(length, 0.0))
 
 
 class Legend(QWidget):
@@ -91,13 +109,7 @@ class Legend(QWidget):
     ) -> None:
         colors, metrics = theme.current(), self.fontMetrics()
         middle = self.height() / 2.0
-        if entry.is_points:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(entry.color)
-            painter.drawEllipse(QPointF(left + _MARK / 2.0, middle), 3.0, 3.0)
-        else:
-            painter.setPen(QPen(entry.color, 2.0))
-            painter.drawLine(QPointF(left, middle), QPointF(left + _MARK, middle))
+        draw_mark(painter, entry, QPointF(left, middle), _MARK)
         left += _MARK
         flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
         label, widest = texts

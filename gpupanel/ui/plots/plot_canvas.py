@@ -3,7 +3,7 @@
 import math
 
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QPointF, Qt, Signal, Slot
 from PySide6.QtGui import QFont, QMouseEvent
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 from typing_extensions import override
@@ -72,6 +72,12 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         low, high = self._box.viewRange()[1]
         return float(low), float(high)
 
+    def setAxis(self, axis: pg.AxisItem) -> None:
+        """Count what is at the bottom as that axis does: time as long as there was none."""
+        self.getPlotItem().setAxisItems({"bottom": axis})
+        self._dress_axis("bottom")
+        self.recolor()
+
     def setCurves(self, curves: tuple[Curve, ...]) -> None:
         """Draw these instead of what was drawn."""
         for drawn in self._curves:
@@ -99,6 +105,11 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         self._pointer.setVisible(time_s is not None)
         if time_s is not None:
             self._pointer.setPos(time_s)
+
+    def place_of(self, position: float) -> int:
+        """Where that place on the axis at the bottom is, in pixels from the left edge."""
+        scene = self._box.mapViewToScene(QPointF(position, 0.0))
+        return int(self.mapFromScene(scene).x())
 
     def redraw(self, *, keep_axes: bool) -> None:
         """Bring the curves up to date, and the range of values unless it has to stay."""
@@ -157,17 +168,22 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         over.addWidget(self._note)
         self.addItem(self._grid, ignoreBounds=True)
         self.addItem(self._pointer, ignoreBounds=True)
+        for side in ("left", "bottom"):
+            self._dress_axis(side)
+        self.recolor()
+
+    def _dress_axis(self, side: str) -> None:
         font = QFont(self.font())
         font.setPointSizeF(max(7.0, font.pointSizeF() * theme.SMALL_TEXT))
-        for side in ("left", "bottom"):
-            axis = item.getAxis(side)
-            axis.setTickFont(font)
-            # Labels at the ends of an axis reach beyond it.
-            axis.setStyle(tickLength=-3, tickTextOffset=4, hideOverlappingLabels=False)
-            axis.enableAutoSIPrefix(False)
-        item.getAxis("left").setWidth(_LEFT_AXIS_WIDTH)
-        item.getAxis("bottom").setHeight(20)
-        self.recolor()
+        axis = self.getPlotItem().getAxis(side)
+        axis.setTickFont(font)
+        # Labels at the ends of an axis reach beyond it.
+        axis.setStyle(tickLength=-3, tickTextOffset=4, hideOverlappingLabels=False)
+        axis.enableAutoSIPrefix(False)
+        if side == "left":
+            axis.setWidth(_LEFT_AXIS_WIDTH)
+        else:
+            axis.setHeight(20)
 
     @Slot()
     def _take_range(self) -> None:

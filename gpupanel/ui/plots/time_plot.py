@@ -7,8 +7,10 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from typing_extensions import override
 
+from gpupanel.ui.plots.axis_kind import AxisKind
 from gpupanel.ui.plots.curve import Curve
 from gpupanel.ui.plots.legend import Legend
+from gpupanel.ui.plots.readout import Readout
 from gpupanel.ui.theme import GRID
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ class TimePlot(QFrame):
         value_range: A range that never changes, or ``None`` to fit round numbers to the values.
         bounds: What a fitted range never leaves.
         empty_note: What stands in the plot while no curve has a point.
+        has_readout: The values of all curves float beside the pointer.
     """
 
     timeRangeChosen = Signal(float, float)
@@ -42,6 +45,7 @@ class TimePlot(QFrame):
         value_range: tuple[float, float] | None = None,
         bounds: tuple[float, float] = (float("-inf"), float("inf")),
         empty_note: str = "",
+        has_readout: bool = False,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -51,7 +55,11 @@ class TimePlot(QFrame):
         self._empty_note = empty_note
         self._curves: tuple[Curve, ...] = ()
         self._times = (0.0, 10.0)
+        self._axis = AxisKind.TIME
         self._canvas: PlotCanvas | None = None
+        self._has_readout = has_readout
+        self._readout: Readout | None = None
+        self._is_pointed = False
         self._title = QLabel(title)
         self._title.setProperty("role", "title")
         self._title.setToolTip(tip)
@@ -97,6 +105,13 @@ class TimePlot(QFrame):
         if self._canvas is not None:
             self._canvas.setBounds(low, high)
 
+    def setAxis(self, axis: AxisKind) -> None:
+        """Count something else at the bottom; the curves' points have to be counted so, too."""
+        if axis is not self._axis:
+            self._axis = axis
+            if self._canvas is not None:
+                self._dress_axis(self._canvas)
+
     def setTimeRange(self, start_s: float, end_s: float) -> None:
         """Show that span of time."""
         if (start_s, end_s) == self._times:
@@ -107,9 +122,18 @@ class TimePlot(QFrame):
 
     def redraw(self, pointer_s: float | None) -> None:
         """Bring everything up to date; the axes stay while the pointer is in some plot."""
-        self._legend.setEntries(tuple(curve.legend_entry(pointer_s) for curve in self._curves))
+        named = [curve for curve in self._curves if not curve.is_backdrop]
+        self._legend.setEntries(tuple(curve.legend_entry(pointer_s) for curve in named))
         self.canvas.setPointer(pointer_s)
         self.canvas.redraw(keep_axes=pointer_s is not None)
+        if self._readout is None:
+            return
+        if pointer_s is not None and self._is_pointed:
+            heading = self._axis.position_words(pointer_s)
+            place = self.canvas.place_of(pointer_s)
+            self._readout.showAt(place, heading, self._legend.entries())
+        else:
+            self._readout.hide()
 
     def prepare(self) -> None:
         """Make the canvas now, unless there is one."""
@@ -120,19 +144,33 @@ class TimePlot(QFrame):
         from gpupanel.ui.plots.plot_canvas import PlotCanvas
 
         canvas = PlotCanvas(self._value_range, self._bounds, self._empty_note, self)
+        if self._axis is not AxisKind.TIME:
+            self._dress_axis(canvas)
         canvas.setCurves(self._curves)
         canvas.setTimeRange(*self._times)
         canvas.timeRangeChosen.connect(self._take_range)
         canvas.timeRangeReset.connect(self.timeRangeReset)
-        canvas.pointed.connect(self.pointed)
+        canvas.pointed.connect(self._take_pointer)
+        self._readout = Readout(canvas) if self._has_readout else None
         self._layout.addWidget(canvas, 1)
         self._canvas = canvas
         return canvas
+
+    def _dress_axis(self, canvas: "PlotCanvas") -> None:
+        from gpupanel.ui.plots.step_axis import StepAxis
+        from gpupanel.ui.plots.time_axis import TimeAxis
+
+        canvas.setAxis((StepAxis if self._axis is AxisKind.STEP else TimeAxis)("bottom"))
 
     @override
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.prepare()
+
+    @Slot(object)
+    def _take_pointer(self, position: float | None) -> None:
+        self._is_pointed = position is not None
+        self.pointed.emit(position)
 
     @Slot(float, float)
     def _take_range(self, start_s: float, end_s: float) -> None:

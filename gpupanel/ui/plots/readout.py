@@ -1,0 +1,89 @@
+"""What all curves of a plot are at the pointer, beside it."""
+
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QWidget
+from typing_extensions import override
+
+from gpupanel.ui import theme
+from gpupanel.ui.plots.legend import LegendEntry, draw_mark
+
+_MARGIN, _MARK, _GAP, _FROM_POINTER = 8, 20, 6, 12
+_WIDEST_LABEL = 200
+
+
+class Readout(QWidget):
+    """Floats over a plot; the pointer goes through it.
+
+    Args:
+        parent: The plot.
+    """
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._plot = parent
+        self._heading = ""
+        self._entries: tuple[LegendEntry, ...] = ()
+        self.setProperty("textSize", "small")
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.hide()
+
+    def text(self) -> str:
+        """All that it says."""
+        lines = [f"{entry.label}: {entry.value}" for entry in self._entries]
+        return "\n".join([self._heading, *lines])
+
+    def showAt(self, x: int, heading: str, entries: tuple[LegendEntry, ...]) -> None:
+        """Stand beside that place, to the side where there is room.
+
+        Args:
+            x: Of the pointer, in the plot.
+            heading: Where on the axis that is.
+            entries: The curves with their values there.
+        """
+        self._heading, self._entries = heading, entries
+        size = self.sizeHint()
+        right = x + _FROM_POINTER
+        fits = right + size.width() <= self._plot.width()
+        left = right if fits else max(0, x - _FROM_POINTER - size.width())
+        self.setGeometry(QRect(left, _MARGIN, size.width(), size.height()))
+        self.setVisible(bool(entries))
+        self.raise_()
+        self.update()
+
+    @override
+    def sizeHint(self) -> QSize:
+        metrics = self.fontMetrics()
+        labels = max((metrics.horizontalAdvance(each) for each in self._labels()), default=0)
+        values = max((metrics.horizontalAdvance(each.widest) for each in self._entries), default=0)
+        row = _MARK + _GAP + labels + 2 * _GAP + values
+        width = max(row, metrics.horizontalAdvance(self._heading)) + 2 * _MARGIN
+        return QSize(width, self._row_height() * (1 + len(self._entries)) + 2 * _MARGIN)
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colors, row = theme.current(), self._row_height()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(colors.color("strong_border"))
+        painter.setBrush(colors.color("raised"))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6.0, 6.0)
+        line = QRect(_MARGIN, _MARGIN, self.width() - 2 * _MARGIN, row)
+        painter.setPen(colors.color("muted"))
+        painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, self._heading)
+        for entry, label in zip(self._entries, self._labels(), strict=True):
+            line.translate(0, row)
+            draw_mark(painter, entry, QPointF(line.left(), line.center().y() + 0.5), _MARK)
+            painter.setPen(colors.color("text"))
+            words = line.adjusted(_MARK + _GAP, 0, 0, 0)
+            painter.drawText(words, Qt.AlignmentFlag.AlignVCenter, label)
+            right = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+            painter.drawText(words, right, entry.value)
+
+    def _labels(self) -> list[str]:
+        middle = Qt.TextElideMode.ElideMiddle
+        metrics = self.fontMetrics()
+        return [metrics.elidedText(each.label, middle, _WIDEST_LABEL) for each in self._entries]
+
+    def _row_height(self) -> int:
+        return self.fontMetrics().height() + 2
