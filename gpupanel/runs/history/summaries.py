@@ -10,14 +10,21 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.run_lock import is_supervised
-from gpupanel.runs.history.run_record import RunRecord, read_record, unreadable_run
-from gpupanel.runs.history.run_summary import RunSummary as RunSummary
+from gpupanel.runs.history import flaws
+from gpupanel.runs.history.progress import read_progress
+from gpupanel.runs.history.run_record import RunRecord, read_record
+from gpupanel.runs.history.run_summary import RunSummary
 
-STARTING_S = 10.0
+__all__ = ["RunLister", "RunSummary", "list_runs", "summarize_run"]
+
+_STARTING_S = 10.0
 """How long a run without a supervisor may be one whose supervisor is just starting."""
 
 _Stamp = tuple[tuple[int, int] | None, ...]
 """When each file of a run was written last, and its size; ``None``: there is no such file."""
+
+_RUN_FILES = ("events.jsonl", "profile.toml", "plan.json")
+_NO_FILES: _Stamp = (None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +38,7 @@ class RunLister:
     """Lists the runs of a folder again and again; reads again only what was written since.
 
     Args:
-        runs_dir: Where the runs are kept; it may not be there yet.
+        runs_dir: Where the runs are kept; it need not be there yet.
     """
 
     def __init__(self, runs_dir: Path) -> None:
@@ -54,33 +61,31 @@ class RunLister:
         except OSError as error:
             raise ProblemError(disk_problem(error, self._runs_dir)) from error
         before, self._remembered = self._remembered, {}
-        summaries = []
-        for path in paths:
-            summary = self._summary(path, before.get(path))
-            if summary is not None:
-                summaries.append(summary)
+        found = (self._summary(path, before.get(path)) for path in paths)
         return tuple(
-            sorted(summaries, key=lambda run: (run.started_s or 0.0, run.name), reverse=True)
+            sorted(
+                (run for run in found if run is not None),
+                key=lambda run: (run.started_s or 0.0, run.name),
+                reverse=True,
+            )
         )
 
     def _summary(self, path: str, before: _Remembered | None) -> RunSummary | None:
-        layout = RunLayout(Path(path))
         try:
             stamp = _stamp(path)
-            if before is not None and before.stamp == stamp:
-                record = before.record
-            else:
-                before = None
-                record = read_record(layout)
-                if not _is_a_run(record, stamp):
-                    return None
+            if stamp[: len(_RUN_FILES)] == _NO_FILES:
+                return None
+            is_same = before is not None and before.stamp == stamp
+            record = before.record if before is not None and is_same else read_record(_layout(path))
+        except FileNotFoundError:
+            return None  # deleted meanwhile
         except OSError as error:
-            return _gone_or_unreadable(layout, error)
-        summary = summarize_record(layout, record)
+            return _unreadable_run(_layout(path), error)
+        summary = record.summary if record.has_ended else _judged(record)
         if before is not None and before.summary == summary:
             summary = before.summary
         self._remembered[path] = _Remembered(stamp, record, summary)
-        return summary
+        return None if _is_being_made(summary, stamp) else summary
 
 
 def list_runs(runs_dir: Path) -> tuple[RunSummary, ...]:
@@ -90,3 +95,93 @@ def list_runs(runs_dir: Path) -> tuple[RunSummary, ...]:
         ProblemError: The folder cannot be read.
     """
     return RunLister(runs_dir).list()
+
+
+def summarize_run(layout: RunLayout) -> RunSummary:
+    """One run, from the ends of its files; one whose directory is gone is ``run_unreadable``."""
+    try:
+        record = read_record(layout)
+    except OSError as error:
+        return _unreadable_run(layout, error)
+    return record.summary if record.has_ended else _judged(record)
+
+
+def _layout(path: str) -> RunLayout:
+    return RunLayout(Path(path))
+
+
+def _stamp(path: str) -> _Stamp:
+    return tuple(_file_stamp(f"{path}/{name}") for name in (*_RUN_FILES, "label.toml"))
+
+
+def _file_stamp(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)  # noqa: PTH116 - a Path takes longer to make than the file to look at
+    except FileNotFoundError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+def _is_being_made(run: RunSummary, stamp: _Stamp) -> bool:
+    """Whether the launcher is at it: it writes the profile last, which makes it a run."""
+    events, profile, _plan, _label = stamp
+    return events is None and profile is None and run.is_running
+
+
+def _judged(record: RunRecord) -> RunSummary:
+    """The run whose supervisor has not said its last word: it goes on, or was killed."""
+    layout, now_s = RunLayout(record.summary.path), time.time()
+    # Whichever way the clock was set since.
+    starting = record.begun_s is not None and abs(now_s - record.begun_s) < _STARTING_S
+    if starting or is_supervised(layout):
+        progress, rate = read_progress(layout, record.summary.task)
+        return record.summary.model_copy(
+            update={"is_running": True, "progress": progress, "examples_per_second": rate}
+        )
+    word = record.trainer_word
+    if word is None:
+        return _lost(layout, record)
+    return record.summary.model_copy(
+        update={
+            "ended_s": word.time_s,
+            "outcome": word.outcome,
+            "metrics": word.metrics,
+            "examples_per_second": word.examples_per_second,
+            "problem": word.problem,
+        }
+    )
+
+
+def _lost(layout: RunLayout, record: RunRecord) -> RunSummary:
+    missing = None if record.has_events else flaws.incomplete(layout.name, "events")
+    return record.summary.model_copy(
+        update={
+            "ended_s": record.last_s,
+            "outcome": Outcome.LOST,
+            "problem": _supervisor_lost(),
+            "flaw": record.summary.flaw or missing,
+        }
+    )
+
+
+def _unreadable_run(layout: RunLayout, error: OSError) -> RunSummary:
+    try:
+        started_s = layout.root.stat().st_mtime
+    except OSError:
+        started_s = None
+    return RunSummary(
+        name=layout.name,
+        path=layout.root,
+        profile_name=layout.name,
+        started_s=started_s,
+        flaw=flaws.unreadable(layout.name, error),
+    )
+
+
+def _supervisor_lost() -> Problem:
+    return Problem(
+        code="supervisor_lost",
+        message="The run ended without a last word: its supervisor was killed, or the machine "
+        "went down.",
+        hint="Start it again; the last complete checkpoint is in its folder.",
+    )

@@ -1,0 +1,133 @@
+"""What the two ends of ``events.jsonl`` tell, however long it is between them."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import ValidationError
+from pydantic_core import from_json
+
+from gpupanel.domain.events import Event, RunEnded, UnknownEvent, decode_event
+from gpupanel.domain.value import Value
+
+_HEAD_BYTES = 4 * 1024
+_LONG_HEAD_BYTES = 256 * 1024
+"""Within these the data is ready, also where a data set was downloaded before."""
+_TAIL_BYTES = 16 * 1024
+_LONG_TAIL_BYTES = 256 * 1024
+"""Within these lies a run's last word, however long the log that it quotes, or its last epoch."""
+
+_EventT = TypeVar("_EventT", bound=Event)
+
+
+class EventEnds:
+    """Reads the first and the last events of a run, and nothing between.
+
+    Args:
+        path: The run's ``events.jsonl``.
+
+    Raises:
+        OSError: It cannot be read; :class:`FileNotFoundError` where there is none.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with path.open("rb") as file:
+            self._size = file.seek(0, 2)
+            file.seek(0)
+            self._head = file.read(_HEAD_BYTES)
+            self._start = max(0, self._size - _TAIL_BYTES)
+            if self._start:
+                file.seek(self._start)
+                self._tail = file.read(_TAIL_BYTES)
+            else:
+                self._tail = self._head + file.read(_TAIL_BYTES - len(self._head))
+
+    def first_line(self) -> bytes:
+        """The first line; empty where it is not whole yet."""
+        line, end, _ = self._head.partition(b"\n")
+        return line if end else b""
+
+    def last_line(self) -> bytes:
+        """The last whole line; empty where there is none near the end."""
+        end = self._tail.rfind(b"\n")
+        return self._tail[self._tail.rfind(b"\n", 0, max(0, end)) + 1 : end] if end > 0 else b""
+
+    def first_of(self, kind: type[_EventT]) -> _EventT | None:
+        """The first event of that kind near the start."""
+        if len(self._head) == _HEAD_BYTES:
+            with self._path.open("rb") as file:
+                self._head = file.read(_LONG_HEAD_BYTES)
+        word = _kind_word(kind)
+        for line in self._head.splitlines():
+            if word in line and isinstance(event := decode_event(line), kind):
+                return event
+        return None
+
+    def last_of(
+        self, kind: type[_EventT], counts: Callable[[_EventT], bool] = lambda _event: True
+    ) -> tuple[int, _EventT] | None:
+        """The last event of that kind that counts near the end, and where its line begins."""
+        for at, line in self._from_the_end(_kind_word(kind)):
+            event = decode_event(line)
+            if isinstance(event, kind) and counts(event):
+                return at, event
+        return None
+
+    def last_end(self) -> tuple[int, RunEnded, bool] | None:
+        """The last end of the run near the end of the file.
+
+        Returns:
+            Where in the file its line begins, what it says, and whether all of it is known here:
+            a newer version may say more, of which the known part is kept.
+        """
+        for at, line in self._from_the_end(_kind_word(RunEnded)):
+            event = decode_event(line)
+            if isinstance(event, RunEnded):
+                return at, event, True
+            if isinstance(event, UnknownEvent) and (known := _known_part(line)) is not None:
+                return at, known, False
+        return None
+
+    def lengthen(self) -> bool:
+        """Look farther back from the end; false where that was done, or nothing is left."""
+        if not self._start or len(self._tail) > _TAIL_BYTES:
+            return False
+        self._start = max(0, self._size - _LONG_TAIL_BYTES)
+        with self._path.open("rb") as file:
+            file.seek(self._start)
+            self._tail = file.read(self._size - self._start)
+        return True
+
+    def _from_the_end(self, word: bytes) -> Iterator[tuple[int, bytes]]:
+        """The whole lines with that word, the last one first, and where each begins."""
+        rest = len(self._tail)
+        while (place := self._tail.rfind(word, 0, rest)) >= 0:
+            rest = self._tail.rfind(b"\n", 0, place) + 1
+            end = self._tail.find(b"\n", place)
+            # The tail begins within a line, unless it is the whole file.
+            if end >= 0 and (rest or not self._start):
+                yield self._start + rest, self._tail[rest:end]
+
+
+def _kind_word(kind: type[Value]) -> bytes:
+    # The word alone: whether it is the line's kind or only stands somewhere in it, decoding tells.
+    return b'"%s"' % str(kind.model_fields["kind"].default).encode()
+
+
+def _known_part(line: bytes) -> RunEnded | None:
+    """What this version knows of a newer one's last word; ``None`` where that is no such word."""
+    try:
+        document = from_json(line)
+    except ValueError:
+        return None  # half a line, or damaged
+    if not isinstance(document, dict) or document.get("kind") != "run_ended":
+        return None
+    known = {key: value for key, value in document.items() if key in RunEnded.model_fields}
+    least = {key: known[key] for key in ("time_s", "outcome") if key in known}
+    for part in (known, least):
+        try:
+            return RunEnded.model_validate(part)
+        except ValidationError:
+            continue
+    return None

@@ -1,0 +1,62 @@
+"""Why not all of a run in the list can be told, as problems with their way out."""
+
+from pydantic_core import from_json
+
+from gpupanel.domain.problem import Problem, Severity
+
+
+def newer(name: str) -> Problem:
+    """Parts of the directory are of a version that says more than this one knows."""
+    return Problem(
+        code="run_newer",
+        severity=Severity.HINT,
+        message=f"{name} was written by a newer gpupanel: not all of it can be shown here.",
+        hint="Update gpupanel to see all of it.",
+    )
+
+
+def incomplete(name: str, missing: str) -> Problem:
+    """A file that every run has is not there."""
+    kept = {"profile": "profile.toml", "plan": "plan.json", "events": "events.jsonl"}[missing]
+    return Problem(
+        code="run_incomplete",
+        severity=Severity.WARNING,
+        message=f"{name} has no {kept}: the run was cut short before it was written, or the file "
+        "was deleted.",
+        hint="What is there is shown. A run without a profile cannot be resumed."
+        if missing == "profile"
+        else "What is there is shown.",
+    )
+
+
+def damaged(name: str, part: str, detail: str) -> Problem:
+    """A file holds something else than it should."""
+    return Problem(
+        code="run_damaged",
+        severity=Severity.WARNING,
+        message=f"The {part} of {name} is damaged and cannot be read.",
+        hint="What can be read is shown.",
+        detail=detail,
+    )
+
+
+def unreadable(name: str, error: OSError) -> Problem:
+    """The system does not let this user, or anybody, read it."""
+    return Problem(
+        code="run_unreadable",
+        severity=Severity.WARNING,
+        message=f"{name} cannot be read: {error.strerror or error}.",
+        hint="Look at the permissions of its folder, and at the disk.",
+        detail=str(error),
+    )
+
+
+def unknown_event(name: str, line: bytes) -> Problem:
+    """Where the events should begin stands something else."""
+    try:
+        document = from_json(line)
+    except ValueError as error:
+        return damaged(name, "list of events", str(error))
+    if isinstance(document, dict) and "kind" in document:
+        return newer(name)
+    return damaged(name, "list of events", line[:200].decode(errors="replace"))

@@ -1,0 +1,181 @@
+"""What the files of a run tell of it; whether it goes on, its lock tells."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic_core import from_json
+
+from gpupanel.domain.events import (
+    EpochDone,
+    RunEnded,
+    RunRestarted,
+    RunStarted,
+    TrainingEnded,
+    decode_event,
+)
+from gpupanel.domain.outcome import Metrics
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.profile import SCHEMA_VERSION
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.history import flaws
+from gpupanel.runs.history.event_ends import EventEnds
+from gpupanel.runs.history.label import read_label
+from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.runs.history.static_parts import (
+    PlanHead,
+    ProfileHead,
+    read_plan_head,
+    read_profile_head,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """A run as its files tell.
+
+    Attributes:
+        summary: Complete where ``has_ended``; else without what its lock tells.
+        has_ended: The supervisor's last word was read, or nothing can be read.
+        trainer_word: The trainer's own last word, where it is the last one.
+        begun_s: When the run was started, or started again, where its supervisor has not told so
+            itself yet: it may just be starting.
+        last_s: When the last event happened.
+        has_events: Whether there are any.
+    """
+
+    summary: RunSummary
+    has_ended: bool = False
+    trainer_word: TrainingEnded | None = None
+    begun_s: float | None = None
+    last_s: float | None = None
+    has_events: bool = True
+
+
+def read_record(layout: RunLayout) -> RunRecord:
+    """What the files of the run tell.
+
+    Raises:
+        FileNotFoundError: There is no such directory any more.
+    """
+    label = read_label(layout)
+    plan, plan_flaw = _plan(layout)
+    profile, profile_flaw = _profile(layout)
+    summary = RunSummary(
+        name=layout.name,
+        path=layout.root,
+        profile_name=profile.name or layout.name,
+        label=label.name,
+        notes=label.notes,
+        task=profile.task,
+        strategy=plan.strategy,
+        devices=tuple(device.name for device in plan.devices),
+        device_keys=tuple(device.key for device in plan.devices),
+        flaw=profile_flaw or plan_flaw,
+    )
+    try:
+        ends = EventEnds(layout.events)
+    except FileNotFoundError:
+        return _without_events(layout, summary)
+    except OSError as error:
+        flaw = flaws.unreadable(layout.name, error)
+        return RunRecord(summary.model_copy(update={"flaw": flaw}), has_ended=True)
+    return _with_events(layout, summary, ends)
+
+
+def _profile(layout: RunLayout) -> tuple[ProfileHead, Problem | None]:
+    try:
+        head = read_profile_head(layout)
+    except FileNotFoundError:
+        return ProfileHead(), flaws.incomplete(layout.name, "profile")
+    except OSError as error:
+        return ProfileHead(), flaws.unreadable(layout.name, error)
+    except ValueError as error:
+        return ProfileHead(), flaws.damaged(layout.name, "profile", str(error))
+    is_newer = head.schema_version > SCHEMA_VERSION
+    return head, flaws.newer(layout.name) if is_newer else None
+
+
+def _plan(layout: RunLayout) -> tuple[PlanHead, Problem | None]:
+    try:
+        return read_plan_head(layout), None
+    except FileNotFoundError:
+        return PlanHead(), flaws.incomplete(layout.name, "plan")
+    except OSError as error:
+        return PlanHead(), flaws.unreadable(layout.name, error)
+    except ValueError as error:
+        return PlanHead(), flaws.damaged(layout.name, "plan", str(error))
+
+
+def _without_events(layout: RunLayout, summary: RunSummary) -> RunRecord:
+    """A run that was launched just now, or whose supervisor never came."""
+    place = layout.profile if layout.profile.exists() else layout.root
+    begun_s = place.stat().st_mtime
+    summary = summary.model_copy(update={"started_s": begun_s})
+    return RunRecord(summary, begun_s=begun_s, has_events=False)
+
+
+def _with_events(layout: RunLayout, summary: RunSummary, ends: EventEnds) -> RunRecord:
+    first_line, last_line = ends.first_line(), ends.last_line()
+    first = decode_event(first_line) if first_line else None
+    begun_s = _time_s(first_line) or layout.events.stat().st_mtime
+    changes: dict[str, Any] = {"started_s": begun_s}
+    end, trainer_word, restarted = _last_words(ends)
+    if first_line and not isinstance(first, RunStarted) and summary.flaw is None:
+        changes["flaw"] = flaws.unknown_event(layout.name, first_line)
+    if end is not None:
+        word, is_known = end
+        changes |= {
+            "ended_s": word.time_s,
+            "outcome": word.outcome,
+            "metrics": word.metrics if word.metrics != Metrics() else _last_metrics(ends),
+            "examples_per_second": word.examples_per_second,
+            "problem": word.problem,
+        }
+        if not is_known:
+            changes["flaw"] = summary.flaw or flaws.newer(layout.name)
+        return RunRecord(summary.model_copy(update=changes), has_ended=True)
+    changes["metrics"] = _last_metrics(ends)
+    return RunRecord(
+        summary.model_copy(update=changes),
+        trainer_word=trainer_word,
+        begun_s=restarted.time_s if restarted is not None else None if first_line else begun_s,
+        last_s=_time_s(last_line),
+    )
+
+
+def _last_words(
+    ends: EventEnds,
+) -> tuple[tuple[RunEnded, bool] | None, TrainingEnded | None, RunRestarted | None]:
+    """Of supervisor, trainer and whoever restarted it: only the last one counts."""
+    while True:
+        end = ends.last_end()
+        trainer = ends.last_of(TrainingEnded, lambda event: event.process == 0)
+        restart = ends.last_of(RunRestarted)
+        found = [each[0] for each in (end, trainer, restart) if each is not None]
+        if found:
+            last = max(found)
+            return (
+                end[1:] if end is not None and end[0] == last else None,
+                trainer[1] if trainer is not None and trainer[0] == last else None,
+                restart[1] if restart is not None and restart[0] == last else None,
+            )
+        if not ends.lengthen():
+            return None, None, None
+
+
+def _last_metrics(ends: EventEnds) -> Metrics:
+    """Of the last epoch done, where that was not long ago."""
+    while (found := ends.last_of(EpochDone)) is None:
+        if not ends.lengthen():
+            return Metrics()
+    return found[1].metrics
+
+
+def _time_s(line: bytes) -> float | None:
+    """When an event happened that this version may not know otherwise."""
+    try:
+        document = from_json(line)
+    except ValueError:
+        return None
+    time_s = document.get("time_s") if isinstance(document, dict) else None
+    return float(time_s) if isinstance(time_s, int | float) and time_s > 0 else None

@@ -1,0 +1,105 @@
+"""One run as a list tells of it."""
+
+from pathlib import Path
+
+from gpupanel.domain.outcome import Metrics, Outcome
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.value import Value
+
+
+class RunProgress(Value):
+    """How far a run is that goes on; what is not known yet is ``None``.
+
+    Attributes:
+        epoch: The one being trained, counted from 1.
+        step: Optimizer updates done; examples done where a saved model is judged.
+        step_total: Of the whole run.
+    """
+
+    epoch: int | None = None
+    epoch_total: int | None = None
+    step: int | None = None
+    step_total: int | None = None
+
+    @property
+    def fraction(self) -> float | None:
+        """The part that is done, from 0 to 1."""
+        if self.step is None or not self.step_total:
+            return None
+        return min(1.0, max(0.0, self.step / self.step_total))
+
+
+class RunSummary(Value):
+    """One run in a list.
+
+    Attributes:
+        name: That of its directory.
+        profile_name: That of its profile; the directory's where the profile cannot be read.
+        label: What a person called the run; empty: nothing.
+        notes: What a person noted about it.
+        task: ``train``, ``evaluate`` or ``predict``.
+        strategy: Its kind, as a profile names it; empty: not known.
+        started_s: Seconds since the epoch (UTC).
+        ended_s: Of a lost run: when it was heard of last.
+        outcome: ``None`` while it runs, and where it cannot be told.
+        progress: How far it is; ``None`` once it ended.
+        metrics: Of the whole run, of the evaluation where it is one; as long as it runs, and
+            where it ended without any, of the last epoch done.
+        examples_per_second: Over the whole training; over the last steps while it runs.
+        devices: Names of the physical devices that it used.
+        device_keys: Their keys, in the same order.
+        problem: What ended it, where it did not end well.
+        flaw: Why not all of it can be told: its directory is of a newer version, incomplete,
+            damaged or unreadable.
+    """
+
+    name: str
+    path: Path
+    profile_name: str
+    label: str = ""
+    notes: str = ""
+    task: str = "train"
+    strategy: str = ""
+    started_s: float | None = None
+    ended_s: float | None = None
+    outcome: Outcome | None = None
+    is_running: bool = False
+    progress: RunProgress | None = None
+    metrics: Metrics = Metrics()
+    examples_per_second: float | None = None
+    devices: tuple[str, ...] = ()
+    device_keys: tuple[str, ...] = ()
+    problem: Problem | None = None
+    flaw: Problem | None = None
+
+    @property
+    def title(self) -> str:
+        """What people are told that it is called: its label, else its profile's name."""
+        return self.label or self.profile_name
+
+    @property
+    def lasted_s(self) -> float | None:
+        """From start to end; ``None`` while it runs, or where the clock went back meanwhile."""
+        if self.started_s is None or self.ended_s is None or self.ended_s < self.started_s:
+            return None
+        return self.ended_s - self.started_s
+
+    @property
+    def judged(self) -> Metrics:
+        """What says how good the model is: of the validation, or of the data it was judged on.
+
+        Only ``loss``, ``accuracy`` and ``mean_absolute_error`` are there; all ``None`` where a
+        training had no validation.
+        """
+        found = self.metrics
+        if self.task != "train":
+            return Metrics(
+                loss=found.loss,
+                accuracy=found.accuracy,
+                mean_absolute_error=found.mean_absolute_error,
+            )
+        return Metrics(
+            loss=found.val_loss,
+            accuracy=found.val_accuracy,
+            mean_absolute_error=found.val_mean_absolute_error,
+        )

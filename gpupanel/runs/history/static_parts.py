@@ -1,0 +1,82 @@
+"""What profile and plan tell of a run in a list: read fast, and as far as they can be read.
+
+Neither is validated whole: that would take longer than all the rest of a list of a thousand runs,
+and a run of a newer version is listed, too.
+"""
+
+import re
+import tomllib
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.directory.profile_file import LARGEST_PROFILE_BYTES
+
+_FIRST_TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
+
+
+class ProfileHead(BaseModel):
+    """The keys above the tables of a profile."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    schema_version: int = 1
+    name: str = ""
+    task: str = "train"
+
+
+class DeviceHead(BaseModel):
+    """Who a planned device is."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    key: str
+    name: str
+
+
+class PlanHead(BaseModel):
+    """What is used, and how the work is divided."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    devices: tuple[DeviceHead, ...] = ()
+    strategy: str = ""
+
+
+def read_profile_head(layout: RunLayout) -> ProfileHead:
+    """The keys above the tables of the run's profile.
+
+    Raises:
+        OSError: It cannot be read.
+        ValueError: It is no profile.
+    """
+    with layout.profile.open("rb") as file:
+        text = file.read(LARGEST_PROFILE_BYTES).decode().replace("\r\n", "\n")
+    try:
+        return ProfileHead.model_validate(_document_above_tables(text))
+    except ValidationError as error:
+        raise ValueError(str(error)) from error
+
+
+def read_plan_head(layout: RunLayout) -> PlanHead:
+    """The devices and the strategy of the run's plan.
+
+    Raises:
+        OSError: It cannot be read.
+        ValueError: It is no plan.
+    """
+    try:
+        return PlanHead.model_validate_json(layout.plan.read_bytes())
+    except ValidationError as error:
+        raise ValueError(str(error)) from error
+
+
+def _document_above_tables(text: str) -> dict[str, Any]:
+    table = _FIRST_TABLE.search(text)
+    if table is not None:
+        try:
+            return tomllib.loads(text[: table.start()])
+        except tomllib.TOMLDecodeError:
+            pass  # what looks like a table is inside of a value
+    return tomllib.loads(text)
