@@ -10,6 +10,7 @@ from pydantic.main import IncEx
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.runs.directory.line_log import LineLog
+from gpupanel.runs.supervision.thinning import SampleThinning
 
 SAMPLE_INTERVAL_S = 0.5
 HURRIED_INTERVAL_S = 0.1
@@ -41,15 +42,19 @@ def telemetry_line(sample: TelemetrySample) -> str:
 class TelemetryRecorder:
     """Writes ``telemetry.jsonl`` from a thread of its own, so that a slow driver delays nobody.
 
+    Samples are taken twice a second as long as the run lasts. What is kept of them thins with the
+    run's age: see :class:`~gpupanel.runs.supervision.thinning.SampleThinning`.
+
     Args:
         layout: The run.
-        listener: Gets each sample, too.
+        listener: Gets each sample.
     """
 
     def __init__(self, layout: RunLayout, listener: Listener) -> None:
         self._layout = layout
         self._listener = listener
         self._interval_s = SAMPLE_INTERVAL_S
+        self._thinning = SampleThinning()
         self._woken = threading.Event()
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._record, name="telemetry", daemon=True)
@@ -59,8 +64,9 @@ class TelemetryRecorder:
         self._thread.start()
 
     def hurry(self) -> None:
-        """Sample at once, and more often from now on."""
+        """Sample at once, and more often from now on; each sample is kept."""
         self._interval_s = HURRIED_INTERVAL_S
+        self._thinning.let_all_pass()
         self._woken.set()
 
     def stop(self, timeout_s: float = 2.0) -> None:
@@ -79,11 +85,8 @@ class TelemetryRecorder:
                 begun_s = time.time()
                 sample = sampler.sample()
                 self._listener(sample, begun_s)
-                try:
-                    log.append(telemetry_line(sample))
-                except OSError as error:
-                    # Disk full: a gap in the curves, told by the trainer's own writes.
-                    print(f"telemetry: {error}", flush=True)  # noqa: T201 - trainer.log
+                _keep(log, self._thinning.take(sample, time.monotonic()))
+            _keep(log, self._thinning.rest())
         log.close()
 
     def _pause(self) -> bool:
@@ -91,3 +94,13 @@ class TelemetryRecorder:
         self._woken.wait(self._interval_s)
         self._woken.clear()
         return not self._ending.is_set()
+
+
+def _keep(log: LineLog, sample: TelemetrySample | None) -> None:
+    if sample is None:
+        return
+    try:
+        log.append(telemetry_line(sample))
+    except OSError as error:
+        # Disk full: a gap in the curves, told by the trainer's own writes.
+        print(f"telemetry: {error}", flush=True)  # noqa: T201 - trainer.log
