@@ -46,6 +46,14 @@ def runs_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(autouse=True)
+def config_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where trust is remembered: nothing is trusted at first, and the user's own is not touched."""
+    folder = tmp_path / "config"
+    monkeypatch.setenv("GPUPANEL_CONFIG_DIR", str(folder))
+    return folder
+
+
+@pytest.fixture(autouse=True)
 def state_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An empty folder for what is remembered, so that no test touches the user's queue.
 

@@ -14,6 +14,7 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import ProblemError
 from gpupanel.planning.preparation import Preparation
 from gpupanel.runs.directory.profile_file import write_profile
+from gpupanel.runs.trust.trusted import code_problems
 
 
 def check(
@@ -35,7 +36,7 @@ def check(
     preparation = Preparation()
     try:
         read, preparation = prepared(profile, look_at_data=True, mend=fixed is not None)
-        problems = preparation.problems
+        problems = (*preparation.problems, *code_problems(read))
         if fixed is not None:
             write_profile(fixed, read)
     except ProblemError as error:

@@ -24,6 +24,14 @@ RunsDirOption = Annotated[
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+TrustOption = Annotated[
+    bool,
+    typer.Option(
+        "--trust",
+        help="Trust the Python code that is named, as it is now, and remember it: it is carried "
+        "out.",
+    ),
+]
 DetachOption = Annotated[
     bool, typer.Option("--detach", help="Return at once; the run goes on by itself.")
 ]

@@ -14,6 +14,7 @@ from gpupanel.cli.options import (
     ProfileArgument,
     RunArgument,
     RunsDirOption,
+    TrustOption,
 )
 from gpupanel.cli.preparing import startable
 from gpupanel.cli.telling import NONE_GIVEN, answers, progress, shown, tell_json, tell_problems
@@ -22,25 +23,35 @@ from gpupanel.runs.directory.profile_file import read_profile
 from gpupanel.runs.history.summaries import RunSummary, list_runs
 from gpupanel.runs.launcher import launch
 from gpupanel.runs.locations import default_runs_dir
+from gpupanel.runs.trust.trusted import trust as trust_code
+from gpupanel.runs.trust.user_code import code_of_profile
 
 
 def run(
     profile: ProfileArgument,
     runs_dir: RunsDirOption = None,
     *,
+    trust: TrustOption = False,
     detach: DetachOption = False,
     json: JsonOption = False,
 ) -> None:
     """Train, evaluate or predict as a profile says; Ctrl+C stops, and saves a training."""
-    train(profile, runs_dir, detach=detach, json=json)
+    train(profile, runs_dir, trust=trust, detach=detach, json=json)
 
 
 def train(
-    profile: Path, runs_dir: Path | None = None, *, detach: bool = False, json: bool = False
+    profile: Path,
+    runs_dir: Path | None = None,
+    *,
+    trust: bool = False,
+    detach: bool = False,
+    json: bool = False,
 ) -> None:
     """Launch a run, follow it to its end and leave with the exit status of how it ended."""
     try:
         read, plan, preparation = startable(profile)
+        if trust:
+            trust_code(code_of_profile(read))
     except ProblemError as error:
         refuse(error, json=json, status=EXIT_BAD_PROFILE)
     tell_problems(preparation.problems)

@@ -6,7 +6,7 @@ import typer
 
 from gpupanel.cli.finding import EXIT_FAILED, found_run, refuse
 from gpupanel.cli.following import follow_unless
-from gpupanel.cli.options import DetachOption, JsonOption, RunArgument, RunsDirOption
+from gpupanel.cli.options import DetachOption, JsonOption, RunArgument, RunsDirOption, TrustOption
 from gpupanel.cli.telling import progress, tell_json
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.request import Request
@@ -15,6 +15,8 @@ from gpupanel.runs.directory.profile_file import read_profile
 from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.runs.launcher import resume as resume_run
+from gpupanel.runs.trust.trusted import trust as trust_code
+from gpupanel.runs.trust.user_code import code_of_run
 
 _ASKED = {
     Request.STOP: "stop: it finishes its step and saves",
@@ -44,17 +46,20 @@ def resume(
     run: RunArgument,
     runs_dir: RunsDirOption = None,
     *,
+    trust: TrustOption = False,
     detach: DetachOption = False,
     json: JsonOption = False,
 ) -> None:
     """Go on with a run that was suspended, stopped or died, from its last checkpoint."""
     layout = found_run(run, runs_dir, json=json)
     try:
-        epochs = read_profile(layout.profile).epochs_to_train
+        profile = read_profile(layout.profile)
+        if trust:
+            trust_code(code_of_run(layout, profile))
         resume_run(layout)
     except ProblemError as error:
         refuse(error, json=json, status=EXIT_FAILED)
-    follow_unless(detach, layout, epochs, json=json)
+    follow_unless(detach, layout, profile.epochs_to_train, json=json)
 
 
 def _ask(layout: RunLayout, request: Request, *, json: bool) -> None:

@@ -109,6 +109,37 @@ class ImagesData(_DataBase):
     color: Literal["rgb", "grayscale"] = "rgb"
 
 
+class PythonData(_DataBase):
+    """Examples that a Python file of the person's loads.
+
+    The file is one whole: it may import what is installed, but no file beside it, because the
+    content of this one is what a person trusts. It has a function ``load``::
+
+        def load():
+            return {"x": x, "y": y, "x_test": x_test, "y_test": y_test, "class_names": names}
+
+    The last three may be left out, and ``(x, y)`` or ``((x, y), (x_test, y_test))`` say the same.
+    ``x`` is a NumPy array of numbers, first axis the examples (``uint8``: pixels from 0 to 255),
+    ``y`` one class number from 0, or one value, an example. ``load`` runs once in each process of
+    a run, after the devices are configured, and must give the same each time: ``random`` and
+    ``numpy.random`` are seeded by ``training.seed`` before.
+
+    Attributes:
+        path: The file, empty while none was chosen; a relative one is meant from the profile's
+            folder.
+        predicts: What the labels are.
+    """
+
+    source: Literal["python"] = "python"
+    path: str
+    predicts: Target = Target.CLASSES
+
+    @property
+    @override
+    def target(self) -> Target:
+        return self.predicts
+
+
 DataSettings = Annotated[
-    DigitsData | KerasData | NpzData | ImagesData, Field(discriminator="source")
+    DigitsData | KerasData | NpzData | ImagesData | PythonData, Field(discriminator="source")
 ]

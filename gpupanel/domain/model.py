@@ -60,7 +60,43 @@ class SavedModel(Value):
     path: str = ""
 
 
-BuildableModel = MlpModel | CnnModel
-"""What is built and trained here."""
+class PythonModel(Value):
+    """A Keras model that a Python file of the person's builds.
 
-ModelSettings = Annotated[MlpModel | CnnModel | SavedModel, Field(discriminator="source")]
+    The file is one whole: it may import what is installed, but no file beside it, because the
+    content of this one is what a person trusts. It has a function ``build_model``::
+
+        def build_model(input_shape, outputs):
+            return keras.Sequential([
+                keras.Input(input_shape),
+                keras.layers.Flatten(),
+                keras.layers.Dense(64, activation="relu"),
+                keras.layers.Dense(outputs),
+            ])
+
+    ``input_shape`` is that of one example, without the batch axis. Pixels come in from 0 to 1 and
+    the columns of Keras's housing data standardised; the numbers of an ``.npz`` file or of Python
+    code as they are. ``outputs`` is the number of classes, or 1 where a value is predicted. The
+    answer is a Keras model, sequential or functional, with one input and ``outputs`` numbers an
+    example: logits (a softmax at its end is taken off and put back when the model is saved), or
+    the value in standard deviations from the mean of the training labels. Layers keep no state of
+    their own beside that of batch normalisation and dropout.
+
+    Attributes:
+        path: The file, empty while none was chosen; a relative one is meant from the profile's
+            folder.
+    """
+
+    source: Literal["python"] = "python"
+    path: str = ""
+
+
+BuildableModel = MlpModel | CnnModel
+"""What is built here, layer by layer."""
+
+TrainableModel = MlpModel | CnnModel | PythonModel
+"""What can be trained."""
+
+ModelSettings = Annotated[
+    MlpModel | CnnModel | SavedModel | PythonModel, Field(discriminator="source")
+]

@@ -39,6 +39,16 @@ class RunLayout:
         return self.root / "code"
 
     @property
+    def model_code(self) -> Path:
+        """The file that builds the model; absent where the profile names none."""
+        return self.code / "model.py"
+
+    @property
+    def data_code(self) -> Path:
+        """The file that loads the data; absent where the profile names none."""
+        return self.code / "data.py"
+
+    @property
     def plan(self) -> Path:
         """What was decided from the profile and the devices."""
         return self.root / "plan.json"

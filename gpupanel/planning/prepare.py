@@ -25,6 +25,7 @@ from gpupanel.planning.rules.growth_rules import growth_problems
 from gpupanel.planning.rules.memory_rules import memory_problems
 from gpupanel.planning.rules.mig_rules import instance_problems, nccl_problems, partitioned_gpus
 from gpupanel.planning.rules.placement_rules import placement_problems
+from gpupanel.planning.rules.python_rules import python_problems
 from gpupanel.planning.rules.session_rules import (
     accumulation_problems,
     batch_norm_problems,
@@ -62,6 +63,7 @@ def prepare(
         *memory_problems(profile, devices, inventory, sample),
         *data_problems(profile, preview),
         *session_problems(profile, devices),
+        *python_problems(profile),
         *build_problems(devices, build),
     ]
     if not devices:

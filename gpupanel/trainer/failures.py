@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.trainer.user_code import user_code_problem
 
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
 _NO_SPACE_WORDS = ("No space left on device", "Disk quota exceeded")
@@ -31,6 +32,9 @@ def problems_of(error: BaseException, plan: LaunchPlan | None = None) -> tuple[P
         return (_no_space(detail),)
     if any(_is_out_of_memory(cause) for cause in _chain(error)):
         return (_out_of_memory(str(error), detail, plan),)
+    of_user_code = user_code_problem(error)
+    if of_user_code is not None:
+        return (of_user_code,)
     return (
         Problem(
             code="trainer_crashed",

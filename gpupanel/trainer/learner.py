@@ -7,7 +7,7 @@ import keras
 import tensorflow as tf
 
 from gpupanel.domain.event_details import PlacedLayer
-from gpupanel.domain.model import SavedModel
+from gpupanel.domain.model import BuildableModel, PythonModel, SavedModel
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.trainer.balancing.trials import Trials
@@ -21,15 +21,23 @@ from gpupanel.trainer.models.build import BuiltModel, build_model
 from gpupanel.trainer.models.objectives import Objective, make_objective
 from gpupanel.trainer.models.optimizers import make_optimizer
 from gpupanel.trainer.models.precision import set_precision
-from gpupanel.trainer.saving.variable_state import assign_variables, read_variables
+from gpupanel.trainer.saving.variable_state import assign_variables, by_name, read_variables
 from gpupanel.trainer.started_run import StartedRun
-from gpupanel.trainer.strategies.placed_layers import choose_places
+from gpupanel.trainer.strategies.placed_layers import PlacedLayers, choose_places
+from gpupanel.trainer.user_code import UserCode
 
 _NOT_TRAINABLE = Problem(
     code="saved_model_not_trainable",
     field="model.source",
     message="A saved model can be evaluated and predict, but not be trained on here.",
     hint='Choose the mlp or cnn, or set task to "evaluate" or "predict".',
+)
+_NOT_DIVIDED = Problem(
+    code="python_model_not_divided",
+    field="strategy.kind",
+    message="The layers of a model from Python code cannot be placed on several devices: they are "
+    "built before anything could place them.",
+    hint="Use a strategy that keeps the model whole, such as mirrored.",
 )
 
 
@@ -68,11 +76,11 @@ class Learner:
 
     def _variables(self) -> dict[str, keras.Variable]:
         model = self.built.trained
-        variables = {f"model/{var.path}": var for var in model.weights}
+        variables = by_name("model", model.weights)
         # Keras numbers these through the whole process, so that their names say nothing.
         seeds = Variables(model).seeds
         variables |= {f"random/{number}": seed for number, seed in enumerate(seeds)}
-        return variables | {f"optimizer/{var.path}": var for var in self.optimizer.variables}
+        return variables | by_name("optimizer", self.optimizer.variables)
 
 
 def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy) -> Learner:
@@ -83,16 +91,15 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
     """
     training, plan = run.profile.training, run.plan
     across_replicas = strategy.num_replicas_in_sync > 1
-    if isinstance(run.profile.model, SavedModel):
-        raise ProblemError(_NOT_TRAINABLE)
+    model = _to_build(run)
     _check_jit(run.profile, across_replicas=across_replicas)
     set_precision(training)
     keras.config.set_image_data_format("channels_last")
-    places = choose_places(run, run.profile.model, split) if plan.places else None
+    places = _places(run, model, split)
     keras.utils.set_random_seed(training.seed)
     with strategy.scope():
         built = build_model(
-            run.profile.model,
+            model,
             split.data,
             split.training,
             across_replicas=across_replicas,
@@ -126,6 +133,24 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
     small = calls if plan.accumulation_steps == 1 else over_training.make(training_step(1))
     placed = places.told(built.trained) if places is not None else ()
     return Learner(built, objective, optimizer, calls, small, validation_calls, trials, placed)
+
+
+def _to_build(run: StartedRun) -> BuildableModel | UserCode:
+    """What is built: layers that the profile names, or what code of the person's own makes."""
+    model = run.profile.model
+    if isinstance(model, SavedModel):
+        raise ProblemError(_NOT_TRAINABLE)
+    if isinstance(model, PythonModel):
+        return UserCode("model.path", model.path, run.layout.model_code)
+    return model
+
+
+def _places(run: StartedRun, model: BuildableModel | UserCode, split: Split) -> PlacedLayers | None:
+    if not run.plan.places:
+        return None
+    if isinstance(model, UserCode):
+        raise ProblemError(_NOT_DIVIDED)
+    return choose_places(run, model, split)
 
 
 def _check_jit(profile: Profile, *, across_replicas: bool) -> None:

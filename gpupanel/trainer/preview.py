@@ -8,18 +8,26 @@ data are inside the answer. TensorFlow is not imported.
 import base64
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 from pydantic import Field, TypeAdapter
 
-from gpupanel.domain.data import DataCache, DataSettings, ImagesData, KerasData, NpzData
+from gpupanel.domain.data import (
+    DataCache,
+    DataSettings,
+    ImagesData,
+    KerasData,
+    NpzData,
+    PythonData,
+)
 from gpupanel.domain.preview import DataPreview, ExamplePreview
-from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.value import Value
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples
 from gpupanel.trainer.datasets.keras_data import needs_download
-from gpupanel.trainer.datasets.npz import read_npz_to_judge
+from gpupanel.trainer.datasets.npz import check_file, read_npz_to_judge
 from gpupanel.trainer.datasets.read import read_data
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.failures import problems_of
@@ -51,6 +59,9 @@ def preview(request: PreviewRequest) -> DataPreview:
     target = data.target
     if isinstance(data, KerasData) and needs_download(data):
         return DataPreview(target=target, needs_download=True)
+    if isinstance(data, PythonData):
+        # Code is carried out by a run that somebody started, and by nothing else.
+        return DataPreview(target=target, needs_start=True, problems=_missing_code(data))
     if isinstance(data, ImagesData):
         data = data.model_copy(update={"cache": DataCache.NONE})
     try:
@@ -68,6 +79,14 @@ def preview(request: PreviewRequest) -> DataPreview:
         class_counts=_class_counts(data_set, data_set.training),
         examples=examples,
     )
+
+
+def _missing_code(data: PythonData) -> tuple[Problem, ...]:
+    try:
+        check_file(Path(data.path))
+    except ProblemError as error:
+        return error.problems
+    return ()
 
 
 def _of_features(request: PreviewRequest, refused: DataPreview) -> DataPreview:

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from filelock import FileLock
 
-from gpupanel.domain.data import KerasData
+from gpupanel.domain.data import KerasData, PythonData
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.events import DownloadProgressed, Phase
 from gpupanel.domain.run_layout import RunLayout
@@ -45,23 +45,26 @@ class StartUp:
         self._interruptions = interruptions
 
     def go_on(self) -> None:
-        """Look whether somebody asked to stop.
+        """Look whether somebody asked to stop or to suspend; a checkpoint waits for a step.
 
         Raises:
             StartUpInterrupted: Somebody did, or the supervisor is gone.
         """
-        pending = self._interruptions.pending()
-        if pending in (Interruption.STOP, Interruption.SUPERVISOR_GONE):
-            raise StartUpInterrupted(pending)
+        ending = self._interruptions.ending()
+        if ending is not None:
+            raise StartUpInterrupted(ending)
 
     def begin_reading(
         self, pool: ThreadPoolExecutor, read: Callable[[StartedRun, OnDownload], Read]
     ) -> Callable[[], Read]:
         """Begin to read the data; what is returned gives the examples, or raises why not.
 
-        A download waits until it is asked for, so that it happens in its own phase.
+        A download waits until it is asked for, so that it happens in its own phase; code of the
+        person's own waits until the devices are configured, since it may use them.
         """
         data = self._run.profile.data
+        if isinstance(data, PythonData):
+            return lambda: read(self._run, self._on_download)
         if isinstance(data, KerasData) and needs_download(data):
             return lambda: self._read_downloaded(read)
         return pool.submit(read, self._run, self._on_download).result
@@ -105,8 +108,9 @@ def read_split(run: StartedRun, on_download: OnDownload) -> Split:
         ProblemError: The data cannot be used, or does not fit the model.
     """
     profile = run.profile
-    data = read_data(profile.data, on_download, decoded_data(run.layout))
-    examples = split(data, profile.data, profile.training.seed)
+    seed = profile.training.seed
+    data = read_data(profile.data, on_download, decoded_data(run.layout), run.data_code, seed)
+    examples = split(data, profile.data, seed)
     check_features_fit_model(profile.model, examples.training.feature_shape)
     return examples
 

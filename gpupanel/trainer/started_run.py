@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
+from gpupanel.domain.data import PythonData
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.process_environment import PROCESS_VARIABLE
@@ -12,6 +13,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import parse_profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind
+from gpupanel.trainer.user_code import UserCode
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,14 @@ class StartedRun:
     def process(self) -> PlannedProcess:
         """What this process is there for."""
         return self.plan.gang[self.place]
+
+    @property
+    def data_code(self) -> UserCode | None:
+        """The Python code that loads the data; ``None``: no code of the person's own does."""
+        data = self.profile.data
+        if not isinstance(data, PythonData):
+            return None
+        return UserCode("data.path", data.path, self.layout.data_code)
 
     @property
     def leads(self) -> bool:

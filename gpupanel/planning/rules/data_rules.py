@@ -1,6 +1,6 @@
 """What data and model need of each other, as problems with stable codes."""
 
-from gpupanel.domain.data import ImagesData, KerasData, NpzData
+from gpupanel.domain.data import ImagesData, KerasData, NpzData, PythonData
 from gpupanel.domain.model import CnnModel
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
@@ -35,9 +35,10 @@ def data_problems(profile: Profile, preview: DataPreview | None) -> list[Problem
 
 
 def _path_missing(profile: Profile) -> list[Problem]:
-    if not isinstance(profile.data, NpzData | ImagesData) or profile.data.path:
+    data = profile.data
+    if not isinstance(data, NpzData | ImagesData | PythonData) or data.path:
         return []
-    what = "file" if isinstance(profile.data, NpzData) else "folder of images"
+    what = {"npz": "file", "images": "folder of images", "python": "Python file"}[data.source]
     return [
         Problem(
             code="data_path_missing",

@@ -1,6 +1,6 @@
 """What the tasks ``evaluate`` and ``predict`` need, and what a saved model is good for."""
 
-from gpupanel.domain.data import KerasData
+from gpupanel.domain.data import KerasData, PythonData
 from gpupanel.domain.model import SavedModel
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
@@ -109,10 +109,13 @@ def _strategy(profile: Profile) -> list[Problem]:
 
 
 def _nothing_held_back(profile: Profile) -> list[Problem]:
-    """Sources with a test set of their own validate on it when no fraction is given."""
+    """Sources with a test set of their own validate on it when no fraction is given.
+
+    Whether Python code brings one is known when it runs.
+    """
     fraction, data = profile.data.validation_fraction, profile.data
-    has_test_set = fraction is None and isinstance(data, KerasData)
-    if profile.inference.examples != "validation" or fraction or has_test_set:
+    may_have_test_set = fraction is None and isinstance(data, KerasData | PythonData)
+    if profile.inference.examples != "validation" or fraction or may_have_test_set:
         return []
     return [
         Problem(

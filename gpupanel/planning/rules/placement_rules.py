@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from gpupanel.domain.model import BuildableModel, CnnModel, SavedModel
+from gpupanel.domain.model import BuildableModel, CnnModel, MlpModel
 from gpupanel.domain.plan import LogicalPlace
 from gpupanel.domain.problem import Change, Fix, Problem
 from gpupanel.domain.profile import Profile
@@ -19,7 +19,7 @@ def placement_problems(profile: Profile, places: tuple[LogicalPlace, ...]) -> li
     problems = _compiled(profile, len(places))
     placement, model = profile.strategy.placement, profile.model
     if isinstance(placement, Mapping):
-        if not isinstance(model, SavedModel):
+        if isinstance(model, MlpModel | CnnModel):
             problems += _layers_missing(placement, model)
         problems += _beyond_devices(placement, len(places))
     return problems

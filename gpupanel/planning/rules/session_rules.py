@@ -1,6 +1,6 @@
 """What task and training settings need, as problems with stable codes."""
 
-from gpupanel.domain.data import KerasData
+from gpupanel.domain.data import KerasData, PythonData
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
@@ -139,8 +139,11 @@ def _momentum_unused(profile: Profile) -> list[Problem]:
 
 def _stopping_without_validation(profile: Profile) -> list[Problem]:
     data, patience = profile.data, profile.training.early_stopping_patience
-    has_test_set = isinstance(data, KerasData) and data.validation_fraction is None
-    if patience is None or data.validation_fraction or has_test_set:
+    # Whether Python code brings a test set is known when it runs.
+    may_have_test_set = data.validation_fraction is None and isinstance(
+        data, KerasData | PythonData
+    )
+    if patience is None or data.validation_fraction or may_have_test_set:
         return []
     return [
         Problem(

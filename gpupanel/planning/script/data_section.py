@@ -3,7 +3,6 @@
 from typing import assert_never
 
 from gpupanel.domain.data import DigitsData, ImagesData, KerasData, NpzData
-from gpupanel.domain.profile import Profile
 
 _SPLIT = """
 order = np.random.default_rng([SEED, 0]).permutation(len(x))
@@ -90,9 +89,12 @@ WORD_COUNT = 5_000
 """Most frequent words that texts are told apart by."""
 
 
-def data_section(profile: Profile) -> str:
+ScriptedData = DigitsData | KerasData | NpzData | ImagesData
+"""What a script can read by itself."""
+
+
+def data_section(data: ScriptedData) -> str:
     """Python that reads the data and holds back the validation examples."""
-    data = profile.data
     has_test_set = isinstance(data, KerasData)
     if data.validation_fraction:
         held_back = _SPLIT.format(fraction=data.validation_fraction)
@@ -100,11 +102,10 @@ def data_section(profile: Profile) -> str:
         held_back = "x_val, y_val = x_test, y_test"
     else:
         held_back = "x_val, y_val = x[:0], y[:0]  # nothing is held back"
-    return _reading(profile).strip("\n") + "\n" + held_back.strip("\n")
+    return _reading(data).strip("\n") + "\n" + held_back.strip("\n")
 
 
-def _reading(profile: Profile) -> str:
-    data = profile.data
+def _reading(data: ScriptedData) -> str:
     match data:
         case DigitsData():
             return _DIGITS

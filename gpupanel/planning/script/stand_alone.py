@@ -1,7 +1,8 @@
 """The whole script: configuration, data, model, the loop."""
 
 from gpupanel import __version__
-from gpupanel.domain.model import SavedModel
+from gpupanel.domain.data import PythonData
+from gpupanel.domain.model import PythonModel, SavedModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
@@ -13,6 +14,13 @@ from gpupanel.planning.tensorflow_calls import tensorflow_calls
 
 _SCRIPTED = (StrategyKind.ONE_DEVICE, StrategyKind.MIRRORED)
 _IMPORTS = "import keras\nimport numpy as np\n"
+_PYTHON = Problem(
+    code="export_not_available",
+    field="model.source",
+    message="A run of Python code of your own cannot be exported as a script: the code is not "
+    "looked into before a run starts.",
+    hint="Call your functions from a script that was exported with a model and data of gpupanel's.",
+)
 
 
 def stand_alone_script(profile: Profile, plan: LaunchPlan) -> str:
@@ -25,7 +33,9 @@ def stand_alone_script(profile: Profile, plan: LaunchPlan) -> str:
     Raises:
         ProblemError: A run of this kind is more than a script.
     """
-    model = profile.model
+    model, data = profile.model, profile.data
+    if isinstance(model, PythonModel) or isinstance(data, PythonData):
+        raise ProblemError(_PYTHON)
     if isinstance(model, SavedModel) or plan.strategy not in _SCRIPTED:
         raise ProblemError(_not_available(profile, plan))
     title = profile.name.replace("\\", "/").replace('"', "'")
@@ -33,7 +43,7 @@ def stand_alone_script(profile: Profile, plan: LaunchPlan) -> str:
         f'"""{title}: written by gpupanel {__version__}; it runs without gpupanel."""',
         f"# Devices and strategy\n{tensorflow_calls(plan)}",
         f"{_IMPORTS}\nSEED = {profile.training.seed}\nkeras.utils.set_random_seed(SEED)",
-        f"# Data\n{data_section(profile)}",
+        f"# Data\n{data_section(data)}",
         f"# Model\n{model_section(profile, model)}",
         f"# Training\n{loop_section(profile, plan)}",
     )

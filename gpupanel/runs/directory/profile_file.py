@@ -5,8 +5,8 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from gpupanel.domain.data import ImagesData, NpzData
-from gpupanel.domain.model import SavedModel
+from gpupanel.domain.data import ImagesData, NpzData, PythonData
+from gpupanel.domain.model import PythonModel, SavedModel
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile, parse_profile
@@ -61,21 +61,27 @@ def write_profile(path: Path, profile: Profile) -> None:
         raise ProblemError(disk_problem(error, path)) from error
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file all or nothing.
+def write_whole(path: Path, content: str | bytes, *, private: bool = False) -> None:
+    """Write a file all or nothing.
+
+    Args:
+        path: The file.
+        content: What it is to hold; text as UTF-8.
+        private: Let its owner only read it, as all in a run's directory; a profile is there to be
+            shared.
 
     Raises:
         OSError: It cannot be written; what stood there before still stands.
     """
-    # A plain new file, not a temporary one, which nobody but its owner could read: a profile is
-    # there to be shared.
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with beside.open("w", encoding="utf-8") as file:
-            file.write(text)
+        with beside.open("wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
-        if path.exists():
+        if private:
+            beside.chmod(0o600)
+        elif path.exists():
             shutil.copymode(path, beside)
         beside.replace(path)
     except OSError:
@@ -86,9 +92,9 @@ def write_whole(path: Path, text: str) -> None:
 def _with_paths(profile: Profile, change: Callable[[str], Path]) -> Profile:
     """The profile with each path that was chosen changed."""
     data, model = profile.data, profile.model
-    if isinstance(data, NpzData | ImagesData) and data.path:
+    if isinstance(data, NpzData | ImagesData | PythonData) and data.path:
         data = data.model_copy(update={"path": str(change(data.path))})
-    if isinstance(model, SavedModel) and model.path:
+    if isinstance(model, SavedModel | PythonModel) and model.path:
         model = model.model_copy(update={"path": str(change(model.path))})
     return profile.model_copy(update={"data": data, "model": model})
 

@@ -13,6 +13,7 @@ from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, Feature
 from gpupanel.trainer.datasets.npz import read_npz_to_judge
 from gpupanel.trainer.datasets.read import read_data
 from gpupanel.trainer.datasets.split import divide
+from gpupanel.trainer.user_code import UserCode
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +65,7 @@ class InferenceExamples:
 
 
 def read_inference_examples(
-    profile: Profile, on_download: OnDownload, cache_dir: Path
+    profile: Profile, on_download: OnDownload, cache_dir: Path, code: UserCode | None = None
 ) -> InferenceExamples:
     """The examples that the profile chooses.
 
@@ -72,6 +73,7 @@ def read_inference_examples(
         profile: Its task decides whether labels must be there.
         on_download: Told how far a download is.
         cache_dir: A folder that belongs to the run.
+        code: What the run has of the Python code that loads the data.
 
     Raises:
         ProblemError: The data cannot be used, and why.
@@ -85,7 +87,7 @@ def read_inference_examples(
         known = data.class_count is not None
         training, test = len(features), 0
     else:
-        data_set = read_data(data, on_download, cache_dir)
+        data_set = read_data(data, on_download, cache_dir, code, profile.training.seed)
         whole = _whole(data_set)
         features, labels, names, known = whole.features, whole.labels, data_set.class_names, True
         training, test = len(data_set.training), len(data_set.test or ())

@@ -48,7 +48,8 @@ def infer_started(
 
 def _read(run: StartedRun, on_download: OnDownload) -> InferenceExamples:
     check_model_file(saved_model_path(run.profile.model))
-    return read_inference_examples(run.profile, on_download, decoded_data(run.layout))
+    cache_dir = decoded_data(run.layout)
+    return read_inference_examples(run.profile, on_download, cache_dir, run.data_code)
 
 
 def _tell_data(run: StartedRun, examples: InferenceExamples, events: EventWriter) -> None:

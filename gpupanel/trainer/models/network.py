@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import keras
 
 from gpupanel.domain.model import BuildableModel, CnnModel
-from gpupanel.trainer.datasets.examples import DataSet, Examples, Scaling
+from gpupanel.trainer.datasets.examples import DataSet, Examples
 from gpupanel.trainer.models.fit_check import output_count
-from gpupanel.trainer.models.statistics import statistics
+from gpupanel.trainer.models.scaling import scaled
 from gpupanel.trainer.models.synchronized_batch_norm import SynchronizedBatchNormalization
 
 LayerHook = Callable[[keras.layers.Layer], None]
@@ -39,7 +39,7 @@ class Network:
 
     def outputs(self, inputs: keras.KerasTensor) -> keras.KerasTensor:
         """Build the layers; the initial weights depend on Keras's seed alone."""
-        hidden = self._scaled(inputs)
+        hidden = scaled(inputs, self.data, self.training, self._through)
         if isinstance(self.settings, CnnModel):
             hidden = self._convolutions(hidden, self.settings)
         else:
@@ -51,26 +51,6 @@ class Network:
     def _through(self, layer: keras.layers.Layer, hidden: keras.KerasTensor) -> keras.KerasTensor:
         self.hook(layer)
         return layer(hidden)
-
-    def _scaled(self, inputs: keras.KerasTensor) -> keras.KerasTensor:
-        # In float32 also under mixed precision: raw values need not fit into a half.
-        if self.data.scaling is Scaling.DIVIDE:
-            scale = 1.0 / self.data.greatest
-            layer = keras.layers.Rescaling(scale, name="pixels", dtype="float32")
-        elif self.data.scaling is Scaling.STANDARDISE:
-            features = self.training.in_memory
-            if features is None:
-                raise ValueError("statistics need features in memory")
-            columns = statistics(features)
-            layer = keras.layers.Normalization(
-                mean=columns.mean,
-                variance=columns.deviation**2,
-                name="standardise",
-                dtype="float32",
-            )
-        else:
-            return inputs
-        return self._through(layer, inputs)
 
     def _convolutions(self, hidden: keras.KerasTensor, settings: CnnModel) -> keras.KerasTensor:
         if len(hidden.shape) == 3:

@@ -1,0 +1,129 @@
+"""Which Python code the person trusts: remembered by the hash of its content.
+
+A file that was changed is another one and is asked about again; a copy of a trusted one is not.
+"""
+
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import platformdirs
+from filelock import FileLock
+from pydantic import Field, ValidationError
+
+from gpupanel.domain.problem import Problem, ProblemError, Severity
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.value import Value
+from gpupanel.runs.directory.disk_problems import disk_problem
+from gpupanel.runs.directory.private_files import make_private_folder
+from gpupanel.runs.directory.profile_file import write_whole
+from gpupanel.runs.trust.user_code import UserCode, code_of_profile
+
+CONFIG_DIR_VARIABLE = "GPUPANEL_CONFIG_DIR"
+"""Environment variable that names another folder for what is remembered of trust."""
+
+
+class CodeNotTrustedError(ProblemError):
+    """Code would be carried out that the person has not trusted yet.
+
+    Attributes:
+        code: Which; it can be trusted as it is here, whatever becomes of the files meanwhile.
+    """
+
+    def __init__(self, code: Sequence[UserCode]) -> None:
+        super().__init__(*(not_trusted(each) for each in code))
+        self.code = tuple(code)
+
+
+class _Trust(Value):
+    """When somebody trusted it, and where it was then; for people who read the file."""
+
+    path: str
+    trusted_s: float
+
+
+class _TrustedCode(Value):
+    """The file ``trusted.json``."""
+
+    trusted: dict[str, _Trust] = Field(default_factory=dict)
+    """By the hash of the content."""
+
+
+def check_trusted(code: Sequence[UserCode]) -> None:
+    """Refuse code that is not trusted.
+
+    Raises:
+        CodeNotTrustedError: Some of it is not.
+    """
+    unknown = untrusted(code)
+    if unknown:
+        raise CodeNotTrustedError(unknown)
+
+
+def untrusted(code: Sequence[UserCode]) -> tuple[UserCode, ...]:
+    """Those files whose content was never trusted."""
+    known = _read().trusted if code else {}
+    return tuple(each for each in code if each.sha256 not in known)
+
+
+def trust(code: Sequence[UserCode]) -> None:
+    """Remember that the person trusts this content.
+
+    Raises:
+        ProblemError: It cannot be remembered.
+    """
+    if not code:
+        return
+    place = trusted_file()
+    try:
+        make_private_folder(place.parent)
+        with FileLock(place.with_name(f"{place.name}.lock"), mode=0o600):
+            known = dict(_read().trusted)
+            for each in code:
+                known[each.sha256] = _Trust(path=str(each.path), trusted_s=time.time())
+            content = _TrustedCode(trusted=known).model_dump_json(indent=2)
+            write_whole(place, content, private=True)
+    except OSError as error:
+        raise ProblemError(disk_problem(error, place)) from error
+
+
+def code_problems(profile: Profile) -> tuple[Problem, ...]:
+    """What stands against carrying out the code that a profile names, which is only read here.
+
+    Files that were not chosen yet are told by the planning.
+    """
+    try:
+        code = code_of_profile(profile)
+    except ProblemError as error:
+        return error.problems
+    return tuple(not_trusted(each, Severity.WARNING) for each in untrusted(code))
+
+
+def not_trusted(code: UserCode, severity: Severity = Severity.ERROR) -> Problem:
+    """What to tell of code that would not be carried out."""
+    return Problem(
+        code="code_not_trusted",
+        severity=severity,
+        field=code.key,
+        message=f"{code.path} is Python code that was not trusted in this form yet, and a run "
+        "would carry it out.",
+        hint="Read it; if you trust it, start with --trust, which remembers this content.",
+        detail=f"sha256 {code.sha256}",
+    )
+
+
+def trusted_file() -> Path:
+    """Where it is remembered: ``trusted.json`` in the user's configuration of gpupanel."""
+    named = os.environ.get(CONFIG_DIR_VARIABLE)
+    folder = Path(named) if named else platformdirs.user_config_path("gpupanel", appauthor=False)
+    return folder / "trusted.json"
+
+
+def _read() -> _TrustedCode:
+    """What is remembered; nothing, where the file is missing or cannot be read."""
+    try:
+        return _TrustedCode.model_validate_json(trusted_file().read_bytes())
+    except (OSError, ValidationError):
+        # Asking again does no harm; taking a damaged file for trust would.
+        return _TrustedCode()

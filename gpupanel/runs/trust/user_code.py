@@ -1,0 +1,128 @@
+"""The Python files that a profile names, as bytes: nothing here carries them out."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gpupanel.domain.data import PythonData
+from gpupanel.domain.model import PythonModel
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.directory.private_files import make_private_folder
+from gpupanel.runs.directory.profile_file import write_whole
+
+LARGEST_CODE_BYTES = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class UserCode:
+    """One Python file at one moment.
+
+    Attributes:
+        key: The profile key that names it: ``model.path`` or ``data.path``.
+        path: Where it was read.
+        content: All of it.
+    """
+
+    key: str
+    path: Path
+    content: bytes = field(repr=False)
+
+    @property
+    def sha256(self) -> str:
+        """Of the content, in hexadecimal digits: what is trusted."""
+        return hashlib.sha256(self.content).hexdigest()
+
+
+def names_code(profile: Profile) -> bool:
+    """Whether starting the profile carries out Python code of the person's own."""
+    return bool(_named(profile))
+
+
+def code_of_profile(profile: Profile) -> tuple[UserCode, ...]:
+    """The code that a profile names, read now.
+
+    Args:
+        profile: A relative path in it is taken from the working directory.
+
+    Raises:
+        ProblemError: A file is missing, cannot be read, or is too large to be code.
+    """
+    return _read_all(
+        (key, Path(path).expanduser().absolute()) for key, path in _named(profile).items()
+    )
+
+
+def code_of_run(layout: RunLayout, profile: Profile) -> tuple[UserCode, ...]:
+    """The code that a run was started with.
+
+    Raises:
+        ProblemError: The run's copy of it is missing or cannot be read.
+    """
+    places = _places(layout)
+    return _read_all((key, places[key]) for key in _named(profile))
+
+
+def keep_code(layout: RunLayout, code: Sequence[UserCode]) -> None:
+    """Write the code into the run's directory, where its trainer takes it from.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    if code:
+        make_private_folder(layout.code)
+    places = _places(layout)
+    for each in code:
+        write_whole(places[each.key], each.content, private=True)
+
+
+def _places(layout: RunLayout) -> dict[str, Path]:
+    """Where a run keeps its code, by the profile key that names it."""
+    return {"model.path": layout.model_code, "data.path": layout.data_code}
+
+
+def _named(profile: Profile) -> dict[str, str]:
+    """The paths of Python code in a profile, by their keys; those that are chosen."""
+    named = {}
+    if isinstance(profile.model, PythonModel) and profile.task == "train":
+        named["model.path"] = profile.model.path
+    if isinstance(profile.data, PythonData):
+        named["data.path"] = profile.data.path
+    return {key: path for key, path in named.items() if path}
+
+
+def _read_all(files: Iterator[tuple[str, Path]]) -> tuple[UserCode, ...]:
+    read: list[UserCode] = []
+    problems: list[Problem] = []
+    for key, path in files:
+        try:
+            read.append(UserCode(key, path, _content(key, path)))
+        except ProblemError as error:
+            problems += error.problems
+    if problems:
+        raise ProblemError(*problems)
+    return tuple(read)
+
+
+def _content(key: str, path: Path) -> bytes:
+    try:
+        if not path.is_file() and path.exists():
+            raise _problem("code_unreadable", key, f"{path} is no Python file.")
+        with path.open("rb") as file:
+            content = file.read(LARGEST_CODE_BYTES + 1)
+    except FileNotFoundError as error:
+        raise _problem("code_missing", key, f"The Python file {path} does not exist.") from error
+    except OSError as error:
+        raise _problem(
+            "code_unreadable", key, f"The Python file {path} cannot be opened: {error.strerror}."
+        ) from error
+    if len(content) > LARGEST_CODE_BYTES:
+        raise _problem("code_unreadable", key, f"{path} is larger than 1 MiB: that is no code.")
+    return content
+
+
+def _problem(code: str, key: str, message: str) -> ProblemError:
+    hint = "Choose another file, or put it back in its place."
+    return ProblemError(Problem(code=code, field=key, message=message, hint=hint))

@@ -1,0 +1,129 @@
+"""Examples that Python code of the person's own loads; see ``PythonData`` in the domain."""
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpupanel.domain.data import PythonData, Target
+from gpupanel.trainer.datasets.checks import (
+    ArrayName,
+    check_lengths,
+    checked_classes,
+    checked_features,
+    checked_values,
+)
+from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, Scaling
+from gpupanel.trainer.user_code import UserCode
+
+_KEYS = ("x", "y", "x_test", "y_test", "class_names")
+_CONTRACT = (
+    'load() gives {"x": examples, "y": labels}, if need be with "x_test", "y_test" and '
+    '"class_names"; or (x, y); or ((x, y), (x_test, y_test)).'
+)
+
+
+def read_python_data(data: PythonData, code: UserCode, seed: int) -> DataSet:
+    """Call the file's ``load`` and check what it gives.
+
+    Args:
+        data: Says what the labels are.
+        code: The file.
+        seed: For ``random`` and ``numpy.random``: each process of a run must get the same.
+
+    Raises:
+        ProblemError: What it gives cannot be used.
+        Exception: Whatever the code raises.
+    """
+    random.seed(seed)
+    np.random.seed(seed)  # noqa: NPY002 - what the person's code may draw from
+    loaded = code.function("load")()
+    return _Loaded(data, code, _by_name(loaded, code)).data_set()
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """What ``load`` gave, by the names of its parts."""
+
+    settings: PythonData
+    code: UserCode
+    parts: Mapping[str, object]
+
+    def data_set(self) -> DataSet:
+        names = self._class_names()
+        training = self._examples("x", "y", len(names) or None)
+        if self.settings.predicts is Target.CLASSES and not names:
+            names = tuple(str(number) for number in range(int(training.labels.max()) + 1))
+        test = None
+        if "x_test" in self.parts or "y_test" in self.parts:
+            test = self._examples("x_test", "y_test", len(names) or None)
+            self._check_shapes(training, test)
+        is_pixels = training.in_memory is not None and training.in_memory.dtype == np.uint8
+        return DataSet(
+            training=training,
+            test=test,
+            class_names=names,
+            scaling=Scaling.DIVIDE if is_pixels else Scaling.NONE,
+            greatest=255.0 if is_pixels else 1.0,
+        )
+
+    def _examples(self, x: str, y: str, class_count: int | None) -> Examples:
+        of, labels_of = self._name(x), self._name(y)
+        features = checked_features(self._array(x), of)
+        raw = self._array(y)
+        if self.settings.predicts is Target.CLASSES:
+            labels = checked_classes(raw, labels_of, class_count, must_differ=x == "x")
+        else:
+            labels = checked_values(raw, labels_of)
+        check_lengths(features, labels, of, labels_of)
+        return Examples(features, labels)
+
+    def _array(self, name: str) -> Array:
+        if name not in self.parts:
+            raise _misfit(self.code, f'there is no "{name}"')
+        try:
+            return np.asarray(self.parts[name])
+        except ValueError as error:
+            raise _misfit(self.code, f'"{name}" is no array: {error}') from error
+
+    def _class_names(self) -> tuple[str, ...]:
+        given = self.parts.get("class_names")
+        if given is None or self.settings.predicts is Target.VALUES:
+            return ()
+        if not isinstance(given, list | tuple) or not given:
+            raise _misfit(self.code, '"class_names" is no list of names')
+        return tuple(str(name) for name in given)
+
+    def _check_shapes(self, training: Examples, test: Examples) -> None:
+        if training.feature_shape != test.feature_shape:
+            raise _misfit(
+                self.code,
+                f'one example has the shape {training.feature_shape} in "x" and '
+                f'{test.feature_shape} in "x_test"',
+            )
+
+    def _name(self, part: str) -> ArrayName:
+        return ArrayName(source=f"load() of {self.code.named}", name=part, field=self.code.key)
+
+
+def _by_name(loaded: object, code: UserCode) -> Mapping[str, object]:
+    if isinstance(loaded, Mapping):
+        unknown = [str(key) for key in loaded if key not in _KEYS]
+        if unknown:
+            raise _misfit(code, f"{', '.join(unknown)} is none of {', '.join(_KEYS)}")
+        return loaded
+    if isinstance(loaded, tuple) and len(loaded) == 2:
+        first, second = loaded
+        if all(isinstance(part, tuple) and len(part) == 2 for part in loaded):
+            return dict(zip(_KEYS, (*first, *second), strict=False))
+        return {"x": first, "y": second}
+    raise _misfit(code, f"it is a {type(loaded).__name__}")
+
+
+def _misfit(code: UserCode, what: str) -> Exception:
+    return code.problem(
+        "user_code_data_misfit",
+        f"What load() of {code.named} gives cannot be used: {what}.",
+        _CONTRACT,
+    )

@@ -1,0 +1,135 @@
+"""Carries out Python code of the person's own, and tells where it failed.
+
+Only a run does: whoever starts it has seen to it that the person trusts the file.
+"""
+
+import linecache
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from gpupanel.domain.problem import Problem, ProblemError
+
+_LONGEST_SENTENCE = 300
+_known: dict[str, str] = {}
+"""Files that were carried out in this process, by the profile keys that name them."""
+
+
+@dataclass(frozen=True, slots=True)
+class UserCode:
+    """A file of the person's own, as a run keeps it.
+
+    Attributes:
+        key: The profile key that names it: ``model.path`` or ``data.path``.
+        named: The path in the profile, which people know it by.
+        kept: The run's copy, which is what is carried out.
+    """
+
+    key: str
+    named: str
+    kept: Path
+
+    def function(self, name: str) -> Callable[..., object]:
+        """Carry the file out and give one of its functions.
+
+        Raises:
+            ProblemError: The run has no copy of it, or it has no such function.
+            Exception: Whatever it raises; :func:`user_code_problem` knows what to tell.
+        """
+        module = self._carried_out()
+        function = getattr(module, name, None)
+        if callable(function):
+            return exits_told(self, function)
+        raise self.problem(
+            "user_code_function_missing",
+            f"{self.named} has no function {name}.",
+            "The documentation of Python code tells what it is given and gives back.",
+        )
+
+    def problem(self, code: str, message: str, hint: str) -> ProblemError:
+        """A problem with what the file does."""
+        return ProblemError(Problem(code=code, field=self.key, message=message, hint=hint))
+
+    def _carried_out(self) -> ModuleType:
+        try:
+            content = self.kept.read_bytes()
+        except OSError as error:
+            raise self.problem(
+                "code_missing",
+                f"The run's copy of {self.named} cannot be read: {error.strerror}.",
+                "Start the profile again; that makes a new run.",
+            ) from error
+        _known[self.named] = self.key
+        # The lines of this moment: a trace shows them even when the file itself has changed.
+        lines = content.decode(errors="replace").splitlines(keepends=True)
+        linecache.cache[self.named] = (len(content), None, lines, self.named)
+        module = ModuleType(f"gpupanel_code_{self.key.partition('.')[0]}")
+        module.__file__ = self.named
+        # Keras and dataclasses look classes up by the module that they say they are of.
+        sys.modules[module.__name__] = module
+        exits_told(self, exec)(compile(content, self.named, "exec"), module.__dict__)
+        return module
+
+
+def exits_told(code: UserCode, function: Callable[..., object]) -> Callable[..., object]:
+    """The function, whose ``sys.exit`` ends the run with a sentence instead of without one."""
+
+    def called(*args: object, **kwargs: object) -> object:
+        try:
+            return function(*args, **kwargs)
+        except SystemExit as error:
+            raise code.problem(
+                "user_code_failed",
+                f"{code.named} ended the process (exit status {error.code}).",
+                "Leave sys.exit out of it, and out of what it does when it is imported.",
+            ) from error
+
+    return called
+
+
+def user_code_problem(error: BaseException) -> Problem | None:
+    """What to tell of an error that came out of the person's own code.
+
+    Returns:
+        File, line and sentence; ``None`` when no line of theirs was at work.
+    """
+    for cause in _chain(error):
+        place = _place(cause)
+        if place is not None:
+            file, line, function = place
+            where = "" if function in ("", "<module>") else f", in {function}"
+            return Problem(
+                code="user_code_failed",
+                field=_known[file],
+                message=f"{file} failed in line {line}{where}: {type(cause).__name__}: "
+                f"{_sentence(cause)}",
+                hint="Mend it and start again; the details below tell how it came there.",
+                detail="".join(traceback.format_exception(error)),
+            )
+    return None
+
+
+def _place(error: BaseException) -> tuple[str, int, str] | None:
+    """File, line and function of the last line of theirs that was at work."""
+    if isinstance(error, SyntaxError) and error.filename in _known:
+        return error.filename, error.lineno or 1, ""
+    frames = [
+        frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in _known
+    ]
+    return (frames[-1].filename, frames[-1].lineno or 1, frames[-1].name) if frames else None
+
+
+def _sentence(error: BaseException) -> str:
+    text = error.msg if isinstance(error, SyntaxError) else str(error)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[0][:_LONGEST_SENTENCE] if lines else "it says no more."
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__ or cause.__context__
