@@ -17,6 +17,8 @@ class Interruption(Enum):
 
     STOP = auto()
     """Save and end: somebody asked."""
+    SUSPEND = auto()
+    """Save a checkpoint and end: somebody asked, and goes on later."""
     SUPERVISOR_GONE = auto()
     """Save and end: nobody watches any more, and an orphan must not keep a GPU."""
     CHECKPOINT = auto()
@@ -35,7 +37,7 @@ class Interruptions:
         self._events = events
         self._leads = leads
         self._told_to_end = False
-        self._stop_is_answered = False
+        self._answered: set[Request] = set()
 
     def listen_to_sigterm(self) -> None:
         """Take SIGTERM as a stop request from now on.
@@ -44,13 +46,24 @@ class Interruptions:
         """
         signal.signal(signal.SIGTERM, self._on_sigterm)
 
-    def pending(self) -> Interruption | None:
-        """What to do now, the most urgent first."""
-        if self._told_to_end or self._is_asked(Request.STOP):
+    def ending(self) -> Interruption | None:
+        """What ends the work now, the most urgent first; a stop wins over all others."""
+        if self._told_to_end:
             self.answer_stop()
+        if self._told_to_end or self.is_stopped():
             return Interruption.STOP
+        if self._is_asked(Request.SUSPEND):
+            self._answer_once(Request.SUSPEND)
+            return Interruption.SUSPEND
         if supervisor_is_gone():
             return Interruption.SUPERVISOR_GONE
+        return None
+
+    def pending(self) -> Interruption | None:
+        """What to do now instead of another step; a wish for a checkpoint comes after all ends."""
+        ending = self.ending()
+        if ending is not None:
+            return ending
         if self._is_asked(Request.CHECKPOINT):
             # Deleted first: one that comes while the checkpoint is saved asks for another.
             (self._requests / Request.CHECKPOINT).unlink(missing_ok=True)
@@ -60,15 +73,25 @@ class Interruptions:
 
     def answer_stop(self) -> None:
         """Tell, once, that a stop was heard: by this process or another one of its gang."""
-        if not self._stop_is_answered:
-            self._stop_is_answered = True
-            self._answer(Request.STOP)
+        self._answer_once(Request.STOP)
 
     def _is_asked(self, request: Request) -> bool:
         return self._leads and (self._requests / request).exists()
 
     def _on_sigterm(self, _signal: int, _frame: FrameType | None) -> None:
         self._told_to_end = True
+
+    def is_stopped(self) -> bool:
+        """Whether somebody asked to stop by now; tells that it was heard."""
+        if self._is_asked(Request.STOP):
+            self.answer_stop()
+            return True
+        return False
+
+    def _answer_once(self, request: Request) -> None:
+        if request not in self._answered:
+            self._answered.add(request)
+            self._answer(request)
 
     def _answer(self, request: Request) -> None:
         self._events.write(RequestAnswered(time_s=time.time(), request=request))

@@ -18,6 +18,7 @@ from gpupanel.trainer.inference.started import infer_started
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.leader import stay_for_leader
 from gpupanel.trainer.loop.record import TrainingRecord
+from gpupanel.trainer.saving.checkpoints import Checkpoints
 from gpupanel.trainer.start_up import StartUp, StartUpInterrupted, decoded_data, read_split
 from gpupanel.trainer.started_run import StartedRun, process_place, read_started_run
 from gpupanel.trainer.strategies.port_taken import PortTaken
@@ -65,7 +66,14 @@ def _train_started(run: StartedRun, events: EventWriter, record: TrainingRecord)
     if interruption is None:
         return _end(events, record, Outcome.COMPLETED)
     gone = interruption is Interruption.SUPERVISOR_GONE
-    return _end(events, record, Outcome.STOPPED, (_SUPERVISOR_GONE,) if gone else ())
+    return _end(events, record, _outcome(run, interruption), (_SUPERVISOR_GONE,) if gone else ())
+
+
+def _outcome(run: StartedRun, interruption: Interruption) -> Outcome:
+    """Suspended is what can go on: where nothing was saved yet, it was merely stopped."""
+    suspends = interruption is Interruption.SUSPEND
+    saved = suspends and Checkpoints(run.layout.checkpoints).saved()
+    return Outcome.SUSPENDED if saved else Outcome.STOPPED
 
 
 def _work_of(run: StartedRun) -> Work:

@@ -102,7 +102,7 @@ def train(
     events.phase(Phase.TRACING)
     learner.calls.trace()
     interruptions.listen_to_sigterm()
-    position = restore_latest(run.layout, learner, events)
+    position = restore_latest(run, learner, events)
     asynchronous = run.plan.strategy is StrategyKind.PARAMETER_SERVER
     loop = AsynchronousLoop if asynchronous else TrainingLoop
     return loop(run, split, learner, events, interruptions, record, position).train()

@@ -32,7 +32,6 @@ from gpupanel.trainer.started_run import StartedRun
 
 _FIRST_EXAMPLES = 64
 """They tell what outputs mean where the model does not, and trace every replica."""
-_ENDING = (Interruption.STOP, Interruption.SUPERVISOR_GONE)
 _NO_LABELS = Problem(
     code="inference_needs_labels",
     field="data.labels",
@@ -179,9 +178,9 @@ class Inference:
             for count, parts in batches:
                 take(count, parts)
                 progress.add(count)
-                pending = self._interruptions.pending()
-                if pending in _ENDING and progress.examples < len(examples):
-                    return pending
+                ending = self._interruptions.ending()
+                if ending is not None and progress.examples < len(examples):
+                    return ending
         self._record.examples, self._record.training_s = progress.examples, progress.seconds
         return None
 

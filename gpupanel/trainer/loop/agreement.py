@@ -44,7 +44,7 @@ class Alone:
         pace.took(steps, seconds)
 
 
-_STOP, _GONE, _CHECKPOINT, _STEPS = range(4)
+_STOP, _SUSPEND, _GONE, _CHECKPOINT, _STEPS = range(5)
 """Places in the wishes."""
 
 
@@ -52,8 +52,8 @@ class InStep:
     """Several processes that make the same calls at the same time.
 
     Each hands in, with a call, what it heard before; what the sums say takes effect in all of
-    them before the next call. Any may ask to stop; checkpoints and the pace are wishes of the one
-    that leads.
+    them before the next call. Any may ask to stop; suspending, checkpoints and the pace are
+    wishes of the one that leads.
     """
 
     def __init__(self, interruptions: Interruptions, *, leads: bool) -> None:
@@ -75,6 +75,7 @@ class InStep:
         wanted = self._wanted.get(pace, pace)
         return (
             float(heard is Interruption.STOP),
+            float(heard is Interruption.SUSPEND),
             float(heard is Interruption.SUPERVISOR_GONE),
             float(heard is Interruption.CHECKPOINT),
             float(wanted.steps) if self._leads else 0.0,
@@ -86,6 +87,8 @@ class InStep:
         pace.steps = round(wishes[_STEPS])
         if wishes[_STOP]:
             self._agreed = Interruption.STOP
+        elif wishes[_SUSPEND]:
+            self._agreed = Interruption.SUSPEND
         elif wishes[_GONE]:
             self._agreed = Interruption.SUPERVISOR_GONE
         elif wishes[_CHECKPOINT]:

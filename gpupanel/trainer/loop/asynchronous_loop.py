@@ -21,7 +21,7 @@ from gpupanel.trainer.loop.pace import Pace
 from gpupanel.trainer.loop.position import Position
 from gpupanel.trainer.loop.record import TrainingRecord
 from gpupanel.trainer.loop.step_calls import StepCalls
-from gpupanel.trainer.saving.run_saving import not_finite
+from gpupanel.trainer.saving.saving_problems import not_finite
 from gpupanel.trainer.started_run import StartedRun
 
 _CALLS_A_WORKER = 2

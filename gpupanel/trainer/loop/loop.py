@@ -24,7 +24,8 @@ from gpupanel.trainer.loop.position import Position
 from gpupanel.trainer.loop.record import TrainingRecord
 from gpupanel.trainer.loop.step_calls import StepCalls
 from gpupanel.trainer.loop.step_reports import StepReports
-from gpupanel.trainer.saving.run_saving import Saving, not_finite
+from gpupanel.trainer.saving.run_saving import Saving
+from gpupanel.trainer.saving.saving_problems import not_finite
 from gpupanel.trainer.saving.tensorboard import TensorBoardFiles
 from gpupanel.trainer.started_run import StartedRun
 
@@ -49,6 +50,7 @@ class TrainingLoop:
         self._split = split
         self._learner = learner
         self._events = events
+        self._interruptions = interruptions
         self._agreement = make_agreement(run, interruptions)
         self._record = record
         self._leads = run.leads
@@ -59,15 +61,18 @@ class TrainingLoop:
         self._reports = StepReports(events, learner.objective)
         self._training_pace = Pace()
         self._validation_pace = Pace()
+        if position.step:
+            record.metrics = position.metrics if position.epoch > 1 else self._epoch_metrics()
 
     def train(self) -> Interruption | None:
-        """Train to the end and save the model.
+        """Train to the end and save the model, except of a training that is suspended.
 
         Returns:
             What ended the training early; ``None`` when it came to its end.
 
         Raises:
-            ProblemError: The loss is not finite any more, or an example cannot be read.
+            ProblemError: The loss is not finite any more, an example cannot be read, or the last
+                checkpoint cannot be written.
             OSError: Something cannot be written.
         """
         if self._balancing is not None:
@@ -75,8 +80,15 @@ class TrainingLoop:
         with closing(self._saving), TensorBoardFiles(self._layout.tensorboard) as board:
             interruption = self._train_epochs(board)
             if interruption is not None:
-                self._saving.save_checkpoint(self._position)
-            self._saving.save_model()
+                self._saving.save_checkpoint(self._position, "end")
+            if interruption is Interruption.SUSPEND:
+                self._saving.settle()
+                if self._interruptions.is_stopped():
+                    # Asked while that was written: who stops wants the model, too.
+                    interruption = Interruption.STOP
+            if interruption is not Interruption.SUSPEND:
+                self._saving.save_model()
+            self._saving.finish(self._position)
         return interruption
 
     def _train_epochs(self, board: TensorBoardFiles) -> Interruption | None:
@@ -93,7 +105,7 @@ class TrainingLoop:
                 return interruption
             ends = epoch == last or reason_to_stop(self._position, self._settings) is not None
             if every and (ends or epoch % every == 0):
-                self._saving.save_checkpoint(self._position)
+                self._saving.save_checkpoint(self._position, "epoch")
         return None
 
     def _do_epoch(self, board: TensorBoardFiles) -> Interruption | None:
@@ -210,14 +222,17 @@ class TrainingLoop:
         return self._learner.objective.metrics(loss_sum, measure_sum, len(everything))
 
     def _interruption(self) -> Interruption | None:
-        """What ends the training now; a wish for a checkpoint is fulfilled on the way."""
+        """What ends the training now; a checkpoint that is wanted or due is saved on the way."""
         self._saving.check()
         pending = self._agreement.pending()
-        if pending is not None:
+        is_due = self._saving.is_due
+        if pending is not None or is_due:
             self._settle()
         if pending is Interruption.CHECKPOINT:
-            self._saving.save_checkpoint(self._position)
+            self._saving.save_checkpoint(self._position, "request")
             return None
+        if pending is None and is_due:
+            self._saving.save_checkpoint(self._position, "minutes")
         return pending
 
     def _settle(self) -> None:

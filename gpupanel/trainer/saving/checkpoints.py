@@ -1,95 +1,176 @@
 """Checkpoints: complete or absent, never half."""
 
-import json
-import os
+import re
 import shutil
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from zipfile import BadZipFile
 
-import numpy as np
-
-from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.loop.position import Position
+from gpupanel.trainer.saving.checkpoint_files import (
+    Checkpoint,
+    CheckpointDamaged,
+    force_names_to_disk,
+    read_checkpoint,
+    read_position,
+    write_checkpoint,
+)
 
-STATE_FILE = "state.npz"
-POSITION_FILE = "position.json"
-_KEPT = 3
+_NAME = re.compile(r"step-(?P<step>\d+)(-(?P<again>\d+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """One that was just saved.
+
+    Attributes:
+        place: Its folder.
+        is_best: It is of the end of the epoch with the least loss, and is kept for that.
+    """
+
+    place: Path
+    is_best: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A checkpoint that cannot be used, and why."""
+
+    place: Path
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What there is to go on from.
+
+    Attributes:
+        checkpoint: The newest whole one; ``None`` when there is none.
+        damaged: Newer ones, the newest first.
+    """
+
+    checkpoint: Checkpoint | None
+    damaged: tuple[Damage, ...] = ()
 
 
 class Checkpoints:
-    """Saves checkpoints, a folder each, and keeps the newest three.
+    """Saves checkpoints, a folder each, and keeps the newest ones and the best.
 
-    A folder holds ``state.npz`` (each variable of model and optimizer, by name) and
-    ``position.json``. It is written beside, forced to disk and then renamed, so that whatever
-    has a checkpoint's name is whole.
+    A folder is written beside, forced to disk and then renamed, so that whatever has a
+    checkpoint's name is whole; it is renamed again before it is deleted. One that stands is not
+    touched before its successor does.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, *, kept: int = 3, keeps_best: bool = True) -> None:
+        """Touches nothing yet.
 
-    def save(self, state: Mapping[str, Array], position: Position) -> Path:
-        """Save one; gives its folder.
+        Args:
+            folder: Of all of them; made with the first one.
+            kept: The newest so many are kept.
+            keeps_best: Also keep, of those saved at the end of an epoch, the one with the least
+                validation loss (training loss where nothing is validated).
+        """
+        self._folder = folder
+        self._kept = kept
+        self._keeps_best = keeps_best
+
+    def save(self, state: Mapping[str, Array], position: Position) -> Saved:
+        """Save one, and delete those that are not kept any more.
 
         Raises:
             OSError: It cannot be written; what was there before stays.
         """
-        self._folder.mkdir(parents=True, exist_ok=True)
-        place = self._folder / f"step-{position.step:09d}"
-        beside = self._folder / f".{place.name}.partial"
-        shutil.rmtree(beside, ignore_errors=True)
+        # Without parents: a run whose folder is gone does not come back as a ghost.
+        self._folder.mkdir(exist_ok=True)
+        self.clean_up()
+        place = self._free_place(position.step)
+        beside = self._aside(place)
         try:
-            self._write(beside, state, position)
-            shutil.rmtree(place, ignore_errors=True)
+            write_checkpoint(beside, state, position)
             beside.replace(place)
+            force_names_to_disk(self._folder)
         except OSError:
             # A full disk: what was begun must not keep it full.
             shutil.rmtree(beside, ignore_errors=True)
             raise
-        for old in self.saved()[:-_KEPT]:
-            shutil.rmtree(old, ignore_errors=True)
-        return place
+        best = self._best()
+        self._delete_others(place, best)
+        return Saved(place, is_best=place == best)
 
     def saved(self) -> list[Path]:
         """The complete ones, oldest first."""
-        return sorted(self._folder.glob("step-*"))
+        return sorted(
+            (path for path in self._folder.glob("step-*") if _NAME.fullmatch(path.name)),
+            key=_age,
+        )
 
-    def latest(self) -> tuple[dict[str, Array], Position, Path] | None:
-        """State, position and folder of the newest one; ``None`` when there is none.
+    def newest_whole(self) -> Found:
+        """The newest one whose files are what was written."""
+        damaged: list[Damage] = []
+        for place in reversed(self.saved()):
+            try:
+                return Found(read_checkpoint(place), tuple(damaged))
+            except CheckpointDamaged as damage:
+                damaged.append(Damage(place, str(damage)))
+        return Found(None, tuple(damaged))
 
-        Raises:
-            ProblemError: It cannot be read.
+    def clean_up(self) -> None:
+        """Remove what a killed process left half written or half deleted."""
+        for left_over in self._folder.glob(".*.partial"):
+            shutil.rmtree(left_over, ignore_errors=True)
+
+    def _free_place(self, step: int) -> Path:
+        """A name that none has: the same step may be saved again, at the end of its epoch."""
+        again = [_age(path)[1] for path in self.saved() if _age(path)[0] == step]
+        name = f"step-{step:09d}"
+        return self._folder / (f"{name}-{max(again) + 1}" if again else name)
+
+    def _aside(self, place: Path) -> Path:
+        return self._folder / f".{place.name}.partial"
+
+    def _best(self) -> Path | None:
+        losses = {place: loss for place in self.saved() if (loss := _loss_of(place)) is not None}
+        return min(losses, key=losses.__getitem__) if losses and self._keeps_best else None
+
+    def _delete_others(self, newest: Path, best: Path | None) -> None:
+        """Delete what is neither new nor best.
+
+        Those of later steps than the newest go too: they were damaged, else training would have
+        gone on from there.
         """
-        saved = self.saved()
-        if not saved:
-            return None
-        place = saved[-1]
+        step = _age(newest)[0]
+        before = [place for place in self.saved() if _age(place)[0] < step]
+        fewer = self._kept - 1
+        kept = {newest, best, *(before[-fewer:] if fewer else ())}
+        for place in self.saved():
+            if place not in kept:
+                self._delete(place)
+
+    def _delete(self, place: Path) -> None:
+        aside = self._aside(place)
         try:
-            with np.load(place / STATE_FILE, allow_pickle=False) as arrays:
-                state = {name: arrays[name] for name in arrays}
-            position = Position.model_validate_json((place / POSITION_FILE).read_bytes())
-        except (OSError, ValueError, EOFError, BadZipFile) as error:
-            raise ProblemError(_unreadable(place, error)) from error
-        return state, position, place
-
-    @staticmethod
-    def _write(folder: Path, state: Mapping[str, Array], position: Position) -> None:
-        folder.mkdir()
-        with (folder / STATE_FILE).open("wb") as file:
-            np.savez(file, allow_pickle=False, **state)
-            file.flush()
-            os.fsync(file.fileno())
-        with (folder / POSITION_FILE).open("w", encoding="utf-8") as text:
-            json.dump(position.model_dump(mode="json"), text, indent=1)
-            text.flush()
-            os.fsync(text.fileno())
+            place.rename(aside)
+        except OSError:
+            # It stays, whole; the next one that is saved tries again.
+            return
+        shutil.rmtree(aside, ignore_errors=True)
 
 
-def _unreadable(place: Path, error: Exception) -> Problem:
-    return Problem(
-        code="checkpoint_unreadable",
-        message=f"The checkpoint {place.name} cannot be read, so the run cannot go on from it.",
-        hint="Delete its folder to go on from the one before, or start the profile again.",
-        detail=f"{place}\n{type(error).__name__}: {error}",
-    )
+def _age(place: Path) -> tuple[int, int]:
+    """Orders them: the step, and how often it was saved before."""
+    name = _NAME.fullmatch(place.name)
+    assert name is not None
+    return int(name["step"]), int(name["again"] or 1)
+
+
+def _loss_of(place: Path) -> float | None:
+    """The loss that tells how good it is; ``None`` in the middle of an epoch."""
+    try:
+        position = read_position(place)
+    except (OSError, ValueError):
+        return None
+    if position.step_in_epoch or position.epoch == 1:
+        return None
+    metrics = position.metrics
+    return metrics.loss if metrics.val_loss is None else metrics.val_loss

@@ -2,34 +2,59 @@
 
 import time
 
-from gpupanel.domain.events import TrainingResumed
-from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.events import ProblemReported, TrainingResumed
+from gpupanel.domain.problem import Problem, Severity
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.learner import Learner
 from gpupanel.trainer.loop.position import Position
-from gpupanel.trainer.saving.checkpoints import Checkpoints
+from gpupanel.trainer.saving.checkpoints import Checkpoints, Damage
+from gpupanel.trainer.started_run import StartedRun
 
 
-def restore_latest(layout: RunLayout, learner: Learner, events: EventWriter) -> Position:
-    """Put the newest checkpoint of the run, if it has one, into the learner, and tell so.
+def restore_latest(run: StartedRun, learner: Learner, events: EventWriter) -> Position:
+    """Put the newest whole checkpoint of the run, if it has one, into the learner, and tell so.
+
+    Damaged ones are passed over, and told.
 
     Returns:
         Where training goes on: its beginning when there is no checkpoint.
 
     Raises:
-        ProblemError: The checkpoint cannot be read, or is one of another model.
+        ProblemError: The checkpoint is one of another model.
     """
-    found = Checkpoints(layout.checkpoints).latest()
-    if found is None:
+    layout = run.layout
+    found = Checkpoints(layout.checkpoints).newest_whole()
+    checkpoint = found.checkpoint
+    if run.leads:
+        for damage in found.damaged:
+            used = None if checkpoint is None else checkpoint.position.step
+            events.write(ProblemReported(time_s=time.time(), problem=_damaged(damage, used)))
+    if checkpoint is None:
         return Position()
-    state, position, place = found
-    learner.restore(state)
+    learner.restore(checkpoint.state)
     events.write(
         TrainingResumed(
             time_s=time.time(),
-            path=str(place.relative_to(layout.root)),
-            epoch=position.epoch,
-            step=position.step,
+            path=str(checkpoint.place.relative_to(layout.root)),
+            epoch=checkpoint.position.epoch,
+            step=checkpoint.position.step,
         )
     )
-    return position
+    return checkpoint.position
+
+
+def _damaged(damage: Damage, used_step: int | None) -> Problem:
+    instead = (
+        "none before it is whole, so the training starts from the beginning"
+        if used_step is None
+        else f"the training goes on from the one of step {used_step:,}"
+    )
+    return Problem(
+        code="checkpoint_damaged",
+        severity=Severity.WARNING,
+        message=f"The checkpoint {damage.place.name} is damaged: its files are not what was "
+        f"written; {instead}.",
+        hint="Look at the health of the disk; the damaged one is deleted when the next one is "
+        "saved.",
+        detail=f"{damage.place}\n{damage.detail}",
+    )

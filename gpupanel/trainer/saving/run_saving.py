@@ -3,115 +3,182 @@
 import time
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Literal
 
 import numpy as np
 
-from gpupanel.domain.events import CheckpointSaved, ModelSaved, Phase
-from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.events import CheckpointSaved, ModelSaved, Phase, ProblemReported
+from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.learner import Learner
 from gpupanel.trainer.loop.position import Position
 from gpupanel.trainer.saving.checkpoints import Checkpoints
 from gpupanel.trainer.saving.saved_model import save_model
+from gpupanel.trainer.saving.saving_problems import last_not_saved, not_finite, not_saved
 from gpupanel.trainer.started_run import StartedRun
+
+Reason = Literal["epoch", "minutes", "request", "end"]
+
+
+class NotSaved(Exception):  # noqa: N818 - reads as what it says
+    """A checkpoint could not be written; the cause tells why."""
+
+    def __init__(self, step: int, cause: OSError) -> None:
+        super().__init__(str(cause))
+        self.step = step
+        self.cause = cause
 
 
 class Saving:
     """Writes checkpoints and the model into the run's directory; only one process of a run does.
 
     The others hold the same weights, bit by bit. Checkpoints are written while the training goes
-    on: it would stand still for as long as the disk takes.
+    on: it would stand still for as long as the disk takes. One that cannot be written is told,
+    and the training goes on, since a later one may be; the last one has to be written.
     """
 
     def __init__(self, run: StartedRun, learner: Learner, events: EventWriter) -> None:
+        training = run.profile.training
         self._leads = run.leads
         self._layout = run.layout
         self._learner = learner
         self._events = events
-        self._checkpoints = Checkpoints(run.layout.checkpoints)
+        self._checkpoints = Checkpoints(
+            run.layout.checkpoints,
+            kept=training.checkpoints_kept,
+            keeps_best=training.keep_best_checkpoint,
+        )
+        if self._leads:
+            self._checkpoints.clean_up()
+        minutes = training.checkpoint_every_minutes
+        self._every_s = float("inf") if minutes is None else 60.0 * minutes
+        self._saved_s = time.monotonic()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="write-checkpoint")
         self._writing: Future[None] | None = None
+        self._failed: NotSaved | None = None
+        self._told: set[int | None] = set()
 
-    def save_checkpoint(self, position: Position) -> None:
+    @property
+    def is_due(self) -> bool:
+        """Whether the last checkpoint is so old that one should be saved within the epoch."""
+        is_idle = self._leads and self._writing is None
+        return is_idle and time.monotonic() - self._saved_s >= self._every_s
+
+    def save_checkpoint(self, position: Position, reason: Reason) -> None:
         """Begin to save a checkpoint of this position, when the one before is written.
 
         Raises:
-            ProblemError: A weight is not finite; what was saved before is better and stays.
-            OSError: The one before could not be written.
+            ProblemError: A weight of the one before is not finite; what was saved before that
+                is better and stays.
+            OSError: An event cannot be written.
         """
         if not self._leads:
             return
-        self._events.phase(Phase.SAVING)
-        self._finish_writing()
         start_s = time.monotonic()
+        self._events.phase(Phase.SAVING)
+        self.check(wait=True)
         # Copies: the next step changes the variables.
         state = {name: np.array(array) for name, array in self._learner.state().items()}
+        self._saved_s = time.monotonic()
+        self._writing = self._thread.submit(
+            self._write, state, position, reason, start_s, self._saved_s - start_s
+        )
+
+    def _write(
+        self,
+        state: Mapping[str, Array],
+        position: Position,
+        reason: Reason,
+        start_s: float,
+        stalled_s: float,
+    ) -> None:
         if not all(np.isfinite(array).all() for array in state.values()):
             raise not_finite("weights", position)
-        self._writing = self._thread.submit(self._write, state, position, start_s)
-
-    def _write(self, state: Mapping[str, Array], position: Position, start_s: float) -> None:
-        place = self._checkpoints.save(state, position)
+        try:
+            saved = self._checkpoints.save(state, position)
+        except OSError as error:
+            raise NotSaved(position.step, error) from error
         self._events.write(
             CheckpointSaved(
                 time_s=time.time(),
-                path=str(place.relative_to(self._layout.root)),
+                path=str(saved.place.relative_to(self._layout.root)),
                 epoch=position.epoch if position.step_in_epoch else position.epoch - 1,
                 step=position.step,
                 seconds=time.monotonic() - start_s,
+                stalled_s=stalled_s,
+                reason=reason,
+                is_best=saved.is_best,
             )
         )
 
-    def check(self) -> None:
-        """Hear of a checkpoint that could not be written as soon as that is known.
+    def check(self, *, wait: bool = False) -> None:
+        """Hear how a checkpoint was written as soon as that is known, while training goes on.
+
+        Args:
+            wait: Until it is known.
 
         Raises:
-            OSError: It could not.
+            ProblemError: A weight of it is not finite.
+            OSError: An event cannot be written.
         """
-        if self._writing is not None and self._writing.done():
-            self._finish_writing()
+        if self._writing is None or not (wait or self._writing.done()):
+            return
+        self.settle()
+        failed = self._failed
+        # Once as long as it fails for the same cause.
+        if failed is not None and failed.cause.errno not in self._told:
+            self._told.add(failed.cause.errno)
+            problem = not_saved(failed.step, failed.cause)
+            self._events.write(ProblemReported(time_s=time.time(), problem=problem))
 
-    def _finish_writing(self) -> None:
+    def settle(self) -> None:
+        """Wait until the last checkpoint is written, or cannot be.
+
+        Raises:
+            ProblemError: A weight of it is not finite.
+            OSError: An event cannot be written.
+        """
         writing, self._writing = self._writing, None
-        if writing is not None:
+        if writing is None:
+            return
+        try:
             writing.result()
+        except NotSaved as failed:
+            self._failed = failed
+        else:
+            self._failed = None
+            self._told.clear()
 
     def close(self) -> None:
         """Wait until what was begun is written; nothing can be saved afterwards.
 
-        Its error is not told: whoever still needs the checkpoint has called :meth:`save_model`.
+        Its error is not told: whoever still needs the checkpoint has called :meth:`finish`.
         """
         self._thread.shutdown()
 
     def save_model(self) -> None:
-        """Save ``model.keras``, when the last checkpoint is written.
+        """Save ``model.keras``, when the last checkpoint is written, or cannot be.
 
         Raises:
-            OSError: One of them cannot be written.
+            ProblemError: A weight of the last checkpoint is not finite.
+            OSError: It cannot be written.
         """
         if not self._leads:
             return
         self._events.phase(Phase.SAVING)
-        self._finish_writing()
+        self.settle()
         save_model(self._learner.built, self._layout.model)
         self._events.write(ModelSaved(time_s=time.time(), path=self._layout.model.name))
 
+    def finish(self, position: Position) -> None:
+        """See to it that the checkpoint of the end stands, if one was wanted.
 
-def not_finite(what: str, position: Position) -> ProblemError:
-    """The problem of a training that has run into numbers that are none.
-
-    Args:
-        what: The loss, the validation loss, the weights.
-        position: Its step is the first that shows it.
-    """
-    return ProblemError(
-        Problem(
-            code="loss_not_finite",
-            field="training.learning_rate",
-            message=f"NaN or infinity in the {what} at step {position.step:,} (epoch "
-            f"{position.epoch}), so training ended; nothing would be learned from there on.",
-            hint="Lower the learning rate, or look for extreme values in the data; the last "
-            "complete checkpoint is kept.",
-        )
-    )
+        Raises:
+            ProblemError: It could not be written.
+            OSError: An event cannot be written.
+        """
+        self.settle()
+        failed = self._failed
+        if failed is not None and failed.step == position.step:
+            raise ProblemError(last_not_saved(failed.step, failed.cause)) from failed

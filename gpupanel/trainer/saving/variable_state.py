@@ -1,6 +1,6 @@
 """The variables of model and optimizer as arrays, and back."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +12,22 @@ if TYPE_CHECKING:
     import keras
 
 Variables = Mapping[str, "keras.Variable"]
+
+
+def by_name(prefix: str, variables: Iterable["keras.Variable"]) -> dict[str, "keras.Variable"]:
+    """The variables by their paths, which no strategy changes.
+
+    Models within a model may give two variables the same path: the later ones get a number.
+    """
+    named: dict[str, keras.Variable] = {}
+    for variable in variables:
+        path = name = f"{prefix}/{variable.path}"
+        number = 1
+        while name in named:
+            number += 1
+            name = f"{path}#{number}"
+        named[name] = variable
+    return named
 
 
 def read_variables(variables: Variables) -> dict[str, Array]:
@@ -35,7 +51,11 @@ def assign_variables(variables: Variables, state: Mapping[str, Array]) -> None:
     if wrong:
         raise ProblemError(_other_model(wrong, len(variables)))
     for name, variable in variables.items():
-        variable.assign(state[name])
+        array = state[name]
+        if array.dtype.kind == "V":
+            # NumPy's files do not know bfloat16: they keep its bytes.
+            array = array.view(np.dtype(variable.dtype))
+        variable.assign(array)
 
 
 def _other_model(wrong: list[str], count: int) -> Problem:

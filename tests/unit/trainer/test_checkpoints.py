@@ -15,9 +15,11 @@ from gpupanel.domain.training import TrainingSettings
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.loop.early_stopping import after_epoch, reason_to_stop
 from gpupanel.trainer.loop.position import Position
+from gpupanel.trainer.saving import checkpoint_files
 from gpupanel.trainer.saving import checkpoints as module
-from gpupanel.trainer.saving.checkpoints import POSITION_FILE, STATE_FILE, Checkpoints
-from gpupanel.trainer.saving.variable_state import assign_variables, read_variables
+from gpupanel.trainer.saving.checkpoint_files import CHECKSUMS_FILE, POSITION_FILE, STATE_FILE
+from gpupanel.trainer.saving.checkpoints import Checkpoints
+from gpupanel.trainer.saving.variable_state import assign_variables, by_name, read_variables
 from tests.unit.trainer.conftest import cpu_plan
 
 STATE = {"model/dense/kernel": np.arange(6, dtype=np.float32), "optimizer/step": np.int64(3)}
@@ -26,7 +28,7 @@ STATE = {"model/dense/kernel": np.arange(6, dtype=np.float32), "optimizer/step":
 def test_that_a_checkpoint_holds_what_was_saved(tmp_path: Path) -> None:
     position = Position(step=46, epoch=3, metrics=Metrics(loss=0.5), best_loss=0.5)
 
-    place = Checkpoints(tmp_path / "checkpoints").save(STATE, position)
+    place = Checkpoints(tmp_path / "checkpoints").save(STATE, position).place
 
     with np.load(place / STATE_FILE) as state:
         assert {name: state[name].tolist() for name in state} == {
@@ -37,16 +39,57 @@ def test_that_a_checkpoint_holds_what_was_saved(tmp_path: Path) -> None:
     assert read == position
 
 
-def test_that_the_newest_three_are_kept(tmp_path: Path) -> None:
-    checkpoints = Checkpoints(tmp_path)
+def names(checkpoints: Checkpoints) -> list[str]:
+    return [path.name for path in checkpoints.saved()]
+
+
+@pytest.mark.parametrize(("kept", "steps"), [(3, [100, 1_000, 20_000]), (1, [20_000])])
+def test_that_the_newest_so_many_are_kept(tmp_path: Path, kept: int, steps: list[int]) -> None:
+    checkpoints = Checkpoints(tmp_path, kept=kept)
     for step in (5, 90, 100, 1_000, 20_000):
         checkpoints.save(STATE, Position(step=step))
 
-    names = [path.name for path in checkpoints.saved()]
-    assert names == ["step-000000100", "step-000001000", "step-000020000"]
+    assert names(checkpoints) == [f"step-{step:09d}" for step in steps]
 
 
-@pytest.mark.parametrize("fails_at", [1, 2])
+def test_that_steps_beyond_nine_digits_are_still_the_newest(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path, kept=2)
+    for step in (10**9 - 1, 10**9, 10**9 + 1):
+        checkpoints.save(STATE, Position(step=step))
+
+    assert names(checkpoints) == ["step-1000000000", "step-1000000001"]
+
+
+def epoch_end(epoch: int, loss: float, val_loss: float | None) -> Position:
+    metrics = Metrics(loss=loss, val_loss=val_loss)
+    return Position(step=10 * epoch, epoch=epoch + 1, metrics=metrics)
+
+
+@pytest.mark.parametrize("validated", [True, False])
+def test_that_the_best_epoch_is_kept_beyond_the_newest(tmp_path: Path, validated: bool) -> None:
+    checkpoints = Checkpoints(tmp_path, kept=2)
+    best = []
+    for epoch, loss in enumerate([0.9, 0.5, 0.7, 0.5, 0.8], start=1):
+        # A training loss that falls says nothing where there is a validation loss.
+        position = epoch_end(epoch, 1 / epoch, loss) if validated else epoch_end(epoch, loss, None)
+        best.append(checkpoints.save(STATE, position).is_best)
+        # Within the next epoch: its metrics are those of the last one, its weights are others.
+        later = position.model_copy(update={"step": position.step + 1, "step_in_epoch": 1})
+        assert not checkpoints.save(STATE, later).is_best
+
+    assert best == [True, True, False, False, False]
+    assert names(checkpoints) == ["step-000000020", "step-000000050", "step-000000051"]
+
+
+def test_that_the_best_is_not_kept_where_nobody_wants_it(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path, kept=1, keeps_best=False)
+    saved = [checkpoints.save(STATE, epoch_end(epoch, epoch, None)) for epoch in (1, 2)]
+
+    assert [one.is_best for one in saved] == [False, False]
+    assert names(checkpoints) == ["step-000000020"]
+
+
+@pytest.mark.parametrize("fails_at", range(1, 6))
 def test_that_a_checkpoint_that_cannot_be_written_is_absent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails_at: int
 ) -> None:
@@ -59,59 +102,207 @@ def test_that_a_checkpoint_that_cannot_be_written_is_absent(
         if len(calls) == fails_at:
             raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(module.os, "fsync", fill_up)
+    monkeypatch.setattr(checkpoint_files.os, "fsync", fill_up)
     with pytest.raises(OSError, match="No space left"):
         checkpoints.save(STATE, Position(step=2))
 
-    assert [path.name for path in tmp_path.iterdir()] == ["step-000000001"]
+    # The last one is of the folder of all: the checkpoint stands, but a power cut may undo it.
+    wanted = ["step-000000001"] + ["step-000000002"] * (fails_at == 5)
+    assert sorted(path.name for path in tmp_path.iterdir()) == wanted
 
 
-def test_that_the_same_step_can_be_saved_again(tmp_path: Path) -> None:
+def test_that_files_and_folders_are_forced_to_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forced: list[str] = []
+    monkeypatch.setattr(
+        checkpoint_files.os,
+        "fsync",
+        lambda file: forced.append(Path(f"/proc/self/fd/{file}").readlink().name),
+    )
+
+    Checkpoints(tmp_path).save(STATE, Position(step=2))
+
+    beside = ".step-000000002.partial"
+    assert forced == [STATE_FILE, POSITION_FILE, CHECKSUMS_FILE, beside, tmp_path.name]
+
+
+def test_that_a_step_saved_again_stands_before_the_one_before_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     checkpoints = Checkpoints(tmp_path)
-    for _ in range(2):
-        checkpoints.save(STATE, Position(step=1))
+    standing: list[list[str]] = []
+    fsync = os.fsync
 
-    assert os.listdir(tmp_path) == ["step-000000001"]  # noqa: PTH208 - hidden ones too
+    def look(file: int) -> None:
+        standing.append(names(checkpoints))
+        fsync(file)
+
+    monkeypatch.setattr(checkpoint_files.os, "fsync", look)
+    for epoch in (1, 2, 3):
+        checkpoints.save(STATE, Position(step=7, epoch=epoch))
+
+    first, second, third = "step-000000007", "step-000000007-2", "step-000000007-3"
+    assert standing == [
+        *[[]] * 4,
+        *[[first]] * 5,
+        [first, second],
+        *[[second]] * 4,
+        [second, third],
+    ]
+    assert os.listdir(tmp_path) == [third]  # noqa: PTH208 - hidden ones too
+    found = checkpoints.newest_whole().checkpoint
+    assert found is not None
+    assert found.position.epoch == 3
+
+
+@pytest.mark.parametrize("killed_in", ["rename", "rmtree"])
+def test_that_one_killed_while_it_deletes_leaves_no_half_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, killed_in: str
+) -> None:
+    checkpoints = Checkpoints(tmp_path, kept=1)
+    checkpoints.save(STATE, Position(step=1))
+
+    class Killed(BaseException):
+        """Nobody catches it, as nobody catches SIGKILL."""
+
+    def die(*_arguments: object, **_options: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        if killed_in == "rename":
+            patch.setattr(Path, "rename", die)
+        else:
+            patch.setattr(module.shutil, "rmtree", lambda *_, **__: die())
+            # The left-overs of before are none.
+        with pytest.raises(Killed):
+            checkpoints.save(STATE, Position(step=2))
+
+    for place in Checkpoints(tmp_path).saved():
+        assert {path.name for path in place.iterdir()} == {
+            *[STATE_FILE, POSITION_FILE, CHECKSUMS_FILE]
+        }
+    assert "step-000000002" in names(checkpoints)
+    checkpoints.save(STATE, Position(step=3))
+    assert os.listdir(tmp_path) == ["step-000000003"]  # noqa: PTH208 - hidden ones too
+
+
+def test_that_a_run_whose_folder_is_gone_does_not_come_back(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        Checkpoints(tmp_path / "run" / "checkpoints").save(STATE, Position(step=1))
+
+    assert not (tmp_path / "run").exists()
 
 
 def test_that_the_newest_one_is_read_again(tmp_path: Path) -> None:
     checkpoints = Checkpoints(tmp_path)
-    assert checkpoints.latest() is None
+    assert checkpoints.newest_whole().checkpoint is None
     checkpoints.save({"model/dense/kernel": np.zeros(6)}, Position(step=1))
     position = Position(step=46, epoch=3, metrics=Metrics(loss=0.5))
     saved = checkpoints.save(STATE, position)
 
-    latest = checkpoints.latest()
+    found = checkpoints.newest_whole()
 
-    assert latest is not None
-    state, read, place = latest
-    assert (read, place) == (position, saved)
-    assert {name: array.tolist() for name, array in state.items()} == {
+    assert found.damaged == ()
+    assert found.checkpoint is not None
+    assert (found.checkpoint.position, found.checkpoint.place) == (position, saved.place)
+    assert {name: array.tolist() for name, array in found.checkpoint.state.items()} == {
         "model/dense/kernel": [0, 1, 2, 3, 4, 5],
         "optimizer/step": 3,
     }
 
 
-@pytest.mark.parametrize("file", [STATE_FILE, POSITION_FILE])
-@pytest.mark.parametrize("content", [None, b"", b"no such thing"])
-def test_that_a_damaged_checkpoint_is_told(
-    tmp_path: Path, file: str, content: bytes | None
-) -> None:
-    place = Checkpoints(tmp_path).save(STATE, Position(step=1))
-    if content is None:
-        (place / file).unlink()
-    else:
-        (place / file).write_bytes(content)
+def flip_a_bit(path: Path, place: int) -> None:
+    content = bytearray(path.read_bytes())
+    content[place % len(content)] ^= 1
+    path.write_bytes(content)
 
-    with pytest.raises(ProblemError, match="step-000000001 cannot be read"):
-        Checkpoints(tmp_path).latest()
+
+def damage(path: Path, how: str) -> None:
+    match how:
+        case "gone":
+            path.unlink()
+        case "empty":
+            path.write_bytes(b"")
+        case "other":
+            path.write_bytes(b"no such thing")
+        case "cut":
+            path.write_bytes(path.read_bytes()[:-1])
+        case "bit":
+            flip_a_bit(path, 200)
+
+
+@pytest.mark.parametrize("file", [STATE_FILE, POSITION_FILE, CHECKSUMS_FILE])
+@pytest.mark.parametrize("how", ["gone", "empty", "other", "cut", "bit"])
+def test_that_the_one_before_a_damaged_one_is_used(tmp_path: Path, file: str, how: str) -> None:
+    checkpoints = Checkpoints(tmp_path)
+    for step in (1, 2, 3):
+        checkpoints.save(STATE, Position(step=step))
+    for step in (2, 3):
+        damage(tmp_path / f"step-{step:09d}" / file, how)
+
+    found = checkpoints.newest_whole()
+
+    assert found.checkpoint is not None
+    if (file, how) in ((CHECKSUMS_FILE, "gone"), (CHECKSUMS_FILE, "cut")):
+        # Nothing that counts is missing: the first is as an earlier version wrote it, the other
+        # lacks the end of a line.
+        assert (found.checkpoint.position.step, found.damaged) == (3, ())
+        return
+    assert found.checkpoint.position.step == 1
+    assert [one.place.name for one in found.damaged] == ["step-000000003", "step-000000002"]
+    assert all(one.detail for one in found.damaged)
+
+
+@pytest.mark.parametrize("checksums", [True, False])
+def test_that_a_flipped_bit_is_told(tmp_path: Path, checksums: bool) -> None:
+    checkpoints = Checkpoints(tmp_path)
+    place = checkpoints.save(STATE, Position(step=1)).place
+    if not checksums:
+        # As an earlier version wrote it: each array has a CRC, which the bytes around it lack.
+        (place / CHECKSUMS_FILE).unlink()
+    whole = (place / STATE_FILE).read_bytes()
+    for at in range(len(whole)):
+        flip_a_bit(place / STATE_FILE, at)
+        found = checkpoints.newest_whole()
+        # Without checksums it may: but it is read, or it is damaged, and nothing else.
+        assert found.damaged or not checksums
+        (place / STATE_FILE).write_bytes(whole)
+
+
+def test_that_damaged_ones_do_not_push_out_whole_ones(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path, kept=2)
+    for step in (10, 20, 30):
+        checkpoints.save(STATE, Position(step=step))
+    for step in (20, 30):
+        damage(tmp_path / f"step-{step:09d}" / STATE_FILE, "cut")
+    assert checkpoints.newest_whole().checkpoint is None
+
+    # The training has begun anew.
+    checkpoints.save(STATE, Position(step=5))
+
+    assert names(checkpoints) == ["step-000000005"]
+
+
+def test_that_left_overs_of_a_killed_process_are_removed(tmp_path: Path) -> None:
+    (tmp_path / ".step-000000009.partial").mkdir()
+    (tmp_path / ".step-000000009.partial" / STATE_FILE).write_bytes(b"half")
+    (tmp_path / "step-of-a-person").mkdir()
+    checkpoints = Checkpoints(tmp_path)
+
+    checkpoints.clean_up()
+
+    assert checkpoints.saved() == []
+    assert os.listdir(tmp_path) == ["step-of-a-person"]  # noqa: PTH208 - hidden ones too
 
 
 class FakeVariable:
     """What is needed of a Keras variable."""
 
-    def __init__(self, *shape: int) -> None:
+    def __init__(self, *shape: int, path: str = "", dtype: str = "float32") -> None:
         self.shape = shape
+        self.path = path
+        self.dtype = dtype
         self.value = np.zeros(shape, np.float32)
 
     def assign(self, value: np.ndarray) -> None:
@@ -126,6 +317,31 @@ def test_that_variables_get_what_they_held() -> None:
 
     assert read_variables(variables).keys() == state.keys()
     assert [read_variables(variables)[name].tolist() for name in state] == [[1.0, 2.0], 3]
+
+
+def test_that_variables_with_the_same_path_do_not_replace_each_other() -> None:
+    variables = [FakeVariable(path="dense/kernel") for _ in range(3)]
+
+    named = by_name("model", [*variables, FakeVariable(path="dense/bias")])
+
+    assert list(named) == [
+        *["model/dense/kernel", "model/dense/kernel#2", "model/dense/kernel#3"],
+        "model/dense/bias",
+    ]
+    assert list(named.values())[:3] == variables
+
+
+def test_that_sixteen_bits_come_back_from_a_file(tmp_path: Path) -> None:
+    half = np.asarray([1.5, -2.0], "float16").view("V2")  # as NumPy reads what it does not know
+    checkpoints = Checkpoints(tmp_path)
+    checkpoints.save({"model/a": half}, Position(step=1))
+    found = checkpoints.newest_whole().checkpoint
+    assert found is not None
+    variables = {"model/a": FakeVariable(2, dtype="float16")}
+
+    assign_variables(variables, found.state)
+
+    assert read_variables(variables)["model/a"].tolist() == [1.5, -2.0]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -17,10 +18,12 @@ from gpupanel.domain.data import DataCache, DigitsData, ImagesData, KerasData
 from gpupanel.domain.events import Phase
 from gpupanel.domain.model import CnnModel, MlpModel
 from gpupanel.domain.outcome import Metrics, Outcome
+from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.trainer.loop.position import Position
 from gpupanel.trainer.saving.checkpoints import Checkpoints
 from tests.unit.trainer.conftest import MakeRun, StartTrainer, Trainer
 
@@ -125,6 +128,49 @@ def test_that_a_stop_saves_and_ends(
     assert_saved_last(trainer)
 
 
+@pytest.mark.parametrize("stop_follows", [False, True])
+def test_that_a_suspend_saves_a_checkpoint_and_no_model_unless_a_stop_follows(
+    tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer, stop_follows: bool
+) -> None:
+    trainer = start_trainer(make_run(tmp_path / "run", ENDLESS, [64]))
+    trainer.wait_for(events.EpochDone)
+    (trainer.layout.requests / Request.SUSPEND).touch()
+    if stop_follows:
+        (trainer.layout.requests / Request.STOP).touch()
+
+    end = trainer.ended()
+
+    assert (trainer.process.returncode, end.problem) == (0, None)
+    assert end.outcome is (Outcome.STOPPED if stop_follows else Outcome.SUSPENDED)
+    assert trainer.layout.model.exists() is stop_follows
+    told = trainer.events()
+    last_step = [event for event in told if isinstance(event, events.StepsDone)][-1].step
+    saved = [event for event in told if isinstance(event, events.CheckpointSaved)][-1]
+    assert (saved.step, saved.reason) == (last_step, "end")
+    if not stop_follows:
+        answered = [event.request for event in told if isinstance(event, events.RequestAnswered)]
+        assert answered == [Request.SUSPEND]
+
+
+@pytest.mark.parametrize("saved_before", [False, True])
+def test_that_a_suspend_during_start_up_is_one_only_where_there_is_something_to_go_on_from(
+    tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer, saved_before: bool
+) -> None:
+    layout = make_run(tmp_path / "run", DIGITS, [64])
+    for request in (Request.SUSPEND, Request.CHECKPOINT):
+        (layout.requests / request).touch()
+    if saved_before:
+        layout.checkpoints.mkdir()
+        Checkpoints(layout.checkpoints).save({}, Position(step=23))
+    trainer = start_trainer(layout)
+
+    wanted = Outcome.SUSPENDED if saved_before else Outcome.STOPPED
+    assert (trainer.ended().outcome, trainer.process.returncode) == (wanted, 0)
+    answered = [one.request for one in trainer.events() if isinstance(one, events.RequestAnswered)]
+    # Nothing is answered that was not done.
+    assert answered == [Request.SUSPEND]
+
+
 def assert_saved_last(trainer: Trainer) -> None:
     """The last checkpoint is of the last step, and the model is there."""
     told = trainer.events()
@@ -210,7 +256,7 @@ def test_that_a_loss_that_is_not_finite_ends_the_training_and_names_the_step(
     (step,) = re.findall(r"at step (\d+)", end.problem.message)
     assert last.step < int(step) <= last.step + 7
     checkpoints = Checkpoints(layout.checkpoints).saved()
-    assert len(checkpoints) == 3
+    assert len(checkpoints) == 4  # the newest three and the best
     for checkpoint in checkpoints:
         with np.load(checkpoint / "state.npz") as state:
             assert all(np.isfinite(state[name]).all() for name in state)
@@ -232,21 +278,42 @@ def test_that_a_full_disk_is_told_and_the_checkpoint_kept(
     assert not layout.model.exists()
 
 
-def test_that_a_checkpoint_that_cannot_be_written_is_told_before_another_is_due(
+def told_problems(trainer: Trainer, code: str) -> list[Problem]:
+    reported = [one for one in trainer.events() if isinstance(one, events.ProblemReported)]
+    return [one.problem for one in reported if one.problem.code == code]
+
+
+def test_that_training_goes_on_without_a_checkpoint_that_cannot_be_written_but_not_the_last(
     tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
 ) -> None:
-    training = ENDLESS.training.model_copy(update={"checkpoint_every_epochs": 0})
+    training = ENDLESS.training.model_copy(update={"checkpoint_every_epochs": 5})
     profile = ENDLESS.model_copy(update={"training": training})
     trainer = start_trainer(make_run(tmp_path / "run", profile, [64]))
-    trainer.wait_for(events.EpochDone)
     trainer.layout.checkpoints.write_text("a file where the folder should be")
+    trainer.wait_for(events.EpochDone, 20)
 
-    (trainer.layout.requests / Request.CHECKPOINT).touch()
+    (warning,) = told_problems(trainer, "checkpoint_not_saved")  # once, of at least three
+    assert (warning.severity, "step 115 " in warning.message) == (Severity.WARNING, True)
+    trainer.layout.checkpoints.unlink()
+    trainer.wait_for(events.CheckpointSaved)
+    put_a_file_in_the_place_of(trainer.layout.checkpoints)
+    trainer.wait_for(events.ProblemReported, 2)
+    (trainer.layout.requests / Request.STOP).touch()
 
-    end = trainer.ended()
-    assert end.outcome is Outcome.FAILED
+    end = failed(trainer, "last_checkpoint_not_saved")
     assert end.problem is not None
-    assert "checkpoints" in end.problem.message + end.problem.detail
+    assert "File exists" in end.problem.message
+    # What was learned is there all the same.
+    assert trainer.layout.model.is_file()
+
+
+def put_a_file_in_the_place_of(folder: Path) -> None:
+    """While somebody writes into it, and makes it when it is not there."""
+    for number in itertools.count():
+        folder.rename(folder.with_name(f"aside-{number}"))
+        with suppress(FileExistsError):
+            folder.touch(exist_ok=False)
+            return
 
 
 def test_that_too_little_memory_is_told_with_the_device(

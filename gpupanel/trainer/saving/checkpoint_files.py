@@ -1,0 +1,126 @@
+"""The files of one checkpoint: written to the last byte, and read only when they are whole.
+
+``state.npz`` holds each variable of model and optimizer by name, ``position.json`` where the
+training stood, and ``checksums.json``, which is written last, the SHA-256 of both.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+from pydantic import TypeAdapter
+
+from gpupanel.trainer.datasets.examples import Array
+from gpupanel.trainer.loop.position import Position
+
+STATE_FILE = "state.npz"
+POSITION_FILE = "position.json"
+CHECKSUMS_FILE = "checksums.json"
+
+_CHECKSUMS = TypeAdapter(dict[str, str])
+
+
+class CheckpointDamaged(Exception):  # noqa: N818 - reads as what it says
+    """Files of a checkpoint are missing, changed or cannot be read; the message tells which."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Checkpoint:
+    """One that is whole.
+
+    Attributes:
+        place: Its folder.
+        state: Every variable by name.
+        position: Where the training stood.
+    """
+
+    place: Path
+    state: Mapping[str, Array]
+    position: Position
+
+
+def write_checkpoint(folder: Path, state: Mapping[str, Array], position: Position) -> None:
+    """Make the folder and force its files and itself to the disk.
+
+    Raises:
+        OSError: It cannot be written; what was begun is still there.
+    """
+    folder.mkdir()
+    with (folder / STATE_FILE).open("w+b") as file:
+        np.savez(file, allow_pickle=False, **state)
+        checksums = {STATE_FILE: _forced_to_disk(file)}
+    with (folder / POSITION_FILE).open("w+b") as file:
+        file.write(f"{position.model_dump_json(indent=1)}\n".encode())
+        checksums[POSITION_FILE] = _forced_to_disk(file)
+    with (folder / CHECKSUMS_FILE).open("w+b") as file:
+        file.write(f"{json.dumps(checksums, indent=1)}\n".encode())
+        _forced_to_disk(file)
+    force_names_to_disk(folder)
+
+
+def read_checkpoint(place: Path) -> Checkpoint:
+    """Read one, and hold its files against their checksums.
+
+    One that an earlier version wrote has no checksums; then each array's own CRC has to do.
+
+    Raises:
+        CheckpointDamaged: It is not what was written.
+    """
+    try:
+        _compare_checksums(place)
+        # Opened here: of a damaged file NumPy would leave it open.
+        with (place / STATE_FILE).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            state = {name: arrays[name] for name in arrays}
+        return Checkpoint(place, state, read_position(place))
+    except MemoryError:
+        raise
+    except Exception as error:
+        # Whatever the bytes of a damaged file happen to make of the readers.
+        raise CheckpointDamaged(f"{type(error).__name__}: {error}") from error
+
+
+def read_position(place: Path) -> Position:
+    """Where the training of a checkpoint stood.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: It holds something else.
+    """
+    return Position.model_validate_json((place / POSITION_FILE).read_bytes())
+
+
+def force_names_to_disk(folder: Path) -> None:
+    """Make what was created and renamed in a folder outlast a power cut.
+
+    Raises:
+        OSError: It cannot be done.
+    """
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _forced_to_disk(file: IO[bytes]) -> str:
+    """Force the file to the disk; gives its checksum."""
+    file.flush()
+    os.fsync(file.fileno())
+    file.seek(0)
+    return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _compare_checksums(place: Path) -> None:
+    path = place / CHECKSUMS_FILE
+    if not path.exists():
+        return
+    for name, wanted in _CHECKSUMS.validate_json(path.read_bytes()).items():
+        with (place / name).open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+        if found != wanted:
+            raise ValueError(f"{name} has the checksum {found}, and was written with {wanted}")
