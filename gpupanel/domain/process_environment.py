@@ -3,6 +3,10 @@
 SUPERVISOR_PID_VARIABLE = "GPUPANEL_SUPERVISOR_PID"
 """The process compares this with its parent: when they differ it is alone."""
 
+RUN_VARIABLE = "GPUPANEL_RUN"
+"""The directory of the run. Whatever a process of the run starts inherits it, however far away it
+goes from its parent, and is known by it."""
+
 PROCESS_VARIABLE = "GPUPANEL_PROCESS"
 """The place of the process in the plan's gang; not set: 0."""
 

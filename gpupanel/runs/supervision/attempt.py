@@ -13,17 +13,18 @@ from gpupanel.domain.events import (
     TrainingEnded,
     decode_event,
 )
-from gpupanel.domain.outcome import Metrics
+from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.directory.checkpoint_folder import has_checkpoint
 from gpupanel.runs.directory.log_tail import last_lines
-from gpupanel.runs.directory.requests import is_asked
 from gpupanel.runs.directory.tails import LineTail
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.supervision.exit_reading import Ending, MemberSeen, read_end, read_failure
 from gpupanel.runs.supervision.gang import Gang, Member
 from gpupanel.runs.supervision.watchdogs import Act, Patience, Watched, decide
+from gpupanel.runs.supervision.wishes import Wishes
 
 if TYPE_CHECKING:
     from gpupanel.domain.problem import Problem
@@ -43,6 +44,7 @@ class Attempt:
         patience: How long the watchdogs wait.
         tell: Writes an event of the supervisor's.
         news: The events of the run, read up to where this attempt begins.
+        wishes: How people want the run to end.
 
     Attributes:
         said: The leader's last word, if it had one.
@@ -57,6 +59,7 @@ class Attempt:
         patience: Patience,
         tell: Tell,
         news: LineTail,
+        wishes: Wishes,
     ) -> None:
         self.said: TrainingEnded | None = None
         self.exit_code: int | None = None
@@ -65,6 +68,7 @@ class Attempt:
         self._patience = patience
         self._tell = tell
         self._news = news
+        self._wishes = wishes
         self._status = RunStatus()
         self._last_words: dict[int, TrainingEnded] = {}
         self._watchdog: Problem | None = None
@@ -81,7 +85,7 @@ class Attempt:
 
     @property
     def stop_asked(self) -> bool:
-        """Whether a person asked the run to stop or end."""
+        """Whether a person asked the run to stop, to suspend or to end."""
         return self._stop_asked_s is not None
 
     def run(self) -> Ending:
@@ -130,26 +134,27 @@ class Attempt:
                 if isinstance(event, TrainingEnded):
                     self._last_words.setdefault(event.process, event)
         self.said = self._last_words.get(0)
-        asked = any(is_asked(self._layout, request) for request in (Request.STOP, Request.END))
-        if asked and self._stop_asked_s is None:
+        if self._stop_asked_s is None and self._wishes.ending() is not None:
             self._stop_asked_s = time.monotonic()
+            if not self._wishes.reach_trainers:
+                self._gang.signal(signal.SIGTERM)
 
     def _act(self) -> None:
         watched = Watched(
             now_s=time.monotonic(),
             last_sign_s=self._last_sign_s,
             stop_asked_s=self._stop_asked_s,
-            end_asked=is_asked(self._layout, Request.END),
+            end_asked=self._wishes.ending() is Request.END,
             terminated_s=self._terminated_s,
         )
         act, problem = decide(self._status, watched, self._patience)
         if problem is not None:
-            self._watchdog = problem
+            self._watchdog = problem if problem.is_error else None
             self._tell(ProblemReported(time_s=time.time(), problem=problem))
         if act is Act.TERMINATE:
             self._terminated_s = watched.now_s
-            if problem is None:
-                self._tell(RequestAnswered(time_s=time.time(), request=Request.STOP))
+            if (asked := self._wishes.ending()) is not None:
+                self._tell(RequestAnswered(time_s=time.time(), request=asked))
             self._gang.signal(signal.SIGTERM)
         elif act is Act.KILL and not self._killed:
             self._killed = True
@@ -170,7 +175,9 @@ class Attempt:
         now_s = time.monotonic()
         if self._ends_since_s is None:
             self._ends_since_s = now_s
-        return now_s - self._ends_since_s > self._patience.cause_s
+        aborted = any(member.exit_code == -signal.SIGABRT for member in self._gang.members)
+        patience_s = self._patience.abort_s if aborted else self._patience.cause_s
+        return now_s - self._ends_since_s > min(patience_s, self._patience.cause_s)
 
     def _read_failure(self, *, is_late: bool) -> Ending | None:
         if self._terminated_s is not None or self._killed:
@@ -182,14 +189,24 @@ class Attempt:
             if member.exit_code
         }
         failure = read_failure(members, logs, is_late=is_late)
-        if failure is None or (self.stop_asked and failure.can_restart):
-            return None
-        return failure
+        return None if failure is None or self._was_wanted(failure) else failure
+
+    def _was_wanted(self, failure: Ending) -> bool:
+        """Whether that is how a process ends that was asked to, by a person or the system.
+
+        One that is killed while it saves is not: what it has not saved is lost.
+        """
+        exit_code = self._gang.members[failure.place].exit_code
+        is_lost = failure.outcome is Outcome.LOST and exit_code != -signal.SIGTERM
+        return self.stop_asked and failure.can_restart and not is_lost
 
     def _read_end(self) -> Ending:
-        return read_end(
-            self._members_seen()[0], stop_asked=self.stop_asked, watchdog=self._watchdog
-        )
+        wanted = None
+        if self.stop_asked:
+            suspends = self._wishes.ending() is Request.SUSPEND and has_checkpoint(self._layout)
+            wanted = Outcome.SUSPENDED if suspends else Outcome.STOPPED
+        leader = self._members_seen()[0]
+        return read_end(leader, wanted=wanted, watchdog=self._watchdog)
 
     def _members_seen(self) -> list[MemberSeen]:
         return [

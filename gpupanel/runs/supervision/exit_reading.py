@@ -74,20 +74,20 @@ def _surest_and_first(sign: "tuple[_Sign, float, Ending]") -> tuple[int, float]:
     return sign[0], sign[1]
 
 
-def read_end(leader: MemberSeen, *, stop_asked: bool, watchdog: Problem | None) -> Ending:
+def read_end(leader: MemberSeen, *, wanted: Outcome | None, watchdog: Problem | None) -> Ending:
     """What the end of a gang means in which nothing failed by itself.
 
     Args:
         leader: The process that tells events.
-        stop_asked: Whether a person asked the run to stop or end.
+        wanted: The end that a person asked for; ``None``: nobody did.
         watchdog: Why the supervisor ended the processes by itself, if it did.
     """
     if watchdog is not None:
-        return Ending(outcome=Outcome.FAILED, problem=watchdog, can_restart=not stop_asked)
+        return Ending(outcome=Outcome.FAILED, problem=watchdog, can_restart=wanted is None)
     if leader.said is not None:
         return Ending(outcome=leader.said.outcome, problem=leader.said.problem)
-    if stop_asked:
-        return Ending(outcome=Outcome.STOPPED)
+    if wanted is not None:
+        return Ending(outcome=wanted)
     return _vanished(leader, leader.exit_code or 0, ())
 
 

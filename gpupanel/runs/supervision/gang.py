@@ -10,10 +10,11 @@ from collections.abc import Callable, Sequence
 import psutil
 
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess
-from gpupanel.domain.process_environment import SUPERVISOR_PID_VARIABLE
+from gpupanel.domain.process_environment import RUN_VARIABLE, SUPERVISOR_PID_VARIABLE
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.supervision.cluster import process_environments
 from gpupanel.runs.supervision.pulse import Pulse, Stillness, look_at
+from gpupanel.runs.supervision.run_processes import end_processes_of, run_name
 
 _LOOK_INTERVAL_S = 0.5
 
@@ -135,6 +136,7 @@ class Gang:
         self.signal(signal.SIGKILL)
         for member in self.members:
             member.wait()
+        end_processes_of(self._layout)
 
     def _start(self, place: int, planned: PlannedProcess, environment: dict[str, str]) -> Member:
         with self._layout.process_log(place).open("ab") as log:
@@ -148,6 +150,7 @@ class Gang:
                     **os.environ,
                     **self._plan.environment,
                     **environment,
+                    RUN_VARIABLE: run_name(self._layout),
                     SUPERVISOR_PID_VARIABLE: str(os.getpid()),
                     "PYTHONUNBUFFERED": "1",
                 },

@@ -19,19 +19,20 @@ from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.process_environment import PORT_TAKEN_STATUS
-from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.directory.amendments import finish_amendment
 from gpupanel.runs.directory.line_log import LineLog
 from gpupanel.runs.directory.log_tail import last_lines
 from gpupanel.runs.directory.profile_file import read_profile
-from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.directory.tails import LineTail
 from gpupanel.runs.supervision.attempt import Attempt
 from gpupanel.runs.supervision.exit_reading import Ending
 from gpupanel.runs.supervision.memory_watch import MemoryWatch
+from gpupanel.runs.supervision.run_processes import end_processes_of
 from gpupanel.runs.supervision.taking_up import TakenUpError, take_up
 from gpupanel.runs.supervision.telemetry import TelemetryRecorder
 from gpupanel.runs.supervision.watchdogs import Patience
+from gpupanel.runs.supervision.wishes import Wishes
 
 _MOST_PORT_RETRIES = 3
 
@@ -56,6 +57,11 @@ class Supervisor:
         self._patience = patience or Patience()
         self._log = LineLog(layout.events)
         self._news = LineTail(layout.events)
+        self._wishes = Wishes(layout)
+
+    def tell_to_stop(self) -> None:
+        """Let the run save and end, as if a person had asked; a signal's handler may call it."""
+        self._wishes.tell_to_stop()
 
     def run(self) -> Outcome:
         """Run the gang to its end and write the last event of the run.
@@ -79,9 +85,12 @@ class Supervisor:
 
     def _supervise(self) -> Outcome:
         try:
+            finish_amendment(self._layout)
             plan = LaunchPlan.model_validate_json(self._layout.plan.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             return self._end(_not_started(error))
+        # Those of a supervisor before, which was killed, write into the same directory.
+        end_processes_of(self._layout)
         memory = MemoryWatch(plan)
         telemetry = TelemetryRecorder(self._layout, memory.take)
         telemetry.start()
@@ -100,7 +109,9 @@ class Supervisor:
         restarts = port_retries = 0
         most_restarts = self._most_restarts()
         while True:
-            attempt = Attempt(self._layout, plan, self._command, self._patience, tell, self._news)
+            attempt = Attempt(
+                self._layout, plan, self._command, self._patience, tell, self._news, self._wishes
+            )
             try:
                 ending = attempt.run()
             except (OSError, ValueError) as error:
@@ -167,14 +178,16 @@ def main() -> int:
     """Supervise the run whose directory is the one argument."""
     layout = RunLayout(Path(sys.argv[1]))
 
+    supervisor = Supervisor(layout)
+
     def stop(_signal: int, _frame: FrameType | None) -> None:
-        # The machine shuts down, or somebody means to end the run: let it save first.
-        ask(layout, Request.STOP)
+        supervisor.tell_to_stop()
 
     signal.signal(signal.SIGTERM, stop)
+    # Trainers inherit that: whoever logs out takes no run along.
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        return 0 if Supervisor(layout).run().was_successful else 1
+        return 0 if supervisor.run().was_successful else 1
     except TakenUpError:
         return 0
 
