@@ -1,0 +1,124 @@
+"""Runs that are killed at random moments go on, and end as if nothing had been."""
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpupanel.domain.data import NpzData
+from gpupanel.domain.model import MlpModel
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.training import TrainingSettings
+from tests.deaths.mortal_run import MortalRun, Weights
+
+# Dropout and batch normalisation have a state of their own that must go on, too.
+MODEL = MlpModel(hidden=(256, 128), dropout=0.25, batch_norm=True)
+EXAMPLES = 9_000
+
+STRATEGIES = {
+    "one_device": (StrategySettings(kind=StrategyKind.ONE_DEVICE), 1),
+    "mirrored": (StrategySettings(kind=StrategyKind.MIRRORED, shares=(48, 16)), 2),
+    "multi_worker": (StrategySettings(kind=StrategyKind.MULTI_WORKER, workers=2), 1),
+}
+
+
+@pytest.fixture(scope="module")
+def data_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Examples that keep a training busy for some seconds."""
+    path = tmp_path_factory.mktemp("data") / "examples.npz"
+    draw = np.random.default_rng(3)
+    features = draw.normal(size=(EXAMPLES, 64)).astype(np.float32)
+    labels = (features[:, :8].sum(axis=1) > 0.0).astype(np.int32)
+    np.savez(path, x=features, y=labels)
+    return path
+
+
+def profile_of(kind: str, data_path: Path, epochs: int) -> Profile:
+    strategy, cpu_replicas = STRATEGIES[kind]
+    return Profile(
+        name=f"mortal {kind}",
+        devices=DeviceSettings(visible=("cpu",), cpu_replicas=cpu_replicas),
+        strategy=strategy,
+        data=NpzData(path=str(data_path), validation_fraction=0.1),
+        model=MODEL,
+        training=TrainingSettings(
+            epochs=epochs,
+            accumulation_steps=2,
+            # Two a second, most of them in the middle of an epoch.
+            checkpoint_every_epochs=5,
+            checkpoint_every_minutes=0.008,
+            tensorboard=False,
+        ),
+    )
+
+
+@contextmanager
+def run_of(profile: Profile, runs_dir: Path, seed: int) -> Iterator[MortalRun]:
+    run = MortalRun(profile, runs_dir, random.Random(seed))
+    try:
+        yield run
+    finally:
+        run.end()
+
+
+def assert_same(one: Weights, other: Weights) -> None:
+    assert one.keys() == other.keys()
+    for name, values in one.items():
+        assert np.array_equal(values, other[name]), name
+
+
+def assert_survives(profile: Profile, runs_dir: Path, *, kills: int, seed: int) -> str:
+    """Kill trainers and supervisors of a run so often; it ends like one that nobody killed."""
+    dice = random.Random(seed)
+    with run_of(profile, runs_dir, seed) as undisturbed:
+        undisturbed.come_to_its_end()
+        expected, metrics = undisturbed.weights(), undisturbed.epochs()
+    with run_of(profile, runs_dir, seed) as run:
+        while run.deaths.kills < kills:
+            before = run.deaths.kills
+            match dice.randrange(3):
+                case 0:
+                    run.kill_a_trainer(within_s=12.0)
+                case 1:
+                    run.kill_the_supervisor(within_s=12.0)
+                case _:
+                    run.kill_within_a_checkpoint()
+            if run.deaths.kills == before:
+                break  # it has come to its end
+            run.go_on()
+        run.come_to_its_end()
+        assert_same(run.weights(), expected)
+        assert run.epochs() == metrics
+        return str(run.deaths)
+
+
+def test_that_a_run_whose_trainer_and_supervisor_are_killed_ends_as_if_nothing_had_been(
+    runs_dir: Path, data_path: Path
+) -> None:
+    profile = profile_of("mirrored", data_path, epochs=12)
+    with run_of(profile, runs_dir, 1) as undisturbed:
+        undisturbed.come_to_its_end()
+        expected = undisturbed.weights()
+    with run_of(profile, runs_dir, 2) as run:
+        run.kill_within_a_checkpoint()
+        run.go_on()
+        run.kill_the_supervisor(within_s=6.0)
+        run.go_on()
+        run.come_to_its_end()
+        assert run.deaths.kills == 2
+        assert_same(run.weights(), expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("kind", list(STRATEGIES))
+def test_that_a_run_killed_many_times_ends_as_if_nothing_had_been(
+    runs_dir: Path, data_path: Path, kind: str, seed: int
+) -> None:
+    profile = profile_of(kind, data_path, epochs=25)
+    told = assert_survives(profile, runs_dir, kills=8, seed=seed)
+    print(f"{kind}, seed {seed}: {told}")
