@@ -1,30 +1,37 @@
 """Starting a run: its directory is made, then a supervisor that outlives whoever started it."""
 
 import re
-import subprocess
 import sys
-import threading
 import time
 from datetime import datetime
 from pathlib import Path
 
+from filelock import FileLock
+
 from gpupanel.domain.events import RunRestarted, encode_event
-from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.problem import Change, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.planning.resuming import changes_between
+from gpupanel.runs.detached import start_detached
+from gpupanel.runs.directory.amendments import amend, finish_amendment
 from gpupanel.runs.directory.disk_problems import disk_problem, space_problem
 from gpupanel.runs.directory.line_log import LineLog
 from gpupanel.runs.directory.private_files import make_private_folder, touch_private
 from gpupanel.runs.directory.profile_file import anchored, read_profile, write_whole
-from gpupanel.runs.history.summaries import summarize_run
+from gpupanel.runs.resumable import resume_problem
+from gpupanel.runs.supervision.run_processes import await_end_of_processes
 from gpupanel.runs.trust.trusted import check_trusted
 from gpupanel.runs.trust.user_code import code_of_profile, code_of_run, keep_code
 
 _LONGEST_SLUG = 40
+
+_ORPHANS_S = 20.0
+"""Trainers whose supervisor was killed have this long to save and end before the run goes on;
+then they are ended."""
 
 
 def launch(profile: Profile, plan: LaunchPlan, runs_dir: Path) -> RunLayout:
@@ -40,57 +47,53 @@ def launch(profile: Profile, plan: LaunchPlan, runs_dir: Path) -> RunLayout:
     return layout
 
 
-def resume(layout: RunLayout) -> None:
+def resume(layout: RunLayout, changed: tuple[Profile, LaunchPlan] | None = None) -> None:
     """Start a run again in its own directory: it goes on from its last checkpoint.
 
     Its events go on in the same file, beginning with a
     :class:`~gpupanel.domain.events.RunRestarted`; requests that it did not see any more are
-    withdrawn.
+    withdrawn. Processes that a killed supervisor left are given time to save and end. A run that
+    died before its first step begins at the beginning.
+
+    Args:
+        layout: The run.
+        changed: With what it is to go on instead, on other devices, for one; the former profile
+            and plan are kept beside.
 
     Raises:
         CodeNotTrustedError: Its directory holds Python code that nobody trusted here.
-        ProblemError: It runs, it has come to its end, or there is no checkpoint to go on from; or
-            its directory cannot be written.
+        ProblemError: It runs, it has come to its end, there is no checkpoint to go on from, or
+            the profile would make it another training; or its directory cannot be written.
     """
-    problem = resume_problem(layout)
-    if problem is not None:
-        raise ProblemError(problem)
-    check_trusted(code_of_run(layout, read_profile(layout.profile)))
     try:
-        for request in Request:
-            (layout.requests / request).unlink(missing_ok=True)
-        log = LineLog(layout.events)
-        try:
-            log.append(encode_event(RunRestarted(time_s=time.time(), attempt=0)))
-        finally:
-            log.close()
-        start_supervisor(layout)
+        with FileLock(layout.resume_lock, timeout=_ORPHANS_S + 10.0):
+            await_end_of_processes(layout, _ORPHANS_S)
+            finish_amendment(layout)
+            _start_again(layout, changed)
     except OSError as error:
         raise ProblemError(disk_problem(error, layout.root)) from error
 
 
-def resume_problem(layout: RunLayout) -> Problem | None:
-    """Why a run cannot be resumed now; ``None`` when it can."""
-    summary = summarize_run(layout)
-    if summary.is_running:
-        return Problem(
-            code="run_goes_on",
-            message=f"{layout.name} is running: there is nothing to resume.",
-            hint="Stop it first, or watch it.",
-        )
-    if summary.outcome is Outcome.COMPLETED:
-        return _nothing_to_resume(layout, "it has come to its end")
-    if not any(layout.checkpoints.glob("step-*")):
-        return _nothing_to_resume(layout, "it has saved no checkpoint")
-    return None
-
-
-def _nothing_to_resume(layout: RunLayout, why: str) -> Problem:
-    return Problem(
-        code="nothing_to_resume",
-        message=f"{layout.name} cannot be resumed: {why}.",
-        hint="Start its profile again; that makes a new run.",
-    )
+def _start_again(layout: RunLayout, changed: tuple[Profile, LaunchPlan] | None) -> None:
+    wanted = None if changed is None else anchored(changed[0], Path.cwd())
+    problem = resume_problem(layout, wanted)
+    if problem is not None:
+        raise ProblemError(problem)
+    started = read_profile(layout.profile)
+    check_trusted(code_of_run(layout, started))
+    changes: tuple[Change, ...] = ()
+    if changed is not None and wanted is not None:
+        amend(layout, wanted, changed[1])
+        changes = changes_between(started, wanted)
+    layout.requests.mkdir(exist_ok=True)
+    for request in Request:
+        (layout.requests / request).unlink(missing_ok=True)
+    log = LineLog(layout.events)
+    try:
+        log.append(encode_event(RunRestarted(time_s=time.time(), attempt=0, changes=changes)))
+    finally:
+        log.close()
+    start_supervisor(layout)
 
 
 def start_supervisor(layout: RunLayout) -> None:
@@ -101,19 +104,8 @@ def start_supervisor(layout: RunLayout) -> None:
     Raises:
         OSError: No process can be made, or the run's log cannot be written.
     """
-    with layout.trainer_log.open("ab") as log:
-        supervisor = subprocess.Popen(
-            [sys.executable, "-m", "gpupanel.runs.supervision.supervisor", str(layout.root)],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            cwd=layout.root,
-            start_new_session=True,
-        )
-    # It outlives this process; should it end before, somebody has to take its exit status.
-    threading.Thread(
-        target=supervisor.wait, name=f"supervisor of {layout.name}", daemon=True
-    ).start()
+    command = (sys.executable, "-m", "gpupanel.runs.supervision.supervisor", str(layout.root))
+    start_detached(command, layout.root, layout.trainer_log, f"supervisor of {layout.name}")
 
 
 def create_run(profile: Profile, plan: LaunchPlan, runs_dir: Path) -> RunLayout:

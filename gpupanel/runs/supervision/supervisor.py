@@ -25,6 +25,7 @@ from gpupanel.runs.directory.line_log import LineLog
 from gpupanel.runs.directory.log_tail import last_lines
 from gpupanel.runs.directory.profile_file import read_profile
 from gpupanel.runs.directory.tails import LineTail
+from gpupanel.runs.queue.waking import wake_scheduler
 from gpupanel.runs.supervision.attempt import Attempt
 from gpupanel.runs.supervision.exit_reading import Ending
 from gpupanel.runs.supervision.memory_watch import MemoryWatch
@@ -190,6 +191,9 @@ def main() -> int:
         return 0 if supervisor.run().was_successful else 1
     except TakenUpError:
         return 0
+    finally:
+        # Its devices are free for what waits; the scheduler may have been killed meanwhile.
+        wake_scheduler()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,31 @@
+"""Processes that outlive whoever starts them."""
+
+import subprocess
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def start_detached(command: Sequence[str], folder: Path, log: Path, name: str) -> None:
+    """Start a process in a session of its own; returns at once.
+
+    Args:
+        command: What to start.
+        folder: Where it works.
+        log: What it prints is appended there.
+        name: Of the process, for whoever looks at the threads of this one.
+
+    Raises:
+        OSError: It cannot be started.
+    """
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            list(command),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            cwd=folder,
+            start_new_session=True,
+        )
+    # It outlives this process; should it end before, somebody has to take its exit status.
+    threading.Thread(target=process.wait, name=name, daemon=True).start()

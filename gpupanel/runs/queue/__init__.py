@@ -1,0 +1,1 @@
+"""Runs that wait for devices, and the small process that starts them when their turn comes."""

@@ -1,0 +1,68 @@
+"""One run that waits, goes on or has ended, as the queue knows it."""
+
+from enum import StrEnum
+from pathlib import Path
+
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.value import Value
+
+
+class EntryState(StrEnum):
+    """Where an entry stands."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    """Its run goes on, or is being started: nobody else may start it any more."""
+    ENDED = "ended"
+    REFUSED = "refused"
+    """It could not be started; edited, it waits again."""
+
+
+class QueueEntry(Value):
+    """One entry of the queue; its profile is a file of its own, named by ``id``.
+
+    Attributes:
+        id: Eight hexadecimal digits.
+        name: The profile's.
+        runs_dir: The folder under which its run is made.
+        added_s: Seconds since the epoch (UTC).
+        revision: How often the profile was edited since.
+        devices: Names of the devices that it needs; empty until that was looked at.
+        waits: Why it waits, a sentence; empty when it is not known yet.
+        run: The directory of its run.
+        is_filled: All that the run needs stands in that directory. Before that, no supervisor was
+            ever started for it; after that, one may have been.
+        started_s: When its run was made.
+        outcome: How the run ended.
+        problems: Why it was refused, or what ended its run.
+    """
+
+    id: str
+    name: str
+    runs_dir: Path
+    added_s: float
+    state: EntryState = EntryState.WAITING
+    revision: int = 0
+    devices: tuple[str, ...] = ()
+    waits: str = ""
+    run: Path | None = None
+    is_filled: bool = False
+    started_s: float | None = None
+    outcome: Outcome | None = None
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it is still to be started."""
+        return self.state is EntryState.WAITING
+
+    @property
+    def is_running(self) -> bool:
+        """Whether its run goes on or is being started."""
+        return self.state is EntryState.RUNNING
+
+    @property
+    def can_be_edited(self) -> bool:
+        """Whether its profile may still be changed."""
+        return self.state in (EntryState.WAITING, EntryState.REFUSED)

@@ -1,0 +1,104 @@
+"""What people ask of the queue: each order is carried out on the files, and wakes the scheduler."""
+
+import secrets
+import time
+from pathlib import Path
+
+from gpupanel.domain.profile import Profile
+from gpupanel.runs.directory.profile_file import anchored
+from gpupanel.runs.queue.entry import QueueEntry
+from gpupanel.runs.queue.queue_files import QueueFiles
+from gpupanel.runs.queue.waiting_line import WaitingLine
+from gpupanel.runs.queue.waking import ensure_scheduler
+
+
+def add(files: QueueFiles, profile: Profile, runs_dir: Path) -> QueueEntry:
+    """Let a run of the profile wait for its devices, behind all others.
+
+    Relative paths in the profile are taken from the working directory.
+
+    Raises:
+        ProblemError: The queue cannot be changed.
+    """
+    entry = QueueEntry(
+        id=secrets.token_hex(4),
+        name=profile.name,
+        runs_dir=runs_dir.absolute(),
+        added_s=time.time(),
+    )
+
+    def added(line: WaitingLine) -> WaitingLine:
+        files.write_profile(entry.id, anchored(profile, Path.cwd()))
+        return line.with_added(entry)
+
+    files.change(added)
+    ensure_scheduler(files)
+    return entry
+
+
+def edit(files: QueueFiles, entry_id: str, profile: Profile) -> QueueEntry:
+    """Give an entry that was not started another profile; a refused one waits again.
+
+    Raises:
+        ProblemError: There is no such entry, or it was started; or the queue cannot be changed.
+    """
+
+    def edited(line: WaitingLine) -> WaitingLine:
+        after = line.with_edited(entry_id, profile.name)
+        files.write_profile(entry_id, anchored(profile, Path.cwd()))
+        return after
+
+    line = files.change(edited)
+    ensure_scheduler(files)
+    return line.entry(entry_id)
+
+
+def remove(files: QueueFiles, entry_id: str) -> WaitingLine:
+    """Take an entry out of the queue; its run, if it has ended, stays among the runs.
+
+    Raises:
+        ProblemError: There is no such entry, or its run goes on; or the queue cannot be changed.
+    """
+    line = files.change(lambda line: line.with_removed(entry_id))
+    files.remove_left_overs()
+    return line
+
+
+def move(files: QueueFiles, entry_id: str, place: int) -> WaitingLine:
+    """Put a waiting entry at another place among the waiting ones, counted from 1.
+
+    Raises:
+        ProblemError: There is no such entry, or it does not wait; or the queue cannot be changed.
+    """
+    return files.change(lambda line: line.with_moved(entry_id, place))
+
+
+def pause(files: QueueFiles) -> WaitingLine:
+    """Start nothing any more until :func:`go_on`; what runs goes on.
+
+    Raises:
+        ProblemError: The queue cannot be changed.
+    """
+    return files.change(lambda line: line.with_paused(paused=True))
+
+
+def go_on(files: QueueFiles) -> WaitingLine:
+    """Start what waits again after :func:`pause`.
+
+    Raises:
+        ProblemError: The queue cannot be changed.
+    """
+    line = files.change(lambda line: line.with_paused(paused=False))
+    ensure_scheduler(files)
+    return line
+
+
+def clear(files: QueueFiles) -> WaitingLine:
+    """Take the entries out that have ended or were refused.
+
+    Raises:
+        ProblemError: The queue cannot be changed.
+    """
+    line = files.change(WaitingLine.without_ended)
+    files.remove_left_overs()
+    return line

@@ -1,0 +1,131 @@
+"""The queue on the disk: one file with all entries, and one with the profile of each."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+from pydantic import ValidationError
+
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.profile import Profile
+from gpupanel.runs.directory.disk_problems import disk_problem
+from gpupanel.runs.directory.profile_file import read_profile, write_profile, write_whole
+from gpupanel.runs.queue.waiting_line import WaitingLine
+
+_PATIENCE_S = 10.0
+
+Fingerprint = tuple[int, int, int]
+
+
+class QueueFiles:
+    """Reads and changes the queue in a folder; every process makes one of its own.
+
+    The file is replaced as a whole, under a lock, so that a reader sees the queue of before or of
+    after, and no writer undoes what another one did. A process may be killed in the middle of
+    anything here: what it had finished stands.
+
+    Args:
+        folder: Of the queue; it is made with the first entry, for its owner only.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._line = folder / "queue.json"
+        self._profiles = folder / "profiles"
+
+    def read(self) -> WaitingLine:
+        """The queue as it is now.
+
+        Raises:
+            ProblemError: The file cannot be read, or this version does not understand it.
+        """
+        try:
+            text = self._line.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return WaitingLine()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ProblemError(self._unreadable(error)) from error
+        try:
+            return WaitingLine.model_validate_json(text)
+        except ValidationError as error:
+            raise ProblemError(self._unreadable(error)) from error
+
+    def change(self, how: Callable[[WaitingLine], WaitingLine]) -> WaitingLine:
+        """Replace the queue by what ``how`` makes of it, and return that.
+
+        Nobody else changes the queue meanwhile, so ``how`` may also write and remove profiles.
+
+        Raises:
+            ProblemError: What ``how`` raises; or the files cannot be read or written.
+        """
+        try:
+            self._profiles.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.folder.chmod(0o700)
+            with FileLock(self.folder / "queue.lock").acquire(timeout=_PATIENCE_S):
+                before = self.read()
+                after = how(before)
+                if after != before:
+                    write_whole(self._line, after.model_dump_json(indent=2))
+                return after
+        except Timeout as error:
+            raise ProblemError(_busy(self.folder)) from error
+        except OSError as error:
+            raise ProblemError(disk_problem(error, self.folder)) from error
+
+    def fingerprint(self) -> Fingerprint | None:
+        """Something that differs after each change; ``None`` while there is no queue."""
+        try:
+            found = self._line.stat()
+        except OSError:
+            return None
+        return (found.st_ino, found.st_mtime_ns, found.st_size)
+
+    def profile(self, entry_id: str) -> Profile:
+        """The profile of an entry.
+
+        Raises:
+            ProblemError: It cannot be read.
+        """
+        return read_profile(self.profile_path(entry_id))
+
+    def write_profile(self, entry_id: str, profile: Profile) -> None:
+        """Write the profile of an entry.
+
+        Raises:
+            ProblemError: It cannot be written.
+        """
+        write_profile(self.profile_path(entry_id), profile)
+
+    def profile_path(self, entry_id: str) -> Path:
+        """Where the profile of an entry stands."""
+        return self._profiles / f"{entry_id}.toml"
+
+    def remove_left_overs(self) -> None:
+        """Remove what writers left that were killed, and the profiles of entries that are gone."""
+
+        def tidied(line: WaitingLine) -> WaitingLine:
+            kept = {self.profile_path(entry.id) for entry in line.entries}
+            for path in (*self.folder.glob(".queue.json.*"), *self._profiles.iterdir()):
+                if path not in kept:
+                    path.unlink(missing_ok=True)
+            return line
+
+        self.change(tidied)
+
+    def _unreadable(self, error: Exception) -> Problem:
+        return Problem(
+            code="queue_unreadable",
+            message=f"The queue in {self._line} cannot be read: it is damaged, or of a newer "
+            "gpupanel.",
+            hint="Update gpupanel; or move the file away to begin with an empty queue.",
+            detail=str(error),
+        )
+
+
+def _busy(folder: Path) -> Problem:
+    return Problem(
+        code="queue_busy",
+        message=f"The queue in {folder} is being changed by another process for more than "
+        f"{_PATIENCE_S:.0f} s.",
+        hint="Try again; if it stays so, end the gpupanel process that hangs.",
+    )

@@ -1,0 +1,92 @@
+"""Which runs go on now and on which devices, whoever started them."""
+
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.value import Value
+from gpupanel.runs.directory.run_lock import is_supervised
+from gpupanel.runs.supervision.taking_up import is_taken_up
+
+STARTING_S = 60.0
+"""How long a run may take from its start until a supervisor holds its lock: on a machine that has
+much to do Python alone takes seconds to begin."""
+
+_Fingerprint = tuple[int, int]
+
+
+class RunningRun(Value):
+    """A run that goes on, and the keys of the devices that it holds."""
+
+    name: str
+    path: Path
+    device_keys: tuple[str, ...]
+
+
+class RunningRuns:
+    """Looks for runs that go on in folders of runs; the second look is cheap.
+
+    A run without a supervisor cannot get one unless its events change first, so a thousand past
+    runs cost a look at a thousand files' dates.
+    """
+
+    def __init__(self) -> None:
+        self._over: dict[Path, _Fingerprint] = {}
+
+    def look(self, runs_dirs: Iterable[Path]) -> tuple[RunningRun, ...]:
+        """The runs that go on in these folders now."""
+        found = []
+        for runs_dir in dict.fromkeys(runs_dirs):
+            try:
+                roots = sorted(runs_dir.iterdir())
+            except OSError:
+                continue  # not made yet, or not readable: whoever starts a run there is told
+            found += [running for root in roots if (running := self._running(root)) is not None]
+        return tuple(found)
+
+    def _running(self, root: Path) -> RunningRun | None:
+        layout = RunLayout(root)
+        fingerprint = _fingerprint(layout.events)
+        if fingerprint is not None and self._over.get(root) == fingerprint:
+            return None
+        if goes_on(layout):
+            keys = device_keys(layout)
+            return RunningRun(name=root.name, path=root, device_keys=keys)
+        if fingerprint is not None:
+            self._over[root] = fingerprint
+        return None
+
+
+def goes_on(layout: RunLayout) -> bool:
+    """Whether a supervisor looks after the run, or was started for it and is about to."""
+    if is_supervised(layout):
+        return True
+    begun_s = max(_changed_s(layout.profile), _changed_s(layout.events))
+    # The clock may have been set back since.
+    return abs(time.time() - begun_s) < STARTING_S and not is_taken_up(layout)
+
+
+def device_keys(layout: RunLayout) -> tuple[str, ...]:
+    """The devices that a run holds while it goes on, by its plan; none where it has none."""
+    try:
+        plan = LaunchPlan.model_validate_json(layout.plan.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return ()
+    return tuple(device.key for device in plan.devices)
+
+
+def _fingerprint(events: Path) -> _Fingerprint | None:
+    try:
+        found = events.stat()
+    except OSError:
+        return None
+    return (found.st_mtime_ns, found.st_size)
+
+
+def _changed_s(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0

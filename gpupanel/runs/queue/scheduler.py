@@ -1,0 +1,214 @@
+"""The scheduler: a small process per user that starts what waits when its devices are free.
+
+``python -m gpupanel.runs.queue.scheduler FOLDER`` works until nothing waits and no run of the
+queue goes on. It knows nothing that the queue's files and the runs' directories do not say, so it
+may be killed at any moment: the next one goes on where it was.
+"""
+
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from filelock import Timeout
+
+from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.planning.preparation import Preparation
+from gpupanel.runs.launcher import start_supervisor
+from gpupanel.runs.locations import default_runs_dir
+from gpupanel.runs.queue.bringing_up import (
+    StartSupervisor,
+    bring_up,
+    claim,
+    put_back,
+    refuse,
+    start_again,
+)
+from gpupanel.runs.queue.ended_runs import ended_entry
+from gpupanel.runs.queue.entry import QueueEntry
+from gpupanel.runs.queue.machine_watch import MachineWatch
+from gpupanel.runs.queue.prospects import Prospect, note_prospects, prospect_of
+from gpupanel.runs.queue.queue_files import Fingerprint, QueueFiles
+from gpupanel.runs.queue.running_runs import STARTING_S, RunningRuns, device_keys
+from gpupanel.runs.queue.turns import whose_turn
+from gpupanel.runs.queue.waiting_line import WaitingLine
+from gpupanel.runs.queue.waking import scheduler_lock
+from gpupanel.runs.readiness import Machine, prepared_on
+from gpupanel.runs.supervision.taking_up import is_taken_up
+
+POLL_S = 0.5
+_LOOK_S = 2.0
+"""How often devices and runs are looked at while nothing of the queue changes."""
+_TROUBLE_S = 2.0
+_ANOTHER_S = 2.0
+"""How long to wait for the lock: whoever asks whether a scheduler lives holds it for an instant."""
+
+Prepare = Callable[[Machine, Profile], Preparation]
+
+
+class Scheduler:
+    """Starts the entries of a queue in order, each once, and notes how their runs end.
+
+    Args:
+        files: The queue.
+        look: Looks at the devices of this machine.
+        prepare: Says what would happen with a profile on them.
+        start: Starts the supervisor of a run that was made.
+        poll_s: How often to look.
+    """
+
+    def __init__(
+        self,
+        files: QueueFiles,
+        look: Callable[[], Machine],
+        prepare: Prepare = prepared_on,
+        start: StartSupervisor = start_supervisor,
+        poll_s: float = POLL_S,
+    ) -> None:
+        self._files = files
+        self._look = look
+        self._prepare = prepare
+        self._start = start
+        self._poll_s = poll_s
+        self._lock = scheduler_lock(files.folder)
+        self._runs = RunningRuns()
+        self._begun_s: dict[str, float] = {}
+        self._seen: Fingerprint | None = None
+        self._looked_s = float("-inf")
+
+    def run(self) -> bool:
+        """Work until there is nothing to do; says whether it was its turn to do it."""
+        try:
+            self._lock.acquire(timeout=_ANOTHER_S)
+        except Timeout:
+            return False
+        try:
+            self._files.remove_left_overs()
+            while not self._is_done():
+                time.sleep(self._poll_s)
+        finally:
+            self._lock.release()
+        return True
+
+    def _is_done(self) -> bool:
+        """Do what is to be done now; says whether nothing is left."""
+        try:
+            if self._has_nothing_to_do():
+                return True
+            self._look_after_running()
+            self._start_what_waits()
+        except ProblemError as error:
+            if any(problem.code == "queue_unreadable" for problem in error.problems):
+                raise
+            # Such as a full disk: nothing is lost, and it may pass.
+            print(f"scheduler: {error}", flush=True)  # noqa: T201
+            time.sleep(_TROUBLE_S)
+        return False
+
+    def _has_nothing_to_do(self) -> bool:
+        """Whether nothing waits and nothing runs; then the lock is free already.
+
+        Decided while nobody can add anything: who adds after that finds no scheduler, and starts
+        one.
+        """
+
+        def unneeded(line: WaitingLine) -> WaitingLine:
+            if not line.needs_scheduler:
+                self._lock.release()
+            return line
+
+        line = self._files.read()
+        return not line.needs_scheduler and not self._files.change(unneeded).needs_scheduler
+
+    def _look_after_running(self) -> None:
+        for entry in self._files.read().running:
+            if entry.id not in self._begun_s:
+                self._take_over(entry)
+            elif not self._still_begins(entry):
+                self._note_end(entry)
+
+    def _note_end(self, entry: QueueEntry) -> None:
+        ended = ended_entry(entry)
+        if ended is not None:
+            self._files.change(lambda line: line.with_changed(ended))
+            self._looked_s = float("-inf")
+
+    def _still_begins(self, entry: QueueEntry) -> bool:
+        """Whether its supervisor was started a moment ago and has not begun yet."""
+        if entry.run is None or time.monotonic() - self._begun_s[entry.id] > STARTING_S:
+            return False
+        return entry.run.is_dir() and not is_taken_up(RunLayout(entry.run))
+
+    def _take_over(self, entry: QueueEntry) -> None:
+        """Go on with an entry that another scheduler was killed over, or just look after it."""
+        if not entry.is_filled:
+            put_back(self._files, entry)
+            return
+        self._begun_s[entry.id] = time.monotonic()
+        start_again(entry, self._start)
+
+    def _start_what_waits(self) -> None:
+        line, fingerprint = self._files.read(), self._files.fingerprint()
+        is_due = time.monotonic() - self._looked_s > _LOOK_S or fingerprint != self._seen
+        if line.paused or not line.waiting or not is_due:
+            return
+        self._looked_s = time.monotonic()
+        machine = self._look()
+        prospects = [
+            prospect_of(entry, self._files, machine, self._prepare) for entry in line.waiting
+        ]
+        for prospect in prospects:
+            if prospect.error is not None:
+                refuse(self._files, prospect.entry, prospect.error)
+        possible = [prospect for prospect in prospects if prospect.error is None]
+        candidates = [prospect.candidate for prospect in possible]
+        reasons = whose_turn(candidates, self._held_devices(line))
+        note_prospects(self._files, possible, reasons)
+        self._seen = self._files.fingerprint()
+        for prospect in possible:
+            if not reasons[prospect.entry.id] and claim(self._files, prospect.entry):
+                self._bring_up(prospect)
+
+    def _bring_up(self, prospect: Prospect) -> None:
+        claimed = self._files.read().entry(prospect.entry.id)
+        try:
+            profile, plan = prospect.startable()
+            bring_up(self._files, claimed, profile, plan, self._start)
+        except ProblemError as error:
+            # One whose supervisor could not be started stays as it is, and is started again.
+            refuse(self._files, claimed, error)
+        else:
+            self._begun_s[claimed.id] = time.monotonic()
+
+    def _held_devices(self, line: WaitingLine) -> dict[str, str]:
+        """Who holds which device: runs that go on, and those that the queue is starting."""
+        held: dict[str, str] = {}
+        for entry in line.running:
+            if entry.run is not None:
+                held.update(dict.fromkeys(device_keys(RunLayout(entry.run)), entry.name))
+        folders = (default_runs_dir(), *(entry.runs_dir for entry in line.entries))
+        for run in self._runs.look(folders):
+            for key in run.device_keys:
+                held.setdefault(key, run.name)
+        return held
+
+
+def main() -> int:
+    """Look after the queue in the folder that is the one argument."""
+    # The terminal that it was started from may close; people end it with SIGTERM.
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    files = QueueFiles(Path(sys.argv[1]))
+    with MachineWatch() as machine:
+        try:
+            Scheduler(files, machine.look).run()
+        except ProblemError as error:
+            print(f"scheduler: {error}", flush=True)  # noqa: T201
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

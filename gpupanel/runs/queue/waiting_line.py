@@ -1,0 +1,139 @@
+"""All entries in their order, and what people do with them: values, no files."""
+
+from typing import Literal
+
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.value import Value
+from gpupanel.runs.queue.entry import EntryState, QueueEntry
+
+
+class WaitingLine(Value):
+    """The user's queue at one moment: ``queue.json``.
+
+    Attributes:
+        version: Of the file's format.
+        paused: Nothing is started; what runs goes on.
+        entries: The waiting ones in the order in which they are to be started.
+    """
+
+    version: Literal[1] = 1
+    paused: bool = False
+    entries: tuple[QueueEntry, ...] = ()
+
+    @property
+    def waiting(self) -> tuple[QueueEntry, ...]:
+        """Those that are still to be started, in order."""
+        return tuple(entry for entry in self.entries if entry.is_waiting)
+
+    @property
+    def running(self) -> tuple[QueueEntry, ...]:
+        """Those whose runs go on or are being started."""
+        return tuple(entry for entry in self.entries if entry.is_running)
+
+    @property
+    def needs_scheduler(self) -> bool:
+        """Whether there is something to start or to look after."""
+        return bool(self.running or (self.waiting and not self.paused))
+
+    def entry(self, entry_id: str) -> QueueEntry:
+        """The entry with that id.
+
+        Raises:
+            ProblemError: There is none.
+        """
+        for entry in self.entries:
+            if entry.id == entry_id:
+                return entry
+        raise ProblemError(
+            Problem(
+                code="queue_entry_missing",
+                message=f"The queue has no entry {entry_id}.",
+                hint="`gpupanel queue` lists the entries with their ids.",
+            )
+        )
+
+    def place(self, entry_id: str) -> int | None:
+        """The place among the waiting entries, counted from 1; ``None`` for the others."""
+        ids = [entry.id for entry in self.waiting]
+        return ids.index(entry_id) + 1 if entry_id in ids else None
+
+    def with_added(self, entry: QueueEntry) -> "WaitingLine":
+        """With one more, which waits behind all others."""
+        return self._with((*self.entries, entry))
+
+    def with_changed(self, entry: QueueEntry) -> "WaitingLine":
+        """With another value of an entry that is there."""
+        return self._with(tuple(entry if each.id == entry.id else each for each in self.entries))
+
+    def with_removed(self, entry_id: str) -> "WaitingLine":
+        """Without that entry.
+
+        Raises:
+            ProblemError: There is none, or its run goes on.
+        """
+        if self.entry(entry_id).is_running:
+            raise ProblemError(_goes_on(self.entry(entry_id)))
+        return self._with(tuple(each for each in self.entries if each.id != entry_id))
+
+    def with_moved(self, entry_id: str, place: int) -> "WaitingLine":
+        """With a waiting entry at another place among the waiting ones.
+
+        Args:
+            entry_id: Which one.
+            place: Counted from 1; the last one when it is greater than their number.
+
+        Raises:
+            ProblemError: There is no such entry, or it does not wait.
+        """
+        moved = self.entry(entry_id)
+        if not moved.is_waiting:
+            raise ProblemError(not_waiting(moved))
+        order = [entry for entry in self.waiting if entry.id != entry_id]
+        order.insert(max(0, place - 1), moved)
+        in_order = iter(order)
+        return self._with(
+            tuple(next(in_order) if each.is_waiting else each for each in self.entries)
+        )
+
+    def with_edited(self, entry_id: str, name: str) -> "WaitingLine":
+        """With an entry whose profile was changed: it waits, and is looked at anew.
+
+        Raises:
+            ProblemError: There is no such entry, or its run was started.
+        """
+        edited = self.entry(entry_id)
+        if not edited.can_be_edited:
+            raise ProblemError(not_waiting(edited))
+        fresh = {"name": name, "revision": edited.revision + 1, "state": EntryState.WAITING}
+        forgotten = {"devices": (), "waits": "", "problems": ()}
+        return self.with_changed(edited.model_copy(update={**fresh, **forgotten}))
+
+    def with_paused(self, *, paused: bool) -> "WaitingLine":
+        """Starting nothing, or going on."""
+        return self.model_copy(update={"paused": paused})
+
+    def without_ended(self) -> "WaitingLine":
+        """Without those that have ended or were refused."""
+        return self._with(tuple(e for e in self.entries if e.is_waiting or e.is_running))
+
+    def _with(self, entries: tuple[QueueEntry, ...]) -> "WaitingLine":
+        return self.model_copy(update={"entries": entries})
+
+
+def not_waiting(entry: QueueEntry) -> Problem:
+    """The problem that an entry does not wait any more."""
+    if entry.is_running:
+        return _goes_on(entry)
+    return Problem(
+        code="queue_entry_ended",
+        message=f"“{entry.name}” ({entry.id}) does not wait any more: it has ended.",
+        hint="Add its profile to the queue again; that makes a new run.",
+    )
+
+
+def _goes_on(entry: QueueEntry) -> Problem:
+    return Problem(
+        code="queue_entry_started",
+        message=f"“{entry.name}” ({entry.id}) has been started: its run goes on.",
+        hint="Stop its run, or add a new entry.",
+    )

@@ -1,0 +1,66 @@
+"""Seeing to it that a scheduler is there while something waits."""
+
+import os
+import sys
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from gpupanel.domain.problem import ProblemError
+from gpupanel.runs.detached import start_detached
+from gpupanel.runs.directory.disk_problems import disk_problem
+from gpupanel.runs.locations import queue_dir
+from gpupanel.runs.queue.queue_files import QueueFiles
+
+_LONGEST_LOG_BYTES = 256 * 1024
+
+
+def scheduler_lock(folder: Path) -> FileLock:
+    """The lock that the scheduler of the queue in that folder holds as long as it lives."""
+    return FileLock(folder / "scheduler.lock")
+
+
+def scheduler_lives(folder: Path) -> bool:
+    """Whether a process looks after the queue in that folder."""
+    if not (folder / "scheduler.lock").exists():
+        return False
+    try:
+        with scheduler_lock(folder).acquire(timeout=0.0):
+            return False
+    except Timeout:
+        return True
+    except OSError:
+        return False
+
+
+def ensure_scheduler(files: QueueFiles) -> bool:
+    """Start a scheduler if there is something to do for one and none is there; returns at once.
+
+    Called by whoever adds to the queue or sees that it waits: so a scheduler that was killed
+    comes back.
+
+    Returns:
+        Whether one was started.
+
+    Raises:
+        ProblemError: The queue cannot be read, or no process can be started.
+    """
+    if not files.read().needs_scheduler or scheduler_lives(files.folder):
+        return False
+    log = files.folder / "scheduler.log"
+    command = (sys.executable, "-m", "gpupanel.runs.queue.scheduler", str(files.folder))
+    try:
+        if log.exists() and log.stat().st_size > _LONGEST_LOG_BYTES:
+            os.truncate(log, 0)
+        start_detached(command, files.folder, log, "scheduler of the queue")
+    except OSError as error:
+        raise ProblemError(disk_problem(error, files.folder)) from error
+    return True
+
+
+def wake_scheduler() -> None:
+    """See to the scheduler of the user's queue where nobody can be told that it failed."""
+    try:
+        ensure_scheduler(QueueFiles(queue_dir()))
+    except ProblemError as error:
+        print(f"queue: {error}", flush=True)  # noqa: T201
