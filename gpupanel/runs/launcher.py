@@ -6,7 +6,7 @@ import time
 from datetime import datetime
 from pathlib import Path
 
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from gpupanel.domain.events import RunRestarted, encode_event
 from gpupanel.domain.plan import LaunchPlan
@@ -22,7 +22,7 @@ from gpupanel.runs.directory.disk_problems import disk_problem, space_problem
 from gpupanel.runs.directory.line_log import LineLog
 from gpupanel.runs.directory.private_files import make_private_folder, touch_private
 from gpupanel.runs.directory.profile_file import anchored, read_profile, write_whole
-from gpupanel.runs.resumable import resume_problem
+from gpupanel.runs.resumable import goes_on, resume_problem
 from gpupanel.runs.supervision.run_processes import await_end_of_processes
 from gpupanel.runs.trust.trusted import check_trusted
 from gpupanel.runs.trust.user_code import code_of_profile, code_of_run, keep_code
@@ -70,6 +70,8 @@ def resume(layout: RunLayout, changed: tuple[Profile, LaunchPlan] | None = None)
             await_end_of_processes(layout, _ORPHANS_S)
             finish_amendment(layout)
             _start_again(layout, changed)
+    except Timeout as error:
+        raise ProblemError(goes_on(layout)) from error
     except OSError as error:
         raise ProblemError(disk_problem(error, layout.root)) from error
 

@@ -1,5 +1,6 @@
 """Going on with a run in its own directory: when it can be, and what is told."""
 
+import os
 import time
 from pathlib import Path
 
@@ -10,7 +11,9 @@ from gpupanel.domain.events import (
     RunEnded,
     RunRestarted,
     RunStarted,
+    StepsDone,
     TrainingEnded,
+    UnknownEvent,
     encode_event,
 )
 from gpupanel.domain.outcome import Outcome
@@ -24,7 +27,8 @@ from gpupanel.runs.directory.run_lock import hold_run_lock
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.runs.history.summaries import summarize_run
-from gpupanel.runs.launcher import create_run, resume, resume_problem
+from gpupanel.runs.launcher import create_run, resume
+from gpupanel.runs.resumable import resume_problem
 from tests.fakes.devices import CPU_ONLY
 
 
@@ -48,6 +52,25 @@ def write(layout: RunLayout, *written: Event) -> None:
         file.writelines(encode_event(event) + "\n" for event in written)
 
 
+STEPS = StepsDone(
+    time_s=1.5,
+    step=10,
+    steps=10,
+    epoch=1,
+    step_in_epoch=10,
+    examples=640,
+    loss=1.0,
+    examples_per_second=1000.0,
+)
+
+
+def age(layout: RunLayout) -> None:
+    """As if the run was made a minute ago: one that was made just now may be starting."""
+    for path in (layout.profile, layout.root, layout.events):
+        if path.exists():
+            os.utime(path, (time.time() - 60.0,) * 2)
+
+
 def code_of(layout: RunLayout) -> str | None:
     problem = resume_problem(layout)
     return problem.code if problem is not None else None
@@ -69,9 +92,18 @@ def test_that_a_run_that_goes_on_is_refused(layout: RunLayout) -> None:
         lock.release()
 
 
-def test_that_there_must_be_something_to_go_on_with(layout: RunLayout) -> None:
+def test_that_what_was_done_without_a_checkpoint_is_not_done_again(layout: RunLayout) -> None:
     (layout.checkpoints / "step-000000023").rmdir()
+    write(layout, STEPS, RunEnded(time_s=3.0, outcome=Outcome.LOST, exit_code=-9))
     assert code_of(layout) == "nothing_to_resume"
+
+
+def test_that_a_run_that_died_before_its_first_step_may_begin(layout: RunLayout) -> None:
+    (layout.checkpoints / "step-000000023").rmdir()
+    assert resume_problem(layout) is None
+    layout.events.unlink()
+    age(layout)
+    assert resume_problem(layout) is None
 
 
 def test_that_a_run_at_its_end_is_refused(layout: RunLayout) -> None:
@@ -93,11 +125,41 @@ def test_that_a_resumed_run_goes_on_in_its_events_without_old_requests(layout: R
     assert end.problem.code == "trainer_not_started"
 
 
-def events_until_the_end(layout: RunLayout) -> tuple[Event, ...]:
+STARTED = encode_event(RunStarted(time_s=1.0, supervisor_pid=1)).encode() + b"\n"
+HALF = encode_event(STEPS).encode()[:40]
+
+
+@pytest.mark.parametrize(
+    ("left", "known"),
+    [
+        (None, []),
+        (b"", []),
+        (HALF, [UnknownEvent]),
+        (STARTED, [RunStarted]),
+        (STARTED + HALF, [RunStarted, UnknownEvent]),
+        (b"\0" * 4096, [UnknownEvent]),
+    ],
+    ids=["no events", "an empty file", "half a line", "a start", "half a step", "zeros"],
+)
+def test_that_a_run_goes_on_from_whatever_a_machine_that_died_left(
+    layout: RunLayout, left: bytes | None, known: list[type[Event]]
+) -> None:
+    layout.events.unlink()
+    if left is not None:
+        layout.events.write_bytes(left)
+    layout.requests.rmdir()
+    age(layout)
+    layout.plan.write_text("so the supervisor ends at once")
+    resume(layout)
+    news = events_until_the_end(layout, ends=1)
+    assert [type(event) for event in news] == [*known, RunRestarted, RunStarted, RunEnded]
+
+
+def events_until_the_end(layout: RunLayout, ends: int = 2) -> tuple[Event, ...]:
     end_s = time.monotonic() + 20.0
     while time.monotonic() < end_s:
         news = RunFollower(layout).poll().events
-        if sum(isinstance(event, RunEnded) for event in news) == 2:
+        if sum(isinstance(event, RunEnded) for event in news) == ends:
             return news
         time.sleep(0.05)
     raise AssertionError(layout.trainer_log.read_text())

@@ -1,0 +1,67 @@
+"""Whether a run can go on, and with what."""
+
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.planning.resuming import resume_differences
+from gpupanel.runs.directory.checkpoint_folder import has_checkpoint
+from gpupanel.runs.directory.profile_file import read_profile
+from gpupanel.runs.history.summaries import summarize_run
+
+_PROGRESS = (b'"kind":"steps_done"', b'"kind":"examples_done"')
+
+
+def resume_problem(layout: RunLayout, wanted: Profile | None = None) -> Problem | None:
+    """Why a run cannot be resumed now; ``None`` when it can.
+
+    Args:
+        layout: The run.
+        wanted: With what it is to go on, its paths absolute; ``None``: as it was started.
+
+    Raises:
+        ProblemError: The run's profile cannot be read.
+    """
+    summary = summarize_run(layout)
+    if summary.is_running:
+        return goes_on(layout)
+    started = read_profile(layout.profile)
+    differences = None if wanted is None else resume_differences(started, wanted)
+    if differences is not None:
+        return differences
+    has_more = wanted is not None and wanted.training.epochs > started.training.epochs
+    if summary.outcome is Outcome.COMPLETED and not has_more:
+        return _nothing_to_resume(layout, "it has come to its end")
+    if not has_checkpoint(layout) and _has_progressed(layout):
+        return _nothing_to_resume(layout, "it has saved no checkpoint")
+    return None
+
+
+def goes_on(layout: RunLayout) -> Problem:
+    """Why a run that somebody else has just started again is not started once more."""
+    return Problem(
+        code="run_goes_on",
+        message=f"{layout.name} is running: there is nothing to resume.",
+        hint="Stop it first, or watch it.",
+    )
+
+
+def _has_progressed(layout: RunLayout) -> bool:
+    """Whether starting from the beginning would do something again that was done already.
+
+    A run that died before its first step, or whose supervisor never came, has lost nothing: it
+    simply begins.
+    """
+    try:
+        with layout.events.open("rb") as file:
+            return any(word in line for line in file for word in _PROGRESS)
+    except FileNotFoundError:
+        return False
+
+
+def _nothing_to_resume(layout: RunLayout, why: str) -> Problem:
+    return Problem(
+        code="nothing_to_resume",
+        message=f"{layout.name} cannot be resumed: {why}.",
+        hint="Start its profile again; that makes a new run.",
+    )
