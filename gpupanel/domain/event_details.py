@@ -1,5 +1,7 @@
 """What events tell of: the values inside them."""
 
+from enum import StrEnum
+
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.domain.value import Value
 
@@ -66,3 +68,21 @@ class ReturnedMemory(Value):
     freed_mib: int
     still_held_mib: int = 0
     holders: tuple[DeviceProcess, ...] = ()
+
+
+class ShortageCause(StrEnum):
+    """How a process of a run came to want more memory than there was."""
+
+    REFUSED = "refused"
+    """TensorFlow, or Python, could not give what an operation asked for."""
+    GROUP_LIMIT = "group_limit"
+    """The kernel killed the process: its control group had reached its memory limit."""
+    MACHINE = "machine"
+    """The kernel killed a process just then, because the machine had no memory left."""
+    LIKELY = "likely"
+    """It was killed while memory was nearly full; the kernel did not say by whom."""
+
+    @property
+    def is_kill(self) -> bool:
+        """Whether the process was killed for it, and could not tell any more."""
+        return self is not ShortageCause.REFUSED

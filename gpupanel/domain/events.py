@@ -14,6 +14,7 @@ from gpupanel.domain.event_details import (
     PlacedLayer,
     ReplicaSpeed,
     ReturnedMemory,
+    ShortageCause,
 )
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Change, Problem
@@ -285,6 +286,36 @@ class ProblemReported(_Event):
     problem: Problem
 
 
+class MemoryExhausted(_Event):
+    """A process wanted more memory than there was: it fails because of that, or was killed.
+
+    The trainer tells what it was refused, the supervisor that the system killed it. What nobody
+    said is ``None``.
+
+    Attributes:
+        process: Its place in the plan's gang.
+        device_key: The physical device whose memory it was; ``cpu``: the host's.
+        logical_device: TensorFlow's name of it within the process (``/device:GPU:0``).
+        asked_bytes: What could not be had at once.
+        tensor_shape: Of the tensor that it was for.
+        tensor_type: Of that tensor, as TensorFlow names it ("float").
+        limit_bytes: The most that the process could take: TensorFlow's own limit on the device,
+            or that of the process's control group.
+        held_bytes: What the process held of it by then.
+    """
+
+    kind: Literal["memory_exhausted"] = "memory_exhausted"
+    process: int = 0
+    cause: ShortageCause = ShortageCause.REFUSED
+    device_key: str | None = None
+    logical_device: str | None = None
+    asked_bytes: int | None = None
+    tensor_shape: tuple[int, ...] | None = None
+    tensor_type: str | None = None
+    limit_bytes: int | None = None
+    held_bytes: int | None = None
+
+
 class TrainingEnded(_Event):
     """The trainer came to its end by itself: the last event that it writes.
 
@@ -360,6 +391,7 @@ KnownEvent = (
     | RequestAnswered
     | ModelSaved
     | ProblemReported
+    | MemoryExhausted
     | TrainingEnded
     | MemoryReturned
     | RunEnded

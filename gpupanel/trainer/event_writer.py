@@ -9,6 +9,7 @@ from typing import Self
 from gpupanel.domain.events import (
     DevicesReady,
     KnownEvent,
+    MemoryExhausted,
     Phase,
     PhaseChanged,
     ProblemReported,
@@ -16,7 +17,7 @@ from gpupanel.domain.events import (
     encode_event,
 )
 
-_OF_EACH_PROCESS = (DevicesReady, ProblemReported, TrainingEnded)
+_OF_EACH_PROCESS = (DevicesReady, MemoryExhausted, ProblemReported, TrainingEnded)
 
 
 class EventWriter:

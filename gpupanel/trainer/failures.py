@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.trainer.memory_shortage import is_out_of_memory
 from gpupanel.trainer.user_code import user_code_problem
 
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -30,7 +31,7 @@ def problems_of(error: BaseException, plan: LaunchPlan | None = None) -> tuple[P
         return (_peer_lost(detail),)
     if any(_is_no_space(cause) for cause in _chain(error)):
         return (_no_space(detail),)
-    if any(_is_out_of_memory(cause) for cause in _chain(error)):
+    if is_out_of_memory(error):
         return (_out_of_memory(str(error), detail, plan),)
     of_user_code = user_code_problem(error)
     if of_user_code is not None:
@@ -83,10 +84,6 @@ def _is_no_space(error: BaseException) -> bool:
     if isinstance(error, OSError) and error.errno in _NO_SPACE:
         return True
     return any(words in str(error) for words in _NO_SPACE_WORDS)
-
-
-def _is_out_of_memory(error: BaseException) -> bool:
-    return isinstance(error, MemoryError) or type(error).__name__ == "ResourceExhaustedError"
 
 
 def _peer_lost(detail: str) -> Problem:

@@ -18,6 +18,7 @@ from gpupanel.trainer.inference.started import infer_started
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.leader import stay_for_leader
 from gpupanel.trainer.loop.record import TrainingRecord
+from gpupanel.trainer.memory_shortage import tell_shortage
 from gpupanel.trainer.saving.checkpoints import Checkpoints
 from gpupanel.trainer.start_up import StartUp, StartUpInterrupted, decoded_data, read_split
 from gpupanel.trainer.started_run import StartedRun, process_place, read_started_run
@@ -58,6 +59,7 @@ def _train_started(run: StartedRun, events: EventWriter, record: TrainingRecord)
     except PortTaken:
         return PORT_TAKEN_STATUS
     except Exception as error:  # noqa: BLE001 - the last resort: told as a problem
+        tell_shortage(run, events, error)
         return _end(events, record, Outcome.FAILED, problems_of(error, run.plan))
     finally:
         shutil.rmtree(decoded_data(run.layout), ignore_errors=True)

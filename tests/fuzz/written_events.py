@@ -101,6 +101,16 @@ RUN: tuple[Event, ...] = (
     events.PredictionsSaved(time_s=1_790_000_042.0, path="predictions.npz", examples=10),
     events.ModelSaved(time_s=1_790_000_043.0, path="model.keras"),
     events.TrainingEnded(time_s=1_790_000_044.0, outcome=Outcome.COMPLETED, metrics=_METRICS),
+    events.MemoryExhausted(
+        time_s=1_790_000_044.5,
+        device_key="GPU-4090",
+        logical_device="/device:GPU:0",
+        asked_bytes=1_342_177_280,
+        tensor_shape=(128, 10_240, 256),
+        tensor_type="float",
+        limit_bytes=8_589_934_592,
+        held_bytes=8_000_000_000,
+    ),
     events.MemoryReturned(
         time_s=1_790_000_045.0,
         seconds=1.2,

@@ -204,7 +204,7 @@ class RunStatus(Value):
                 return {"memory_returned": event}
             case events.TrainingEnded() | events.RunEnded():
                 return self._end_changes(event)
-            case events.ModelReady() | events.UnknownEvent():
+            case events.ModelReady() | events.MemoryExhausted() | events.UnknownEvent():
                 return {}
         assert_never(event)
 

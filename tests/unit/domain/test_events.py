@@ -96,6 +96,17 @@ EVERY_EVENT: list[Event] = [
     events.RequestAnswered(time_s=1.5, request=Request.STOP),
     events.ModelSaved(time_s=1.5, path="model.keras"),
     events.ProblemReported(time_s=1.5, problem=PROBLEM),
+    events.MemoryExhausted(
+        time_s=1.5,
+        process=1,
+        device_key="GPU-1",
+        logical_device="/device:GPU:0",
+        asked_bytes=4_096,
+        tensor_shape=(32, 32),
+        tensor_type="float",
+        limit_bytes=8_192,
+        held_bytes=6_000,
+    ),
     events.TrainingEnded(time_s=1.5, outcome=Outcome.FAILED, problem=PROBLEM),
     events.MemoryReturned(
         time_s=1.5,
@@ -203,3 +214,8 @@ def test_that_the_names_in_a_run_are_those_that_scripts_rely_on(tmp_path: Path) 
 
 def test_that_a_process_learns_two_different_things_from_its_environment() -> None:
     assert len({SUPERVISOR_PID_VARIABLE, PROCESS_VARIABLE}) == 2
+
+
+def test_that_only_a_refusal_leaves_the_process_its_last_word() -> None:
+    causes = event_details.ShortageCause
+    assert [cause for cause in causes if not cause.is_kill] == [causes.REFUSED]

@@ -1,0 +1,204 @@
+"""What a process asked for when it ran out of memory, read from TensorFlow's words and log.
+
+TensorFlow 2.21 says so in these places:
+
+- ``tensorflow/core/framework/op_kernel.cc``, ``OpKernelContext::allocate_tensor``: a
+  ``ResourceExhaustedError`` "OOM when allocating tensor with shape[64,4096] and type float on
+  /job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc"; ``allocate_temp`` says
+  "temporary tensor with shape", and other places "tensor of shape";
+- ``tensorflow/core/common_runtime/copy_tensor.cc`` and the rendezvous: an ``InternalError`` "Dst
+  tensor is not initialized." where there was no room to copy a tensor to;
+- ``xla/tsl/framework/bfc_allocator.cc``, ``AllocateRawInternal`` and ``DumpMemoryLog``: "Allocator
+  (GPU_0_bfc) ran out of memory trying to allocate 1.25GiB (rounded to 1342177280)requested by op
+  MatMul" and "BFCAllocator dump for GPU_0_bfc" in the log, and at the end of the dump "Stats:" with
+  a line each for ``Limit``, ``InUse`` and others (``AllocatorStats::DebugString`` in
+  ``xla/tsl/framework/allocator.cc``: sizes for people since 2.20, plain bytes before).
+"""
+
+import math
+import re
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from gpupanel.domain.device import CPU_KEY, DeviceKind
+from gpupanel.domain.events import MemoryExhausted
+from gpupanel.domain.plan import PlannedDevice
+from gpupanel.trainer.event_writer import EventWriter
+from gpupanel.trainer.started_run import StartedRun
+
+_TENSOR: Final = re.compile(
+    r"OOM when allocating (?:temporary )?tensor (?:with|of) shape ?\[(?P<shape>[\d,]*)\]"
+    r" and type (?P<type>\w+)"
+)
+_DEVICE: Final = re.compile(r"device:(?P<kind>[A-Z]+):(?P<index>\d+)")
+_ON_DEVICE: Final = re.compile(r"on \S*device:(?P<kind>[A-Z]+):(?P<index>\d+) by allocator")
+_ALLOCATOR: Final = re.compile(r"by allocator (?P<name>\S+)")
+_ARRAY: Final = re.compile(
+    r"Unable to allocate (?P<size>[\d.]+ \w+) for an array with shape \((?P<shape>[\d, ]*)\)"
+    r" and data type (?P<type>\w+)"
+)
+_NOT_COPIED: Final = "Dst tensor is not initialized"
+_MESSAGE_TOO_LONG: Final = "larger than max"
+"""gRPC's ``RESOURCE_EXHAUSTED`` for a message beyond its own limit: no memory is missing."""
+
+_BYTES_OF_TYPE: Final = {
+    **dict.fromkeys(("bool", "int8", "uint8", "qint8", "quint8"), 1),
+    **dict.fromkeys(("half", "bfloat16", "int16", "uint16"), 2),
+    **dict.fromkeys(("float", "int32", "uint32"), 4),
+    **dict.fromkeys(("double", "int64", "uint64", "complex64"), 8),
+    "complex128": 16,
+}
+"""As ``DataTypeString`` in ``tensorflow/core/framework/types.cc`` names them."""
+
+_ASKED: Final = re.compile(
+    r"Allocator \((?P<name>[^)]+)\) ran out of memory trying to allocate "
+    r"\S+ ?\(rounded to (?P<asked>\d+)\)"
+    r"|BFCAllocator dump for (?P<dumped>\S+)"
+    r"|Stats: *\n *Limit: +(?P<limit>\S+)\n *InUse: +(?P<held>\S+)"
+)
+_SIZE: Final = re.compile(r"(?P<number>[\d.]+) ?(?P<unit>[KMGTPE]?)i?B?(?:ytes)?")
+_UNITS: Final = {unit: 1024**power for power, unit in enumerate(("", *"KMGTPE"))}
+_MOST_LOG_BYTES: Final = 8 * 2**20
+"""A dump has a line for each piece of memory; what is asked for stands at its beginning."""
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an exception, or what it came from, says that there was not enough memory."""
+    return any(_is_shortage(cause) for cause in _chain(error))
+
+
+def tell_shortage(run: StartedRun, events: EventWriter, error: BaseException) -> None:
+    """Tell what a process asked for that fails for lack of memory; nothing for other failures.
+
+    A disk without space leaves the telling to the last word and the log.
+    """
+    cause = next((cause for cause in _chain(error) if _is_shortage(cause)), None)
+    if cause is None:
+        return
+    try:
+        events.write(read_shortage(cause, run))
+    except OSError as failure:
+        print(f"What was asked for could not be reported: {failure}")
+
+
+def read_shortage(error: BaseException, run: StartedRun) -> MemoryExhausted:
+    """What was asked for, of which device, and what was held of it then, as far as it is told."""
+    message = str(error)
+    array, tensor = _ARRAY.search(message), _TENSOR.search(message)
+    device = _ON_DEVICE.search(message) or _DEVICE.search(message)
+    allocator = _ALLOCATOR.search(message)
+    logical = f"/device:{device['kind']}:{device['index']}" if device else None
+    wanted = tensor or array
+    shape = _shape(wanted["shape"]) if wanted else None
+    of_type = wanted["type"] if wanted else None
+    said = _in_log(run.layout.process_log(run.place), allocator["name"] if allocator else None)
+    asked = _bytes_of(array["size"]) if array else _tensor_bytes(shape, of_type)
+    return MemoryExhausted(
+        time_s=time.time(),
+        process=run.place,
+        device_key=CPU_KEY if isinstance(error, MemoryError) else _owner(run, logical),
+        logical_device=logical,
+        asked_bytes=asked if asked is not None else said.asked_bytes,
+        tensor_shape=shape,
+        tensor_type=of_type,
+        limit_bytes=said.limit_bytes,
+        held_bytes=said.held_bytes,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What the log tells of an allocator when it had nothing more to give."""
+
+    asked_bytes: int | None = None
+    limit_bytes: int | None = None
+    held_bytes: int | None = None
+
+
+def _in_log(path: Path, allocator: str | None) -> _Said:
+    """The last word of that allocator; where none is named, of the only one that has said it."""
+    said: dict[str, _Said] = {}
+    asked: dict[str, int] = {}
+    dumping: list[str] = []
+    for found in _ASKED.finditer(_log_end(path)):
+        if found["name"]:
+            asked[found["name"]] = int(found["asked"])
+        elif found["dumped"]:
+            dumping.append(found["dumped"])
+        else:
+            # Two at once write between each other's lines: whose numbers these are is not told.
+            if len(set(dumping)) == 1:
+                limit, held = _bytes_of(found["limit"]), _bytes_of(found["held"])
+                said[dumping[0]] = _Said(asked.get(dumping[0]), limit or None, held)
+            dumping.clear()
+    if allocator is None:
+        return next(iter(said.values())) if len(said) == 1 else _Said()
+    return said.get(allocator, _Said(asked.get(allocator)))
+
+
+def _log_end(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, file.seek(0, 2) - _MOST_LOG_BYTES))
+            return file.read().decode("utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _owner(run: StartedRun, logical: str | None) -> str | None:
+    """The physical device that a logical one of this process is on; ``None``: not known."""
+    devices = run.process.devices
+    if logical is None:
+        return devices[0].key if len(devices) == 1 else None
+    if ":GPU:" not in logical:
+        return CPU_KEY  # the host's, also where the run uses GPUs
+    index, gpus = int(logical.rsplit(":", 1)[1]), _gpus(devices)
+    return gpus[index] if index < len(gpus) else None
+
+
+def _gpus(devices: Sequence[PlannedDevice]) -> list[str]:
+    """The key for each logical GPU: TensorFlow numbers them through, over the physical ones."""
+    return [
+        device.key
+        for device in sorted(devices, key=lambda device: device.index)
+        if device.kind is DeviceKind.GPU
+        for _ in device.logical_limits_mib or (None,)
+    ]
+
+
+def _shape(words: str) -> tuple[int, ...]:
+    return tuple(int(size) for size in words.replace(" ", "").split(",") if size)
+
+
+def _tensor_bytes(shape: tuple[int, ...] | None, of_type: str | None) -> int | None:
+    each = _BYTES_OF_TYPE.get(of_type or "")
+    return None if shape is None or each is None else math.prod(shape) * each
+
+
+def _bytes_of(words: str) -> int | None:
+    """A size as TensorFlow or NumPy writes it for people ("1.25GiB", "4.00 GiB"), or in bytes."""
+    found = _SIZE.fullmatch(words)
+    if not found:
+        return None
+    try:
+        return int(float(found["number"]) * _UNITS[found["unit"]])
+    except ValueError:
+        return None
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__ or cause.__context__
+
+
+def _is_shortage(error: BaseException) -> bool:
+    if isinstance(error, MemoryError) or _NOT_COPIED in str(error):
+        return True
+    # TensorFlow's errors are known by their names, so that TensorFlow need not be there.
+    exhausted = type(error).__name__ == "ResourceExhaustedError"
+    return exhausted and _MESSAGE_TOO_LONG not in str(error)

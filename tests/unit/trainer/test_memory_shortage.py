@@ -1,0 +1,177 @@
+"""What a process asked for when it ran out of memory: TensorFlow's words, its log, a real run."""
+
+from pathlib import Path
+
+import pytest
+
+from gpupanel.domain.device import DeviceKind
+from gpupanel.domain.event_details import ShortageCause
+from gpupanel.domain.events import MemoryExhausted
+from gpupanel.domain.model import MlpModel
+from gpupanel.domain.plan import LaunchPlan, PlannedDevice, PlannedReplica
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.strategy import StrategyKind
+from gpupanel.trainer.memory_shortage import is_out_of_memory, read_shortage
+from gpupanel.trainer.started_run import StartedRun
+from tests.unit.trainer.conftest import MakeRun, StartTrainer
+
+GIB = 2**30
+DUMP = """\
+W0000 00:00:1795263914.840115    6487 bfc_allocator.cc:502] Allocator ({name}) ran out of memory \
+trying to allocate 1.25GiB (rounded to 1342177280)requested by op MatMul
+If the cause is memory fragmentation maybe the environment variable \
+'TF_GPU_ALLOCATOR=cuda_malloc_async' will improve the situation. \nCurrent allocation summary \
+follows.
+I0000 00:00:1795263914.840930    6487 bfc_allocator.cc:1049] BFCAllocator dump for {name}
+I0000 00:00:1795263914.840949    6487 bfc_allocator.cc:1056] Bin (256): \tTotal Chunks: 9
+"""
+STATS = """\
+I0000 00:00:1795263914.841211    6487 bfc_allocator.cc:1119] Total size in pool: 4.00GiB \
+memory_limit_: 4.00GiB available size: 0B curr_region_allocation_bytes_: 8.00GiB
+I0000 00:00:1795263914.841218    6487 bfc_allocator.cc:1128] Stats: \n\
+Limit:            {limit:>20}
+InUse:            {held:>20}
+MaxInUse:                    512.00MiB
+NumAllocs:                           1
+"""
+
+
+class ResourceExhaustedError(Exception):
+    """Has the name of TensorFlow's."""
+
+
+class InternalError(Exception):
+    """Has the name of TensorFlow's."""
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> StartedRun:
+    """Two GPUs, of which the second one is split."""
+    devices = (
+        PlannedDevice(key="GPU-a", kind=DeviceKind.GPU, name="A", index=0),
+        PlannedDevice(
+            key="GPU-b", kind=DeviceKind.GPU, name="B", index=1, logical_limits_mib=(2_048, 2_048)
+        ),
+    )
+    plan = LaunchPlan(
+        environment={},
+        devices=devices,
+        strategy=StrategyKind.MIRRORED,
+        replicas=(
+            PlannedReplica(index=0, device_key="GPU-a", logical_device="/device:GPU:0", share=64),
+        ),
+        global_batch_size=64,
+    )
+    return StartedRun(RunLayout(tmp_path), Profile(), plan)
+
+
+def words(name: str = "GPU_0_bfc", device: str = "GPU:0", what: str = "tensor with shape") -> str:
+    return (
+        "{{function_node __wrapped__Fill_device_/job:localhost/replica:0/task:0/device:CPU:0}} "
+        f"OOM when allocating {what}[64,1024,5120] and type float on "
+        f"/job:localhost/replica:0/task:0/device:{device} by allocator {name} [Op:Fill] name: "
+    )
+
+
+def read(run: StartedRun, error: BaseException, log: str = "") -> MemoryExhausted:
+    run.layout.trainer_log.write_text(log, encoding="utf-8")
+    return read_shortage(error, run)
+
+
+@pytest.mark.parametrize(
+    "what", ["tensor with shape", "temporary tensor with shape", "tensor of shape "]
+)
+def test_that_device_and_tensor_are_read_from_the_words(run: StartedRun, what: str) -> None:
+    shortage = read(run, ResourceExhaustedError(words(device="GPU:2", what=what)))
+
+    assert shortage.cause is ShortageCause.REFUSED
+    assert (shortage.device_key, shortage.logical_device) == ("GPU-b", "/device:GPU:2")
+    assert (shortage.tensor_shape, shortage.tensor_type) == ((64, 1024, 5120), "float")
+    assert shortage.asked_bytes == 64 * 1024 * 5120 * 4
+    assert (shortage.limit_bytes, shortage.held_bytes) == (None, None)
+
+
+@pytest.mark.parametrize(("limit", "held"), [("4.00GiB", "3.50GiB"), ("4294967296", "3758096384")])
+def test_that_limit_and_use_are_read_from_the_log(run: StartedRun, limit: str, held: str) -> None:
+    log = DUMP.format(name="GPU_1_bfc") + STATS.format(limit="9", held="9")
+    log += DUMP.format(name="GPU_0_bfc") + STATS.format(limit=limit, held=held)
+
+    shortage = read(run, ResourceExhaustedError(words()), log)
+
+    assert (shortage.limit_bytes, shortage.held_bytes) == (4 * GIB, 3.5 * GIB)
+
+
+def test_that_numbers_of_two_dumps_at_once_are_not_taken_for_either(run: StartedRun) -> None:
+    stats = STATS.format(limit="4.00GiB", held="3.50GiB")
+    log = DUMP.format(name="GPU_0_bfc") + DUMP.format(name="GPU_1_bfc") + stats
+
+    shortage = read(run, ResourceExhaustedError(words()), log)
+
+    assert (shortage.limit_bytes, shortage.held_bytes) == (None, None)
+
+
+def test_that_a_tensor_that_could_not_be_copied_is_read_from_the_log(run: StartedRun) -> None:
+    log = DUMP.format(name="GPU_0_bfc") + STATS.format(limit="4.00GiB", held="4.00GiB")
+
+    shortage = read(run, InternalError("Dst tensor is not initialized."), log)
+
+    assert shortage.device_key is None  # it may be either
+    assert (shortage.asked_bytes, shortage.limit_bytes) == (1_342_177_280, 4 * GIB)
+
+
+def test_that_an_array_of_the_host_is_read(run: StartedRun) -> None:
+    shortage = read(
+        run,
+        MemoryError(
+            "Unable to allocate 4.00 GiB for an array with shape (1024, 1048576) and data type "
+            "float32"
+        ),
+    )
+
+    assert (shortage.device_key, shortage.asked_bytes) == ("cpu", 4 * GIB)
+    assert (shortage.tensor_shape, shortage.tensor_type) == ((1024, 1_048_576), "float32")
+
+
+def test_that_the_host_is_meant_where_a_run_on_gpus_lacks_its_memory(run: StartedRun) -> None:
+    error = ResourceExhaustedError(words(name="mklcpu", device="CPU:0"))
+
+    assert read(run, error).device_key == "cpu"
+
+
+def test_that_a_shortage_is_seen_behind_another_error() -> None:
+    error = RuntimeError("the step failed")
+    error.__cause__ = ResourceExhaustedError(words())
+
+    assert is_out_of_memory(error)
+    assert is_out_of_memory(InternalError("Failed copying: Dst tensor is not initialized."))
+    assert not is_out_of_memory(InternalError("something else"))
+
+
+def test_that_a_message_too_long_for_the_channel_is_no_lack_of_memory() -> None:
+    error = ResourceExhaustedError("Received message larger than max (5242880 vs. 4194304)")
+
+    assert not is_out_of_memory(error)
+
+
+@pytest.mark.tensorflow
+def test_that_a_real_run_tells_what_it_was_refused(
+    tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
+) -> None:
+    # Its weights want more bytes than a process has addresses.
+    vast = Profile(model=MlpModel(hidden=(10**12,)))
+    trainer = start_trainer(
+        make_run(tmp_path / "run", vast, [64]), TF_CPP_MIN_LOG_LEVEL="0", TF_ENABLE_ONEDNN_OPTS="1"
+    )
+
+    shortage = trainer.wait_for(MemoryExhausted)
+
+    assert isinstance(shortage, MemoryExhausted)
+    assert trainer.ended().problem is not None
+    assert (shortage.device_key, shortage.logical_device) == ("cpu", "/device:CPU:0")
+    assert (shortage.tensor_shape, shortage.tensor_type) == ((64, 10**12), "float")
+    assert shortage.asked_bytes == 64 * 10**12 * 4
+    # TensorFlow's allocator of the host tells them as that of a GPU does.
+    assert shortage.limit_bytes is not None
+    assert shortage.held_bytes is not None
+    assert shortage.held_bytes < shortage.limit_bytes
