@@ -1,14 +1,19 @@
 """Verbs that steer a run: stop, suspend, resume."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from gpupanel.cli.finding import EXIT_FAILED, found_run, refuse
+from gpupanel.cli.finding import EXIT_BAD_PROFILE, EXIT_FAILED, found_run, refuse
 from gpupanel.cli.following import follow_unless
+from gpupanel.cli.neighbours import tell_others
 from gpupanel.cli.options import DetachOption, JsonOption, RunArgument, RunsDirOption, TrustOption
-from gpupanel.cli.telling import progress, tell_json
+from gpupanel.cli.preparing import startable
+from gpupanel.cli.telling import progress, tell_json, tell_problems
+from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.profile_file import read_profile
@@ -46,20 +51,41 @@ def resume(
     run: RunArgument,
     runs_dir: RunsDirOption = None,
     *,
+    with_profile: Annotated[
+        Path | None,
+        typer.Option(
+            "--with",
+            metavar="PROFILE",
+            help="Go on as this profile says: on other devices, with other shares, for more "
+            "epochs. Data, model and seed have to be the run's.",
+            show_default=False,
+        ),
+    ] = None,
     trust: TrustOption = False,
     detach: DetachOption = False,
     json: JsonOption = False,
 ) -> None:
     """Go on with a run that was suspended, stopped or died, from its last checkpoint."""
     layout = found_run(run, runs_dir, json=json)
+    changed = None if with_profile is None else _changed(with_profile, json=json)
     try:
-        profile = read_profile(layout.profile)
         if trust:
-            trust_code(code_of_run(layout, profile))
-        resume_run(layout)
+            trust_code(code_of_run(layout, read_profile(layout.profile)))
+        resume_run(layout, changed)
+        epochs = read_profile(layout.profile).epochs_to_train
     except ProblemError as error:
         refuse(error, json=json, status=EXIT_FAILED)
-    follow_unless(detach, layout, profile.epochs_to_train, json=json)
+    follow_unless(detach, layout, epochs, json=json)
+
+
+def _changed(path: Path, *, json: bool) -> tuple[Profile, LaunchPlan]:
+    try:
+        profile, plan, preparation = startable(path)
+    except ProblemError as error:
+        refuse(error, json=json, status=EXIT_BAD_PROFILE)
+    tell_problems(preparation.problems)
+    tell_others(preparation.others, progress)
+    return profile, plan
 
 
 def _ask(layout: RunLayout, request: Request, *, json: bool) -> None:

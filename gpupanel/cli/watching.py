@@ -27,6 +27,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.plan_file import read_plan
 from gpupanel.runs.directory.requests import ask, end_now
 from gpupanel.runs.following.answer_words import line_words, process_name
+from gpupanel.runs.following.change_words import change_words
 from gpupanel.runs.following.follower import Part, RunFollower
 from gpupanel.runs.following.memory_words import returned_words
 from gpupanel.runs.following.status import RunStage, RunStatus
@@ -110,9 +111,8 @@ class _Watcher:
             metrics = event.metrics.model_dump(exclude_none=True)
             words = "  ".join(f"{name} {value:.4f}" for name, value in metrics.items())
             console.print(f"epoch {event.epoch}/{self.status.epoch_total}  {words}")
-        elif isinstance(event, RunRestarted) and event.problem is not None:
-            tell_problems([event.problem])
-            console.print(f"Started again from its last checkpoint (attempt {event.attempt}).")
+        elif isinstance(event, RunRestarted):
+            _tell_restart(event)
         elif isinstance(event, ProblemReported) and not event.problem.is_error:
             tell_problems([event.problem])
         elif isinstance(event, DevicesReady):
@@ -159,6 +159,16 @@ class _Watcher:
             speed = status.examples_per_second or 0.0
             words = f"{done:,} of {total:,} examples  {speed:,.0f} examples/s"
         self.bar.update(self._task, description=words, completed=done, total=total)
+
+
+def _tell_restart(event: RunRestarted) -> None:
+    if event.problem is not None:
+        tell_problems([event.problem])
+        console.print(f"Started again from its last checkpoint (attempt {event.attempt}).")
+    if event.changes:
+        # One line whatever the width, so that it can be copied.
+        words = f"It goes on with {change_words(event.changes)}."
+        console.print(escape(words), highlight=False, soft_wrap=True)
 
 
 def _device_names(layout: RunLayout) -> dict[str, str]:
