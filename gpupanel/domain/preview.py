@@ -32,8 +32,8 @@ class DataPreview(Value):
         class_counts: Name of each class with its number of training examples, in class order;
             empty where values are predicted.
         needs_download: The data is not on this machine yet; the start of a run downloads it.
-        needs_start: Only a run tells what the data is like: it comes from Python code, which nothing
-            but the start of a run carries out.
+        needs_start: Only a run tells what the data is like: it comes from Python code, which
+            nothing but the start of a run carries out.
         problems: Why it cannot be used, or what is odd about it.
     """
 

@@ -27,6 +27,7 @@ from gpupanel.ui.runs_page import RunsPage
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.trust_asking import TrustAsking
 from gpupanel.ui.workers.device_worker import DeviceWatch
 from gpupanel.ui.workers.history_worker import RunHistory
 from gpupanel.ui.workers.launch_worker import Launcher
@@ -72,6 +73,7 @@ class MainWindow(QMainWindow):
         self._compose()
         ProfileBinding(self.session, self.profiles, self.profile_bar, self.devices, self)
         RunBinding(self.session, self.control, self.profile_bar, self.progress, self.devices, self)
+        TrustAsking(self.control, self._questions, self)
         self._connect()
 
     def begin(self) -> None:

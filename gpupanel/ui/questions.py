@@ -19,7 +19,9 @@ from PySide6.QtWidgets import (
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.telemetry import DeviceProcess
+from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui import formatting
+from gpupanel.ui.trust_dialog import TrustDialog
 
 _NOTICE_MS = 6_000
 _LONGEST_COMMAND = 300
@@ -75,6 +77,13 @@ class Questions:
         box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
         box.exec()
         return box.clickedButton() is end
+
+    def about_code(self, code: Sequence[UserCode]) -> bool:
+        """Whether Python code may be carried out, which then is remembered."""
+        dialog = TrustDialog(code, self._window)
+        answer = dialog.exec()
+        dialog.deleteLater()
+        return answer == QDialog.DialogCode.Accepted
 
     def profile_to_open(self, folder: Path) -> Path | None:
         """The profile that a person picks, or ``None``."""

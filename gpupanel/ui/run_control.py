@@ -7,9 +7,10 @@ from PySide6.QtCore import QObject, Signal, Slot
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.following.status import RunStatus
+from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.run_state import RunState, state_after
 from gpupanel.ui.session import Session
-from gpupanel.ui.workers.launch_worker import Launcher
+from gpupanel.ui.workers.launch_worker import Launcher, Order
 from gpupanel.ui.workers.run_worker import RunWatch
 
 
@@ -35,6 +36,11 @@ class RunControl(QObject):
     """A run was started here, or started again: its :class:`RunLayout`."""
     refused = Signal(object)
     """Problems because of which nothing was started or asked."""
+    notTrusted = Signal(object, object)
+    """A start waits for an answer: the :data:`Order`, and the code that nobody trusted yet.
+
+    :meth:`start_trusted` or :meth:`give_up_start` has to follow.
+    """
 
     def __init__(
         self, session: Session, launcher: Launcher, runs_dir: Path, parent: QObject | None = None
@@ -49,6 +55,7 @@ class RunControl(QObject):
         self._kill_asked = False
         launcher.launched.connect(self._on_launched)
         launcher.refused.connect(self._on_refused)
+        launcher.notTrusted.connect(self.notTrusted)
 
     @property
     def active(self) -> RunLayout | None:
@@ -81,6 +88,19 @@ class RunControl(QObject):
             return
         self._session.set_run(RunState.LAUNCHING, None)
         self._launcher.resume(self.shown)
+
+    def start_trusted(self, order: Order, code: tuple[UserCode, ...]) -> None:
+        """Start what waited: the person trusts the code."""
+        self._launcher.start_trusted(order, code)
+
+    def give_up_start(self) -> None:
+        """Let what waited be: the person does not trust the code."""
+        self._stop_asked = self._kill_asked = False
+        status = self._session.run_status
+        if self._active is None:
+            self._session.set_run(RunState.IDLE, None)
+        else:
+            self._session.set_run(self._state(status or RunStatus()), status)
 
     @Slot()
     def stop(self) -> None:
@@ -160,12 +180,7 @@ class RunControl(QObject):
 
     @Slot(object)
     def _on_refused(self, problems: tuple[Problem, ...]) -> None:
-        self._stop_asked = self._kill_asked = False
-        status = self._session.run_status
-        if self._active is None:
-            self._session.set_run(RunState.IDLE, None)
-        else:
-            self._session.set_run(self._state(status or RunStatus()), status)
+        self.give_up_start()
         self.refused.emit(problems)
 
     @Slot(object)

@@ -7,6 +7,7 @@ from typing_extensions import override
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.telemetry import DeviceProcess
+from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.questions import Questions, SaveChoice
 
 
@@ -21,6 +22,8 @@ class Person(Questions):
         self.told: list[tuple[str, tuple[Problem, ...]]] = []
         self.farewells = 0
         self.ends = True
+        self.trusts = False
+        self.codes: list[tuple[UserCode, ...]] = []
         self.endings: list[tuple[DeviceProcess, bool]] = []
 
     @override
@@ -32,6 +35,11 @@ class Person(Questions):
     def about_ending(self, process: DeviceProcess, *, by_force: bool) -> bool:
         self.endings.append((process, by_force))
         return self.ends
+
+    @override
+    def about_code(self, code: Sequence[UserCode]) -> bool:
+        self.codes.append(tuple(code))
+        return self.trusts
 
     @override
     def profile_to_open(self, folder: Path) -> Path | None:

@@ -77,8 +77,8 @@ def test_that_data_sets_have_human_names(panel):
     box = panel.findChild(QComboBox, "dataset_selector")
     names = [box.itemText(index) for index in range(box.count())]
     assert "MNIST: handwritten digits, 28x28" in names
-    assert names[-2:] == ["NumPy file (.npz)…", "Folder of images…"]
-    assert len(names) == 11
+    assert names[-3:] == ["NumPy file (.npz)…", "Folder of images…", "Python code…"]
+    assert len(names) == 12
 
 
 def test_that_choosing_a_data_set_tells_once_and_validates_on_its_own_test_set(panel):
@@ -258,6 +258,8 @@ def test_that_the_states_are_told_in_words(panel):
     panel.setPreviewBusy(False)
     panel.setPreview(DataPreview(needs_download=True))
     assert "not on this machine yet" in _state(panel)
+    panel.setPreview(DataPreview(needs_start=True))
+    assert "which only a run carries out" in _state(panel)
     panel.setPreview(DataPreview())
     assert _state(panel) == "It holds no examples."
     panel.setPreview(None)

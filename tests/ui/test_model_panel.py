@@ -5,7 +5,7 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from gpupanel.domain.model import CnnModel, MlpModel, SavedModel
+from gpupanel.domain.model import CnnModel, MlpModel, PythonModel, SavedModel
 from gpupanel.ui.panels.model_panel import ModelPanel
 from gpupanel.ui.widgets.number_list_edit import NumberListEdit
 from gpupanel.ui.widgets.path_edit import PathEdit
@@ -144,6 +144,8 @@ def test_that_training_offers_what_can_be_trained_and_other_tasks_a_saved_model(
         ("model.keras", SavedModel(), "/runs/model.keras"),
         ("model.h5", SavedModel(), ""),
         ("model.keras", MlpModel(), None),
+        ("network.py", MlpModel(), "/runs/network.py"),
+        ("network.py", SavedModel(), ""),
     ],
 )
 def test_that_a_model_file_can_be_dropped_where_one_is_asked_for(panel, name, asked, path):
@@ -154,3 +156,12 @@ def test_that_a_model_file_can_be_dropped_where_one_is_asked_for(panel, name, as
     action = Qt.DropAction.CopyAction
     panel.dropEvent(QDropEvent(QPointF(5, 5), action, dropped, button, none))
     assert getattr(panel.value(), "path", None) == path
+
+
+def test_that_code_says_that_it_runs_when_a_run_is_started(panel):
+    panel.setValue(PythonModel())
+    note = panel.findChild(Note)
+    assert "No Python file" in note.text()
+    panel.setValue(PythonModel(path="/network.py"))
+    assert "runs when a run is started" in note.text()
+    assert panel.built_draft() == PythonModel(path="/network.py")

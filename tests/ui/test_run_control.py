@@ -27,6 +27,7 @@ class _FakeLauncher(QObject):
 
     launched = Signal(object)
     refused = Signal(object)
+    notTrusted = Signal(object, object)
 
     def __init__(self):
         super().__init__()

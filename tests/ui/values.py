@@ -2,9 +2,17 @@
 
 from hypothesis import strategies as st
 
-from gpupanel.domain.data import DataCache, DigitsData, ImagesData, KerasData, NpzData
+from gpupanel.domain.data import (
+    DataCache,
+    DigitsData,
+    ImagesData,
+    KerasData,
+    NpzData,
+    PythonData,
+    Target,
+)
 from gpupanel.domain.device import DeviceInventory, DeviceKind, PhysicalDevice
-from gpupanel.domain.model import CnnModel, MlpModel, SavedModel
+from gpupanel.domain.model import CnnModel, MlpModel, PythonModel, SavedModel
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.domain.training import Optimizer, TrainingSettings
@@ -40,6 +48,7 @@ MODELS = (
     st.builds(MlpModel, **_NORMED)
     | st.builds(CnnModel, filters=UNITS.filter(bool), **_NORMED)
     | st.builds(SavedModel, path=st.text())
+    | st.builds(PythonModel, path=st.text())
 )
 STRATEGIES = st.builds(
     StrategySettings,
@@ -74,6 +83,7 @@ DATA = (
         color=st.sampled_from(["rgb", "grayscale"]),
         **_COMMON,
     )
+    | st.builds(PythonData, path=st.text(), predicts=st.sampled_from(Target), **_COMMON)
 )
 
 

@@ -13,6 +13,7 @@ from gpupanel.domain.model import (
     CnnModel,
     MlpModel,
     ModelSettings,
+    PythonModel,
     SavedModel,
 )
 from gpupanel.ui.widgets.choice_box import Choice, ChoiceBox
@@ -25,12 +26,14 @@ from gpupanel.ui.widgets.settings_form import Note, SettingsCard, SettingsForm, 
 _BUILT = (
     Choice("mlp", "MLP: dense layers", "Every unit sees all of the layer before; for any data."),
     Choice("cnn", "CNN: convolutions", "Small filters slide over the picture; for images."),
+    Choice("python", "Python code…", "A function of your own builds the Keras model."),
 )
 _SAVED = (Choice("saved", "Saved: a .keras file", "A trained model, such as a run here leaves."),)
 _UNOFFERED = {
     "mlp": "MLP (not trained yet)",
     "cnn": "CNN (not trained yet)",
     "saved": "Saved model (not trainable)",
+    "python": "Python code (not trained yet)",
 }
 
 _KIND_TIP = (
@@ -62,6 +65,15 @@ _PATH_TIP = (
     "A Keras model in a .keras file. Every run here leaves one in its folder, model.keras. It is "
     "loaded in safe mode, so that it cannot run code."
 )
+_CODE_TIP = (
+    "A Python file with a function build_model(input_shape, outputs) that gives a Keras model: "
+    "sequential or functional, one number for each of the outputs. It may import what is "
+    "installed, but no file beside it. You are asked before it is run for the first time."
+)
+_CODE_NOTE = (
+    "The code runs when a run is started, and not before: how many layers it makes is seen then."
+)
+_NO_CODE = "No Python file was chosen yet. Browse for a .py file or drop one here."
 _NO_FILE = (
     "No model was chosen yet. Browse for a .keras file or drop one here; a run that completed "
     "offers its own in the Live tab."
@@ -84,6 +96,7 @@ class ModelPanel(SettingsCard):
             "mlp": MlpModel(),
             "cnn": CnnModel(),
             "saved": SavedModel(),
+            "python": PythonModel(),
         }
         self.setAcceptDrops(True)
         self._kind = ChoiceBox(_BUILT)
@@ -98,7 +111,12 @@ class ModelPanel(SettingsCard):
             placeholder="drop a .keras file",
             title="Choose the model",
         )
-        self._empty = Note(_NO_FILE)
+        self._code = PathEdit(
+            file_filter="Python files (*.py)",
+            placeholder="drop a .py file",
+            title="Choose the code that builds the model",
+        )
+        self._note = Note(_NO_FILE)
         self._sketch = LayerSketch()
         self._lay_out()
         self._kind.choiceMade.connect(self._change_kind)
@@ -108,6 +126,7 @@ class ModelPanel(SettingsCard):
         self._norm.toggled.connect(partial(self._change, "batch_norm"))
         self._synchronized.toggled.connect(partial(self._change, "batch_norm_synchronized"))
         self._path.pathChanged.connect(partial(self._change, "path"))
+        self._code.pathChanged.connect(partial(self._change, "path"))
         self.setValue(self._value)
 
     def value(self) -> ModelSettings:
@@ -119,20 +138,29 @@ class ModelPanel(SettingsCard):
         self._value = value
         self._drafts[value.source] = value
         self._kind.setChoice(value.source, unoffered=_UNOFFERED[value.source])
-        is_saved = isinstance(value, SavedModel)
+        is_saved, is_code = isinstance(value, SavedModel), isinstance(value, PythonModel)
+        is_built = isinstance(value, MlpModel | CnnModel)
         self._form.set_row_visible(self._kind, visible=not is_saved or self._trains)
         self._form.set_row_visible(self._filters, visible=isinstance(value, CnnModel))
         for editor in (self._hidden, self._dropout, self._norm, self._synchronized):
-            self._form.set_row_visible(editor, visible=not is_saved)
+            self._form.set_row_visible(editor, visible=is_built)
         self._form.set_row_visible(self._path, visible=is_saved)
-        self._sketch.setVisible(not is_saved)
+        self._form.set_row_visible(self._code, visible=is_code)
+        self.set_editor("path", self._code if is_code else self._path)
+        self._sketch.setVisible(is_built)
         if isinstance(value, CnnModel):
             self._filters.setNumbers(value.filters)
         if isinstance(value, SavedModel):
-            self._empty.setVisible(not value.path)
+            self._note.setText(_NO_FILE)
+            self._note.setVisible(not value.path)
             self._path.setPath(value.path)
+        elif isinstance(value, PythonModel):
+            self._last_built = value.source
+            self._note.setText(_CODE_NOTE if value.path else _NO_CODE)
+            self._note.show()
+            self._code.setPath(value.path)
         else:
-            self._empty.hide()
+            self._note.hide()
             self._show_built(value)
 
     def setTrains(self, trains: bool) -> None:
@@ -142,7 +170,7 @@ class ModelPanel(SettingsCard):
         self.setValue(self._value)
 
     def draft(self, source: str) -> ModelSettings:
-        """The settings that were last shown for a kind of model: ``mlp``, ``cnn`` or ``saved``."""
+        """The settings that were last shown for a kind of model, named as in a profile."""
         return self._drafts[source]
 
     def built_draft(self) -> ModelSettings:
@@ -162,15 +190,17 @@ class ModelPanel(SettingsCard):
         if path is None:
             event.ignore()
             return
-        self._take(SavedModel(path=path))
+        is_code = path.lower().endswith(".py")
+        self._take(PythonModel(path=path) if is_code else SavedModel(path=path))
         event.acceptProposedAction()
 
     def _dropped(self, dropped: QMimeData) -> str | None:
-        """The path that a drop means: one .keras file, where a saved model is asked for."""
+        """The path that a drop means: one file, of the kind that the task asks for."""
         paths = [Path(url.toLocalFile()) for url in dropped.urls() if url.isLocalFile()]
-        if len(paths) != 1 or paths[0].suffix.lower() != ".keras":
+        wanted = ".keras" if isinstance(self._value, SavedModel) else ".py"
+        if len(paths) != 1 or paths[0].suffix.lower() != wanted:
             return None
-        return str(paths[0]) if isinstance(self._value, SavedModel) else None
+        return str(paths[0])
 
     def _show_built(self, value: BuildableModel) -> None:
         self._last_built = value.source
@@ -192,6 +222,7 @@ class ModelPanel(SettingsCard):
         teach(self._synchronized, "Synchronised batch normalisation", _SYNCHRONIZED_TIP)
         self._form.add_wide(self._synchronized)
         self._form.add_row("F&ile", self._path, _PATH_TIP, widest=None)
+        self._form.add_row("P&ython file", self._code, _CODE_TIP, widest=None)
         for key, editor in (
             ("source", self._kind),
             ("filters", self._filters),
@@ -199,11 +230,10 @@ class ModelPanel(SettingsCard):
             ("dropout", self._dropout),
             ("batch_norm", self._norm),
             ("batch_norm_synchronized", self._synchronized),
-            ("path", self._path),
         ):
             self.set_editor(key, editor)
         self.body.addWidget(self._form)
-        self.body.addWidget(self._empty)
+        self.body.addWidget(self._note)
         self.body.addSpacing(8)
         self.body.addWidget(self._sketch)
 

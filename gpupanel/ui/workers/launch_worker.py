@@ -12,6 +12,8 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.requests import ask, end_now
 from gpupanel.runs.launcher import launch, resume
+from gpupanel.runs.trust.trusted import CodeNotTrustedError, trust
+from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
 
 
@@ -24,14 +26,21 @@ class LaunchOrder:
     runs_dir: Path
 
 
+Order = LaunchOrder | RunLayout
+"""A run to be launched, or one to be resumed."""
+
+
 class _LaunchWorker(Worker):
     launched = Signal(object)
     refused = Signal(object)
+    notTrusted = Signal(object, object)
 
     @Slot(object)
     def launch(self, order: LaunchOrder) -> None:
         try:
             layout = launch(order.profile, order.plan, order.runs_dir)
+        except CodeNotTrustedError as error:
+            self.notTrusted.emit(order, error.code)
         except ProblemError as error:
             self.refused.emit(error.problems)
         else:
@@ -41,10 +50,24 @@ class _LaunchWorker(Worker):
     def resume(self, layout: RunLayout) -> None:
         try:
             resume(layout)
+        except CodeNotTrustedError as error:
+            self.notTrusted.emit(layout, error.code)
         except ProblemError as error:
             self.refused.emit(error.problems)
         else:
             self.launched.emit(layout)
+
+    @Slot(object, object)
+    def start_trusted(self, order: Order, code: tuple[UserCode, ...]) -> None:
+        try:
+            trust(code)
+        except ProblemError as error:
+            self.refused.emit(error.problems)
+            return
+        if isinstance(order, LaunchOrder):
+            self.launch(order)
+        else:
+            self.resume(order)
 
     @Slot(object)
     def ask_to_stop(self, layout: RunLayout) -> None:
@@ -68,8 +91,11 @@ class Launcher(QObject):
     """The :class:`RunLayout` of a run that was started, or started again."""
     refused = Signal(object)
     """Problems because of which something that was asked for was not done."""
+    notTrusted = Signal(object, object)
+    """An :data:`Order` was not carried out, because of this code: a tuple of ``UserCode``."""
     _launchOrdered = Signal(object)
     _resumeOrdered = Signal(object)
+    _trustedOrdered = Signal(object, object)
     _stopOrdered = Signal(object)
     _endOrdered = Signal(object)
 
@@ -79,10 +105,12 @@ class Launcher(QObject):
         self._thread = WorkerThread(self._worker, "launcher", self)
         self._launchOrdered.connect(self._worker.launch)
         self._resumeOrdered.connect(self._worker.resume)
+        self._trustedOrdered.connect(self._worker.start_trusted)
         self._stopOrdered.connect(self._worker.ask_to_stop)
         self._endOrdered.connect(self._worker.end_now)
         self._worker.launched.connect(self.launched)
         self._worker.refused.connect(self.refused)
+        self._worker.notTrusted.connect(self.notTrusted)
         self._thread.start()
 
     def launch(self, profile: Profile, plan: LaunchPlan, runs_dir: Path) -> None:
@@ -92,6 +120,10 @@ class Launcher(QObject):
     def resume(self, layout: RunLayout) -> None:
         """Start a run again from its last checkpoint; ``launched`` or ``refused`` follows."""
         self._resumeOrdered.emit(layout)
+
+    def start_trusted(self, order: Order, code: tuple[UserCode, ...]) -> None:
+        """Remember that the person trusts the code, and carry out the order again."""
+        self._trustedOrdered.emit(order, code)
 
     def ask_to_stop(self, layout: RunLayout) -> None:
         """Ask a run to finish its step, save and end."""

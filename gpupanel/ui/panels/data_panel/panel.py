@@ -11,11 +11,12 @@ from typing_extensions import override
 from gpupanel.domain.data import DataCache, DataSettings, DigitsData
 from gpupanel.domain.preview import DataPreview
 from gpupanel.ui.panels.data_panel.preview_view import PreviewView
+from gpupanel.ui.panels.data_panel.python_fields import PythonFields
 from gpupanel.ui.panels.data_panel.source_fields import ImagesFields, NpzFields
 from gpupanel.ui.panels.data_panel.sources import (
     SOURCES,
     changed,
-    has_own_test_set,
+    may_have_test_set,
     new_settings,
 )
 from gpupanel.ui.panels.data_panel.validation_field import ValidationField
@@ -29,8 +30,8 @@ _CACHES = (
 )
 
 _SOURCE_TIP = (
-    "What is learned from. You can also drop an .npz file or a folder of images anywhere on this "
-    "panel."
+    "What is learned from. You can also drop an .npz file, a folder of images or a Python file "
+    "anywhere on this panel."
 )
 _VALIDATION_TIP = (
     "Examples that are never trained on tell after each epoch whether the model learned something "
@@ -59,6 +60,7 @@ class DataPanel(SettingsCard):
         self._source.setObjectName("dataset_selector")
         self._npz = NpzFields()
         self._images = ImagesFields()
+        self._python = PythonFields()
         self._validation = ValidationField()
         self._cache = ChoiceBox(_CACHES)
         self._shuffle = QCheckBox("Shuffle each epoch (&new order)")
@@ -67,6 +69,7 @@ class DataPanel(SettingsCard):
         self._source.choiceMade.connect(self._change_source)
         self._npz.keyChanged.connect(self._change)
         self._images.keyChanged.connect(self._change)
+        self._python.keyChanged.connect(self._change)
         self._validation.fractionChanged.connect(partial(self._change, "validation_fraction"))
         self._cache.choiceMade.connect(partial(self._change, "cache"))
         self._shuffle.toggled.connect(partial(self._change, "shuffle"))
@@ -83,14 +86,18 @@ class DataPanel(SettingsCard):
         self._source.setChoice(value.source)
         self._npz.setVisible(value.source == "npz")
         self._images.setVisible(value.source == "images")
+        self._python.setVisible(value.source == "python")
         if value.source == "npz":
             self._npz.setSettings(value)
             self.set_editor("path", self._npz.path_field())
         elif value.source == "images":
             self._images.setSettings(value)
             self.set_editor("path", self._images.path_field())
+        elif value.source == "python":
+            self._python.setSettings(value)
+            self.set_editor("path", self._python.path_field())
         self._validation.setFraction(
-            value.validation_fraction, has_own=has_own_test_set(value.source)
+            value.validation_fraction, has_own=may_have_test_set(value.source)
         )
         self._cache.setChoice(value.cache)
         self._shuffle.setChecked(value.shuffle)
@@ -130,7 +137,8 @@ class DataPanel(SettingsCard):
         teach(self._shuffle, "Shuffle in each epoch", _SHUFFLE_TIP)
         rest.add_wide(self._shuffle)
         self.set_editor("source", self._source)
-        for key, editor in (*self._npz.editors(), *self._images.editors()):
+        parts = (self._npz, self._images, self._python)
+        for key, editor in (pair for part in parts for pair in part.editors()):
             self.set_editor(key, editor)
         for key, editor in (
             ("validation_fraction", self._validation),
@@ -138,7 +146,7 @@ class DataPanel(SettingsCard):
             ("shuffle", self._shuffle),
         ):
             self.set_editor(key, editor)
-        for part in (form, self._npz, self._images, rest):
+        for part in (form, *parts, rest):
             self.body.addWidget(part)
         self.body.addSpacing(8)
         self.body.addWidget(self._preview)
@@ -156,10 +164,12 @@ class DataPanel(SettingsCard):
 
 
 def _dropped_source(dropped: QMimeData) -> tuple[str, str] | None:
-    """The source and path that a drop means: one .npz file, or one folder."""
+    """The source and path that a drop means: one .npz or .py file, or one folder."""
     paths = [Path(url.toLocalFile()) for url in dropped.urls() if url.isLocalFile()]
     if len(paths) != 1:
         return None
     if paths[0].suffix.lower() == ".npz":
         return "npz", str(paths[0])
+    if paths[0].suffix.lower() == ".py":
+        return "python", str(paths[0])
     return ("images", str(paths[0])) if paths[0].is_dir() else None

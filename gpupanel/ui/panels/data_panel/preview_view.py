@@ -16,6 +16,10 @@ _DOWNLOAD = (
     "This data is not on this machine yet. The first run downloads it, once; after that it is "
     "shown here."
 )
+_PYTHON = (
+    "This data comes from Python code, which only a run carries out: how many examples and classes "
+    "there are is seen then."
+)
 
 
 class PreviewView(QWidget):
@@ -83,6 +87,8 @@ class PreviewView(QWidget):
             return _EMPTY
         if self._preview.needs_download:
             return _DOWNLOAD
+        if self._preview.needs_start and not self._preview.problems:
+            return _PYTHON
         if not self._preview.example_count:
             return "It cannot be shown." if self._preview.problems else "It holds no examples."
         return _facts(self._preview)

@@ -68,12 +68,22 @@ SOURCES = (
         "Folder of images…",
         "A folder with one sub-folder of pictures for each class.",
     ),
+    Choice(
+        "python",
+        "Python code…",
+        "A function of your own loads examples and labels; it runs when a run is started.",
+    ),
 )
 
 
 def has_own_test_set(source: str) -> bool:
     """Whether a source brings examples that were set aside for testing."""
     return source in KERAS_NAMES
+
+
+def may_have_test_set(source: str) -> bool:
+    """Whether a source brings a test set, or may: what Python code loads is not known before."""
+    return has_own_test_set(source) or source == "python"
 
 
 def new_settings(source: str, before: DataSettings) -> DataSettings:
@@ -85,7 +95,7 @@ def new_settings(source: str, before: DataSettings) -> DataSettings:
     }
     if not has_own_test_set(source):
         document["validation_fraction"] = 0.2
-    if source in ("npz", "images"):
+    if source in ("npz", "images", "python"):
         document["path"] = ""
     return _SETTINGS.validate_python(document)
 
