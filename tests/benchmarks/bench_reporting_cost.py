@@ -65,7 +65,7 @@ def measure(name: str) -> None:
     from gpupanel.trainer.interruptions import Interruptions
     from gpupanel.trainer.loop import loop
     from gpupanel.trainer.loop.record import TrainingRecord
-    from gpupanel.trainer.saving.run_saving import Saving
+    from gpupanel.trainer.saving.run_saving import Reason, Saving
     from gpupanel.trainer.saving.tensorboard import TensorBoardFiles
     from gpupanel.trainer.started_run import read_started_run
     from gpupanel.trainer.strategies.make_strategy import make_strategy
@@ -83,9 +83,9 @@ def measure(name: str) -> None:
 
     class Checkpoints(Saving):
         @override
-        def save_checkpoint(self, position: Position) -> None:
+        def save_checkpoint(self, position: Position, reason: Reason) -> None:
             if switch.is_on:
-                super().save_checkpoint(position)
+                super().save_checkpoint(position, reason)
 
     class Board(TensorBoardFiles):
         @override

@@ -17,13 +17,22 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategySettings
 from gpupanel.domain.training import Optimizer, TrainingSettings
-from gpupanel.trainer.saving.checkpoints import STATE_FILE, Checkpoints
+from gpupanel.trainer.saving.checkpoint_files import STATE_FILE
+from gpupanel.trainer.saving.checkpoints import Checkpoints
 from tests.unit.trainer.conftest import MakeRun
 
 DIGITS = DigitsData(validation_fraction=0.2)
 MLP = MlpModel(hidden=(32,))
 ONE_DEVICE = StrategySettings()
 SGD = TrainingSettings(epochs=3, optimizer=Optimizer.SGD, learning_rate=0.1, momentum=0.9)
+
+CHILD_ENVIRONMENT = {
+    **os.environ,
+    "CUDA_VISIBLE_DEVICES": "-1",
+    "TF_CPP_MIN_LOG_LEVEL": "3",
+    "GPUPANEL_SUPERVISOR_PID": "",
+}
+"""Of a process that trains in place of a trainer."""
 
 Plans = Mapping[str, tuple[Profile, Sequence[int]]]
 """Runs by name, each with its shares."""
@@ -73,13 +82,7 @@ def train_all(
             *(str(layouts[name].root) for name in order),
             *(f"--evaluated={layouts[name].root}" for name in evaluated),
         ],
-        env={
-            **os.environ,
-            "CUDA_VISIBLE_DEVICES": "-1",
-            "TF_CPP_MIN_LOG_LEVEL": "3",
-            "GPUPANEL_SUPERVISOR_PID": "",
-            **environment,
-        },
+        env={**CHILD_ENVIRONMENT, **environment},
         capture_output=True,
         text=True,
         check=False,

@@ -17,7 +17,8 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategySettings
 from gpupanel.domain.training import TrainingSettings
-from gpupanel.trainer.saving.checkpoints import STATE_FILE, Checkpoints
+from gpupanel.trainer.saving.checkpoint_files import STATE_FILE
+from gpupanel.trainer.saving.checkpoints import Checkpoints
 from tests.unit.trainer.conftest import MakeRun
 
 pytestmark = pytest.mark.tensorflow

@@ -1,0 +1,169 @@
+"""A training goes on from a checkpoint as if nothing had happened, whoever wrote it."""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from gpupanel.domain.data import DigitsData
+from gpupanel.domain.events import CheckpointSaved, EpochDone, TrainingResumed
+from gpupanel.domain.model import CnnModel, MlpModel
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.training import Optimizer, TrainingSettings
+from tests.unit.trainer.conftest import MakeRun, StartTrainer, Trainer, cpu_plan
+from tests.unit.trainer.test_model_parallel import placed_plan
+from tests.unit.trainer.trained_runs import (
+    CHILD_ENVIRONMENT,
+    all_events,
+    furthest,
+    last_metrics,
+    train_all,
+    variables,
+)
+
+pytestmark = pytest.mark.tensorflow
+
+_BATCH = 16
+_STEPS_AN_EPOCH = 90
+
+EVERY_STATE = Profile(
+    data=DigitsData(validation_fraction=0.2),
+    model=CnnModel(filters=(4,), hidden=(16,), batch_norm=True, dropout=0.2),
+    training=TrainingSettings(
+        epochs=2, global_batch_size=_BATCH, accumulation_steps=2, clip_norm=1.0
+    ),
+)
+"""Weights, slots, moving statistics and random numbers."""
+
+SAVED_OFTEN = EVERY_STATE.model_copy(
+    update={"training": EVERY_STATE.training.model_copy(update={"checkpoint_every_minutes": 0.005})}
+)
+
+SHARES: dict[str, Sequence[int]] = {"one_device": (_BATCH,), "mirrored": (12, 4)}
+
+
+@pytest.fixture(scope="module")
+def undisturbed(
+    tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun
+) -> dict[str, RunLayout]:
+    plans = {name: (EVERY_STATE, shares) for name, shares in SHARES.items()}
+    return train_all(tmp_path_factory.mktemp("undisturbed"), make_run, plans)
+
+
+def kill_within_an_epoch(trainer: Trainer) -> None:
+    """As soon as the newest checkpoint is of the middle of an epoch."""
+    count = 0
+    while True:
+        count += 1
+        saved = trainer.wait_for(CheckpointSaved, count)
+        assert isinstance(saved, CheckpointSaved)
+        if saved.step % _STEPS_AN_EPOCH:
+            break
+    trainer.process.kill()
+    trainer.process.wait()
+
+
+@pytest.mark.parametrize("name", SHARES)
+def test_that_a_run_killed_within_an_epoch_reaches_the_same_bits(
+    undisturbed: dict[str, RunLayout],
+    tmp_path: Path,
+    make_run: MakeRun,
+    start_trainer: StartTrainer,
+    name: str,
+) -> None:
+    layout = make_run(tmp_path / "run", SAVED_OFTEN, SHARES[name])
+    kill_within_an_epoch(start_trainer(layout))
+
+    assert start_trainer(layout).ended().outcome is Outcome.COMPLETED
+
+    (resumed,) = [event for event in all_events(layout) if isinstance(event, TrainingResumed)]
+    assert resumed.step % _STEPS_AN_EPOCH != 0
+    one, other = variables(undisturbed[name]), variables(layout)
+    assert one.keys() == other.keys()
+    assert [key for key in one if one[key].tobytes() != other[key].tobytes()] == []
+    # What was added up of the epoch before the death counts, too.
+    wanted, reached = last_metrics(undisturbed[name]), last_metrics(layout)
+    assert reached.accuracy == wanted.accuracy
+    assert reached.val_accuracy == wanted.val_accuracy
+    assert reached.loss == pytest.approx(wanted.loss, rel=1e-5)
+    epochs = [event.epoch for event in all_events(layout) if isinstance(event, EpochDone)]
+    assert epochs[-1] == 2
+
+
+PLAIN = EVERY_STATE.model_copy(
+    update={
+        "model": MlpModel(hidden=(16,), batch_norm=True),
+        "training": TrainingSettings(
+            epochs=3, global_batch_size=_BATCH, optimizer=Optimizer.SGD, momentum=0.9
+        ),
+    }
+)
+"""Without dropout, whose masks depend on the division."""
+
+LEGS: dict[str, tuple[StrategyKind, Sequence[int]]] = {
+    "one device": (StrategyKind.ONE_DEVICE, (16,)),
+    "mirrored": (StrategyKind.MIRRORED, (12, 4)),
+    "central storage": (StrategyKind.CENTRAL_STORAGE, (5, 11)),
+    "mirrored, other shares": (StrategyKind.MIRRORED, (4, 6, 6)),
+    "layers on several devices": (StrategyKind.MODEL_PARALLEL, (16,)),
+    "one device again": (StrategyKind.ONE_DEVICE, (16,)),
+}
+
+
+@pytest.fixture(scope="module")
+def chain(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[str, RunLayout]:
+    """Each leg goes on from the checkpoint of the one before; all but the last end early."""
+    root, layouts = tmp_path_factory.mktemp("chain"), {}
+    for number, (name, (kind, shares)) in enumerate(LEGS.items()):
+        one = PLAIN.model_copy(update={"strategy": StrategySettings(kind=kind)})
+        layouts[name] = make_run(root / f"{number}", one, shares)
+        plan = cpu_plan(one, shares)
+        if kind is StrategyKind.MODEL_PARALLEL:
+            plan = placed_plan(plan)
+        layouts[name].plan.write_text(plan.model_dump_json(), encoding="utf-8")
+    layouts["undisturbed"] = make_run(root / "undisturbed", PLAIN, [16])
+    done = subprocess.run(
+        [
+            sys.executable,
+            str(Path(__file__).with_name("train_chain.py")),
+            *(str(layout.root) for layout in layouts.values()),
+        ],
+        env=CHILD_ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return layouts
+
+
+@pytest.mark.parametrize("name", list(LEGS)[1:])
+def test_that_a_checkpoint_of_one_strategy_goes_on_under_another(
+    chain: dict[str, RunLayout], name: str
+) -> None:
+    legs = list(LEGS)
+    before = chain[legs[legs.index(name) - 1]]
+    told = all_events(chain[name])
+    (resumed,) = [event for event in told if isinstance(event, TrainingResumed)]
+    left = [event for event in all_events(before) if isinstance(event, CheckpointSaved)][-1]
+    assert resumed.step == left.step
+    assert 0 < resumed.step < _STEPS_AN_EPOCH
+    went_on = [event for event in told if isinstance(event, CheckpointSaved)][-1]
+    assert went_on.step > resumed.step
+    assert variables(before).keys() == variables(chain[name]).keys()
+
+
+def test_that_a_run_that_went_through_all_strategies_learns_what_one_device_learns(
+    chain: dict[str, RunLayout],
+) -> None:
+    last, undisturbed = chain[list(LEGS)[-1]], chain["undisturbed"]
+
+    assert furthest(undisturbed, last) < 1e-5
+    wanted, reached = last_metrics(undisturbed), last_metrics(last)
+    assert reached.accuracy == wanted.accuracy
+    assert reached.val_loss == pytest.approx(wanted.val_loss, rel=1e-5)
