@@ -15,9 +15,8 @@ if __name__ == "__main__":
     from gpupanel.trainer.process import train_run
 
     status = train_run(Path(sys.argv[1]))
-    if "TF_CONFIG" in os.environ:
-        # All is written. TensorFlow would wait for peers of its cluster that may be gone, or abort.
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(status)
-    sys.exit(status)
+    # All is written. TensorFlow would take a second or more to take itself apart while its devices
+    # wait, and in a gang it would wait for peers that may be gone, or abort.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
