@@ -20,7 +20,10 @@ from PySide6.QtWidgets import (
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.runs.trust.user_code import UserCode
+from gpupanel.runs.history.label import RunLabel
+from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui import formatting
+from gpupanel.ui.label_dialog import LabelDialog
 from gpupanel.ui.trust_dialog import TrustDialog
 
 _NOTICE_MS = 6_000
@@ -85,6 +88,34 @@ class Questions:
         dialog.deleteLater()
         return answer == QDialog.DialogCode.Accepted
 
+    def about_label(self, run: RunSummary, *, at_notes: bool) -> RunLabel | None:
+        """The name and the notes that a run is to have; ``None``: as they are.
+
+        Args:
+            run: The run.
+            at_notes: It was asked for to write notes.
+        """
+        dialog = LabelDialog(run, self._window, at_notes=at_notes)
+        try:
+            return dialog.label() if dialog.exec() == QDialog.DialogCode.Accepted else None
+        finally:
+            dialog.deleteLater()
+
+    def about_deleting_for_good(self, runs: Sequence[Path]) -> bool:
+        """Whether to delete runs where their file system has no bin."""
+        box = QMessageBox(self._window)
+        box.setObjectName("deleting_question")
+        box.setIcon(QMessageBox.Icon.Warning)
+        box.setWindowTitle("Delete for good")
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        what = runs[0].name if len(runs) == 1 else f"{len(runs)} runs"
+        box.setText(f"There is no bin on the disk of these runs. Delete {what} for good?")
+        box.setInformativeText("Their checkpoints, models and curves cannot be brought back.")
+        delete = box.addButton("&Delete for good", QMessageBox.ButtonRole.DestructiveRole)
+        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
+        box.exec()
+        return box.clickedButton() is delete
+
     def profile_to_open(self, folder: Path) -> Path | None:
         """The profile that a person picks, or ``None``."""
         name, _ = QFileDialog.getOpenFileName(self._window, "Open profile", str(folder), _FILES)
@@ -99,6 +130,20 @@ class Questions:
             return None
         path = Path(name)
         return path if path.suffix else path.with_suffix(".toml")
+
+    def place_to_export(self, title: str, suggestion: Path, kind: str) -> Path | None:
+        """The file that a person wants something in that is taken out of the window, or ``None``.
+
+        Args:
+            title: What is asked, as the dialog's title.
+            suggestion: Its suffix is that of the file where the person gives none.
+            kind: The file's kind as Qt's dialogs filter it: ``Pictures (*.png)``.
+        """
+        name, _ = QFileDialog.getSaveFileName(self._window, title, str(suggestion), kind)
+        if not name:
+            return None
+        path = Path(name)
+        return path if path.suffix else path.with_suffix(suggestion.suffix)
 
     def tell_run_goes_on(self) -> None:
         """Tell, in passing, that closing the window does not end the run."""

@@ -25,6 +25,8 @@ class RunsPage(QWidget):
     """The directory of the run that is to be shown in Live: a :class:`Path`."""
     compareRequested = Signal(object)
     """The runs to be compared, as they stand in the table: a tuple of :class:`RunSummary`."""
+    comparisonLeft = Signal()
+    """All runs have the page's place again."""
     refreshRequested = Signal()
     """The folder of runs is to be read again."""
 
@@ -44,21 +46,30 @@ class RunsPage(QWidget):
         self._comparison_place = QVBoxLayout(self._compared)
         self._comparison_place.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, GRID)
         self._comparison_place.setSpacing(GRID)
-        self._comparison_place.addLayout(self._make_head())
+        self._comparison_head = self._make_head()
+        self._comparison_place.addLayout(self._comparison_head)
         self._stack.addWidget(self._all)
         self._stack.addWidget(self._compared)
         self.panel.runOpened.connect(self.runOpened)
         self.panel.refreshRequested.connect(self.refreshRequested)
+        self.panel.compareRequested.connect(self.compareRequested)
+        self._pulse = QTimer(self, interval=_REFRESH_MS)
+        self._pulse.timeout.connect(self.refreshRequested)
 
     def setQueue(self, queue: QWidget) -> None:
         """Put the queue's panel above the table; it is as high as it asks to be."""
         self._queue_place.addWidget(queue)
 
-    def setComparison(self, comparison: QWidget) -> None:
+    def setComparison(self, comparison: QWidget, head: QWidget) -> None:
         """Put the comparison below its "Back to all runs" button.
 
         It is shown by :meth:`show_comparison`, and is left by the button and by Esc.
+
+        Args:
+            comparison: What takes the page's place.
+            head: What stands beside the button.
         """
+        self._comparison_head.addWidget(head, 1)
         self._comparison_place.addWidget(comparison, 1)
 
     def setRuns(self, runs: tuple[RunSummary, ...]) -> None:
@@ -79,7 +90,9 @@ class RunsPage(QWidget):
     @Slot()
     def show_all(self) -> None:
         """Give it back to the queue and all runs."""
-        self._stack.setCurrentWidget(self._all)
+        if self.shows_comparison:
+            self._stack.setCurrentWidget(self._all)
+            self.comparisonLeft.emit()
 
     def _make_head(self) -> QHBoxLayout:
         self._back = QPushButton("&Back to all runs")
@@ -90,6 +103,6 @@ class RunsPage(QWidget):
         escape.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         escape.activated.connect(self.show_all)
         head = QHBoxLayout()
+        head.setSpacing(GRID)
         head.addWidget(self._back)
-        head.addStretch(1)
         return head

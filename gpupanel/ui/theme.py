@@ -5,6 +5,8 @@ One place names every colour. Widgets that paint themselves read :func:`current`
 placeholders are the fields of :class:`Theme`.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from string import Template
 
@@ -184,6 +186,16 @@ def show(application: QApplication, theme: Theme) -> None:
     application.setPalette(_palette(theme))
     application.setStyleSheet(style_sheet(theme, application.font()))
     changes.changed.emit()
+
+
+@contextmanager
+def painted_in(theme: Theme) -> Iterator[None]:
+    """Let what is painted meanwhile look so, such as a picture for a file; the window stays."""
+    before, changes.theme = changes.theme, theme
+    try:
+        yield
+    finally:
+        changes.theme = before
 
 
 def style_sheet(theme: Theme, font: QFont) -> str:

@@ -8,6 +8,8 @@ from typing_extensions import override
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.runs.trust.user_code import UserCode
+from gpupanel.runs.history.label import RunLabel
+from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui.questions import Questions, SaveChoice
 
 
@@ -22,6 +24,10 @@ class Person(Questions):
         self.told: list[tuple[str, tuple[Problem, ...]]] = []
         self.farewells = 0
         self.ends = True
+        self.label: RunLabel | None = None
+        self.labelled: list[tuple[RunSummary, bool]] = []
+        self.deletes = False
+        self.doomed: list[tuple[Path, ...]] = []
         self.trusts = False
         self.codes: list[tuple[UserCode, ...]] = []
         self.endings: list[tuple[DeviceProcess, bool]] = []
@@ -42,11 +48,25 @@ class Person(Questions):
         return self.trusts
 
     @override
+    def about_label(self, run: RunSummary, *, at_notes: bool) -> RunLabel | None:
+        self.labelled.append((run, at_notes))
+        return self.label
+
+    @override
+    def about_deleting_for_good(self, runs: Sequence[Path]) -> bool:
+        self.doomed.append(tuple(runs))
+        return self.deletes
+
+    @override
     def profile_to_open(self, folder: Path) -> Path | None:
         return self.opens
 
     @override
     def place_to_save(self, suggestion: Path) -> Path | None:
+        return self.saves
+
+    @override
+    def place_to_export(self, title: str, suggestion: Path, kind: str) -> Path | None:
         return self.saves
 
     @override
