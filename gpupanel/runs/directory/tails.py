@@ -58,6 +58,10 @@ class ByteTail:
         self.has_more = self._offset < size
         return content
 
+    def put_back(self, count: int) -> None:
+        """Give so many of the bytes that were read last once more."""
+        self._offset -= count
+
 
 class LineTail:
     """The whole lines appended to a file; half a line waits for its other half."""
@@ -73,10 +77,21 @@ class LineTail:
 
     def read(self) -> list[bytes]:
         """The new lines, without their ends; empty ones are left out."""
+        return [line for line in self.read_block().split(b"\n") if line.strip()]
+
+    def read_block(self) -> bytes:
+        """The new lines as they stand in the file, with their ends."""
         content = self._bytes.read()
-        half = b"" if self._bytes.began_anew else self._half
-        *whole, self._half = (half + content).split(b"\n")
-        return [line for line in whole if line.strip()]
+        if self._bytes.began_anew:
+            self._half = b""
+        end = content.rfind(b"\n") + 1
+        if not end:
+            self._half += content
+            return b""
+        # What follows the last end is read again with its other half: no copy of megabytes.
+        self._bytes.put_back(len(content) - end)
+        whole, self._half = self._half + content[:end], b""
+        return whole
 
 
 class TextTail:

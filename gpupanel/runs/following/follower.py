@@ -1,8 +1,7 @@
 """Watching a run: what is new in its directory since the last look."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import TypeAlias
 
 from gpupanel.domain.events import Event, decode_event
@@ -10,13 +9,14 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.runs.directory.tails import LineTail, TextTail
 from gpupanel.runs.following.readings import SampleBatch
-from gpupanel.runs.following.steps import StepBatch
+from gpupanel.runs.following.steps import StepBatch, StepsLine, decode_steps
 
 Part: TypeAlias = Event | StepBatch
 """An event, or steps in bulk."""
 
 MOST_BYTES_A_POLL = 4 * 2**20
 """Of each file: read in the time in which a person takes a thing for instant."""
+_PIECE_BYTES = 16 * 1024
 _STEPS_MARK = b'"steps_done"'
 
 
@@ -69,28 +69,51 @@ class RunFollower:
         Raises:
             OSError: The directory cannot be read.
         """
-        parts = decoded_parts(self._events.read())
-        readings = SampleBatch(self._telemetry.read())
+        parts = decode_parts(self._events.read_block())
+        readings = SampleBatch(self._telemetry.read_block())
         log = self._log.read()
         tails = (self._events, self._telemetry, self._log)
         has_more = any(tail.has_more for tail in tails)
         return FollowedRun(parts, readings, log, self._log.skipped_bytes, has_more)
 
 
-def decoded_parts(lines: Sequence[bytes]) -> tuple[Part, ...]:
+def decode_parts(block: bytes) -> tuple[Part, ...]:
     """The events of whole lines, those of steps that follow each other as one value.
 
-    A line of steps that only :func:`~gpupanel.domain.events.decode_event` can read, since its
-    numbers are of unusual form, makes those around it come one by one.
+    Steps whose numbers have an unusual form stay events, as
+    :func:`~gpupanel.domain.events.decode_event` reads them.
+
+    Args:
+        block: The lines, with their ends.
     """
-    runs = groupby(lines, key=lambda line: _STEPS_MARK in line)
-    return tuple(part for steps, run in runs for part in _parts(run, are_steps=steps))
+    parts: list[Part] = []
+    steps: list[StepsLine] = []
+    for piece in _pieces(block):
+        in_bulk = decode_steps(piece)
+        if in_bulk is not None:
+            steps += in_bulk
+            continue
+        for line in piece.split(b"\n"):
+            alone = decode_steps(line + b"\n") if _STEPS_MARK in line else None
+            if alone is not None:
+                steps += alone
+            elif line.strip():
+                if steps:
+                    parts.append(StepBatch(steps))
+                    steps = []
+                parts.append(decode_event(line))
+    if steps:
+        parts.append(StepBatch(steps))
+    return tuple(parts)
 
 
-def _parts(lines: Iterable[bytes], *, are_steps: bool) -> Iterator[Part]:
-    lines = list(lines)
-    batch = StepBatch.decode(lines) if are_steps else None
-    return iter((batch,)) if batch is not None else map(decode_event, lines)
+def _pieces(block: bytes) -> Iterator[bytes]:
+    """Whole lines, so few that most pieces have nothing but steps in them."""
+    start = 0
+    while start < len(block):
+        end = block.find(b"\n", start + _PIECE_BYTES) + 1 or len(block)
+        yield block[start:end]
+        start = end
 
 
 def _events(part: Part) -> Iterable[Event]:

@@ -18,10 +18,10 @@ _Count = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 """What a column of counts can hold."""
 
 
-class _StepsLine(
+class StepsLine(
     msgspec.Struct, tag_field="kind", tag="steps_done", forbid_unknown_fields=True, gc=False
 ):
-    """A :class:`StepsDone` as its line is read: refuses at least what that refuses."""
+    """A :class:`StepsDone` as it is read in bulk: refuses at least what that refuses."""
 
     time_s: float
     step: _Count
@@ -34,7 +34,21 @@ class _StepsLine(
     accuracy: float | None = None
 
 
-_DECODER = msgspec.json.Decoder(_StepsLine)
+_DECODER = msgspec.json.Decoder(StepsLine)
+
+
+def decode_steps(block: bytes) -> list[StepsLine] | None:
+    """The steps of whole lines; ``None`` when any of the lines is something else, or damaged.
+
+    Args:
+        block: The lines with their ends.
+    """
+    try:
+        lines = _DECODER.decode_lines(block)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+    # As many objects as lines: no line was cut in two, or stands in one with the next.
+    return lines if len(lines) == block.count(b"\n") else None
 
 
 class StepBatch:
@@ -44,7 +58,7 @@ class StepBatch:
     who only wants to know where the run stands asks :attr:`first` and :attr:`last`.
     """
 
-    def __init__(self, lines: Sequence[_StepsLine]) -> None:
+    def __init__(self, lines: Sequence[StepsLine]) -> None:
         self._lines = lines
 
     @classmethod
@@ -56,20 +70,7 @@ class StepBatch:
         """
         if not events:
             raise ValueError("a batch has one event at least")
-        return cls([_StepsLine(**event.model_dump(exclude={"kind"})) for event in events])
-
-    @classmethod
-    def decode(cls, lines: Sequence[bytes]) -> Self | None:
-        """The events of whole lines; ``None`` when one of them is no such event, or is damaged."""
-        joined = b"\n".join(lines)
-        # No brace is in such an object: so none spans two lines, and no line has two of them.
-        if joined.count(b"}\n{") != len(lines) - 1:
-            return None
-        try:
-            decoded = _DECODER.decode_lines(joined)
-        except (msgspec.MsgspecError, UnicodeDecodeError):
-            return None
-        return cls(decoded) if len(decoded) == len(lines) else None
+        return cls([StepsLine(**event.model_dump(exclude={"kind"})) for event in events])
 
     def __len__(self) -> int:
         return len(self._lines)
@@ -120,5 +121,5 @@ class StepBatch:
         return array("d", [line.examples_per_second for line in self._lines])
 
 
-def _event(line: _StepsLine) -> StepsDone:
+def _event(line: StepsLine) -> StepsDone:
     return StepsDone.model_validate(msgspec.structs.asdict(line))
