@@ -1,0 +1,153 @@
+"""How a run that ran out of memory may get by: changes of its profile that planning accepts."""
+
+from collections.abc import Iterator, Sequence
+
+from gpupanel.domain.data import DataCache, ImagesData
+from gpupanel.domain.device import DeviceInventory, PhysicalDevice
+from gpupanel.domain.memory import LimitedMemory
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.problem import Change, Fix
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.strategy import SHARING_KINDS
+from gpupanel.domain.telemetry import TelemetrySample
+from gpupanel.planning.chosen_devices import chosen_devices
+from gpupanel.planning.fixes import apply_fix
+from gpupanel.planning.other_strategies import other_strategies
+from gpupanel.planning.prepare import prepare
+from gpupanel.planning.shares import proportional_shares
+
+_WORTH_RAISING = 1.1
+"""A limit that is raised by less than a tenth rarely lets a run through that stood against it."""
+
+
+def out_of_memory_fixes(
+    profile: Profile,
+    inventory: DeviceInventory,
+    device_key: str | None,
+    sample: TelemetrySample | None = None,
+    room_mib: int | None = None,
+) -> tuple[Fix, ...]:
+    """What to try next, each of them alone; with each the run can start on this machine.
+
+    First what gives the same weights: half the examples at a time, or a smaller share for the
+    device that is too small; then what costs something.
+
+    Args:
+        profile: Of the run.
+        inventory: The devices of this machine.
+        device_key: Whose memory was not enough; ``None``: not known.
+        sample: The latest readings: a device that is lost is not proposed.
+        room_mib: What TensorFlow could take of that device beside what others hold and the CUDA
+            context; ``None``: not known.
+    """
+    device = None if device_key is None else inventory.device(device_key)
+    chosen = chosen_devices(profile, inventory, sample)
+    of_host = device is not None and not device.is_gpu
+    candidates = [*_half_at_a_time(profile)]
+    if device is not None and not of_host:
+        candidates += _smaller_share(profile, inventory, device)
+        candidates += _higher_limit(profile, device, room_mib)
+    if of_host:
+        candidates += _data_on_disk(profile)
+    if not of_host or not any(each.is_gpu for each in chosen):
+        # Nothing of this makes a run on GPUs smaller in the host's memory.
+        candidates += _mixed_precision(profile)
+        candidates += other_strategies(profile, inventory, chosen, device)
+    return tuple(
+        fix
+        for fix in candidates
+        if prepare(apply_fix(profile, fix), inventory, sample).is_startable
+    )
+
+
+def with_less_at_a_time(profile: Profile, plan: LaunchPlan) -> tuple[Profile, LaunchPlan] | None:
+    """Profile and plan of the same training with twice the accumulation steps.
+
+    Nothing else of the plan changes, so the run goes on where it ran.
+
+    Returns:
+        ``None`` where that is not to be had: a share has too few examples, the run does not
+        train, or batch normalisation would see other batches, which is another training.
+    """
+    steps = 2 * profile.training.accumulation_steps
+    if profile.task != "train" or profile.normalises_batches:
+        return None
+    if steps > min(filter(None, plan.shares)):
+        return None
+    training = profile.training.model_copy(update={"accumulation_steps": steps})
+    return (
+        profile.model_copy(update={"training": training}),
+        plan.model_copy(update={"accumulation_steps": steps}),
+    )
+
+
+def halved_shares(shares: Sequence[int], replicas: Sequence[int]) -> tuple[int, ...] | None:
+    """The shares with half for those replicas, the rest going to the others as they have shares.
+
+    Returns:
+        ``None`` where there are no others with a share, or one of them has less than 2 examples.
+    """
+    others = [index for index in range(len(shares)) if index not in replicas and shares[index]]
+    if not others or min((shares[index] for index in replicas), default=0) <= 1:
+        return None
+    halved = list(shares)
+    for index in replicas:
+        halved[index] //= 2
+    freed = sum(shares) - sum(halved)
+    more = proportional_shares(freed, [shares[index] for index in others])
+    for index, examples in zip(others, more, strict=True):
+        halved[index] += examples
+    return tuple(halved)
+
+
+def _half_at_a_time(profile: Profile) -> Iterator[Fix]:
+    if profile.task == "train":
+        path, value = ("training", "accumulation_steps"), 2 * profile.training.accumulation_steps
+    else:
+        path, value = ("inference", "batch_size"), profile.inference.batch_size // 2
+    if value:
+        yield Fix(label="Take half at a time", changes=(Change(path=path, value=value),))
+
+
+def _smaller_share(
+    profile: Profile, inventory: DeviceInventory, device: PhysicalDevice
+) -> Iterator[Fix]:
+    """Examples go from the device that is too small to the others; the sum stays the same."""
+    plan = prepare(profile, inventory).plan
+    if plan is None or plan.balanced or profile.strategy.kind not in SHARING_KINDS:
+        return
+    replicas = [each.index for each in plan.replicas if each.device_key == device.key]
+    shares = halved_shares(plan.shares, replicas)
+    if shares is not None:
+        yield Fix(
+            label=f"Give {device.name} half its share",
+            changes=(Change(path=("strategy", "shares"), value=list(shares)),),
+        )
+
+
+def _higher_limit(profile: Profile, device: PhysicalDevice, room_mib: int | None) -> Iterator[Fix]:
+    policy = profile.memory_policy(device.key)
+    if room_mib is None or not isinstance(policy, LimitedMemory):
+        return
+    if room_mib >= _WORTH_RAISING * policy.limit_mib:
+        raised = policy.model_copy(update={"limit_mib": room_mib})
+        yield Fix(
+            label=f"Raise the limit to {room_mib} MiB",
+            changes=(Change(path=("memory", device.key), value=raised.model_dump(mode="json")),),
+        )
+
+
+def _data_on_disk(profile: Profile) -> Iterator[Fix]:
+    if isinstance(profile.data, ImagesData) and profile.data.cache is DataCache.MEMORY:
+        yield Fix(
+            label="Keep the images on the disk",
+            changes=(Change(path=("data", "cache"), value=DataCache.DISK.value),),
+        )
+
+
+def _mixed_precision(profile: Profile) -> Iterator[Fix]:
+    if profile.task == "train" and not profile.training.mixed_precision:
+        yield Fix(
+            label="Use mixed precision",
+            changes=(Change(path=("training", "mixed_precision"), value=True),),
+        )
