@@ -10,6 +10,18 @@ goes from its parent, and is known by it."""
 PROCESS_VARIABLE = "GPUPANEL_PROCESS"
 """The place of the process in the plan's gang; not set: 0."""
 
+PLANNED_VARIABLES = frozenset(
+    {
+        "CUDA_DEVICE_ORDER",
+        "CUDA_VISIBLE_DEVICES",
+        "TF_FORCE_GPU_ALLOW_GROWTH",
+        "TF_GPU_ALLOCATOR",
+        "TF_MIN_GPU_MULTIPROCESSOR_COUNT",
+    }
+)
+"""What a plan may set for the processes of a run. Others could make a process load code: a run's
+directory may have come from somebody else."""
+
 PORT_TAKEN_STATUS = 75
 """A process ends with this exit status, and without a word, when another program has taken the
 port that it was given meanwhile; its supervisor then tries other ports. (``EX_TEMPFAIL`` of

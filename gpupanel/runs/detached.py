@@ -5,6 +5,8 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
+from gpupanel.runs.directory.private_files import PRIVATE_UMASK, touch_private
+
 
 def start_detached(command: Sequence[str], folder: Path, log: Path, name: str) -> None:
     """Start a process in a session of its own; returns at once.
@@ -18,6 +20,7 @@ def start_detached(command: Sequence[str], folder: Path, log: Path, name: str) -
     Raises:
         OSError: It cannot be started.
     """
+    touch_private(log)
     with log.open("ab") as output:
         process = subprocess.Popen(
             list(command),
@@ -26,6 +29,8 @@ def start_detached(command: Sequence[str], folder: Path, log: Path, name: str) -
             stderr=output,
             cwd=folder,
             start_new_session=True,
+            # All that it and its children write is the owner's alone.
+            umask=PRIVATE_UMASK,
         )
     # It outlives this process; should it end before, somebody has to take its exit status.
     threading.Thread(target=process.wait, name=name, daemon=True).start()

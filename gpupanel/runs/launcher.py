@@ -20,7 +20,11 @@ from gpupanel.runs.detached import start_detached
 from gpupanel.runs.directory.amendments import amend, finish_amendment
 from gpupanel.runs.directory.disk_problems import disk_problem, space_problem
 from gpupanel.runs.directory.line_log import LineLog
-from gpupanel.runs.directory.private_files import make_private_folder, touch_private
+from gpupanel.runs.directory.private_files import (
+    PRIVATE_FILE,
+    make_private_folder,
+    touch_private,
+)
 from gpupanel.runs.directory.profile_file import anchored, read_profile, write_whole
 from gpupanel.runs.resumable import goes_on, resume_problem
 from gpupanel.runs.supervision.run_processes import await_end_of_processes
@@ -66,7 +70,7 @@ def resume(layout: RunLayout, changed: tuple[Profile, LaunchPlan] | None = None)
             the profile would make it another training; or its directory cannot be written.
     """
     try:
-        with FileLock(layout.resume_lock, timeout=_ORPHANS_S + 10.0):
+        with FileLock(layout.resume_lock, _ORPHANS_S + 10.0, mode=PRIVATE_FILE):
             await_end_of_processes(layout, _ORPHANS_S)
             finish_amendment(layout)
             _start_again(layout, changed)
@@ -87,7 +91,7 @@ def _start_again(layout: RunLayout, changed: tuple[Profile, LaunchPlan] | None) 
     if changed is not None and wanted is not None:
         amend(layout, wanted, changed[1])
         changes = changes_between(started, wanted)
-    layout.requests.mkdir(exist_ok=True)
+    make_private_folder(layout.requests)
     for request in Request:
         (layout.requests / request).unlink(missing_ok=True)
     log = LineLog(layout.events)
@@ -106,7 +110,7 @@ def start_supervisor(layout: RunLayout) -> None:
     Raises:
         OSError: No process can be made, or the run's log cannot be written.
     """
-    command = (sys.executable, "-m", "gpupanel.runs.supervision.supervisor", str(layout.root))
+    command = (sys.executable, "-P", "-m", "gpupanel.runs.supervision.supervisor", str(layout.root))
     start_detached(command, layout.root, layout.trainer_log, f"supervisor of {layout.name}")
 
 

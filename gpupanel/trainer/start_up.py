@@ -89,7 +89,7 @@ class StartUp:
 
     def _read_downloaded(self, read: Callable[[StartedRun, OnDownload], Read]) -> Read:
         # One process of the run downloads; the others then find it there.
-        with FileLock(self._run.layout.root / "download.lock"):
+        with FileLock(self._run.layout.root / "download.lock", mode=0o600):
             return read(self._run, self._on_download)
 
     def _on_download(self, name: str, bytes_done: int, bytes_total: int | None) -> None:

@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.history.summaries import RunSummary
+from gpupanel.ui.history_binding import HistoryBinding
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.machine_care import MachineCare
 from gpupanel.ui.main_tabs import MainTabs
@@ -29,7 +29,6 @@ from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.trust_asking import TrustAsking
 from gpupanel.ui.workers.device_worker import DeviceWatch
-from gpupanel.ui.workers.history_worker import RunHistory
 from gpupanel.ui.workers.launch_worker import Launcher
 from gpupanel.ui.workers.preview_worker import PreviewLoader
 
@@ -58,17 +57,16 @@ class MainWindow(QMainWindow):
         self.control = RunControl(self.session, Launcher(self), runs_dir, self)
         self.profiles = ProfileActions(self.session, settings, self._questions, self)
         self._process_actions = ProcessActions(self.session, self._questions, self)
-        self._history = RunHistory(runs_dir, self)
         self._device_watch = DeviceWatch(self, folder=runs_dir)
         self._machine_care = MachineCare(self.session, self._device_watch, self)
         self._preview_loader = PreviewLoader(parent=self)
-        self._is_first_listing = True
         self.profile_bar = ProfileBar()
         self.devices = DevicePanel()
         self.devices.setFolds(remembered_folds(settings))
         self.session_page = SessionPage(self.session, self._preview_loader)
         self.live_page = LivePage(self.session, self.control)
         self.runs = RunsPage(runs_dir)
+        self._history = HistoryBinding(self.runs, runs_dir, self._questions, settings, self)
         self.progress = ProgressPanel()
         self._compose()
         ProfileBinding(self.session, self.profiles, self.profile_bar, self.devices, self)
@@ -131,9 +129,7 @@ class MainWindow(QMainWindow):
         self.live_page.evaluateRequested.connect(self.tabs.show_session)
         self.live_page.keepSharesRequested.connect(self.session_page.choose_shares)
         self.runs.runOpened.connect(self._open_run)
-        self.runs.refreshRequested.connect(self._history.refresh)
-        self._history.listed.connect(self._on_listed)
-        self.tabs.currentChanged.connect(self._on_tab_changed)
+        self._history.goingFound.connect(self._follow_going)
 
     @Slot(object)
     def _open_run(self, path: Path) -> None:
@@ -141,18 +137,10 @@ class MainWindow(QMainWindow):
         self.tabs.show_live()
 
     @Slot(object)
-    def _on_listed(self, runs: tuple[RunSummary, ...]) -> None:
-        self.runs.setRuns(runs)
-        is_first, self._is_first_listing = self._is_first_listing, False
-        going = next((run for run in runs if run.is_running), None)
-        if is_first and going is not None and self.control.shown is None:
-            self.control.follow(RunLayout(going.path))
+    def _follow_going(self, path: Path) -> None:
+        if self.control.shown is None:
+            self.control.follow(RunLayout(path))
             self.tabs.show_live()
-
-    @Slot(int)
-    def _on_tab_changed(self) -> None:
-        if self.tabs.currentWidget() is self.runs:
-            self._history.refresh()
 
     @Slot(object)
     def _tell_refusal(self, problems: tuple[Problem, ...]) -> None:

@@ -19,9 +19,9 @@ from PySide6.QtWidgets import (
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.telemetry import DeviceProcess
-from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui import formatting
 from gpupanel.ui.label_dialog import LabelDialog
 from gpupanel.ui.trust_dialog import TrustDialog

@@ -32,6 +32,7 @@ class RunBinding(QObject):
         self._devices = devices
         bar.startRequested.connect(control.start)
         bar.stopRequested.connect(control.stop)
+        bar.suspendRequested.connect(control.suspend)
         session.preparationChanged.connect(self._show)
         session.runChanged.connect(self._show)
         control.shownStatusChanged.connect(self._show)

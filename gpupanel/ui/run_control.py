@@ -4,7 +4,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.trust.user_code import UserCode
@@ -51,8 +54,7 @@ class RunControl(QObject):
         self._runs_dir = runs_dir
         self._active: RunWatch | None = None
         self._shown: RunWatch | None = None
-        self._stop_asked = False
-        self._kill_asked = False
+        self._asked: Request | None = None
         launcher.launched.connect(self._on_launched)
         launcher.refused.connect(self._on_refused)
         launcher.notTrusted.connect(self.notTrusted)
@@ -84,10 +86,11 @@ class RunControl(QObject):
     @Slot()
     def resume(self) -> None:
         """Let the shown run go on from its last checkpoint, unless another one goes on."""
-        if self.shown is None or self._session.run_state.is_busy:
-            return
-        self._session.set_run(RunState.LAUNCHING, None)
-        self._launcher.resume(self.shown)
+        self._resume(None)
+
+    def resume_with(self, profile: Profile, plan: LaunchPlan) -> None:
+        """Let the shown run go on as that profile says, unless another one goes on."""
+        self._resume((profile, plan))
 
     def start_trusted(self, order: Order, code: tuple[UserCode, ...]) -> None:
         """Start what waited: the person trusts the code."""
@@ -95,7 +98,7 @@ class RunControl(QObject):
 
     def give_up_start(self) -> None:
         """Let what waited be: the person does not trust the code."""
-        self._stop_asked = self._kill_asked = False
+        self._asked = None
         status = self._session.run_status
         if self._active is None:
             self._session.set_run(RunState.IDLE, None)
@@ -107,17 +110,13 @@ class RunControl(QObject):
         """Ask the active run to end; a second time: end it now."""
         if not self._session.buttons.stop:
             return
-        # While the launch is under way there is no directory to put a request into: it waits.
-        if self._session.buttons.stop_ends_now:
-            self._kill_asked = True
-            if self._active is not None:
-                self._launcher.end_now(self._active.layout)
-        else:
-            self._stop_asked = True
-            if self._active is not None:
-                self._launcher.ask_to_stop(self._active.layout)
-        status = self._session.run_status
-        self._session.set_run(self._state(status or RunStatus()), status)
+        self._ask(Request.END if self._session.buttons.stop_ends_now else Request.STOP)
+
+    @Slot()
+    def suspend(self) -> None:
+        """Ask the active run to save a checkpoint and free its devices."""
+        if self._session.buttons.suspend:
+            self._ask(Request.SUSPEND)
 
     def follow(self, layout: RunLayout) -> None:
         """Follow a run that goes on, and show it."""
@@ -151,6 +150,20 @@ class RunControl(QObject):
         self._active = self._shown = None
         self._launcher.stop()
 
+    def _resume(self, changed: tuple[Profile, LaunchPlan] | None) -> None:
+        if self.shown is None or self._session.run_state.is_busy:
+            return
+        self._session.set_run(RunState.LAUNCHING, None)
+        self._launcher.resume(self.shown, changed)
+
+    def _ask(self, request: Request) -> None:
+        """Ask it of the active run; while a launch is under way it waits for a directory."""
+        self._asked = request
+        if self._active is not None:
+            self._launcher.ask(self._active.layout, request)
+        status = self._session.run_status
+        self._session.set_run(self._state(status or RunStatus()), status)
+
     def _new_watch(self, layout: RunLayout) -> RunWatch:
         watch = RunWatch(layout, self)
         watch.unreadable.connect(self._on_unreadable)
@@ -171,10 +184,8 @@ class RunControl(QObject):
 
     @Slot(object)
     def _on_launched(self, layout: RunLayout) -> None:
-        if self._stop_asked:
-            self._launcher.ask_to_stop(layout)
-        if self._kill_asked:
-            self._launcher.end_now(layout)
+        if self._asked is not None:
+            self._launcher.ask(layout, self._asked)
         self.follow(layout)
         self.launched.emit(layout)
 
@@ -204,7 +215,7 @@ class RunControl(QObject):
 
     def _release_active(self) -> None:
         watch, self._active = self._active, None
-        self._stop_asked = self._kill_asked = False
+        self._asked = None
         if watch is None:
             return
         watch.statusChanged.disconnect(self._on_active_status)
@@ -212,4 +223,4 @@ class RunControl(QObject):
             self._drop(watch)
 
     def _state(self, status: RunStatus) -> RunState:
-        return state_after(status, stop_asked=self._stop_asked, kill_asked=self._kill_asked)
+        return state_after(status, self._asked)

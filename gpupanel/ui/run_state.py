@@ -7,6 +7,7 @@ from typing import assert_never
 from gpupanel.domain.events import Phase
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.request import Request
 from gpupanel.planning.preparation import Preparation
 from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.ui import formatting
@@ -21,6 +22,8 @@ class RunState(StrEnum):
     """Start was clicked; the run's directory is being made."""
     STARTING = "starting"
     RUNNING = "running"
+    SUSPENDING = "suspending"
+    """It was asked to save a checkpoint and free its devices."""
     STOPPING = "stopping"
     """It was asked to finish its step, save and end."""
     KILLING = "killing"
@@ -39,36 +42,64 @@ class ButtonStates:
 
     Attributes:
         stop_ends_now: Stop was clicked before: clicking again ends the run without saving.
+        suspend_tip: What suspending does, or why it cannot be done now.
     """
 
     start: bool
     stop: bool
     stop_ends_now: bool
+    suspend: bool = False
+    suspend_tip: str = ""
 
 
-def button_states(run: RunState, preparation: Preparation) -> ButtonStates:
-    """The enabled state of every button that steers a run."""
+_MAY_SUSPEND = (RunState.LAUNCHING, RunState.STARTING, RunState.RUNNING)
+_SUSPEND_TIPS = {
+    RunState.SUSPENDING: "A checkpoint is being saved; then the devices are free",
+    RunState.STOPPING: "The run stops already; it can be resumed all the same",
+    RunState.KILLING: "The run ends already",
+}
+
+
+def button_states(run: RunState, preparation: Preparation, *, judges: bool = False) -> ButtonStates:
+    """The enabled state of every button that steers a run.
+
+    Args:
+        run: Where the run of this window stands.
+        preparation: What would happen with the profile as it is.
+        judges: The run evaluates or predicts: it has nothing to go on from.
+    """
+    may_suspend = run in _MAY_SUSPEND and not judges
+    tip = "Only a training can be suspended" if judges else "No run goes on"
+    if may_suspend:
+        tip = (
+            "Saves a checkpoint, ends the run's processes and frees its devices; "
+            "Resume goes on later, on these devices or others (Ctrl+Shift+.)"
+        )
     return ButtonStates(
         start=not run.is_busy and preparation.is_startable,
         stop=run.is_busy and run is not RunState.KILLING,
         stop_ends_now=run is RunState.STOPPING,
+        suspend=may_suspend,
+        suspend_tip=_SUSPEND_TIPS.get(run, tip),
     )
 
 
-def state_after(status: RunStatus, *, stop_asked: bool, kill_asked: bool) -> RunState:
+def state_after(status: RunStatus, asked: Request | None) -> RunState:
     """The state of a followed run.
 
     Args:
         status: The sum of its events.
-        stop_asked: Stop was clicked here; its event may not have come yet.
-        kill_asked: Stop was clicked here a second time.
+        asked: What was asked of it here, of several the most urgent; its event may not have come
+            yet.
     """
     if status.has_ended:
         return RunState.ENDED
-    if kill_asked:
+    if asked is Request.END:
         return RunState.KILLING
-    if stop_asked or status.stage is RunStage.STOPPING:
+    if asked is Request.STOP or status.stage is RunStage.STOPPING:
         return RunState.STOPPING
+    if asked is Request.SUSPEND or status.stage is RunStage.SUSPENDING:
+        return RunState.SUSPENDING
     return RunState.STARTING if status.stage is RunStage.STARTING else RunState.RUNNING
 
 
@@ -124,7 +155,7 @@ def short_words(status: RunStatus) -> str:
 
 def status_words(status: RunStatus) -> str:
     """What a run is doing, or how it ended and what it reached."""
-    words = [short_words(status)]
+    words = [_end_words(status)]
     if not status.has_ended:
         return words[0]
     if status.metrics.val_accuracy is not None:
@@ -138,6 +169,18 @@ def status_words(status: RunStatus) -> str:
     if status.examples_per_second is not None:
         words.append(formatting.rate(status.examples_per_second))
     return " · ".join(words)
+
+
+def _end_words(status: RunStatus) -> str:
+    """How the run ended; of a suspended one, that its devices can be used for something else."""
+    words = short_words(status)
+    if not status.has_ended or status.outcome is not Outcome.SUSPENDED:
+        return words
+    if status.checkpoint is not None:
+        words = f"{words} at step {formatting.count(status.checkpoint.step)}"
+    returned = status.memory_returned
+    is_held = returned is not None and any(each.still_held_mib for each in returned.devices)
+    return words if is_held else f"{words}; the devices are free"
 
 
 def _found_words(metrics: Metrics) -> str:
@@ -158,9 +201,10 @@ def state_words(run: RunState, status: RunStatus | None, preparation: Preparatio
         case RunState.RUNNING:
             # Validating and saving can take turns with training many times a second.
             return "Training" if status is None or not status.judges else phase_words(status)
-        case RunState.STOPPING:
+        case RunState.STOPPING | RunState.SUSPENDING:
+            words = "Stopping" if run is RunState.STOPPING else "Suspending"
             saving = status is not None and status.phase is Phase.SAVING
-            return "Stopping: saving…" if saving else "Stopping…"
+            return f"{words}: saving…" if saving else f"{words}…"
         case RunState.KILLING:
             return "Ending now…"
         case RunState.ENDED:

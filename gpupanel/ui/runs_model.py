@@ -1,126 +1,123 @@
-"""Past runs as a table."""
+"""Runs as a table: searched, sorted, and brought up to date in place."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime
+from itertools import groupby
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from typing_extensions import override
 
-from gpupanel.runs.history.summaries import RunSummary
-from gpupanel.ui import formatting
-from gpupanel.ui.run_state import outcome_words
+from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.runs.history.search import matches, search_words
+from gpupanel.ui.runs_columns import COLUMNS, run_tip
 
 _Index = QModelIndex | QPersistentModelIndex
 _NO_INDEX = QModelIndex()
-
-
-@dataclass(frozen=True, slots=True)
-class _Column:
-    title: str
-    tip: str
-    text: Callable[[RunSummary], str]
-    key: Callable[[RunSummary], str | float]
-    is_number: bool = False
-
-
-def _when(run: RunSummary) -> str:
-    if run.started_s is None:
-        return formatting.DASH
-    moment = datetime.fromtimestamp(run.started_s).astimezone()
-    return moment.strftime("%Y-%m-%d %H:%M:%S")
-
-
-def _lasted(run: RunSummary) -> float | None:
-    if run.started_s is None or run.ended_s is None:
-        return None
-    return run.ended_s - run.started_s
-
-
-def _devices(run: RunSummary) -> str:
-    names = [formatting.short_device_name(name) for name in run.devices]
-    return ", ".join(names) or formatting.DASH
-
-
-COLUMNS = (
-    _Column(
-        "Profile",
-        "The name of the profile that the run was started with.",
-        lambda run: run.profile_name,
-        lambda run: run.profile_name.lower(),
-    ),
-    _Column("Started", "When the run started.", _when, lambda run: run.started_s or 0.0),
-    _Column(
-        "Outcome",
-        "How the run ended. Lost: the training process vanished without a word.",
-        lambda run: outcome_words(run.outcome),
-        lambda run: outcome_words(run.outcome),
-    ),
-    _Column(
-        "Took",
-        "From start to end, start-up included.",
-        lambda run: formatting.duration(_lasted(run)),
-        lambda run: _lasted(run) or 0.0,
-        is_number=True,
-    ),
-    _Column(
-        "Val. accuracy",
-        "Part of the validation examples that the trained model gets right.",
-        lambda run: formatting.fraction(run.metrics.val_accuracy),
-        lambda run: -1.0 if run.metrics.val_accuracy is None else run.metrics.val_accuracy,
-        is_number=True,
-    ),
-    _Column(
-        "Val. loss",
-        "Mean loss over the validation examples; lower is better.",
-        lambda run: formatting.number(run.metrics.val_loss),
-        lambda run: float("inf") if run.metrics.val_loss is None else run.metrics.val_loss,
-        is_number=True,
-    ),
-    _Column(
-        "Speed",
-        "Training examples a second over all devices; start-up and validation not counted.",
-        lambda run: formatting.rate(run.examples_per_second),
-        lambda run: run.examples_per_second or 0.0,
-        is_number=True,
-    ),
-    _Column("Devices", "The physical devices that it used.", _devices, _devices),
-)
-SORT_ROLE = int(Qt.ItemDataRole.UserRole)
+_ALIGN_RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+STARTED = next(place for place, column in enumerate(COLUMNS) if column.key == "started")
 
 
 class RunsModel(QAbstractTableModel):
-    """Read-only; a row per run, its columns in :data:`COLUMNS`."""
+    """Read-only; a row per run that is found, its columns in :data:`COLUMNS`.
+
+    Rows keep their place while what they tell changes: they are put in order anew when a run
+    comes or goes, another search is typed or another column is chosen.
+    """
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._runs: tuple[RunSummary, ...] = ()
+        self._all: tuple[RunSummary, ...] = ()
+        self._rows: list[RunSummary] = []
+        self._words: tuple[str, ...] = ()
+        self._sort = (STARTED, Qt.SortOrder.DescendingOrder)
+
+    @property
+    def all_runs(self) -> tuple[RunSummary, ...]:
+        """Every run, also those that the search does not find."""
+        return self._all
 
     def set_runs(self, runs: tuple[RunSummary, ...]) -> None:
-        """Show other runs; rows of runs that are still there keep their place and selection."""
-        if runs == self._runs:
-            return
-        if [run.path for run in runs] == [run.path for run in self._runs]:
-            self._runs = runs
-            last = self.index(len(runs) - 1, len(COLUMNS) - 1)
-            self.dataChanged.emit(self.index(0, 0), last)
-            return
-        self.beginResetModel()
-        self._runs = runs
-        self.endResetModel()
+        """Show other runs; rows of runs that are still there keep their selection."""
+        by_name = {run.name: run for run in runs}
+        same = by_name.keys() == {run.name for run in self._all}
+        self._all = runs
+        self._show([by_name[run.name] for run in self._rows] if same else self._found())
+
+    def set_search(self, text: str) -> None:
+        """Show only the runs in which each word of the text is found; empty: all."""
+        words = search_words(text)
+        if words != self._words:
+            self._words = words
+            self._show(self._found())
 
     def run(self, row: int) -> RunSummary:
         """The run in a row."""
-        return self._runs[row]
+        return self._rows[row]
 
-    def row_of(self, run: RunSummary) -> int | None:
-        """The row of the run in that directory, or ``None`` when it is gone."""
-        paths = [each.path for each in self._runs]
-        return paths.index(run.path) if run.path in paths else None
+    def row_of(self, name: str) -> int | None:
+        """The row of the run whose directory has that name; ``None``: it is not shown."""
+        return next((row for row, run in enumerate(self._rows) if run.name == name), None)
+
+    @override
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        self._sort = (column, order)
+        self._show(self._found())
+
+    def _found(self) -> list[RunSummary]:
+        """The runs that the search finds, in the order of the chosen column, then newest first."""
+        column, direction = COLUMNS[self._sort[0]], self._sort[1]
+        keyed = [(column.order(run), run) for run in self._all if matches(run, self._words)]
+        known = [each for each in keyed if each[0] is not None]
+        known.sort(key=lambda each: each[0], reverse=direction is Qt.SortOrder.DescendingOrder)  # type: ignore[arg-type, return-value]
+        return [run for _, run in known] + [run for key, run in keyed if key is None]
+
+    def _show(self, rows: list[RunSummary]) -> None:
+        """Bring the table to these rows by the least that it takes."""
+        wanted = {run.name for run in rows}
+        self._remove([place for place, run in enumerate(self._rows) if run.name not in wanted])
+        kept = {run.name for run in self._rows}
+        self._reorder([run.name for run in rows if run.name in kept])
+        self._insert([(place, run) for place, run in enumerate(rows) if run.name not in kept])
+        self._update(rows)
+
+    def _remove(self, places: list[int]) -> None:
+        for first, last in reversed(_stretches(places)):
+            self.beginRemoveRows(_NO_INDEX, first, last)
+            del self._rows[first : last + 1]
+            self.endRemoveRows()
+
+    def _reorder(self, names: list[str]) -> None:
+        before = [run.name for run in self._rows]
+        if before == names:
+            return
+        self.layoutAboutToBeChanged.emit()
+        by_name = {run.name: run for run in self._rows}
+        self._rows = [by_name[name] for name in names]
+        place = {name: row for row, name in enumerate(names)}
+        kept = self.persistentIndexList()
+        moved = [self.index(place[before[each.row()]], each.column()) for each in kept]
+        self.changePersistentIndexList(kept, moved)
+        self.layoutChanged.emit()
+
+    def _insert(self, new: list[tuple[int, RunSummary]]) -> None:
+        by_place = dict(new)
+        for first, last in _stretches([place for place, _ in new]):
+            self.beginInsertRows(_NO_INDEX, first, last)
+            self._rows[first:first] = [by_place[place] for place in range(first, last + 1)]
+            self.endInsertRows()
+
+    def _update(self, rows: list[RunSummary]) -> None:
+        # A run that goes on took longer than the last time, whatever else it tells.
+        changed = [
+            place
+            for place, (old, new) in enumerate(zip(self._rows, rows, strict=True))
+            if old is not new or new.is_running
+        ]
+        self._rows = rows
+        for first, last in _stretches(changed):
+            self.dataChanged.emit(self.index(first, 0), self.index(last, len(COLUMNS) - 1))
 
     @override
     def rowCount(self, parent: _Index = _NO_INDEX) -> int:
-        return 0 if parent.isValid() else len(self._runs)
+        return 0 if parent.isValid() else len(self._rows)
 
     @override
     def columnCount(self, parent: _Index = _NO_INDEX) -> int:
@@ -128,16 +125,14 @@ class RunsModel(QAbstractTableModel):
 
     @override
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        run, column = self._runs[index.row()], COLUMNS[index.column()]
+        run, column = self._rows[index.row()], COLUMNS[index.column()]
         match role:
             case Qt.ItemDataRole.DisplayRole:
                 return column.text(run)
-            case Qt.ItemDataRole.UserRole:
-                return column.key(run)
             case Qt.ItemDataRole.ToolTipRole:
-                return _tooltip(run)
+                return run_tip(run)
             case Qt.ItemDataRole.TextAlignmentRole if column.is_number:
-                return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+                return _ALIGN_RIGHT
         return None
 
     @override
@@ -156,12 +151,14 @@ class RunsModel(QAbstractTableModel):
             case Qt.ItemDataRole.ToolTipRole:
                 return column.tip
             case Qt.ItemDataRole.TextAlignmentRole if column.is_number:
-                return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+                return _ALIGN_RIGHT
         return None
 
 
-def _tooltip(run: RunSummary) -> str:
-    lines = [str(run.path)]
-    if run.problem is not None:
-        lines += [run.problem.message, run.problem.hint]
-    return "\n".join(line for line in lines if line)
+def _stretches(places: list[int]) -> list[tuple[int, int]]:
+    """Neighbouring places together: ``[1, 2, 5]`` is ``[(1, 2), (5, 5)]``."""
+    stretches = []
+    for _, group in groupby(enumerate(places), key=lambda each: each[1] - each[0]):
+        found = [place for _, place in group]
+        stretches.append((found[0], found[-1]))
+    return stretches

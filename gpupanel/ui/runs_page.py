@@ -2,13 +2,17 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QHideEvent, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
+from typing_extensions import override
 
 from gpupanel.runs.history.summaries import RunSummary
 from gpupanel.ui.panels.runs_panel import RunsPanel
 from gpupanel.ui.theme import GRID
+
+_REFRESH_MS = 2_000
+"""While the page is shown: runs of other windows and terminals come, go on and end, too."""
 
 
 class RunsPage(QWidget):
@@ -71,6 +75,7 @@ class RunsPage(QWidget):
         """
         self._comparison_head.addWidget(head, 1)
         self._comparison_place.addWidget(comparison, 1)
+        self.panel.setComparable(True)
 
     def setRuns(self, runs: tuple[RunSummary, ...]) -> None:
         """Show these runs in the table; what is chosen there stays chosen."""
@@ -93,6 +98,17 @@ class RunsPage(QWidget):
         if self.shows_comparison:
             self._stack.setCurrentWidget(self._all)
             self.comparisonLeft.emit()
+
+    @override
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.refreshRequested.emit()
+        self._pulse.start()
+
+    @override
+    def hideEvent(self, event: QHideEvent) -> None:
+        self._pulse.stop()
+        super().hideEvent(event)
 
     def _make_head(self) -> QHBoxLayout:
         self._back = QPushButton("&Back to all runs")

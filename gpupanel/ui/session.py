@@ -109,7 +109,8 @@ class Session(QObject):
     @property
     def buttons(self) -> ButtonStates:
         """Which buttons can be pressed now."""
-        return button_states(self._run_state, self._preparation)
+        judges = self._run_status is not None and self._run_status.judges
+        return button_states(self._run_state, self._preparation, judges=judges)
 
     @property
     def state_words(self) -> str:
@@ -198,6 +199,13 @@ class Session(QObject):
             self._preparation = preparation
             self.preparationChanged.emit(preparation)
         return self._preparation
+
+    def prepare_other(self, profile: Profile) -> Preparation:
+        """What would happen with another profile on this machine; nothing where it is unknown."""
+        if self._inventory is None:
+            return Preparation()
+        preview = self._preview if profile.data == self._profile.data else None
+        return self._preparer(profile, self._inventory, self._sample, preview, self._build)
 
     def close(self) -> None:
         """Prepare nothing any more."""

@@ -7,9 +7,9 @@ from typing_extensions import override
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.telemetry import DeviceProcess
-from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.questions import Questions, SaveChoice
 
 

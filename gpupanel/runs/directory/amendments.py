@@ -40,7 +40,7 @@ def amend(layout: RunLayout, profile: Profile, plan: LaunchPlan) -> None:
     finish_amendment(layout)
     number = next(each for each in count(1) if not layout.former_profile(each).exists())
     amendment = _Amendment(number=number, profile=profile, plan=plan)
-    write_whole(layout.amendment, amendment.model_dump_json())
+    write_whole(layout.amendment, amendment.model_dump_json(), private=True)
     try:
         finish_amendment(layout)
     except OSError:
@@ -65,9 +65,9 @@ def finish_amendment(layout: RunLayout) -> None:
     ):
         # Kept once: when this is done again the current one may be the new one already.
         if not former.exists():
-            write_whole(former, current.read_text(encoding="utf-8"))
-    write_whole(layout.profile, dump_profile(amendment.profile))
-    write_whole(layout.plan, amendment.plan.model_dump_json(indent=2))
+            write_whole(former, current.read_text(encoding="utf-8"), private=True)
+    write_whole(layout.profile, dump_profile(amendment.profile), private=True)
+    write_whole(layout.plan, amendment.plan.model_dump_json(indent=2), private=True)
     layout.amendment.unlink()
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 PRIVATE_UMASK = 0o077
 """For processes that write nothing but what is the owner's: nobody else gets at new files."""
 
-_FOLDER, _FILE = 0o700, 0o600
+PRIVATE_FILE = 0o600
+_FOLDER = 0o700
 
 
 def make_private_folder(path: Path) -> None:
@@ -31,4 +32,4 @@ def touch_private(path: Path) -> None:
     Raises:
         OSError: It cannot be made.
     """
-    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, _FILE))
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, PRIVATE_FILE))

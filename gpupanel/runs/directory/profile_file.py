@@ -41,10 +41,15 @@ def anchored(profile: Profile, folder: Path) -> Profile:
     )
 
 
-def write_profile(path: Path, profile: Profile) -> None:
+def write_profile(path: Path, profile: Profile, *, private: bool = False) -> None:
     """Write the profile beside and rename: the file is the old one or the new one, never half.
 
     Paths inside the file's folder are written relative to it, so that all can move together.
+
+    Args:
+        path: The file.
+        profile: What it is to hold.
+        private: Let its owner only read it.
 
     Raises:
         ProblemError: The file cannot be written; the old one is untouched.
@@ -56,7 +61,7 @@ def write_profile(path: Path, profile: Profile) -> None:
         return found.relative_to(folder) if found.is_relative_to(folder) else found
 
     try:
-        write_whole(path, dump_profile(_with_paths(profile, from_folder)))
+        write_whole(path, dump_profile(_with_paths(profile, from_folder)), private=private)
     except OSError as error:
         raise ProblemError(disk_problem(error, path)) from error
 

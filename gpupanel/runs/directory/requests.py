@@ -4,6 +4,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.disk_problems import disk_problem
+from gpupanel.runs.directory.private_files import make_private_folder, touch_private
 
 
 def ask(layout: RunLayout, request: Request) -> None:
@@ -13,8 +14,8 @@ def ask(layout: RunLayout, request: Request) -> None:
         ProblemError: The run's directory cannot be written.
     """
     try:
-        layout.requests.mkdir(exist_ok=True)
-        (layout.requests / request.value).touch()
+        make_private_folder(layout.requests)
+        touch_private(layout.requests / request.value)
     except OSError as error:
         raise ProblemError(disk_problem(error, layout.requests)) from error
 

@@ -6,6 +6,7 @@ A released lock means a dead process, whatever a process number says.
 from filelock import FileLock, Timeout
 
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.directory.private_files import PRIVATE_FILE
 
 
 def hold_run_lock(layout: RunLayout) -> FileLock:
@@ -14,7 +15,7 @@ def hold_run_lock(layout: RunLayout) -> FileLock:
     Raises:
         filelock.Timeout: Another supervisor holds it.
     """
-    lock = FileLock(layout.lock)
+    lock = FileLock(layout.lock, mode=PRIVATE_FILE)
     # Whoever asks whether the run lives holds the lock for an instant: wait that long.
     lock.acquire(timeout=5.0)
     return lock
@@ -25,7 +26,7 @@ def is_supervised(layout: RunLayout) -> bool:
     if not layout.lock.exists():
         return False
     try:
-        with FileLock(layout.lock).acquire(timeout=0.0):
+        with FileLock(layout.lock, mode=PRIVATE_FILE).acquire(timeout=0.0):
             return False
     except Timeout:
         return True

@@ -2,7 +2,7 @@
 
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.tails import LineTail
-from gpupanel.runs.following.follower import decoded_parts
+from gpupanel.runs.following.follower import decode_parts
 from gpupanel.runs.history.curves import CurveRecorder, MetricPoints
 from gpupanel.runs.history.metrics import Metric
 
@@ -39,9 +39,9 @@ class CurveReader:
         Raises:
             OSError: The directory cannot be read.
         """
-        lines = self._tail.read()
-        self._recorder.add(decoded_parts(lines))
-        return bool(lines)
+        block = self._tail.read_block()
+        self._recorder.add(decode_parts(block))
+        return bool(block)
 
     def points(self) -> dict[Metric, MetricPoints]:
         """The curves, as far as they were read."""

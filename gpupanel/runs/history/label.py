@@ -11,6 +11,7 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.value import Value
 from gpupanel.runs.directory.disk_problems import disk_problem
+from gpupanel.runs.directory.private_files import PRIVATE_FILE
 from gpupanel.runs.directory.profile_file import write_whole
 
 LONGEST_NAME = 200
@@ -68,12 +69,13 @@ def change_label(
     """
     given = {key: text for key, text in (("name", name), ("notes", notes)) if text is not None}
     try:
-        with FileLock(layout.label.with_suffix(".lock"), timeout=_LOCK_WAIT_S):
+        lock = FileLock(layout.label.with_suffix(".lock"), _LOCK_WAIT_S, mode=PRIVATE_FILE)
+        with lock:
             label = RunLabel.model_validate({**read_label(layout).model_dump(), **given})
             if label == RunLabel():
                 layout.label.unlink(missing_ok=True)
             else:
-                write_whole(layout.label, tomli_w.dumps(label.model_dump()))
+                write_whole(layout.label, tomli_w.dumps(label.model_dump()), private=True)
     except Timeout as error:
         raise ProblemError(_busy(layout)) from error
     except OSError as error:

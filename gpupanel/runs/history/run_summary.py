@@ -103,3 +103,8 @@ class RunSummary(Value):
             accuracy=found.val_accuracy,
             mean_absolute_error=found.val_mean_absolute_error,
         )
+
+    @property
+    def trained(self) -> Metrics:
+        """What a training reached on the examples that it trains with; empty for other tasks."""
+        return self.metrics if self.task == "train" else Metrics()

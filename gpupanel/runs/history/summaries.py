@@ -55,7 +55,12 @@ class RunLister:
         """
         try:
             with os.scandir(self._runs_dir) as entries:
-                paths = [entry.path for entry in entries if entry.is_dir()]
+                paths = [
+                    entry.path
+                    for entry in entries
+                    # What is being deleted has a hidden name.
+                    if not entry.name.startswith(".") and entry.is_dir()
+                ]
         except (FileNotFoundError, NotADirectoryError):
             paths = []
         except OSError as error:

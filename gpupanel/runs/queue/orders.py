@@ -10,6 +10,8 @@ from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.queue.waiting_line import WaitingLine
 from gpupanel.runs.queue.waking import ensure_scheduler
+from gpupanel.runs.trust.trusted import check_trusted
+from gpupanel.runs.trust.user_code import code_of_profile
 
 
 def add(files: QueueFiles, profile: Profile, runs_dir: Path) -> QueueEntry:
@@ -18,8 +20,10 @@ def add(files: QueueFiles, profile: Profile, runs_dir: Path) -> QueueEntry:
     Relative paths in the profile are taken from the working directory.
 
     Raises:
+        CodeNotTrustedError: It names Python code that nobody trusted yet.
         ProblemError: The queue cannot be changed.
     """
+    check_trusted(code_of_profile(profile))
     entry = QueueEntry(
         id=secrets.token_hex(4),
         name=profile.name,
@@ -40,8 +44,10 @@ def edit(files: QueueFiles, entry_id: str, profile: Profile) -> QueueEntry:
     """Give an entry that was not started another profile; a refused one waits again.
 
     Raises:
+        CodeNotTrustedError: The profile names Python code that nobody trusted yet.
         ProblemError: There is no such entry, or it was started; or the queue cannot be changed.
     """
+    check_trusted(code_of_profile(profile))
 
     def edited(line: WaitingLine) -> WaitingLine:
         after = line.with_edited(entry_id, profile.name)

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.directory.disk_problems import disk_problem
+from gpupanel.runs.directory.private_files import PRIVATE_FILE
 from gpupanel.runs.directory.profile_file import read_profile, write_profile, write_whole
 from gpupanel.runs.queue.waiting_line import WaitingLine
 
@@ -61,11 +62,12 @@ class QueueFiles:
         try:
             self._profiles.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.folder.chmod(0o700)
-            with FileLock(self.folder / "queue.lock").acquire(timeout=_PATIENCE_S):
+            lock = FileLock(self.folder / "queue.lock", mode=PRIVATE_FILE)
+            with lock.acquire(timeout=_PATIENCE_S):
                 before = self.read()
                 after = how(before)
                 if after != before:
-                    write_whole(self._line, after.model_dump_json(indent=2))
+                    write_whole(self._line, after.model_dump_json(indent=2), private=True)
                 return after
         except Timeout as error:
             raise ProblemError(_busy(self.folder)) from error
@@ -94,7 +96,7 @@ class QueueFiles:
         Raises:
             ProblemError: It cannot be written.
         """
-        write_profile(self.profile_path(entry_id), profile)
+        write_profile(self.profile_path(entry_id), profile, private=True)
 
     def profile_path(self, entry_id: str) -> Path:
         """Where the profile of an entry stands."""

@@ -87,13 +87,13 @@ class Scheduler:
             return False
         try:
             self._files.remove_left_overs()
-            while not self._is_done():
+            while not self.step():
                 time.sleep(self._poll_s)
         finally:
             self._lock.release()
         return True
 
-    def _is_done(self) -> bool:
+    def step(self) -> bool:
         """Do what is to be done now; says whether nothing is left."""
         try:
             if self._has_nothing_to_do():

@@ -9,6 +9,7 @@ from filelock import FileLock, Timeout
 from gpupanel.domain.problem import ProblemError
 from gpupanel.runs.detached import start_detached
 from gpupanel.runs.directory.disk_problems import disk_problem
+from gpupanel.runs.directory.private_files import PRIVATE_FILE
 from gpupanel.runs.locations import queue_dir
 from gpupanel.runs.queue.queue_files import QueueFiles
 
@@ -17,7 +18,7 @@ _LONGEST_LOG_BYTES = 256 * 1024
 
 def scheduler_lock(folder: Path) -> FileLock:
     """The lock that the scheduler of the queue in that folder holds as long as it lives."""
-    return FileLock(folder / "scheduler.lock")
+    return FileLock(folder / "scheduler.lock", mode=PRIVATE_FILE)
 
 
 def scheduler_lives(folder: Path) -> bool:
@@ -48,7 +49,7 @@ def ensure_scheduler(files: QueueFiles) -> bool:
     if not files.read().needs_scheduler or scheduler_lives(files.folder):
         return False
     log = files.folder / "scheduler.log"
-    command = (sys.executable, "-m", "gpupanel.runs.queue.scheduler", str(files.folder))
+    command = (sys.executable, "-P", "-m", "gpupanel.runs.queue.scheduler", str(files.folder))
     try:
         if log.exists() and log.stat().st_size > _LONGEST_LOG_BYTES:
             os.truncate(log, 0)

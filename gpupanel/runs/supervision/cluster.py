@@ -3,11 +3,11 @@
 import json
 import random
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess, ProcessRole
-from gpupanel.domain.process_environment import PROCESS_VARIABLE
+from gpupanel.domain.process_environment import PLANNED_VARIABLES, PROCESS_VARIABLE
 
 _LOOPBACK = "127.0.0.1"
 _PORTS = range(12_000, 32_000)
@@ -49,7 +49,7 @@ def process_environments(plan: LaunchPlan) -> tuple[dict[str, str], ...]:
     """
     gang = plan.gang
     if len(gang) == 1:
-        return ({PROCESS_VARIABLE: "0", **gang[0].environment},)
+        return ({PROCESS_VARIABLE: "0", **allowed(gang[0].environment)},)
     cluster = _cluster(gang, free_ports(len(gang)))
     return tuple(
         {
@@ -57,7 +57,7 @@ def process_environments(plan: LaunchPlan) -> tuple[dict[str, str], ...]:
             # The workers of one machine need no other way to each other than loopback.
             "NCCL_SOCKET_IFNAME": "lo",
             "no_grpc_proxy": _LOOPBACK,
-            **process.environment,
+            **allowed(process.environment),
             "TF_CONFIG": json.dumps(
                 {
                     "cluster": cluster,
@@ -67,6 +67,11 @@ def process_environments(plan: LaunchPlan) -> tuple[dict[str, str], ...]:
         }
         for place, process in enumerate(gang)
     )
+
+
+def allowed(environment: Mapping[str, str]) -> dict[str, str]:
+    """What a plan may set of these variables: others could make a process load code."""
+    return {name: text for name, text in environment.items() if name in PLANNED_VARIABLES}
 
 
 def _cluster(gang: Sequence[PlannedProcess], ports: Sequence[int]) -> dict[str, list[str]]:

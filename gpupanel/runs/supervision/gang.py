@@ -12,7 +12,7 @@ import psutil
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess
 from gpupanel.domain.process_environment import RUN_VARIABLE, SUPERVISOR_PID_VARIABLE
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.supervision.cluster import process_environments
+from gpupanel.runs.supervision.cluster import allowed, process_environments
 from gpupanel.runs.supervision.pulse import Pulse, Stillness, look_at
 from gpupanel.runs.supervision.run_processes import end_processes_of, run_name
 
@@ -148,7 +148,7 @@ class Gang:
                 cwd=self._layout.root,
                 env={
                     **os.environ,
-                    **self._plan.environment,
+                    **allowed(self._plan.environment),
                     **environment,
                     RUN_VARIABLE: run_name(self._layout),
                     SUPERVISOR_PID_VARIABLE: str(os.getpid()),

@@ -50,7 +50,7 @@ class Supervisor:
     def __init__(
         self,
         layout: RunLayout,
-        trainer_command: Sequence[str] = (sys.executable, "-m", "gpupanel.trainer"),
+        trainer_command: Sequence[str] = (sys.executable, "-P", "-m", "gpupanel.trainer"),
         patience: Patience | None = None,
     ) -> None:
         self._layout = layout

@@ -9,8 +9,8 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from io import BufferedRandom
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 from pydantic import TypeAdapter
@@ -107,7 +107,7 @@ def force_names_to_disk(folder: Path) -> None:
         os.close(handle)
 
 
-def _forced_to_disk(file: IO[bytes]) -> str:
+def _forced_to_disk(file: BufferedRandom) -> str:
     """Force the file to the disk; gives its checksum."""
     file.flush()
     os.fsync(file.fileno())

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from gpupanel.ui.run_state import ButtonStates
+from gpupanel.ui.widgets.tips import wrapped
 from gpupanel.ui.widgets.tone import Tone, set_tone
 
 _Key = QKeySequence.StandardKey
@@ -35,6 +36,7 @@ class ProfileBar(QWidget):
     """An example profile: its :class:`Path`."""
     startRequested = Signal()
     stopRequested = Signal()
+    suspendRequested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -68,6 +70,7 @@ class ProfileBar(QWidget):
         self._start.setProperty("role", "primary")
         self._stop = _button("Sto&p", "stop_button", "", self)
         self._stop.setProperty("role", "danger")
+        self._suspend = _button("Suspen&d", "suspend_button", "", self)
         self._compose()
         self._connect()
 
@@ -110,6 +113,8 @@ class ProfileBar(QWidget):
         self._start.setEnabled(states.start)
         self._stop.setEnabled(states.stop)
         self._stop.setText("End no&w" if states.stop_ends_now else "Sto&p")
+        self._suspend.setEnabled(states.suspend)
+        self._suspend.setToolTip(wrapped(states.suspend_tip))
         self._start.setToolTip(_start_tip(states, error_count, others))
         self._stop.setToolTip(
             "Ends the run at once, without saving"
@@ -153,6 +158,7 @@ class ProfileBar(QWidget):
         layout.addSpacing(16)
         layout.addWidget(self._start)
         layout.addWidget(self._stop)
+        layout.addWidget(self._suspend)
         self._start.setMinimumWidth(96)
         # As wide as its wider text, so that Start does not move when it changes.
         self._stop.setMinimumWidth(96)
@@ -163,11 +169,13 @@ class ProfileBar(QWidget):
         self._save.clicked.connect(self.saveRequested)
         self._start.clicked.connect(self.startRequested)
         self._stop.clicked.connect(self.stopRequested)
+        self._suspend.clicked.connect(self.suspendRequested)
         self._recent.triggered.connect(self._on_recent)
         self._examples.triggered.connect(self._on_example)
         # Beside the buttons' own mnemonics; a disabled button cannot be clicked by them either.
         QShortcut(QKeySequence("Ctrl+Return"), self, self._start.click)
         QShortcut(QKeySequence("Ctrl+."), self, self._stop.click)
+        QShortcut(QKeySequence("Ctrl+Shift+."), self, self._suspend.click)
 
     def _fill(self, menu: QMenu, entries: Sequence[tuple[str, Path]]) -> None:
         menu.clear()

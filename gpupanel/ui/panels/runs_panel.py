@@ -1,23 +1,38 @@
-"""Past runs and those that go on, in a table that opens them."""
+"""Past runs and those that go on: found, opened, named, compared, and moved to the bin."""
 
+from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal, SignalInstance, Slot
+from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QHBoxLayout,
-    QHeaderView,
     QLabel,
+    QLineEdit,
+    QMenu,
     QPushButton,
-    QStackedLayout,
-    QTableView,
+    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
 
-from gpupanel.runs.history.summaries import RunSummary
-from gpupanel.ui.runs_model import SORT_ROLE, RunsModel
+from gpupanel.domain.problem import Problem
+from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.ui import formatting
+from gpupanel.ui.run_choices import run_choices
+from gpupanel.ui.runs_table import ColumnChoices, RunsTable
+from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.action_button import ActionButton
+from gpupanel.ui.widgets.elided_label import ElidedLabel
 from gpupanel.ui.widgets.empty_state import EmptyState
+
+_NO_RUNS = (
+    "No runs yet",
+    (
+        "Each run appears here with its outcome, accuracy and speed. "
+        "Press Start to make the first one."
+    ),
+)
 
 
 class RunsPanel(QWidget):
@@ -29,98 +44,249 @@ class RunsPanel(QWidget):
 
     runOpened = Signal(object)
     """The directory of the run that is to be shown: a :class:`Path`."""
+    compareRequested = Signal(object)
+    """The runs to be compared, as they stand in the table: a tuple of :class:`RunSummary`."""
+    renameRequested = Signal(object)
+    """The :class:`RunSummary` that is to get another name."""
+    notesRequested = Signal(object)
+    """The :class:`RunSummary` about which something is to be noted."""
+    deleteRequested = Signal(object)
+    """The runs that are to go to the bin: a tuple of :class:`RunSummary`; none of them runs."""
     refreshRequested = Signal()
+    columnsChanged = Signal()
+    """A person hid, showed, widened or sorted by a column: see :meth:`columns`."""
 
     def __init__(self, runs_dir: Path, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("runs_panel")
-        self._model = RunsModel(self)
-        self._proxy = QSortFilterProxyModel(self)
-        self._proxy.setSourceModel(self._model)
-        self._proxy.setSortRole(SORT_ROLE)
-        self._table = self._make_table()
-        self._open = QPushButton("&Open run", self)
-        self._open.setToolTip("Shows the curves, devices and log of the chosen run in Live (Enter)")
-        self._open.setEnabled(False)
-        self._refresh = QPushButton("Re&fresh", self)
-        self._refresh.setToolTip("Reads the folder of runs again, such as after a run elsewhere")
-        self._where = QLabel(str(runs_dir), self)
+        self._is_listed = False
+        self._table = RunsTable(self)
+        self._search = self._make_search()
+        self._count = QLabel(self)
+        self._count.setObjectName("runs_count")
+        self._count.setProperty("tone", "muted")
+        self._notice = ElidedLabel("", self)
+        self._notice.setObjectName("runs_notice")
+        self._where = ElidedLabel(str(runs_dir), self)
+        self._where.setElideMode(Qt.TextElideMode.ElideMiddle)
+        self._where.setToolTip(f"The runs are kept in {runs_dir}")
         self._where.setProperty("tone", "muted")
-        self._where.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._make_actions()
         self._compose()
         self._table.activated.connect(self._on_activated)
+        self._table.customContextMenuRequested.connect(self._open_menu)
         self._table.selectionModel().selectionChanged.connect(self._on_selection_changed)
-        self._open.clicked.connect(self._open_selected)
-        self._refresh.clicked.connect(self.refreshRequested)
+        self._table.columnsChanged.connect(self.columnsChanged)
+        self._show_choices()
 
     def setRuns(self, runs: tuple[RunSummary, ...]) -> None:
-        """Show these runs; the chosen one stays chosen."""
-        chosen = self.selected_run()
-        self._model.set_runs(runs)
-        self._stack.setCurrentIndex(1 if runs else 0)
-        row = None if chosen is None else self._model.row_of(chosen)
-        if row is not None:
-            self._table.selectRow(self._proxy.mapFromSource(self._model.index(row, 0)).row())
+        """Show these runs; what is chosen, and what is in sight, stays."""
+        self._is_listed = True
+        self._empty.setTexts(*_NO_RUNS)
+        self._table.set_runs(runs)
+        self._show_found()
+        self._show_choices()
 
-    def selected_run(self) -> RunSummary | None:
-        """The run that is chosen in the table."""
-        rows = self._table.selectionModel().selectedRows()
-        return self._model.run(self._proxy.mapToSource(rows[0]).row()) if rows else None
+    def setProblem(self, problem: Problem) -> None:
+        """Tell why the runs cannot be listed, in their place."""
+        self.setRuns(())
+        self._empty.setTexts("The runs cannot be listed", f"{problem.message} {problem.hint}")
 
-    def _make_table(self) -> QTableView:
-        table = QTableView(self)
-        table.setObjectName("runs_table")
-        table.setModel(self._proxy)
-        table.setSortingEnabled(True)
-        table.sortByColumn(1, Qt.SortOrder.DescendingOrder)
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        table.setShowGrid(False)
-        table.setAlternatingRowColors(True)
-        table.setWordWrap(False)
-        table.setTabKeyNavigation(False)
-        table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(32)
-        header = table.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header.setStretchLastSection(True)
-        header.setHighlightSections(False)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        table.setAccessibleName("Runs")
-        return table
+    def setNotice(self, text: str) -> None:
+        """Say what became of what was asked for, until something else is chosen."""
+        self._notice.setText(text)
+        self._notice.setToolTip(text)
+
+    def setComparable(self, comparable: bool) -> None:
+        """Offer to compare runs, where something shows them so."""
+        self._compare.setVisible(comparable)
+
+    def columns(self) -> ColumnChoices:
+        """How the columns are, to be remembered."""
+        return self._table.choices()
+
+    def setColumns(self, choices: ColumnChoices) -> None:
+        """Have the columns as they were remembered."""
+        self._table.set_choices(choices)
+
+    def chosen_runs(self) -> tuple[RunSummary, ...]:
+        """The chosen runs, as they stand in the table."""
+        return self._table.chosen()
+
+    def _make_search(self) -> QLineEdit:
+        search = QLineEdit(self)
+        search.setObjectName("runs_search")
+        search.setPlaceholderText("Search runs")
+        search.setToolTip(
+            "Finds runs by name, notes, profile, device, strategy or outcome (Ctrl+F);\n"
+            "of several words each has to be found"
+        )
+        search.setAccessibleName("Search runs")
+        search.setClearButtonEnabled(True)
+        search.setMaximumWidth(40 * GRID)
+        search.textChanged.connect(self._on_search)
+        return search
+
+    def _make_actions(self) -> None:
+        self._open = self._action("&Open run", self._open_chosen, "runs_open")
+        self._open.setToolTip("Shows the curves, devices and log of the run in Live (Enter)")
+        self._compare = self._action("&Compare", self._compare_chosen, "runs_compare")
+        self._compare.setVisible(False)
+        self._rename = self._action("Re&name…", self._rename_chosen, "runs_rename", "F2")
+        self._rename.setToolTip("Gives the run a name of its own (F2)")
+        self._notes = self._action("No&tes…", self._note_chosen, "runs_notes")
+        self._notes.setToolTip("What you want to remember about the run")
+        self._delete = self._action("Move to &bin", self._delete_chosen, "runs_delete", "Del")
+        self._refresh = self._action("Re&fresh", self.refreshRequested, "runs_refresh", "F5")
+        self._refresh.setToolTip("Reads the folder of runs again (F5)")
+        find = self._action("Search", self._find, "runs_find", "Ctrl+F")
+        for action in (self._refresh, find):
+            # Wherever the focus is, as long as the page is shown.
+            action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
+            self.addAction(action)
+        for action in (self._rename, self._delete):
+            # Not in the search field, where Del means a letter.
+            action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+            self._table.addAction(action)
+        leave = self._action("Clear search", self._clear_search, "runs_clear", "Esc")
+        leave.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        self._search.addAction(leave)
+
+    def _action(
+        self, text: str, act: Callable[[], None] | SignalInstance, name: str, key: str = ""
+    ) -> QAction:
+        action = QAction(text, self)
+        action.setObjectName(name)
+        action.triggered.connect(act)
+        if key:
+            action.setShortcut(QKeySequence(key))
+        return action
 
     def _compose(self) -> None:
-        empty = EmptyState(
-            "No runs yet",
-            "Each run appears here with its outcome, accuracy and speed. "
-            "Press Start to make the first one.",
-        )
-        self._stack = QStackedLayout()
-        self._stack.addWidget(empty)
-        self._stack.addWidget(self._table)
-        foot = QHBoxLayout()
-        foot.setSpacing(8)
-        foot.addWidget(self._open)
-        foot.addWidget(self._refresh)
-        foot.addStretch(1)
-        foot.addWidget(self._where)
+        self._empty = EmptyState(*_NO_RUNS)
+        self._stack = QStackedWidget(self)
+        for page in (self._table, self._empty, self._make_nothing_found()):
+            self._stack.addWidget(page)
+        self._columns = QPushButton("Columns", self)
+        self._columns.setObjectName("runs_columns")
+        self._columns.setToolTip("Which columns are shown")
+        self._columns.clicked.connect(self._open_columns)
+        head, foot = QHBoxLayout(), QHBoxLayout()
+        for row in (head, foot):
+            row.setSpacing(GRID)
+        head.addWidget(self._search, 1)
+        head.addWidget(self._count)
+        head.addWidget(self._notice, 1)
+        head.addWidget(self._columns)
+        for action in (self._open, self._compare, self._rename, self._notes, self._delete):
+            foot.addWidget(ActionButton(action, self))
+        foot.addWidget(self._where, 1)
+        foot.addWidget(ActionButton(self._refresh, self))
+        self._where.setAlignment(Qt.AlignmentFlag.AlignRight)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 8)
-        layout.setSpacing(8)
-        layout.addLayout(self._stack, 1)
+        layout.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, GRID)
+        layout.setSpacing(GRID)
+        layout.addLayout(head)
+        layout.addWidget(self._stack, 1)
         layout.addLayout(foot)
 
-    @Slot(QModelIndex)
-    def _on_activated(self, index: QModelIndex) -> None:
-        run = self._model.run(self._proxy.mapToSource(index).row())
-        self.runOpened.emit(run.path)
+    def _make_nothing_found(self) -> QWidget:
+        page = QWidget()
+        self._not_found = EmptyState("Nothing found", "")
+        clear = QPushButton("Clear &search")
+        clear.setObjectName("runs_clear_search")
+        clear.clicked.connect(self._clear_search)
+        layout = QVBoxLayout(page)
+        layout.addStretch(1)
+        layout.addWidget(self._not_found)
+        layout.addWidget(clear, 0, Qt.AlignmentFlag.AlignHCenter)
+        layout.addStretch(1)
+        return page
+
+    def _show_found(self) -> None:
+        """How many runs there are, or what to do where there are none."""
+        count, found = len(self._table.runs.all_runs), self._table.runs.rowCount()
+        place = 0 if found or not self._is_listed else 2 if count else 1
+        self._stack.setCurrentIndex(place)
+        self._not_found.setTexts(
+            "Nothing found",
+            f"None of the {formatting.count(count)} runs has “{self._search.text().strip()}” in "
+            "its name, notes, profile, devices or outcome.",
+        )
+        runs = "1 run" if count == 1 else f"{formatting.count(count)} runs"
+        all_shown = found == count
+        self._count.setText(runs if all_shown else f"{formatting.count(found)} of {runs}")
+
+    @Slot()
+    def _show_choices(self) -> None:
+        choices = run_choices(self.chosen_runs())
+        self._open.setEnabled(choices.can_open)
+        self._compare.setEnabled(choices.can_compare)
+        self._compare.setToolTip(choices.compare_tip)
+        self._rename.setEnabled(choices.can_label)
+        self._notes.setEnabled(choices.can_label)
+        self._delete.setEnabled(choices.can_delete)
+        self._delete.setToolTip(choices.delete_tip)
+
+    @Slot(str)
+    def _on_search(self, text: str) -> None:
+        self._table.set_search(text)
+        self._show_found()
+        self._show_choices()
 
     @Slot()
     def _on_selection_changed(self) -> None:
-        self._open.setEnabled(self.selected_run() is not None)
+        self.setNotice("")
+        self._show_choices()
+
+    @Slot(QModelIndex)
+    def _on_activated(self, index: QModelIndex) -> None:
+        self.runOpened.emit(self._table.runs.run(index.row()).path)
+
+    @Slot(QPoint)
+    def _open_menu(self, place: QPoint) -> None:
+        menu = QMenu(self)
+        menu.setObjectName("runs_menu")
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addActions([self._open, self._compare])
+        menu.addSeparator()
+        menu.addActions([self._rename, self._notes])
+        menu.addSeparator()
+        menu.addAction(self._delete)
+        menu.popup(self._table.viewport().mapToGlobal(place))
 
     @Slot()
-    def _open_selected(self) -> None:
-        run = self.selected_run()
-        if run is not None:
-            self.runOpened.emit(run.path)
+    def _open_columns(self) -> None:
+        menu = self._table.column_menu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(self._columns.mapToGlobal(QPoint(0, self._columns.height())))
+
+    @Slot()
+    def _find(self) -> None:
+        self._search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self._search.selectAll()
+
+    @Slot()
+    def _clear_search(self) -> None:
+        self._search.clear()
+        self._table.setFocus()
+
+    @Slot()
+    def _open_chosen(self) -> None:
+        self.runOpened.emit(self.chosen_runs()[0].path)
+
+    @Slot()
+    def _compare_chosen(self) -> None:
+        self.compareRequested.emit(self.chosen_runs())
+
+    @Slot()
+    def _rename_chosen(self) -> None:
+        self.renameRequested.emit(self.chosen_runs()[0])
+
+    @Slot()
+    def _note_chosen(self) -> None:
+        self.notesRequested.emit(self.chosen_runs()[0])
+
+    @Slot()
+    def _delete_chosen(self) -> None:
+        self.deleteRequested.emit(self.chosen_runs())

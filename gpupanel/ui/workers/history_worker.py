@@ -1,23 +1,93 @@
-"""Lists past runs, off the GUI thread: each of them is a directory to read."""
+"""Lists, names and deletes runs, off the GUI thread: each of them is a directory."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QFile, QObject, Signal, Slot
 
-from gpupanel.runs.history.summaries import list_runs
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.history.deleting import delete_run
+from gpupanel.runs.history.label import RunLabel, change_label
+from gpupanel.runs.history.summaries import RunLister
 from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
 
 
-class _HistoryReader(Worker):
+@dataclass(frozen=True, slots=True)
+class LabelOrder:
+    """A label that a run is to get; what stays as it is is ``None``."""
+
+    path: Path
+    name: str | None
+    notes: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteOrder:
+    """Runs that are to go, to the bin or for good."""
+
+    paths: tuple[Path, ...]
+    for_good: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """What became of runs that were to go.
+
+    Attributes:
+        gone: They are in the bin, or deleted for good.
+        kept: Their file system has no bin.
+        problems: Why others were not deleted.
+    """
+
+    gone: tuple[Path, ...]
+    kept: tuple[Path, ...]
+    problems: tuple[Problem, ...]
+    for_good: bool
+
+
+class _HistoryKeeper(Worker):
     listed = Signal(object)
+    unreadable = Signal(object)
+    labelled = Signal()
+    deleted = Signal(object)
+    refused = Signal(object)
 
     def __init__(self, runs_dir: Path) -> None:
         super().__init__()
-        self._runs_dir = runs_dir
+        self._lister = RunLister(runs_dir)
 
     @Slot()
     def read(self) -> None:
-        self.listed.emit(list_runs(self._runs_dir))
+        try:
+            runs = self._lister.list()
+        except ProblemError as error:
+            self.unreadable.emit(error.problems[0])
+        else:
+            self.listed.emit(runs)
+
+    @Slot(object)
+    def label(self, order: LabelOrder) -> None:
+        try:
+            change_label(RunLayout(order.path), name=order.name, notes=order.notes)
+        except ProblemError as error:
+            self.refused.emit(error.problems)
+        else:
+            self.labelled.emit()
+
+    @Slot(object)
+    def delete(self, order: DeleteOrder) -> None:
+        gone: list[Path] = []
+        kept: list[Path] = []
+        problems: list[Problem] = []
+        for path in order.paths:
+            try:
+                is_gone = delete_run(RunLayout(path), None if order.for_good else _move_to_bin)
+            except ProblemError as error:
+                problems += error.problems
+            else:
+                (gone if is_gone else kept).append(path)
+        self.deleted.emit(Deletion(tuple(gone), tuple(kept), tuple(problems), order.for_good))
 
 
 class RunHistory(QObject):
@@ -25,20 +95,72 @@ class RunHistory(QObject):
 
     listed = Signal(object)
     """The runs, newest first: a tuple of :class:`RunSummary`."""
-    _asked = Signal()
+    unreadable = Signal(object)
+    """The :class:`Problem` because of which they cannot be listed."""
+    deleted = Signal(object)
+    """What became of runs that were to go: a :class:`Deletion`."""
+    refused = Signal(object)
+    """Problems because of which a run did not get its label."""
+    _readOrdered = Signal()
+    _labelOrdered = Signal(object)
+    _deleteOrdered = Signal(object)
 
     def __init__(self, runs_dir: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._reader = _HistoryReader(runs_dir)
-        self._thread = WorkerThread(self._reader, "run history", self)
-        self._asked.connect(self._reader.read)
-        self._reader.listed.connect(self.listed)
+        self._is_reading = False
+        self._is_asked_again = False
+        self._keeper = _HistoryKeeper(runs_dir)
+        self._thread = WorkerThread(self._keeper, "run history", self)
+        self._readOrdered.connect(self._keeper.read)
+        self._labelOrdered.connect(self._keeper.label)
+        self._deleteOrdered.connect(self._keeper.delete)
+        self._keeper.listed.connect(self._on_listed)
+        self._keeper.unreadable.connect(self._on_unreadable)
+        self._keeper.labelled.connect(self.refresh)
+        self._keeper.deleted.connect(self.deleted)
+        self._keeper.refused.connect(self.refused)
         self._thread.start()
 
+    @Slot()
     def refresh(self) -> None:
-        """List the runs anew; ``listed`` follows."""
-        self._asked.emit()
+        """List the runs anew; ``listed`` follows. Asked meanwhile, it is done once more after."""
+        self._is_asked_again = self._is_reading
+        if not self._is_reading:
+            self._is_reading = True
+            self._readOrdered.emit()
+
+    def change_label(self, path: Path, before: RunLabel, after: RunLabel) -> None:
+        """Write what was changed of a run's label; it is listed anew, or ``refused`` follows."""
+        name = None if after.name == before.name else after.name
+        notes = None if after.notes == before.notes else after.notes
+        if name is not None or notes is not None:
+            self._labelOrdered.emit(LabelOrder(path, name, notes))
+
+    def delete(self, paths: tuple[Path, ...], *, for_good: bool = False) -> None:
+        """Move runs to the bin, or delete them for good; ``deleted`` follows."""
+        self._deleteOrdered.emit(DeleteOrder(paths, for_good))
 
     def stop(self) -> None:
         """Let the thread end after what is in hand."""
         self._thread.join()
+
+    @Slot(object)
+    def _on_listed(self, runs: object) -> None:
+        self._read()
+        self.listed.emit(runs)
+
+    @Slot(object)
+    def _on_unreadable(self, problem: object) -> None:
+        self._read()
+        self.unreadable.emit(problem)
+
+    def _read(self) -> None:
+        self._is_reading = False
+        if self._is_asked_again:
+            self.refresh()
+
+
+def _move_to_bin(path: Path) -> bool:
+    """The bin of the person's desktop, as the freedesktop.org trash specification has it."""
+    # Through a file of its own: the static function tells no result in PySide6.
+    return QFile(str(path)).moveToTrash()

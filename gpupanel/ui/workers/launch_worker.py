@@ -10,7 +10,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.directory.requests import ask, end_now
+from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.launcher import launch, resume
 from gpupanel.runs.trust.trusted import CodeNotTrustedError, trust
 from gpupanel.runs.trust.user_code import UserCode
@@ -26,7 +26,15 @@ class LaunchOrder:
     runs_dir: Path
 
 
-Order = LaunchOrder | RunLayout
+@dataclass(frozen=True, slots=True)
+class ResumeOrder:
+    """Which run is to go on, and with which profile and plan instead of its own, if any."""
+
+    layout: RunLayout
+    changed: tuple[Profile, LaunchPlan] | None = None
+
+
+Order = LaunchOrder | ResumeOrder
 """A run to be launched, or one to be resumed."""
 
 
@@ -47,15 +55,15 @@ class _LaunchWorker(Worker):
             self.launched.emit(layout)
 
     @Slot(object)
-    def resume(self, layout: RunLayout) -> None:
+    def resume(self, order: ResumeOrder) -> None:
         try:
-            resume(layout)
+            resume(order.layout, order.changed)
         except CodeNotTrustedError as error:
-            self.notTrusted.emit(layout, error.code)
+            self.notTrusted.emit(order, error.code)
         except ProblemError as error:
             self.refused.emit(error.problems)
         else:
-            self.launched.emit(layout)
+            self.launched.emit(order.layout)
 
     @Slot(object, object)
     def start_trusted(self, order: Order, code: tuple[UserCode, ...]) -> None:
@@ -69,17 +77,10 @@ class _LaunchWorker(Worker):
         else:
             self.resume(order)
 
-    @Slot(object)
-    def ask_to_stop(self, layout: RunLayout) -> None:
+    @Slot(object, object)
+    def ask(self, layout: RunLayout, request: Request) -> None:
         try:
-            ask(layout, Request.STOP)
-        except ProblemError as error:
-            self.refused.emit(error.problems)
-
-    @Slot(object)
-    def end_now(self, layout: RunLayout) -> None:
-        try:
-            end_now(layout)
+            ask(layout, request)
         except ProblemError as error:
             self.refused.emit(error.problems)
 
@@ -96,8 +97,7 @@ class Launcher(QObject):
     _launchOrdered = Signal(object)
     _resumeOrdered = Signal(object)
     _trustedOrdered = Signal(object, object)
-    _stopOrdered = Signal(object)
-    _endOrdered = Signal(object)
+    _requested = Signal(object, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -106,8 +106,7 @@ class Launcher(QObject):
         self._launchOrdered.connect(self._worker.launch)
         self._resumeOrdered.connect(self._worker.resume)
         self._trustedOrdered.connect(self._worker.start_trusted)
-        self._stopOrdered.connect(self._worker.ask_to_stop)
-        self._endOrdered.connect(self._worker.end_now)
+        self._requested.connect(self._worker.ask)
         self._worker.launched.connect(self.launched)
         self._worker.refused.connect(self.refused)
         self._worker.notTrusted.connect(self.notTrusted)
@@ -117,21 +116,22 @@ class Launcher(QObject):
         """Start a run under ``runs_dir``; ``launched`` or ``refused`` follows."""
         self._launchOrdered.emit(LaunchOrder(profile, plan, runs_dir))
 
-    def resume(self, layout: RunLayout) -> None:
-        """Start a run again from its last checkpoint; ``launched`` or ``refused`` follows."""
-        self._resumeOrdered.emit(layout)
+    def resume(self, layout: RunLayout, changed: tuple[Profile, LaunchPlan] | None = None) -> None:
+        """Start a run again from its last checkpoint; ``launched`` or ``refused`` follows.
+
+        Args:
+            layout: The run.
+            changed: With what it goes on instead of its own profile and plan.
+        """
+        self._resumeOrdered.emit(ResumeOrder(layout, changed))
 
     def start_trusted(self, order: Order, code: tuple[UserCode, ...]) -> None:
         """Remember that the person trusts the code, and carry out the order again."""
         self._trustedOrdered.emit(order, code)
 
-    def ask_to_stop(self, layout: RunLayout) -> None:
-        """Ask a run to finish its step, save and end."""
-        self._stopOrdered.emit(layout)
-
-    def end_now(self, layout: RunLayout) -> None:
-        """End a run without saving."""
-        self._endOrdered.emit(layout)
+    def ask(self, layout: RunLayout, request: Request) -> None:
+        """Ask something of a run; only where that fails ``refused`` follows."""
+        self._requested.emit(layout, request)
 
     def stop(self) -> None:
         """Let the thread end after what is in hand; a run that was started goes on."""

@@ -9,7 +9,7 @@ import pytest
 
 from gpupanel.domain.data import DigitsData
 from gpupanel.domain.events import CheckpointSaved, EpochDone, TrainingResumed
-from gpupanel.domain.model import CnnModel, MlpModel
+from gpupanel.domain.model import MlpModel
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
@@ -33,7 +33,7 @@ _STEPS_AN_EPOCH = 90
 
 EVERY_STATE = Profile(
     data=DigitsData(validation_fraction=0.2),
-    model=CnnModel(filters=(4,), hidden=(16,), batch_norm=True, dropout=0.2),
+    model=MlpModel(hidden=(32,), batch_norm=True, dropout=0.2),
     training=TrainingSettings(
         epochs=2, global_batch_size=_BATCH, accumulation_steps=2, clip_norm=1.0
     ),

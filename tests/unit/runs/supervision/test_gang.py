@@ -159,7 +159,7 @@ def test_that_a_lost_peer_is_told_when_nothing_better_is_known(gang: GangRun) ->
 def test_that_a_process_that_cannot_be_started_ends_the_others(gang: GangRun) -> None:
     plan = LaunchPlan.model_validate_json(gang.layout.plan.read_text())
     first, second = plan.gang
-    broken = second.model_copy(update={"environment": {"NAME": "an end \0 within"}})
+    broken = second.model_copy(update={"environment": {"CUDA_VISIBLE_DEVICES": "an end \0 within"}})
     plan = plan.model_copy(update={"processes": (first, broken)})
     gang.layout.plan.write_text(plan.model_dump_json())
     end = gang.run("wait", "wait")

@@ -1,0 +1,67 @@
+"""Runs that are to go: not while they go on, and never by half unnoticed."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.directory.disk_problems import disk_problem
+from gpupanel.runs.history.summaries import summarize_run
+
+
+def delete_run(layout: RunLayout, move_to_bin: Callable[[Path], bool] | None) -> bool:
+    """Move the run's directory to the bin, or delete it for good.
+
+    Its lock is held meanwhile, so that nobody resumes it.
+
+    Args:
+        layout: One that is gone already is as good as deleted.
+        move_to_bin: Says whether it was moved; ``None``: delete it for good.
+
+    Returns:
+        Whether it is gone; false where its file system has no bin.
+
+    Raises:
+        ProblemError: It runs, or may not be deleted.
+    """
+    if not layout.root.is_dir():
+        return True
+    if summarize_run(layout).is_running:
+        raise ProblemError(_runs(layout))
+    with _kept_from_running(layout):
+        if move_to_bin is not None:
+            return move_to_bin(layout.root)
+        try:
+            # Under a name that no list shows, so that what is left by a failure is no half run.
+            doomed = layout.root.rename(layout.root.with_name(f".deleted-{layout.name}"))
+            shutil.rmtree(doomed)
+        except OSError as error:
+            raise ProblemError(disk_problem(error, layout.root)) from error
+    return True
+
+
+@contextmanager
+def _kept_from_running(layout: RunLayout) -> Iterator[None]:
+    lock = FileLock(layout.lock)
+    try:
+        lock.acquire(timeout=1.0)
+    except Timeout as error:
+        raise ProblemError(_runs(layout)) from error
+    except OSError as error:
+        raise ProblemError(disk_problem(error, layout.root)) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _runs(layout: RunLayout) -> Problem:
+    return Problem(
+        code="run_goes_on",
+        message=f"{layout.name} is running: it cannot be deleted.",
+        hint="Stop it first.",
+    )

@@ -1,0 +1,109 @@
+"""What the page of runs does: lists them, and names, notes and deletes as a person asks."""
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QSettings, Signal, Slot
+
+from gpupanel.domain.problem import Problem
+from gpupanel.runs.history.label import RunLabel
+from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.ui.questions import Questions
+from gpupanel.ui.remembered_columns import remember_columns, remembered_columns
+from gpupanel.ui.runs_page import RunsPage
+from gpupanel.ui.workers.history_worker import Deletion, RunHistory
+
+
+class HistoryBinding(QObject):
+    """Binds the page of runs to their folder; remembers how its columns are wanted.
+
+    Args:
+        page: Shows the runs.
+        runs_dir: Where they are kept.
+        questions: Asks the person.
+        settings: Where the columns are remembered.
+        parent: The window.
+    """
+
+    goingFound = Signal(object)
+    """The first listing found a run that goes on: its directory, a :class:`Path`."""
+
+    def __init__(
+        self,
+        page: RunsPage,
+        runs_dir: Path,
+        questions: Questions,
+        settings: QSettings,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._page, self._questions, self._settings = page, questions, settings
+        self._runs: tuple[RunSummary, ...] | None = None
+        self._history = RunHistory(runs_dir, self)
+        page.panel.setColumns(remembered_columns(settings))
+        page.refreshRequested.connect(self.refresh)
+        page.panel.renameRequested.connect(self._rename)
+        page.panel.notesRequested.connect(self._note)
+        page.panel.deleteRequested.connect(self._delete)
+        page.panel.columnsChanged.connect(self._remember_columns)
+        self._history.listed.connect(self._on_listed)
+        self._history.unreadable.connect(page.panel.setProblem)
+        self._history.deleted.connect(self._on_deleted)
+        self._history.refused.connect(self._tell_refusal)
+
+    @Slot()
+    def refresh(self) -> None:
+        """List the runs anew."""
+        self._history.refresh()
+
+    def stop(self) -> None:
+        """Do nothing any more."""
+        self._history.stop()
+
+    @Slot(object)
+    def _on_listed(self, runs: tuple[RunSummary, ...]) -> None:
+        is_first, self._runs = self._runs is None, runs
+        self._page.setRuns(runs)
+        going = next((run for run in runs if run.is_running), None)
+        if is_first and going is not None:
+            self.goingFound.emit(going.path)
+
+    @Slot(object)
+    def _rename(self, run: RunSummary) -> None:
+        self._ask_label(run, at_notes=False)
+
+    @Slot(object)
+    def _note(self, run: RunSummary) -> None:
+        self._ask_label(run, at_notes=True)
+
+    def _ask_label(self, run: RunSummary, *, at_notes: bool) -> None:
+        label = self._questions.about_label(run, at_notes=at_notes)
+        if label is not None:
+            before = RunLabel(name=run.label, notes=run.notes)
+            self._history.change_label(run.path, before, label)
+
+    @Slot(object)
+    def _delete(self, runs: tuple[RunSummary, ...]) -> None:
+        self._history.delete(tuple(run.path for run in runs))
+
+    @Slot(object)
+    def _on_deleted(self, deletion: Deletion) -> None:
+        gone = frozenset(deletion.gone)
+        if self._runs is not None and gone:
+            self._runs = tuple(run for run in self._runs if run.path not in gone)
+            self._page.setRuns(self._runs)
+            how = "Deleted" if deletion.for_good else "Moved to the bin"
+            what = "1 run" if len(gone) == 1 else f"{len(gone)} runs"
+            self._page.panel.setNotice(f"{how}: {what}.")
+        if deletion.problems:
+            self._questions.tell("Not all of the runs were deleted.", deletion.problems)
+        if deletion.kept and self._questions.about_deleting_for_good(deletion.kept):
+            self._history.delete(deletion.kept, for_good=True)
+        self._history.refresh()
+
+    @Slot()
+    def _remember_columns(self) -> None:
+        remember_columns(self._settings, self._page.panel.columns())
+
+    @Slot(object)
+    def _tell_refusal(self, problems: tuple[Problem, ...]) -> None:
+        self._questions.tell("The run did not get its name and notes.", problems)

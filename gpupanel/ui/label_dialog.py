@@ -1,0 +1,64 @@
+"""Naming a run and noting something about it."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gpupanel.runs.history.label import LONGEST_NAME, RunLabel
+from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.ui.theme import GRID
+
+
+class LabelDialog(QDialog):
+    """Asks for a run's name and notes; nothing is kept before Save.
+
+    Args:
+        run: What it is called and what was noted so far.
+        at_notes: Begin to write in the notes, not in the name.
+    """
+
+    def __init__(self, run: RunSummary, parent: QWidget | None, *, at_notes: bool) -> None:
+        super().__init__(parent)
+        self.setObjectName("label_dialog")
+        self.setWindowTitle("Name and notes")
+        self._name = QLineEdit(run.label, self)
+        self._name.setObjectName("label_name")
+        self._name.setMaxLength(LONGEST_NAME)
+        self._name.setPlaceholderText(run.profile_name)
+        self._name.setToolTip("Left empty, the run is called as its profile is")
+        self._name.selectAll()
+        self._notes = QPlainTextEdit(run.notes, self)
+        self._notes.setObjectName("label_notes")
+        self._notes.setTabChangesFocus(True)
+        self._notes.setPlaceholderText("What you want to remember about this run")
+        buttons = QDialogButtonBox(
+            QDialogButtonBox.StandardButton.Save | QDialogButtonBox.StandardButton.Cancel, self
+        )
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        self._compose(run, buttons)
+        (self._notes if at_notes else self._name).setFocus()
+        self.resize(60 * GRID, 40 * GRID)
+
+    def label(self) -> RunLabel:
+        """What was written."""
+        return RunLabel(name=self._name.text(), notes=self._notes.toPlainText())
+
+    def _compose(self, run: RunSummary, buttons: QDialogButtonBox) -> None:
+        name, notes, folder = QLabel("&Name"), QLabel("N&otes"), QLabel(run.name)
+        name.setBuddy(self._name)
+        notes.setBuddy(self._notes)
+        folder.setProperty("tone", "muted")
+        folder.setTextFormat(Qt.TextFormat.PlainText)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
+        layout.setSpacing(GRID)
+        for widget in (name, self._name, notes, self._notes, folder, buttons):
+            layout.addWidget(widget)

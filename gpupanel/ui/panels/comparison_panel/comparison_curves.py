@@ -1,0 +1,103 @@
+"""What the compared runs measured, as curves of one plot each."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from gpupanel.runs.history.curves import Floats, MetricPoints
+from gpupanel.runs.history.metrics import Metric
+from gpupanel.ui.panels.comparison_panel import run_looks
+from gpupanel.ui.panels.comparison_panel.metric_words import WORDS
+from gpupanel.ui.plots.axis_kind import AxisKind
+from gpupanel.ui.plots.curve import Curve
+from gpupanel.ui.plots.fixed_points import FixedPoints
+from gpupanel.ui.plots.smoothing import smoothed
+from gpupanel.ui.workers.comparison_worker import ComparedRun
+
+
+class ComparisonCurves:
+    """The curves of all metrics, made anew only where something changed.
+
+    Attributes:
+        axis: What the curves are counted by.
+        span: Steps over which the curves of steps are smoothed; 0: not at all.
+        hidden: Places of the runs that are not drawn.
+    """
+
+    def __init__(self) -> None:
+        self.axis = AxisKind.STEP
+        self.span = 0.0
+        self.hidden: frozenset[int] = frozenset()
+        self._runs: tuple[ComparedRun, ...] = ()
+        self._made: dict[tuple[Metric, int], tuple[tuple[object, ...], tuple[Curve, ...]]] = {}
+
+    @property
+    def runs(self) -> tuple[ComparedRun, ...]:
+        """The compared runs, as far as they were read."""
+        return self._runs
+
+    def set_runs(self, runs: Sequence[ComparedRun]) -> None:
+        """Draw these runs; what was made of those that are still the same stays."""
+        self._runs = tuple(runs)
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """What any of the runs measured, hidden or not, so that hiding one moves no plot."""
+        return tuple(metric for metric in Metric if any(metric in run.points for run in self._runs))
+
+    def curves(self, metric: Metric) -> tuple[Curve, ...]:
+        """Those of the runs that are shown, what was measured behind what was smoothed."""
+        shown = [place for place in range(len(self._runs)) if place not in self.hidden]
+        drawn = [curve for place in shown for curve in self._of_run(metric, place)]
+        return tuple(sorted(drawn, key=lambda curve: not curve.is_backdrop))
+
+    def is_smoothed(self, metric: Metric) -> bool:
+        """Whether its curves are smoothed: those of epochs have few points, and never are."""
+        return self.span > 0.0 and not metric.is_of_epochs
+
+    def end(self) -> float:
+        """Where on the axis the longest of the runs that are shown has come to."""
+        return max(
+            (
+                float(self._positions(points)[-1])
+                for place, run in enumerate(self._runs)
+                if place not in self.hidden
+                for points in run.points.values()
+            ),
+            default=0.0,
+        )
+
+    def _of_run(self, metric: Metric, place: int) -> tuple[Curve, ...]:
+        run = self._runs[place]
+        points = run.points.get(metric)
+        if points is None:
+            return ()
+        made_of = (points, run.summary.title, self.axis, self.span)
+        key = (metric, place)
+        if key not in self._made or not _is_same(self._made[key][0], made_of):
+            self._made[key] = (made_of, self._make(metric, place, points))
+        return self._made[key][1]
+
+    def _make(self, metric: Metric, place: int, points: MetricPoints) -> tuple[Curve, ...]:
+        words, positions = WORDS[metric], self._positions(points)
+        values = points.values * words.scale
+        measured = FixedPoints(positions, values)
+        main = measured
+        if self.is_smoothed(metric):
+            main = FixedPoints(positions, smoothed(points.steps, values, self.span))
+        curve = Curve(
+            main,
+            self._runs[place].summary.title,
+            partial(run_looks.color, place),
+            words.text,
+            words.widest,
+            has_dots=metric.is_of_epochs,
+            dashes=run_looks.dashes(place),
+        )
+        return (curve,) if main is measured else (run_looks.backdrop(place, measured), curve)
+
+    def _positions(self, points: MetricPoints) -> Floats:
+        return points.steps if self.axis is AxisKind.STEP else points.times_s
+
+
+def _is_same(before: tuple[object, ...], now: tuple[object, ...]) -> bool:
+    """Whether both are of the very same points, and else equal."""
+    return before[0] is now[0] and before[1:] == now[1:]

@@ -1,0 +1,177 @@
+"""The plots of a comparison, all on one linked axis."""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QGridLayout, QWidget
+from typing_extensions import override
+
+from gpupanel.runs.history.metrics import Metric
+from gpupanel.ui.panels.comparison_panel.comparison_curves import ComparisonCurves
+from gpupanel.ui.panels.comparison_panel.metric_words import WORDS
+from gpupanel.ui.plots.axis_range import time_range
+from gpupanel.ui.plots.time_plot import TimePlot
+from gpupanel.ui.theme import GRID
+
+if TYPE_CHECKING:
+    from gpupanel.ui.plots.curve import Curve
+
+_SOON_MS = 40
+"""What changes together is drawn together; quick enough for the line to follow the pointer."""
+_LEAST_HEIGHT = 18 * GRID
+_ROWS = (
+    (Metric.LOSS, Metric.VAL_LOSS),
+    (Metric.ACCURACY, Metric.VAL_ACCURACY),
+    (Metric.MEAN_ABSOLUTE_ERROR, Metric.VAL_MEAN_ABSOLUTE_ERROR),
+    (Metric.EXAMPLES_PER_SECOND,),
+)
+
+
+class CurveGrid(QWidget):
+    """A plot for each metric that any of the runs has; training left, validation right.
+
+    Draws only when something changed, and only while it is shown.
+
+    Args:
+        curves: What is drawn; whoever changes it calls :meth:`refresh`.
+    """
+
+    wholeChanged = Signal(bool)
+    """Whether the runs are shown whole, after a person changed that."""
+
+    def __init__(self, curves: ComparisonCurves, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._curves = curves
+        self._is_whole = True
+        self._range = (0.0, 0.0)
+        self._pointer: float | None = None
+        self._metrics: tuple[Metric, ...] = ()
+        self._drawn: dict[Metric, tuple[Curve, ...]] = {}
+        self.plots = {metric: _plot(metric) for metric in Metric}
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(GRID)
+        self._soon = QTimer(self, singleShot=True, interval=_SOON_MS)
+        self._soon.timeout.connect(self.redraw)
+        for plot in self.plots.values():
+            plot.setParent(self)
+            plot.hide()
+            plot.timeRangeChosen.connect(self._take_range)
+            plot.timeRangeReset.connect(self.show_whole)
+            plot.pointed.connect(self._take_pointer)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the runs are shown whole."""
+        return self._is_whole
+
+    @property
+    def shown(self) -> tuple[TimePlot, ...]:
+        """The plots there is anything for."""
+        return tuple(self.plots[metric] for metric in self._metrics)
+
+    def span(self) -> tuple[float, float]:
+        """The part of the axis that is shown."""
+        return time_range(self._curves.end()) if self._is_whole else self._range
+
+    @Slot()
+    def refresh(self) -> None:
+        """Draw what there is now, soon."""
+        self._arrange()
+        for metric in self._metrics:
+            plot = self.plots[metric]
+            extra = ", smoothed" if self._curves.is_smoothed(metric) else ""
+            plot.setTitle(f"{WORDS[metric].title}{extra}")
+            plot.setAxis(self._curves.axis)
+            drawn = self._curves.curves(metric)
+            if drawn != self._drawn.get(metric):
+                self._drawn[metric] = drawn
+                plot.setCurves(drawn)
+        self._draw_soon()
+
+    @Slot()
+    def show_whole(self) -> None:
+        """Show the runs whole again."""
+        self._set_whole(is_whole=True)
+        self._draw_soon()
+
+    @Slot()
+    def redraw(self) -> None:
+        """Bring every plot up to date, if anybody can see them."""
+        if not self.isVisible():
+            return
+        if self._is_whole and self._pointer is None:
+            self._set_range(*self.span())
+        for plot in self.shown:
+            plot.redraw(self._pointer)
+
+    @override
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._draw_soon()
+
+    @override
+    def hideEvent(self, event: QHideEvent) -> None:
+        self._soon.stop()
+        self._pointer = None
+        super().hideEvent(event)
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._draw_soon()
+
+    def _draw_soon(self) -> None:
+        if self.isVisible() and not self._soon.isActive():
+            self._soon.start()
+
+    def _arrange(self) -> None:
+        metrics = self._curves.metrics()
+        if metrics == self._metrics:
+            return
+        self._metrics = metrics
+        for plot in self.plots.values():
+            self._grid.removeWidget(plot)
+            plot.setVisible(False)
+        for row, pair in enumerate(_ROWS):
+            there = [metric for metric in pair if metric in metrics]
+            for column, metric in enumerate(there):
+                self._grid.addWidget(self.plots[metric], row, column, 1, 3 - len(there))
+                self.plots[metric].setVisible(True)
+            self._grid.setRowStretch(row, 1 if there else 0)
+
+    @Slot(float, float)
+    def _take_range(self, start: float, end: float) -> None:
+        self._set_whole(is_whole=False)
+        self._set_range(start, end)
+        self._draw_soon()
+
+    @Slot(object)
+    def _take_pointer(self, position: float | None) -> None:
+        self._pointer = position
+        self._draw_soon()
+
+    def _set_whole(self, *, is_whole: bool) -> None:
+        if is_whole != self._is_whole:
+            self._is_whole = is_whole
+            self.wholeChanged.emit(is_whole)
+
+    def _set_range(self, start: float, end: float) -> None:
+        self._range = (start, end)
+        for plot in self.shown:
+            plot.setTimeRange(start, end)
+
+
+def _plot(metric: Metric) -> TimePlot:
+    words = WORDS[metric]
+    plot = TimePlot(
+        f"compared_{metric.value}_plot",
+        words.title,
+        words.tip,
+        bounds=words.bounds,
+        empty_note="Every run with these values is hidden",
+        has_readout=True,
+    )
+    plot.setMinimumHeight(_LEAST_HEIGHT)
+    return plot

@@ -1,0 +1,56 @@
+"""The legend of a comparison: a check mark hides a run."""
+
+from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+from typing_extensions import override
+
+from gpupanel.ui import theme
+from gpupanel.ui.panels.comparison_panel.legend_model import LegendModel
+from gpupanel.ui.panels.comparison_panel.run_looks import MARK_SIZE
+
+_ROW_HEIGHT = 28
+
+
+class LegendView(QTableView):
+    """As high as its rows; a click on a run's check mark, or the space bar, hides or shows it."""
+
+    def __init__(self, model: LegendModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._legend = model
+        self.setObjectName("comparison_legend")
+        self.setAccessibleName("Compared runs")
+        self.setModel(model)
+        self.setIconSize(MARK_SIZE)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(_ROW_HEIGHT)
+        header = self.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        model.modelReset.connect(self._fit)
+        theme.changes.changed.connect(model.refresh)
+        self._fit()
+
+    @override
+    def sizeHint(self) -> QSize:
+        header = self.horizontalHeader().sizeHint().height()
+        rows = _ROW_HEIGHT * self._legend.rowCount()
+        frame = 2 * self.frameWidth()
+        bar = self.horizontalScrollBar()
+        room = bar.sizeHint().height() if bar.isVisible() else 0
+        return QSize(480, header + rows + frame + room)
+
+    @Slot()
+    def _fit(self) -> None:
+        # The names have what the numbers leave them, since they can be shortened.
+        if self._legend.columnCount():
+            stretch = QHeaderView.ResizeMode.Stretch
+            self.horizontalHeader().setSectionResizeMode(0, stretch)
+        self.setFixedHeight(self.sizeHint().height())
+        self.updateGeometry()

@@ -1,0 +1,70 @@
+"""What people read about each metric of a comparison."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from gpupanel.runs.history.metrics import Metric
+from gpupanel.ui import formatting
+
+
+@dataclass(frozen=True, slots=True)
+class MetricWords:
+    """One metric in the window.
+
+    Attributes:
+        title: Of its plot.
+        column: Of its column in the legend.
+        tip: What it tells, for those who see it the first time.
+        text: A value of the plot, in words.
+        widest: The widest such text.
+        scale: What a measured value is multiplied with to be drawn: 100 for percent.
+        bounds: What the axis never leaves.
+    """
+
+    title: str
+    column: str
+    tip: str
+    text: Callable[[float | None], str]
+    widest: str
+    scale: float = 1.0
+    bounds: tuple[float, float] = (0.0, float("inf"))
+
+
+def _percent(value: float | None) -> str:
+    return formatting.fraction(None if value is None else value / 100.0)
+
+
+def _share(column: str, tip: str) -> MetricWords:
+    return MetricWords(f"{column}, %", column, tip, _percent, "100.0 %", 100.0, (0.0, 100.0))
+
+
+def _number(column: str, tip: str) -> MetricWords:
+    return MetricWords(column, column, tip, formatting.number, "0.0e-00")
+
+
+WORDS = {
+    Metric.LOSS: _number("Loss", "Mean loss over the training examples of the steps reported."),
+    Metric.VAL_LOSS: _number(
+        "Validation loss", "Mean loss over the validation examples, after each epoch."
+    ),
+    Metric.ACCURACY: _share(
+        "Accuracy", "Part of the training examples of the steps reported that were right."
+    ),
+    Metric.VAL_ACCURACY: _share(
+        "Validation accuracy", "Part of the validation examples that were right, after each epoch."
+    ),
+    Metric.MEAN_ABSOLUTE_ERROR: _number(
+        "Mean absolute error", "How far predicted values are from the true ones, over each epoch."
+    ),
+    Metric.VAL_MEAN_ABSOLUTE_ERROR: _number(
+        "Validation error",
+        "How far predicted values are from the true ones, over the validation examples.",
+    ),
+    Metric.EXAMPLES_PER_SECOND: MetricWords(
+        "Examples a second",
+        "Speed",
+        "Training only: validation and start-up are not counted.",
+        formatting.rate,
+        "9,999,999 ex/s",
+    ),
+}

@@ -1,0 +1,177 @@
+"""Two to eight runs side by side."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+
+from gpupanel.runs.history.differences import Difference
+from gpupanel.runs.history.summaries import RunSummary
+from gpupanel.ui import theme
+from gpupanel.ui.panels.comparison_panel.comparison_curves import ComparisonCurves
+from gpupanel.ui.panels.comparison_panel.curve_grid import CurveGrid
+from gpupanel.ui.panels.comparison_panel.difference_table import DifferenceTable
+from gpupanel.ui.panels.comparison_panel.legend_model import LegendModel
+from gpupanel.ui.panels.comparison_panel.legend_view import LegendView
+from gpupanel.ui.panels.comparison_panel.picture import ComparisonPicture
+from gpupanel.ui.panels.comparison_panel.run_titles import distinct_titles
+from gpupanel.ui.panels.comparison_panel.tools import ExportTools, ViewTools
+from gpupanel.ui.plots.axis_kind import AxisKind
+from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.elided_label import ElidedLabel
+from gpupanel.ui.widgets.empty_state import EmptyState
+from gpupanel.ui.workers.comparison_worker import ComparedRun
+
+
+class ComparisonPanel(QWidget):
+    """The legend, and below it the curves or what the runs were told differently.
+
+    :attr:`head` goes into the row above it, beside what leads back to all runs.
+    """
+
+    tableRequested = Signal()
+    """All values of the compared runs are wanted as a file."""
+    pictureRequested = Signal(bool)
+    """The picture is wanted as a file; whether on white."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("comparison_panel")
+        self._runs: tuple[ComparedRun, ...] = ()
+        self._curves = ComparisonCurves()
+        self._legend = LegendModel(self)
+        self._grid = CurveGrid(self._curves)
+        self._differences = DifferenceTable()
+        self._empty = EmptyState("", "")
+        self._tools = ViewTools()
+        self._exports = ExportTools()
+        self._word = ElidedLabel()
+        self._word.setProperty("tone", "muted")
+        self._word.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.head = self._make_head()
+        self._pages = QStackedWidget()
+        self._compose()
+        self._connect()
+
+    @property
+    def runs(self) -> tuple[ComparedRun, ...]:
+        """What is compared, as far as it was read."""
+        return self._runs
+
+    def setSummaries(self, runs: Sequence[RunSummary]) -> None:
+        """Compare these runs, of which nothing was read yet."""
+        self._runs = tuple(ComparedRun(run) for run in runs)
+        self._curves.hidden = frozenset()
+        self._legend.set_runs((), ())
+        self._grid.show_whole()
+        self.setWord("")
+        self._show()
+        self.setDifferences(())
+
+    def setRun(self, place: int, run: ComparedRun) -> None:
+        """Show what a run has come to."""
+        self._runs = (*self._runs[:place], run, *self._runs[place + 1 :])
+        self._show()
+
+    def setDifferences(self, found: tuple[Difference, ...]) -> None:
+        """Show in what the runs differ."""
+        titles = [run.summary.title for run in distinct_titles(self._runs)]
+        self._differences.setDifferences(titles, found)
+
+    def setWord(self, word: str) -> None:
+        """Say what became of a file."""
+        self._word.setText(word)
+        self._word.setToolTip(word)
+
+    def setTableBusy(self, is_busy: bool) -> None:
+        """Whether a table is being written."""
+        self._exports.setTableBusy(is_busy)
+
+    def picture(self, *, is_on_white: bool) -> QImage:
+        """What is shown of the curves, with the legend.
+
+        Args:
+            is_on_white: In light colours, whatever the window looks like.
+        """
+        shown = theme.LIGHT if is_on_white else theme.current()
+        with theme.painted_in(shown):
+            span = self._grid.span()
+            return ComparisonPicture(self._curves, self._legend.texts(), span).image()
+
+    def _make_head(self) -> QWidget:
+        head = QWidget()
+        layout = QHBoxLayout(head)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(GRID)
+        layout.addWidget(self._word, 1)
+        layout.addWidget(self._exports)
+        return head
+
+    def _compose(self) -> None:
+        scroll = QScrollArea()
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self._grid.setProperty("page", "true")
+        scroll.setWidget(self._grid)
+        for page in (self._empty, scroll, self._differences):
+            self._pages.addWidget(page)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(GRID)
+        layout.addWidget(self._tools)
+        layout.addWidget(LegendView(self._legend))
+        layout.addWidget(self._pages, 1)
+
+    def _connect(self) -> None:
+        self._tools.differencesChosen.connect(self._choose_page)
+        self._tools.axisChosen.connect(self._set_axis)
+        self._tools.spanChanged.connect(self._set_span)
+        self._tools.wholeRequested.connect(self._grid.show_whole)
+        self._grid.wholeChanged.connect(self._tools.setWhole)
+        self._legend.hiddenChanged.connect(self._set_hidden)
+        self._exports.tableRequested.connect(self.tableRequested)
+        self._exports.pictureRequested.connect(self.pictureRequested)
+
+    def _show(self) -> None:
+        shown = distinct_titles(self._runs)
+        self._curves.set_runs(shown)
+        self._legend.set_runs(shown, self._curves.metrics())
+        self._grid.refresh()
+        self._exports.setPictureEnabled(bool(self._curves.metrics()))
+        self._show_page()
+
+    @Slot(bool)
+    def _choose_page(self, _are_differences: bool) -> None:
+        self._show_page()
+
+    def _show_page(self) -> None:
+        if self._tools.shows_differences:
+            self._pages.setCurrentWidget(self._differences)
+        elif self._curves.metrics():
+            self._pages.setCurrentIndex(1)
+        else:
+            if all(run.is_read for run in self._runs):
+                self._empty.setTexts(
+                    "Nothing to draw yet",
+                    "None of these runs has made a step. Their curves appear here with the first.",
+                )
+            else:
+                self._empty.setTexts("Reading…", "The runs' curves appear here in a moment.")
+            self._pages.setCurrentWidget(self._empty)
+
+    @Slot(object)
+    def _set_axis(self, axis: AxisKind) -> None:
+        self._curves.axis = axis
+        self._grid.show_whole()
+        self._grid.refresh()
+
+    @Slot(float)
+    def _set_span(self, span: float) -> None:
+        self._curves.span = span
+        self._grid.refresh()
+
+    @Slot(object)
+    def _set_hidden(self, hidden: frozenset[int]) -> None:
+        self._curves.hidden = hidden
+        self._grid.refresh()

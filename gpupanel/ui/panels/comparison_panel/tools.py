@@ -1,0 +1,140 @@
+"""What can be done with a comparison: how it is drawn, and what can be taken along."""
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QHBoxLayout,
+    QMenu,
+    QPushButton,
+    QToolButton,
+    QWidget,
+)
+
+from gpupanel.ui.panels.comparison_panel.smoothing_slider import SmoothingSlider
+from gpupanel.ui.plots.axis_kind import AxisKind
+from gpupanel.ui.theme import GRID
+
+
+class ViewTools(QWidget):
+    """Curves or differences; the axis and the smoothing of the curves."""
+
+    differencesChosen = Signal(bool)
+    """Whether the differences are to be shown; else the curves."""
+    axisChosen = Signal(object)
+    """What the curves are to be counted by: an :class:`AxisKind`."""
+    spanChanged = Signal(float)
+    wholeRequested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._curves = _switch("&Curves", "show_curves", "What the runs measured, over each other")
+        self._differences = _switch(
+            "Differ&ences", "show_differences", "In what the runs' profiles and devices differ"
+        )
+        self._steps = _switch("&Steps", "step_axis", "Counts steps at the bottom")
+        self._time = _switch(
+            "T&ime",
+            "time_axis",
+            "Counts the time since each run's start, without the pauses before it was resumed",
+        )
+        self._smoothing = SmoothingSlider()
+        self._whole = QPushButton("&Whole runs")
+        self._whole.setObjectName("whole_runs")
+        self._whole.setToolTip("Shows all of the runs again (a double click does so, too)")
+        self._whole.setEnabled(False)
+        self._compose()
+        self._differences.toggled.connect(self._on_differences_toggled)
+        self._time.toggled.connect(self._on_time_toggled)
+        self._smoothing.spanChanged.connect(self.spanChanged)
+        self._whole.clicked.connect(self.wholeRequested)
+
+    @property
+    def shows_differences(self) -> bool:
+        """Whether the differences were chosen; else the curves."""
+        return self._differences.isChecked()
+
+    @Slot(bool)
+    def setWhole(self, is_whole: bool) -> None:
+        """Whether the runs are shown whole."""
+        self._whole.setEnabled(not is_whole)
+
+    def _compose(self) -> None:
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(GRID)
+        for pair in ((self._curves, self._differences), (self._steps, self._time)):
+            group = QButtonGroup(self)
+            for button in pair:
+                group.addButton(button)
+                layout.addWidget(button)
+            pair[0].setChecked(True)
+            layout.addSpacing(2 * GRID)
+        layout.addWidget(self._smoothing)
+        layout.addStretch(1)
+        layout.addWidget(self._whole)
+
+    @Slot(bool)
+    def _on_differences_toggled(self, is_on: bool) -> None:
+        for widget in (self._steps, self._time, self._smoothing):
+            widget.setEnabled(not is_on)
+        self.differencesChosen.emit(is_on)
+
+    @Slot(bool)
+    def _on_time_toggled(self, is_on: bool) -> None:
+        self.axisChosen.emit(AxisKind.TIME if is_on else AxisKind.STEP)
+
+
+class ExportTools(QWidget):
+    """Saves what is compared into files; says what became of it."""
+
+    tableRequested = Signal()
+    pictureRequested = Signal(bool)
+    """Whether it is to be on white, whatever the window looks like."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._table = QPushButton("Save &values…")
+        self._table.setObjectName("save_curves")
+        self._table.setToolTip(
+            "Writes every value of these runs into a CSV file: run, step, time_s, metric, value"
+        )
+        self._picture = QToolButton()
+        self._picture.setObjectName("save_picture")
+        self._picture.setText("Save &picture…")
+        self._picture.setToolTip("Saves the plots with their legend as a PNG picture, on white")
+        self._picture.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
+        menu = QMenu(self._picture)
+        menu.addAction("On white…", self._ask_for_white)
+        menu.addAction("As it is shown…", self._ask_as_shown)
+        self._picture.setMenu(menu)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(GRID)
+        layout.addWidget(self._table)
+        layout.addWidget(self._picture)
+        self._table.clicked.connect(self.tableRequested)
+        self._picture.clicked.connect(self._ask_for_white)
+
+    def setTableBusy(self, is_busy: bool) -> None:
+        """Whether a table is being written: one at a time."""
+        self._table.setEnabled(not is_busy)
+
+    def setPictureEnabled(self, is_enabled: bool) -> None:
+        """Whether there is anything to draw."""
+        self._picture.setEnabled(is_enabled)
+
+    @Slot()
+    def _ask_for_white(self) -> None:
+        self.pictureRequested.emit(True)
+
+    @Slot()
+    def _ask_as_shown(self) -> None:
+        self.pictureRequested.emit(False)
+
+
+def _switch(text: str, name: str, tip: str) -> QPushButton:
+    button = QPushButton(text)
+    button.setObjectName(name)
+    button.setToolTip(tip)
+    button.setCheckable(True)
+    return button

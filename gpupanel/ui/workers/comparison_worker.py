@@ -1,0 +1,208 @@
+"""Reads the curves of several runs, off the GUI thread, and follows those that go on."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from typing_extensions import override
+
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.directory.disk_problems import disk_problem
+from gpupanel.runs.directory.plan_file import read_plan
+from gpupanel.runs.directory.profile_file import read_profile
+from gpupanel.runs.history.curve_reader import CurveReader
+from gpupanel.runs.history.differences import differences
+from gpupanel.runs.history.metrics import Metric
+from gpupanel.runs.history.summaries import RunSummary, summarize_run
+from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
+
+if TYPE_CHECKING:
+    from gpupanel.runs.history.curves import MetricPoints
+
+MOST_POINTS = 65_536
+"""Of one curve: far more than a screen has pixels, and eight runs are smoothed within a blink."""
+FOLLOW_MS = 2_000
+"""Nobody compares runs by the second; the one that is watched is in Live."""
+_TELL_S = 0.3
+"""How often a long history is shown while it is read."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComparedRun:
+    """One run of a comparison, as far as it was read.
+
+    Attributes:
+        summary: As a list of runs tells of it.
+        points: What was measured at all.
+        step: Updates done.
+        is_read: All that was there when it was looked at last has been read.
+        problem: Why no more can be read of it: it was deleted, or its disk is gone.
+    """
+
+    summary: RunSummary
+    points: Mapping[Metric, "MetricPoints"] = field(default_factory=dict)
+    step: int = 0
+    is_read: bool = False
+    problem: Problem | None = None
+
+
+class _Reading:
+    """One run in the worker's hands."""
+
+    def __init__(self, summary: RunSummary) -> None:
+        self.layout = RunLayout(summary.path)
+        self.reader = CurveReader(self.layout, MOST_POINTS)
+        self.run = ComparedRun(summary)
+        self.told_s = 0.0
+
+    def read(self) -> bool:
+        """Read a portion; whether there is something to tell."""
+        try:
+            if not self.layout.root.is_dir():
+                return self._end(_deleted(self.run.summary))
+            has_news = self.reader.read()
+            if not has_news and self.run.is_read and not self.run.summary.is_running:
+                return self._go_on()
+            is_read = not self.reader.has_more
+            summary = summarize_run(self.layout) if is_read else self.run.summary
+        except OSError as error:
+            return self._end(disk_problem(error, self.layout.root))
+        news = ComparedRun(summary, self.reader.points(), self.reader.step, is_read)
+        is_new = has_news or summary != self.run.summary or not self.run.is_read
+        self.run = news
+        return is_new
+
+    def _go_on(self) -> bool:
+        """Nothing is new but, perhaps, that it can be read again."""
+        was_told = self.run.problem is not None
+        self.run = replace(self.run, problem=None)
+        return was_told
+
+    def _end(self, problem: Problem) -> bool:
+        is_new = self.run.problem is None or self.run.problem.code != problem.code
+        self.run = replace(self.run, problem=problem, is_read=True)
+        return is_new
+
+
+class _ComparisonReader(Worker):
+    """Reads run by run, a portion at a time, so that it can be told otherwise in between."""
+
+    runRead = Signal(int, int, object)
+    differencesFound = Signal(int, object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._number = 0
+        self._readings: list[_Reading] = []
+        self._next: QTimer | None = None
+
+    @Slot(int, object)
+    def begin(self, number: int, runs: tuple[RunSummary, ...]) -> None:
+        self._number = number
+        self._readings = [_Reading(run) for run in runs]
+        if self._next is None:
+            # Timers belong to the thread that makes them.
+            self._next = QTimer(self, singleShot=True)
+            self._next.timeout.connect(self.read)
+        profiles = [_profile(reading.layout) for reading in self._readings]
+        plans = [read_plan(reading.layout) for reading in self._readings]
+        self.differencesFound.emit(number, differences(profiles, plans))
+        self.read()
+
+    @Slot()
+    def read(self) -> None:
+        """A portion of the first run that has more; a look at each of them when none has."""
+        unread = [each for each in self._readings if not each.run.is_read]
+        for reading in unread[:1] or self._readings:
+            if reading.read():
+                self._tell(reading)
+        if self._next is not None:
+            has_more = any(not each.run.is_read for each in self._readings)
+            self._next.start(0 if has_more else FOLLOW_MS)
+
+    @Slot()
+    def rest(self) -> None:
+        """Look at the runs no longer, until they are begun again."""
+        self._readings = []
+        if self._next is not None:
+            self._next.stop()
+
+    @override
+    def close(self) -> None:
+        if self._next is not None:
+            self._next.stop()
+            self._next.deleteLater()
+        self._next = None
+
+    def _tell(self, reading: _Reading) -> None:
+        now = time.monotonic()
+        if reading.run.is_read or now - reading.told_s >= _TELL_S:
+            reading.told_s = now
+            self.runRead.emit(self._number, self._readings.index(reading), reading.run)
+
+
+class RunComparison(QObject):
+    """Knows the curves of some runs; lives in the GUI thread before the thread that reads them."""
+
+    runRead = Signal(int, object)
+    """A run has news: its place among the compared ones, and the :class:`ComparedRun`."""
+    differencesFound = Signal(object)
+    """In what the runs' profiles and plans differ: a tuple of :class:`Difference`."""
+    _began = Signal(int, object)
+    _rested = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._number = 0
+        self._reader = _ComparisonReader()
+        self._thread = WorkerThread(self._reader, "comparison", self)
+        self._began.connect(self._reader.begin)
+        self._rested.connect(self._reader.rest)
+        self._reader.runRead.connect(self._on_run_read)
+        self._reader.differencesFound.connect(self._on_differences_found)
+
+    def begin(self, runs: tuple[RunSummary, ...]) -> None:
+        """Read these runs, from their beginnings, instead of those before."""
+        self._number += 1
+        self._thread.start()
+        self._began.emit(self._number, runs)
+
+    @Slot()
+    def rest(self) -> None:
+        """Forget the runs; nothing follows any more."""
+        self._number += 1
+        self._rested.emit()
+
+    def stop(self) -> None:
+        """Let the thread end after the portion in hand."""
+        self._number += 1
+        self._thread.join()
+
+    @Slot(int, int, object)
+    def _on_run_read(self, number: int, place: int, run: ComparedRun) -> None:
+        if number == self._number:
+            self.runRead.emit(place, run)
+
+    @Slot(int, object)
+    def _on_differences_found(self, number: int, found: object) -> None:
+        if number == self._number:
+            self.differencesFound.emit(found)
+
+
+def _profile(layout: RunLayout) -> Profile | None:
+    try:
+        return read_profile(layout.profile)
+    except ProblemError:
+        return None
+
+
+def _deleted(run: RunSummary) -> Problem:
+    return Problem(
+        code="run_deleted",
+        message=f"The run {run.name} was deleted or moved while it was compared.",
+        hint="What was read of it before is still shown.",
+    )

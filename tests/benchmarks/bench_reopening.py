@@ -1,0 +1,194 @@
+"""How long a window takes to show a run of many hours that still goes on.
+
+Run with ``python -m tests.benchmarks.bench_reopening``. Writes the directory of a run with a
+million events, fourteen hours of telemetry of eight devices and a log of 50 MB, opens the window
+and measures until the last of it is drawn, then until a line that is written after that is drawn.
+A timer that should fire every 5 ms tells how long the window did not answer meanwhile.
+"""
+
+import argparse
+import json
+import os
+import random
+import resource
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtCore import QObject, QSettings, Qt, QTimer, Slot
+from PySide6.QtWidgets import QApplication
+
+from gpupanel.domain.events import encode_event
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.training import TrainingSettings
+from gpupanel.planning.prepare import prepare
+from gpupanel.runs.directory.run_lock import hold_run_lock
+from gpupanel.runs.launcher import create_run
+from gpupanel.ui import formatting
+from gpupanel.ui.app import make_application
+from gpupanel.ui.main_window import MainWindow
+from tests.fakes.long_run import STEPS_INTERVAL_S, LongRun, write_log
+from tests.fakes.readings import EIGHT_DEVICES
+
+TARGET_S = 2.0
+STALL_TARGET_MS = 100.0
+TICK_MS = 5
+LOG_MEGABYTES = 50
+GIVE_UP_S = 60.0
+LAST_LOSS, LIVE_LOSS = 77.0, 88.0
+
+
+class Meter(QObject):
+    """Notes when the last point was drawn, and how late its timer ever was."""
+
+    def __init__(self, window: MainWindow, layout: RunLayout, run: LongRun, reports: int) -> None:
+        super().__init__()
+        self._window = window
+        self._layout = layout
+        self._run = run
+        self._reports = reports
+        self._last_tick = self._began = time.perf_counter()
+        self._appended = 0.0
+        self.drawn_s: float | None = None
+        self.live_s: float | None = None
+        self.stalls_ms: list[tuple[float, float]] = []
+        self._timer = QTimer(self, interval=TICK_MS, timerType=Qt.TimerType.PreciseTimer)
+        self._timer.timeout.connect(self._tick)
+
+    def begin(self, began: float) -> None:
+        """Measure from that moment on."""
+        self._began, self._last_tick = began, time.perf_counter()
+        self._timer.start()
+
+    @Slot()
+    def _tick(self) -> None:
+        now = time.perf_counter()
+        self.stalls_ms.append(((now - self._last_tick) * 1000.0 - TICK_MS, now - self._began))
+        self._last_tick = now
+        shown = self._shown_loss()
+        if self.drawn_s is None and shown == formatting.number(LAST_LOSS):
+            self.drawn_s = now - self._began
+            QTimer.singleShot(700, self._append)
+        elif self._appended and shown == formatting.number(LIVE_LOSS):
+            self.live_s = now - self._appended
+            self._window.close()
+        elif now - self._began > GIVE_UP_S:
+            self._window.close()
+
+    @Slot()
+    def _append(self) -> None:
+        append_report(self._layout, self._run, self._reports, LIVE_LOSS)
+        self._appended = time.perf_counter()
+
+    def _shown_loss(self) -> str:
+        """What the loss plot says, which it draws and says together."""
+        entries = self._window.live_page.live.plot_wall.loss_plot.legend.entries()
+        return entries[0].value if entries else ""
+
+
+def append_report(layout: RunLayout, run: LongRun, number: int, loss: float) -> None:
+    """Write one more report of steps, with a loss that no other has."""
+    event = run.report(number, random.Random(number)).model_copy(update={"loss": loss})
+    with layout.events.open("a", encoding="utf-8") as file:
+        file.write(encode_event(event) + "\n")
+
+
+def write_run(runs_dir: Path, events: int) -> tuple[RunLayout, LongRun, int]:
+    """The run's directory, its course, and how many reports of steps are in it."""
+    keys = tuple(device.key for device in EIGHT_DEVICES.devices if device.is_gpu)
+    profile = Profile(
+        name="a long run",
+        devices=DeviceSettings(visible=keys),
+        strategy=StrategySettings(kind=StrategyKind.MIRRORED),
+        training=TrainingSettings(epochs=1_000, global_batch_size=64 * len(keys)),
+    )
+    plan = prepare(profile, EIGHT_DEVICES).plan
+    assert plan is not None
+    layout = create_run(profile, plan, runs_dir)
+    hours = events * STEPS_INTERVAL_S / 3600.0
+    run = LongRun(time.time() - hours * 3600.0)
+    reports = written = 0
+    with layout.events.open("w", encoding="utf-8") as file:
+        for event in run.opening():
+            file.write(encode_event(event) + "\n")
+            written += 1
+        while written < events:
+            lines = list(run.steps(reports, 1))
+            file.writelines(line + "\n" for line in lines)
+            reports += 1
+            written += len(lines)
+    append_report(layout, run, reports, LAST_LOSS)
+    with layout.telemetry.open("w", encoding="utf-8") as file:
+        file.writelines(line + "\n" for line in run.samples(EIGHT_DEVICES, hours))
+    write_log(layout, LOG_MEGABYTES)
+    return layout, run, reports + 1
+
+
+def _peak_mib() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def measure(application: QApplication, folder: Path, events: int) -> dict[str, float | None]:
+    """Write the run, open the window, and tell the figures."""
+    layout, run, reports = write_run(folder / "runs", events)
+    release = hold_run_lock(layout).release
+    before_mib = _peak_mib()
+    began, busy = time.perf_counter(), time.process_time()
+    settings = QSettings(f"{folder}/settings.ini", QSettings.Format.IniFormat)
+    window = MainWindow(settings, folder / "runs")
+    window.show()
+    window.begin()
+    meter = Meter(window, layout, run, reports)
+    meter.begin(began)
+    application.exec()
+    cpu_s = time.process_time() - busy
+    release()
+    worst = max(meter.stalls_ms)
+    return {
+        "events": events,
+        "events_mb": round(layout.events.stat().st_size / 1e6, 1),
+        "telemetry_mb": round(layout.telemetry.stat().st_size / 1e6, 1),
+        "log_mb": round(layout.trainer_log.stat().st_size / 1e6, 1),
+        "reopened_s": None if meter.drawn_s is None else round(meter.drawn_s, 2),
+        "live_again_s": None if meter.live_s is None else round(meter.live_s, 2),
+        "longest_stall_ms": round(worst[0], 1),
+        "longest_stall_at_s": round(worst[1], 2),
+        "peak_mib_more": round(_peak_mib() - before_mib),
+        "cpu_s": round(cpu_s, 2),
+    }
+
+
+def main() -> int:
+    """Print the figures; 1 when one misses its target."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--events", type=int, default=1_000_000)
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    application = make_application()
+    with tempfile.TemporaryDirectory() as folder:
+        figures = measure(application, Path(folder), arguments.events)
+    if arguments.json:
+        print(json.dumps(figures))
+    else:
+        print(
+            f"{figures['events']:,} events ({figures['events_mb']} MB), "
+            f"{figures['telemetry_mb']} MB of telemetry, {figures['log_mb']} MB of log"
+        )
+        reopened_s = figures["reopened_s"]
+        print(f"window opened until the last point is drawn: {reopened_s} s (target {TARGET_S})")
+        print(f"a line written after that is drawn within {figures['live_again_s']} s")
+        print(
+            f"longest stall of the window's thread: {figures['longest_stall_ms']} ms, "
+            f"{figures['longest_stall_at_s']} s after opening (target {STALL_TARGET_MS:.0f})"
+        )
+    reopened = figures["reopened_s"]
+    return 0 if reopened is not None and reopened < TARGET_S else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

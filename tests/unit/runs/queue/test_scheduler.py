@@ -1,0 +1,272 @@
+"""What the scheduler starts, in which order, and what it notes."""
+
+import errno
+import shutil
+from pathlib import Path
+
+import pytest
+
+from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
+from gpupanel.runs.launcher import create_run
+from gpupanel.runs.queue import bringing_up, orders
+from gpupanel.runs.queue.entry import EntryState, QueueEntry
+from gpupanel.runs.queue.queue_files import QueueFiles
+from gpupanel.runs.queue.scheduler import Scheduler
+from gpupanel.runs.queue.waking import scheduler_lives, scheduler_lock
+from gpupanel.runs.readiness import Machine
+from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
+from tests.fakes.queued_runs import (
+    GPU_A,
+    GPU_B,
+    MACHINE,
+    QueuedRuns,
+    prepare_without_build,
+    profile_on,
+)
+
+
+class Desk:
+    """A queue with its scheduler, which does one piece of work when the test says so."""
+
+    def __init__(self, files: QueueFiles, runs: QueuedRuns, runs_dir: Path) -> None:
+        self.files, self.runs, self.runs_dir = files, runs, runs_dir
+        self.machine = MACHINE
+        self.scheduler = self.new_scheduler()
+
+    def new_scheduler(self) -> Scheduler:
+        """Another one, which knows nothing but what the files say."""
+        self.scheduler = Scheduler(
+            self.files, lambda: self.machine, prepare_without_build, self.runs.start, poll_s=0.0
+        )
+        return self.scheduler
+
+    def add(self, *keys: str, name: str = "queued") -> str:
+        return orders.add(self.files, profile_on(*keys, name=name), self.runs_dir).id
+
+    def entry(self, entry_id: str) -> QueueEntry:
+        return self.files.read().entry(entry_id)
+
+    def state(self, entry_id: str) -> EntryState:
+        return self.entry(entry_id).state
+
+    def end(self, entry_id: str, outcome: Outcome = Outcome.COMPLETED) -> None:
+        run = self.entry(entry_id).run
+        assert run is not None
+        self.runs.end(run, outcome)
+
+
+@pytest.fixture
+def desk(files: QueueFiles, runs: QueuedRuns, runs_dir: Path) -> Desk:
+    return Desk(files, runs, runs_dir)
+
+
+def test_that_an_entry_becomes_a_run_with_its_profile_and_its_end_is_noted(desk: Desk) -> None:
+    added = desk.add(GPU_A, name="digits")
+    assert not desk.scheduler.step()
+    entry = desk.entry(added)
+    assert entry.state is EntryState.RUNNING
+    assert entry.run in desk.runs.started
+    assert entry.devices == ("RTX 4090",)
+    assert entry.run is not None
+    assert entry.run.parent == desk.runs_dir
+    assert (
+        RunLayout(entry.run).profile.read_text().startswith('schema_version = 1\nname = "digits"')
+    )
+    desk.end(added)
+    desk.scheduler.step()
+    assert (desk.state(added), desk.entry(added).outcome) == (
+        EntryState.ENDED,
+        Outcome.COMPLETED,
+    )
+    assert desk.scheduler.step()
+
+
+def test_that_two_run_at_once_where_their_devices_do_not_meet(desk: Desk) -> None:
+    first, second, third = desk.add(GPU_A, name="x"), desk.add(GPU_B), desk.add(GPU_A)
+    desk.scheduler.step()
+    assert [desk.state(each) for each in (first, second, third)] == [
+        EntryState.RUNNING,
+        EntryState.RUNNING,
+        EntryState.WAITING,
+    ]
+    assert desk.entry(third).waits == "Waits for RTX 4090: “x” runs on it."
+    assert desk.entry(third).devices == ("RTX 4090",)
+
+
+def test_that_the_next_one_starts_when_its_device_is_free_whatever_the_outcome(desk: Desk) -> None:
+    entries = [desk.add(GPU_A) for _ in range(3)]
+    for entry_id, outcome in zip(entries, (Outcome.FAILED, Outcome.LOST, None), strict=True):
+        desk.scheduler.step()
+        run = desk.entry(entry_id).run
+        assert run is not None
+        desk.runs.vanish(run) if outcome is None else desk.runs.end(run, outcome)
+        desk.scheduler.step()
+    assert [desk.entry(each).outcome for each in entries] == [
+        Outcome.FAILED,
+        Outcome.LOST,
+        Outcome.LOST,
+    ]
+    assert desk.entry(entries[2]).problems[0].code == "supervisor_lost"
+    assert desk.scheduler.step()
+
+
+def test_that_runs_which_somebody_else_started_keep_their_devices(desk: Desk) -> None:
+    plan = prepare_without_build(MACHINE, profile_on(GPU_A)).plan
+    assert plan is not None
+    other = create_run(profile_on(GPU_A, name="by hand"), plan, desk.runs_dir)
+    desk.runs.start(other)
+    added = desk.add(GPU_A)
+    desk.scheduler.step()
+    assert desk.entry(added).waits == f"Waits for RTX 4090: “{other.name}” runs on it."
+    desk.runs.end(other.root)
+    desk.new_scheduler().step()
+    assert desk.state(added) is EntryState.RUNNING
+
+
+def test_that_order_and_pause_are_heeded(desk: Desk) -> None:
+    first, second = desk.add(GPU_A), desk.add(GPU_A)
+    orders.move(desk.files, second, 1)
+    orders.pause(desk.files)
+    assert desk.scheduler.step()
+    assert desk.runs.started == []
+    orders.go_on(desk.files)
+    desk.scheduler.step()
+    assert [desk.state(each) for each in (first, second)] == [
+        EntryState.WAITING,
+        EntryState.RUNNING,
+    ]
+
+
+def test_that_what_cannot_start_is_refused_with_its_reasons_and_the_next_goes_on(
+    desk: Desk,
+) -> None:
+    absent, fine = desk.add("GPU-elsewhere"), desk.add(GPU_A)
+    desk.scheduler.step()
+    assert (desk.state(absent), desk.state(fine)) == (EntryState.REFUSED, EntryState.RUNNING)
+    assert desk.entry(absent).problems[0].code == "device_not_found"
+    orders.edit(desk.files, absent, profile_on(GPU_B))
+    desk.scheduler.step()
+    assert desk.state(absent) is EntryState.RUNNING
+
+
+def test_that_a_device_which_may_come_back_is_waited_for(desk: Desk) -> None:
+    lost = DeviceReading(key=GPU_A, state=DeviceState.LOST)
+    desk.machine = Machine(TWO_UNEQUAL, TelemetrySample(time_s=0.0, readings=(lost,)))
+    added = desk.add(GPU_A)
+    desk.scheduler.step()
+    assert desk.entry(added).waits.startswith("Waits: RTX 4090 stopped answering")
+    desk.machine = Machine(
+        DeviceInventory(devices=CPU_ONLY.devices, problem="The driver has not answered yet.")
+    )
+    desk.new_scheduler().step()
+    assert desk.entry(added).waits == "Waits: The driver has not answered yet."
+    desk.machine = MACHINE
+    desk.new_scheduler().step()
+    assert desk.state(added) is EntryState.RUNNING
+
+
+def test_that_an_entry_edited_just_now_is_not_started_as_it_was_before(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    added = desk.add(GPU_A, name="before")
+    before = desk.entry(added)
+    orders.edit(desk.files, added, profile_on(GPU_A, name="after"))
+    assert not bringing_up.claim(desk.files, before)
+    assert desk.state(added) is EntryState.WAITING
+    assert bringing_up.claim(desk.files, desk.entry(added))
+
+
+def test_that_a_run_that_cannot_be_made_is_refused_and_leaves_nothing(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ProblemError(*desk_full)
+
+    desk_full = (bringing_up.disk_problem(OSError(errno.ENOSPC, "full"), desk.runs_dir),)
+    monkeypatch.setattr(bringing_up, "fill_run", fail)
+    added = desk.add(GPU_A)
+    desk.scheduler.step()
+    assert desk.state(added) is EntryState.REFUSED
+    assert desk.entry(added).problems[0].code == "no_space"
+    assert list(desk.runs_dir.iterdir()) == []
+
+
+def test_that_a_supervisor_that_cannot_be_started_is_started_again(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(layout: RunLayout) -> None:
+        raise OSError(errno.EAGAIN, "no more processes")
+
+    added = desk.add(GPU_A)
+    scheduler = Scheduler(desk.files, lambda: MACHINE, prepare_without_build, fail, poll_s=0.0)
+    scheduler.step()
+    assert desk.state(added) is EntryState.RUNNING
+    assert desk.runs.started == []
+    desk.new_scheduler().step()
+    assert [desk.entry(added).run] == desk.runs.started
+
+
+def test_that_another_scheduler_goes_on_with_what_runs(desk: Desk) -> None:
+    added, waits = desk.add(GPU_A), desk.add(GPU_A)
+    desk.scheduler.step()
+    desk.new_scheduler().step()
+    assert len(desk.runs.started) == 1
+    desk.end(added)
+    desk.new_scheduler()
+    desk.scheduler.step()
+    desk.scheduler.step()
+    assert desk.entry(added).outcome is Outcome.COMPLETED
+    assert desk.state(waits) is EntryState.RUNNING
+    assert len(desk.runs.started) == 2
+
+
+def test_that_a_run_removed_while_no_scheduler_was_there_is_not_started_again(desk: Desk) -> None:
+    added = desk.add(GPU_A)
+    desk.scheduler.step()
+    run = desk.entry(added).run
+    assert run is not None
+    desk.end(added)
+    shutil.rmtree(run)
+    desk.new_scheduler().step()
+    desk.scheduler.step()
+    assert (desk.state(added), desk.entry(added).outcome) == (EntryState.ENDED, Outcome.LOST)
+    assert desk.entry(added).problems[0].code == "run_removed"
+    assert len(desk.runs.started) == 1
+
+
+def test_that_there_is_one_scheduler_at_a_time(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.add(GPU_A)
+    assert not scheduler_lives(desk.files.folder)
+    lock = scheduler_lock(desk.files.folder)
+    with lock:
+        assert scheduler_lives(desk.files.folder)
+        monkeypatch.setattr("gpupanel.runs.queue.scheduler._ANOTHER_S", 0.1)
+        assert not desk.scheduler.run()
+    assert desk.runs.started == []
+
+
+def test_that_a_scheduler_ends_by_itself_and_lets_go_of_its_lock(desk: Desk) -> None:
+    orders.remove(desk.files, desk.add(GPU_A))
+    assert desk.scheduler.run()
+    assert not scheduler_lives(desk.files.folder)
+
+
+def test_that_a_damaged_queue_ends_the_scheduler_without_touching_it(desk: Desk) -> None:
+    desk.add(GPU_A)
+    (desk.files.folder / "queue.json").write_text("{")
+    with pytest.raises(ProblemError, match="damaged"):
+        desk.scheduler.run()
+    assert not scheduler_lives(desk.files.folder)
+    assert (desk.files.folder / "queue.json").read_text() == "{"
+
+
+def test_that_a_profile_which_was_removed_is_refused(desk: Desk) -> None:
+    added = orders.add(desk.files, Profile(), desk.runs_dir)
+    desk.files.profile_path(added.id).unlink()
+    desk.scheduler.step()
+    assert desk.entry(added.id).problems[0].code == "file_missing"
