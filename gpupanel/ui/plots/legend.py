@@ -9,7 +9,8 @@ from typing_extensions import override
 
 from gpupanel.ui import theme
 
-_MARK, _GAP, _BETWEEN = 8, 5, 14
+_MARK, _LONG_MARK, _GAP, _BETWEEN = 8, 24, 5, 14
+"""Pixels; a mark is long where dashes have to be told apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +103,18 @@ class Legend(QWidget):
     def _width(self, texts: tuple[str, str]) -> int:
         metrics = self.fontMetrics()
         words = sum(_GAP + metrics.horizontalAdvance(text) for text in texts if text)
-        return _MARK + words + _BETWEEN
+        return self._mark() + words + _BETWEEN
+
+    def _mark(self) -> int:
+        return _LONG_MARK if any(entry.dashes for entry in self._entries) else _MARK
 
     def _draw(
         self, painter: QPainter, entry: LegendEntry, texts: tuple[str, str], left: int
     ) -> None:
         colors, metrics = theme.current(), self.fontMetrics()
         middle = self.height() / 2.0
-        draw_mark(painter, entry, QPointF(left, middle), _MARK)
-        left += _MARK
+        draw_mark(painter, entry, QPointF(left, middle), self._mark())
+        left += self._mark()
         flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
         label, widest = texts
         if label:

@@ -81,7 +81,7 @@ class CurveGrid(QWidget):
         self._arrange()
         for metric in self._metrics:
             plot = self.plots[metric]
-            extra = ", smoothed" if self._curves.is_smoothed(metric) else ""
+            extra = " (smoothed)" if self._curves.is_smoothed(metric) else ""
             plot.setTitle(f"{WORDS[metric].title}{extra}")
             plot.setAxis(self._curves.axis)
             drawn = self._curves.curves(metric)

@@ -1,6 +1,7 @@
 """The legend of a comparison: a check mark hides a run."""
 
 from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 from typing_extensions import override
 
@@ -9,6 +10,8 @@ from gpupanel.ui.panels.comparison_panel.legend_model import LegendModel
 from gpupanel.ui.panels.comparison_panel.run_looks import MARK_SIZE
 
 _ROW_HEIGHT = 28
+_NARROWEST_NAME = 208
+"""Pixels for mark and name; the table scrolls sideways where the numbers leave less."""
 
 
 class LegendView(QTableView):
@@ -33,6 +36,7 @@ class LegendView(QTableView):
         header.setHighlightSections(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.sectionResized.connect(self._share_width)
         model.modelReset.connect(self._fit)
         theme.changes.changed.connect(model.refresh)
         self._fit()
@@ -46,11 +50,23 @@ class LegendView(QTableView):
         room = bar.sizeHint().height() if bar.isVisible() else 0
         return QSize(480, header + rows + frame + room)
 
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._share_width()
+
     @Slot()
     def _fit(self) -> None:
-        # The names have what the numbers leave them, since they can be shortened.
-        if self._legend.columnCount():
-            stretch = QHeaderView.ResizeMode.Stretch
-            self.horizontalHeader().setSectionResizeMode(0, stretch)
+        self.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
+        self._share_width()
         self.setFixedHeight(self.sizeHint().height())
         self.updateGeometry()
+
+    @Slot()
+    def _share_width(self) -> None:
+        """The names have what the numbers leave them, since they can be shortened."""
+        header = self.horizontalHeader()
+        others = sum(header.sectionSize(column) for column in range(1, header.count()))
+        width = max(_NARROWEST_NAME, self.viewport().width() - others)
+        if width != header.sectionSize(0):
+            header.resizeSection(0, width)

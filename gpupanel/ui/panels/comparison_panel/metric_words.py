@@ -34,30 +34,39 @@ def _percent(value: float | None) -> str:
     return formatting.fraction(None if value is None else value / 100.0)
 
 
-def _share(column: str, tip: str) -> MetricWords:
-    return MetricWords(f"{column}, %", column, tip, _percent, "100.0 %", 100.0, (0.0, 100.0))
+def _share(title: str, column: str, tip: str) -> MetricWords:
+    return MetricWords(f"{title}, %", column, tip, _percent, "100.0 %", 100.0, (0.0, 100.0))
 
 
-def _number(column: str, tip: str) -> MetricWords:
-    return MetricWords(column, column, tip, formatting.number, "0.0e-00")
+def _number(title: str, column: str, tip: str) -> MetricWords:
+    return MetricWords(title, column, tip, formatting.number, "0.0e-00")
 
 
 WORDS = {
-    Metric.LOSS: _number("Loss", "Mean loss over the training examples of the steps reported."),
+    Metric.LOSS: _number(
+        "Loss", "Loss", "Mean loss over the training examples of the steps reported."
+    ),
     Metric.VAL_LOSS: _number(
-        "Validation loss", "Mean loss over the validation examples, after each epoch."
+        "Validation loss", "Val. loss", "Mean loss over the validation examples, after each epoch."
     ),
     Metric.ACCURACY: _share(
-        "Accuracy", "Part of the training examples of the steps reported that were right."
+        "Accuracy",
+        "Accuracy",
+        "Part of the training examples of the steps reported that were right.",
     ),
     Metric.VAL_ACCURACY: _share(
-        "Validation accuracy", "Part of the validation examples that were right, after each epoch."
+        "Validation accuracy",
+        "Val. acc.",
+        "Part of the validation examples that were right, after each epoch.",
     ),
     Metric.MEAN_ABSOLUTE_ERROR: _number(
-        "Mean absolute error", "How far predicted values are from the true ones, over each epoch."
+        "Mean absolute error",
+        "Error",
+        "How far predicted values are from the true ones, over each epoch.",
     ),
     Metric.VAL_MEAN_ABSOLUTE_ERROR: _number(
         "Validation error",
+        "Val. error",
         "How far predicted values are from the true ones, over the validation examples.",
     ),
     Metric.EXAMPLES_PER_SECOND: MetricWords(

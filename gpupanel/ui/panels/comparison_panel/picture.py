@@ -142,7 +142,7 @@ class ComparisonPicture:
     def _draw_plot(self, painter: QPainter, metric: Metric, place: QRect) -> None:
         painter.setFont(self._bold)
         painter.setPen(theme.current().color("text"))
-        extra = ", smoothed" if self._curves.is_smoothed(metric) else ""
+        extra = " (smoothed)" if self._curves.is_smoothed(metric) else ""
         title = QRect(place.left(), place.top(), place.width(), _TITLE)
         painter.drawText(title, Qt.AlignmentFlag.AlignVCenter, f"{WORDS[metric].title}{extra}")
         canvas = self._canvas(metric, QSize(place.width(), _PLOT))
