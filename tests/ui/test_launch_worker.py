@@ -32,8 +32,8 @@ def test_that_a_folder_that_cannot_be_made_is_a_problem(qtbot, launcher, tmp_pat
 
 def test_that_requests_reach_the_runs_folder(qtbot, launcher, runs_dir):
     run = WrittenRun(runs_dir)
-    launcher.ask_to_stop(run.layout)
-    launcher.end_now(run.layout)
+    launcher.ask(run.layout, Request.STOP)
+    launcher.ask(run.layout, Request.END)
 
     qtbot.waitUntil(lambda: is_asked(run.layout, Request.END), timeout=5000)
     assert is_asked(run.layout, Request.STOP)
@@ -44,7 +44,7 @@ def test_that_a_request_that_cannot_be_written_is_told(qtbot, launcher, runs_dir
     run.layout.requests.rmdir()
     run.layout.requests.touch()
     with qtbot.waitSignal(launcher.refused, timeout=5000) as refused:
-        launcher.ask_to_stop(run.layout)
+        launcher.ask(run.layout, Request.STOP)
 
     assert refused.args[0][0].message
 
@@ -64,6 +64,7 @@ def test_that_runs_are_listed_newest_first(qtbot, runs_dir):
 def test_that_a_run_without_a_checkpoint_is_not_resumed(qtbot, launcher, runs_dir):
     with WrittenRun(runs_dir) as run:
         run.begin()
+        run.step()
         run.end(Outcome.STOPPED)
     with qtbot.waitSignal(launcher.refused, timeout=5000) as refused:
         launcher.resume(run.layout)

@@ -1,5 +1,6 @@
 """The bar on top."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,21 @@ def test_that_the_keyboard_starts_and_stops(qtbot, bar):
     bar.setButtons(GOING, 0)
     with qtbot.waitSignal(bar.stopRequested):
         qtbot.keyClick(bar, Qt.Key.Key_Period, Qt.KeyboardModifier.ControlModifier)
+
+
+def test_that_suspend_says_what_happens_or_why_it_cannot(qtbot, bar):
+    bar.setButtons(replace(GOING, suspend=True, suspend_tip="Saves a checkpoint"), 0)
+    suspend = _button(bar, "suspend_button")
+    assert "Saves a checkpoint" in suspend.toolTip()
+    with qtbot.waitSignal(bar.suspendRequested):
+        qtbot.mouseClick(suspend, Qt.MouseButton.LeftButton)
+    modifiers = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    with qtbot.waitSignal(bar.suspendRequested):
+        qtbot.keyClick(bar, Qt.Key.Key_Period, modifiers)
+
+    bar.setButtons(replace(READY, suspend_tip="No run goes on"), 0)
+    assert not suspend.isEnabled()
+    assert "No run goes on" in suspend.toolTip()
 
 
 def test_that_the_second_stop_says_that_it_ends_now_and_nothing_moves(bar):

@@ -13,7 +13,7 @@ from gpupanel.domain.events import (
 )
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem
-from gpupanel.domain.profile import DeviceSettings
+from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.request import Request
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.run_state import RunState
@@ -36,14 +36,12 @@ class _FakeLauncher(QObject):
     def launch(self, profile, plan, runs_dir):
         self.orders.append("launch")
 
-    def resume(self, layout):
-        self.orders.append(f"resume {layout.name}")
+    def resume(self, layout, changed=None):
+        words = "resume" if changed is None else f"resume with {changed[0].name}"
+        self.orders.append(f"{words} {layout.name}")
 
-    def ask_to_stop(self, layout):
-        self.orders.append(f"stop {layout.name}")
-
-    def end_now(self, layout):
-        self.orders.append(f"end {layout.name}")
+    def ask(self, layout, request):
+        self.orders.append(f"{request} {layout.name}")
 
     def stop(self):
         self.orders.append("closed")
@@ -128,6 +126,57 @@ def test_that_stop_asks_and_stop_again_ends(qtbot, control, session, launcher, r
         control.stop()
 
     assert launcher.orders == [f"stop {run.layout.name}", f"end {run.layout.name}"]
+
+
+def test_that_suspend_asks_and_that_a_stop_wins_over_it(
+    qtbot, control, session, launcher, runs_dir
+):
+    with WrittenRun(runs_dir) as run:
+        control.follow(run.layout)
+        run.begin()
+        _wait_for(qtbot, session, RunState.RUNNING)
+        assert session.buttons.suspend
+        control.suspend()
+        assert session.run_state is RunState.SUSPENDING
+        control.suspend()
+        assert session.buttons.stop
+        control.stop()
+        assert session.run_state is RunState.STOPPING
+        assert not session.buttons.suspend
+        control.suspend()
+        control.stop()
+        assert session.run_state is RunState.KILLING
+
+    name = run.layout.name
+    assert launcher.orders == [f"suspend {name}", f"stop {name}", f"end {name}"]
+
+
+def test_that_a_suspend_from_elsewhere_shows(qtbot, control, session, runs_dir):
+    with WrittenRun(runs_dir) as run:
+        control.follow(run.layout)
+        run.begin(Phase.TRAINING)
+        run.write(RequestAnswered(time_s=9.0, request=Request.SUSPEND))
+        _wait_for(qtbot, session, RunState.SUSPENDING)
+        with qtbot.waitSignal(control.ended):
+            run.end(Outcome.SUSPENDED)
+
+    assert session.state_words == "Suspended"
+
+
+def test_that_a_suspended_run_goes_on_with_other_devices(
+    qtbot, control, session, launcher, runs_dir
+):
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.end(Outcome.SUSPENDED)
+    with qtbot.waitSignal(
+        control.shownStatusChanged, check_params_cb=lambda status: status.has_ended
+    ):
+        control.open(run.layout)
+    plan = session.preparation.plan
+    control.resume_with(Profile(name="elsewhere"), plan)
+    assert session.run_state is RunState.LAUNCHING
+    assert launcher.orders == [f"resume with elsewhere {run.layout.name}"]
 
 
 def test_that_stop_during_the_launch_reaches_the_run(qtbot, control, session, launcher, runs_dir):

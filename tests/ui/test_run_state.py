@@ -2,9 +2,12 @@
 
 import pytest
 
+from gpupanel.domain.event_details import ReturnedMemory
 from gpupanel.domain.events import (
+    CheckpointSaved,
     DownloadProgressed,
     EvaluationDone,
+    MemoryReturned,
     Phase,
     PhaseChanged,
     RequestAnswered,
@@ -40,48 +43,54 @@ ENDED = RunStatus(stage=RunStage.ENDED, outcome=Outcome.COMPLETED)
 
 
 @pytest.mark.parametrize(
-    ("run", "start", "stop", "stop_ends_now"),
+    ("run", "start", "stop", "stop_ends_now", "suspend"),
     [
-        (RunState.IDLE, True, False, False),
-        (RunState.LAUNCHING, False, True, False),
-        (RunState.STARTING, False, True, False),
-        (RunState.RUNNING, False, True, False),
-        (RunState.STOPPING, False, True, True),
-        (RunState.KILLING, False, False, False),
-        (RunState.ENDED, True, False, False),
+        (RunState.IDLE, True, False, False, False),
+        (RunState.LAUNCHING, False, True, False, True),
+        (RunState.STARTING, False, True, False, True),
+        (RunState.RUNNING, False, True, False, True),
+        (RunState.SUSPENDING, False, True, False, False),
+        (RunState.STOPPING, False, True, True, False),
+        (RunState.KILLING, False, False, False, False),
+        (RunState.ENDED, True, False, False, False),
     ],
 )
-def test_that_buttons_follow_from_the_run_and_the_problems(run, start, stop, stop_ends_now):
+def test_that_buttons_follow_from_the_run_and_the_problems(
+    run, start, stop, stop_ends_now, suspend
+):
     ready, troubled = button_states(run, READY), button_states(run, TROUBLED)
 
     assert (ready.start, ready.stop, ready.stop_ends_now) == (start, stop, stop_ends_now)
+    assert ready.suspend == suspend
+    assert ready.suspend_tip
+    assert not button_states(run, READY, judges=True).suspend
     assert not troubled.start
     assert (troubled.stop, troubled.stop_ends_now) == (stop, stop_ends_now)
 
 
 @pytest.mark.parametrize(
-    ("stage", "stop_asked", "kill_asked", "expected"),
+    ("stage", "asked", "expected"),
     [
-        (RunStage.STARTING, False, False, RunState.STARTING),
-        (RunStage.RUNNING, False, False, RunState.RUNNING),
-        (RunStage.RUNNING, True, False, RunState.STOPPING),
-        (RunStage.STOPPING, False, False, RunState.STOPPING),
-        (RunStage.STOPPING, True, True, RunState.KILLING),
-        (RunStage.ENDED, True, True, RunState.ENDED),
+        (RunStage.STARTING, None, RunState.STARTING),
+        (RunStage.RUNNING, None, RunState.RUNNING),
+        (RunStage.RUNNING, Request.STOP, RunState.STOPPING),
+        (RunStage.RUNNING, Request.SUSPEND, RunState.SUSPENDING),
+        (RunStage.SUSPENDING, None, RunState.SUSPENDING),
+        (RunStage.SUSPENDING, Request.STOP, RunState.STOPPING),
+        (RunStage.STOPPING, Request.SUSPEND, RunState.STOPPING),
+        (RunStage.STOPPING, None, RunState.STOPPING),
+        (RunStage.STOPPING, Request.END, RunState.KILLING),
+        (RunStage.ENDED, Request.END, RunState.ENDED),
     ],
 )
-def test_that_what_was_clicked_here_counts_before_the_run_answers(
-    stage, stop_asked, kill_asked, expected
-):
-    status = RunStatus(stage=stage)
-
-    assert state_after(status, stop_asked=stop_asked, kill_asked=kill_asked) is expected
+def test_that_what_was_clicked_here_counts_before_the_run_answers(stage, asked, expected):
+    assert state_after(RunStatus(stage=stage), asked) is expected
 
 
 def test_that_a_stop_asked_elsewhere_is_seen():
     status = RunStatus().after(RequestAnswered(time_s=1.0, request=Request.STOP))
 
-    assert state_after(status, stop_asked=False, kill_asked=False) is RunState.STOPPING
+    assert state_after(status, None) is RunState.STOPPING
 
 
 @pytest.mark.parametrize("phase", list(Phase))
@@ -133,6 +142,15 @@ def test_that_the_end_is_told_with_what_was_reached():
     )
 
     assert status_words(reached) == "Completed · validation accuracy 95.0 % · 1,000 ex/s"
+
+
+def test_that_a_suspended_run_says_that_its_devices_are_free():
+    saved = CheckpointSaved(time_s=1.0, path="checkpoints/step", epoch=1, step=1234, seconds=0.1)
+    suspended = ENDED.model_copy(update={"outcome": Outcome.SUSPENDED, "checkpoint": saved})
+    assert status_words(suspended) == "Suspended at step 1,234; the devices are free"
+    held = ReturnedMemory(device_key="GPU-1", freed_mib=10, still_held_mib=400)
+    returned = MemoryReturned(time_s=2.0, seconds=5.0, devices=(held,))
+    assert status_words(suspended.after(returned)) == "Suspended at step 1,234"
 
 
 def test_that_the_end_of_an_evaluation_or_prediction_is_told_with_what_was_found():
