@@ -1,9 +1,6 @@
 """Verbs that start runs, list and follow them: run, runs, watch."""
 
-from datetime import UTC, datetime
 from pathlib import Path
-
-from rich.table import Table
 
 from gpupanel.cli.finding import EXIT_BAD_PROFILE, EXIT_FAILED, found_run, refuse
 from gpupanel.cli.following import follow, follow_unless
@@ -17,10 +14,11 @@ from gpupanel.cli.options import (
     TrustOption,
 )
 from gpupanel.cli.preparing import startable
-from gpupanel.cli.telling import NONE_GIVEN, answers, progress, shown, tell_json, tell_problems
+from gpupanel.cli.run_table import runs_table
+from gpupanel.cli.telling import answers, progress, tell_json, tell_problems
 from gpupanel.domain.problem import ProblemError
 from gpupanel.runs.directory.profile_file import read_profile
-from gpupanel.runs.history.summaries import RunSummary, list_runs
+from gpupanel.runs.history.summaries import list_runs
 from gpupanel.runs.launcher import launch
 from gpupanel.runs.locations import default_runs_dir
 from gpupanel.runs.trust.trusted import trust as trust_code
@@ -65,14 +63,17 @@ def train(
 
 def runs(runs_dir: RunsDirOption = None, *, json: JsonOption = False) -> None:
     """List past and present runs, newest first."""
-    found = list_runs(runs_dir or default_runs_dir())
+    try:
+        found = list_runs(runs_dir or default_runs_dir())
+    except ProblemError as error:
+        refuse(error, json=json, status=EXIT_FAILED)
     if json:
         tell_json({"runs": [summary.model_dump(mode="json") for summary in found]})
         return
     if not found:
         answers.print("No runs yet: start one with `gpupanel run PROFILE`.")
         return
-    answers.print(_runs_table(found))
+    answers.print(runs_table(found))
 
 
 def watch(run: RunArgument, runs_dir: RunsDirOption = None, *, json: JsonOption = False) -> None:
@@ -83,27 +84,3 @@ def watch(run: RunArgument, runs_dir: RunsDirOption = None, *, json: JsonOption 
     except ProblemError as error:
         refuse(error, json=json, status=EXIT_FAILED)
     follow(layout, epochs, json=json, ctrl_c_stops=False)
-
-
-def _runs_table(found: tuple[RunSummary, ...]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("run", "started", "outcome", "val accuracy", "examples/s", "devices"):
-        right = name in ("val accuracy", "examples/s")
-        table.add_column(name, justify="right" if right else "left", overflow="fold")
-    for summary in found:
-        accuracy = summary.metrics.val_accuracy
-        table.add_row(
-            summary.name,
-            _moment(summary.started_s),
-            "running" if summary.is_running else str(summary.outcome),
-            NONE_GIVEN if accuracy is None else f"{accuracy:.4f}",
-            shown(summary.examples_per_second),
-            ", ".join(summary.devices),
-        )
-    return table
-
-
-def _moment(seconds: float | None) -> str:
-    if seconds is None:
-        return NONE_GIVEN
-    return datetime.fromtimestamp(seconds, UTC).astimezone().strftime("%Y-%m-%d %H:%M")

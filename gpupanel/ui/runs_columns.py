@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.runs.history.run_words import run_outcome_words
 from gpupanel.ui import formatting
-from gpupanel.ui.run_state import outcome_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,29 +30,12 @@ class RunColumn:
     is_shown: bool = True
 
 
-_FLAWS = {
-    "run_newer": "newer version",
-    "run_incomplete": "incomplete",
-    "run_damaged": "damaged",
-    "run_unreadable": "unreadable",
-}
-
-
-def run_outcome_words(run: RunSummary) -> str:
-    """How the run ended or how far it is, and what is odd about its folder."""
-    words = []
-    if run.is_running:
-        done = None if run.progress is None else run.progress.fraction
-        words.append("Running" if done is None else f"Running, {int(done * 100.0)} %")
-    elif run.outcome is not None:
-        words.append(outcome_words(run.outcome))
-    if run.flaw is not None:
-        words.append(_FLAWS.get(run.flaw.code, "odd"))
-    return formatting.DASH if not words else _capitalised(", ".join(words))
-
-
 def _capitalised(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+def _outcome(run: RunSummary) -> str:
+    return _capitalised(run_outcome_words(run)) or formatting.DASH
 
 
 def _when(run: RunSummary) -> str:
@@ -96,8 +79,8 @@ COLUMNS = (
         "outcome",
         "Outcome",
         "How the run ended, or how far it is. Lost: its process vanished without a word.",
-        run_outcome_words,
-        run_outcome_words,
+        _outcome,
+        _outcome,
     ),
     RunColumn(
         "took",
@@ -212,4 +195,4 @@ def run_tip(run: RunSummary) -> str:
             lines += ["", problem.message, problem.hint]
     if run.notes:
         lines += ["", run.notes]
-    return "\n".join(line for line in lines).rstrip()
+    return "\n".join(lines).rstrip()

@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -10,13 +10,17 @@ from filelock import FileLock, Timeout
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.disk_problems import disk_problem
+from gpupanel.runs.directory.private_files import PRIVATE_FILE
 from gpupanel.runs.history.summaries import summarize_run
+
+_LOCK_WAIT_S = 1.0
+"""Whoever asks whether the run lives holds its lock for an instant."""
 
 
 def delete_run(layout: RunLayout, move_to_bin: Callable[[Path], bool] | None) -> bool:
     """Move the run's directory to the bin, or delete it for good.
 
-    Its lock is held meanwhile, so that nobody resumes it.
+    Its locks are held meanwhile, so that nobody resumes it.
 
     Args:
         layout: One that is gone already is as good as deleted.
@@ -46,17 +50,15 @@ def delete_run(layout: RunLayout, move_to_bin: Callable[[Path], bool] | None) ->
 
 @contextmanager
 def _kept_from_running(layout: RunLayout) -> Iterator[None]:
-    lock = FileLock(layout.lock)
-    try:
-        lock.acquire(timeout=1.0)
-    except Timeout as error:
-        raise ProblemError(_runs(layout)) from error
-    except OSError as error:
-        raise ProblemError(disk_problem(error, layout.root)) from error
-    try:
+    with ExitStack() as held:
+        try:
+            for path in (layout.resume_lock, layout.lock):
+                held.enter_context(FileLock(path, _LOCK_WAIT_S, mode=PRIVATE_FILE))
+        except Timeout as error:
+            raise ProblemError(_runs(layout)) from error
+        except OSError as error:
+            raise ProblemError(disk_problem(error, layout.root)) from error
         yield
-    finally:
-        lock.release()
 
 
 def _runs(layout: RunLayout) -> Problem:

@@ -26,12 +26,9 @@ from gpupanel.ui.widgets.action_button import ActionButton
 from gpupanel.ui.widgets.elided_label import ElidedLabel
 from gpupanel.ui.widgets.empty_state import EmptyState
 
-_NO_RUNS = (
-    "No runs yet",
-    (
-        "Each run appears here with its outcome, accuracy and speed. "
-        "Press Start to make the first one."
-    ),
+_NO_RUNS = "No runs yet"
+_NO_RUNS_WORDS = (
+    "Each run appears here with its outcome, accuracy and speed. Press Start to make the first one."
 )
 
 
@@ -82,7 +79,7 @@ class RunsPanel(QWidget):
     def setRuns(self, runs: tuple[RunSummary, ...]) -> None:
         """Show these runs; what is chosen, and what is in sight, stays."""
         self._is_listed = True
-        self._empty.setTexts(*_NO_RUNS)
+        self._empty.setTexts(_NO_RUNS, _NO_RUNS_WORDS)
         self._table.set_runs(runs)
         self._show_found()
         self._show_choices()
@@ -163,7 +160,7 @@ class RunsPanel(QWidget):
         return action
 
     def _compose(self) -> None:
-        self._empty = EmptyState(*_NO_RUNS)
+        self._empty = EmptyState(_NO_RUNS, _NO_RUNS_WORDS)
         self._stack = QStackedWidget(self)
         for page in (self._table, self._empty, self._make_nothing_found()):
             self._stack.addWidget(page)
@@ -195,6 +192,8 @@ class RunsPanel(QWidget):
         self._not_found = EmptyState("Nothing found", "")
         clear = QPushButton("Clear &search")
         clear.setObjectName("runs_clear_search")
+        clear.setToolTip("Shows all runs again")
+        clear.setToolTip("Shows all runs again (Esc)")
         clear.clicked.connect(self._clear_search)
         layout = QVBoxLayout(page)
         layout.addStretch(1)
