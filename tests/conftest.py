@@ -64,13 +64,14 @@ def state_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     yield folder
     if not folder.exists():
         return  # No queue, no scheduler: the process table need not be read.
-    left = [process for process in psutil.process_iter() if _works_on(process, folder)]
+    left = [process for process in psutil.process_iter() if works_on(process, folder)]
     for process in left:
         process.kill()
     assert not left, f"schedulers still running: {left}"
 
 
-def _works_on(process: psutil.Process, folder: Path) -> bool:
+def works_on(process: psutil.Process, folder: Path) -> bool:
+    """Whether a process was started for something in that folder."""
     try:
         return any(each.startswith(str(folder)) for each in process.cmdline())
     except psutil.Error:

@@ -12,10 +12,12 @@ from gpupanel.cli.doctoring import doctor
 from gpupanel.cli.exporting import export
 from gpupanel.cli.listing import devices
 from gpupanel.cli.opening import open_window
+from gpupanel.cli.queueing import queue
 from gpupanel.cli.running import run, runs, watch
 from gpupanel.cli.steering import resume, stop, suspend
 
 OPEN = "open"
+QUEUE = "queue"
 
 
 app = typer.Typer(
@@ -56,11 +58,12 @@ VERBS = {
 app.command(OPEN, hidden=True)(open_window)
 for name, verb in VERBS.items():
     app.command(name)(verb)
+app.add_typer(queue, name=QUEUE)
 
 
 def with_verb(arguments: Sequence[str]) -> list[str]:
     """The arguments with the verb made plain: what is no verb is a profile or run to open."""
-    if not arguments or arguments[0].startswith("-") or arguments[0] in (OPEN, *VERBS):
+    if not arguments or arguments[0].startswith("-") or arguments[0] in (OPEN, QUEUE, *VERBS):
         return list(arguments)
     return [OPEN, *arguments]
 

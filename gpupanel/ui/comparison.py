@@ -25,6 +25,8 @@ class Comparison(QObject):
         self._page, self._questions = page, questions
         self._binding: ComparisonBinding | None = None
         page.compareRequested.connect(self.compare)
+        page.panel.setComparable(True)
+        page.panel.setComparable(True)
 
     @Slot(object)
     def compare(self, runs: tuple[RunSummary, ...]) -> None:

@@ -9,6 +9,7 @@ from typing_extensions import override
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.ui.comparison import Comparison
 from gpupanel.ui.history_binding import HistoryBinding
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.machine_care import MachineCare
@@ -67,6 +68,7 @@ class MainWindow(QMainWindow):
         self.live_page = LivePage(self.session, self.control)
         self.runs = RunsPage(runs_dir)
         self._history = HistoryBinding(self.runs, runs_dir, self._questions, settings, self)
+        self._comparison = Comparison(self.runs, self._questions, self)
         self.progress = ProgressPanel()
         self._compose()
         ProfileBinding(self.session, self.profiles, self.profile_bar, self.devices, self)
@@ -174,4 +176,5 @@ class MainWindow(QMainWindow):
         self._machine_care.stop()
         self._preview_loader.stop()
         self._history.stop()
+        self._comparison.stop()
         self.control.close()

@@ -75,7 +75,6 @@ class RunsPage(QWidget):
         """
         self._comparison_head.addWidget(head, 1)
         self._comparison_place.addWidget(comparison, 1)
-        self.panel.setComparable(True)
 
     def setRuns(self, runs: tuple[RunSummary, ...]) -> None:
         """Show these runs in the table; what is chosen there stays chosen."""
