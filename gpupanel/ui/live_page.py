@@ -20,7 +20,8 @@ from gpupanel.ui.panels.live_panel import LivePanel
 from gpupanel.ui.panels.log_panel import LogPanel
 from gpupanel.ui.panels.run_banner import RunBanner
 from gpupanel.ui.panels.run_parts import RunPartsPanel
-from gpupanel.ui.run_actions import restart_words, run_actions
+from gpupanel.ui.resume_elsewhere import Elsewhere, elsewhere
+from gpupanel.ui.run_actions import offers_resume, restart_words, run_actions
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.run_state import status_words
 from gpupanel.ui.session import Session
@@ -73,6 +74,7 @@ class LivePage(QWidget):
     def _connect(self) -> None:
         self._session.inventoryChanged.connect(self._show_devices)
         self._session.runChanged.connect(self._show_ways_on)
+        self._session.preparationChanged.connect(self._show_ways_on)
         self._control.shownChanged.connect(self._begin)
         self._control.shownOpened.connect(self._on_opened)
         self._control.followed.connect(self._add)
@@ -80,6 +82,7 @@ class LivePage(QWidget):
         self.banner.returnRequested.connect(self._return)
         self.banner.folderRequested.connect(self._open_folder)
         self.banner.resumeRequested.connect(self._control.resume)
+        self.banner.resumeElsewhereRequested.connect(self._resume_elsewhere)
         self.banner.evaluateRequested.connect(self._evaluate)
         self.parts.keepRequested.connect(self.keepSharesRequested)
         self.evaluation.folderRequested.connect(self._open_folder)
@@ -103,6 +106,7 @@ class LivePage(QWidget):
     def _on_opened(self, facts: RunFacts) -> None:
         self._plan, self._facts = facts.plan, facts
         self.parts.setRun(facts.plan)
+        self._show_ways_on()
         self._show_devices()
         if facts.profile is not None and facts.profile.task != "train":
             self.evaluation.begin(facts.profile.task)
@@ -145,10 +149,20 @@ class LivePage(QWidget):
 
     @Slot()
     def _show_ways_on(self) -> None:
-        elsewhere = self._control.active not in (None, self._control.shown)
-        self.banner.setReturnVisible(visible=elsewhere)
-        shown = self._control.shown_status
-        self.banner.setActions(run_actions(self._session.run_state, shown))
+        another_goes_on = self._control.active not in (None, self._control.shown)
+        self.banner.setReturnVisible(visible=another_goes_on)
+        state, shown = self._session.run_state, self._control.shown_status
+        asks = offers_resume(shown) and not state.is_busy
+        self.banner.setActions(run_actions(state, shown, self._elsewhere() if asks else None))
+
+    def _elsewhere(self) -> Elsewhere:
+        return elsewhere(self._session, None if self._facts is None else self._facts.profile)
+
+    @Slot()
+    def _resume_elsewhere(self) -> None:
+        order = self._elsewhere().order
+        if order is not None:
+            self._control.resume_with(*order)
 
     @Slot()
     def _show_devices(self) -> None:

@@ -2,11 +2,16 @@
 
 from dataclasses import dataclass
 
+from gpupanel.domain.events import RunRestarted
 from gpupanel.domain.outcome import Outcome
+from gpupanel.runs.following.change_words import change_words
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import formatting
+from gpupanel.ui.resume_elsewhere import Elsewhere
 from gpupanel.ui.run_state import RunState
 
+_ANOTHER_GOES_ON = "Another run goes on: it has to end first."
+_MAY_BEGIN = (Outcome.STOPPED, Outcome.LOST)
 _GO_ON = (Outcome.STOPPED, Outcome.SUSPENDED, Outcome.FAILED, Outcome.LOST)
 
 
@@ -16,33 +21,58 @@ class RunActions:
 
     Attributes:
         resume_tip: What resuming does, or why it cannot be done now.
+        can_resume_elsewhere: Also with the devices that are chosen in the session.
+        elsewhere_tip: What changes then, or why it cannot be done.
     """
 
     offers_resume: bool = False
     can_resume: bool = False
     resume_tip: str = "Goes on from the last checkpoint."
+    can_resume_elsewhere: bool = False
+    elsewhere_tip: str = ""
     offers_evaluate: bool = False
 
 
-def run_actions(run: RunState, shown: RunStatus | None) -> RunActions:
+def offers_resume(shown: RunStatus | None) -> bool:
+    """Whether the run that is shown has something to go on with: a checkpoint, or all to do."""
+    if shown is None or not shown.has_ended:
+        return False
+    if shown.checkpoint is not None:
+        return shown.outcome in _GO_ON
+    return shown.outcome in _MAY_BEGIN and not shown.step and not shown.examples
+
+
+def run_actions(
+    run: RunState, shown: RunStatus | None, elsewhere: Elsewhere | None = None
+) -> RunActions:
     """The actions that follow from the run that goes on, and the status of the one shown.
 
     Args:
         run: Of the run of this window: while one goes on no other may start.
         shown: ``None`` while nothing is shown.
+        elsewhere: What going on with the session's devices would mean; where it was asked.
     """
     if shown is None or not shown.has_ended:
         return RunActions()
     evaluate = shown.model is not None and shown.outcome in (Outcome.COMPLETED, Outcome.STOPPED)
-    if shown.checkpoint is None or shown.outcome not in _GO_ON:
+    if not offers_resume(shown):
         return RunActions(offers_evaluate=evaluate)
+    if run.is_busy:
+        return RunActions(
+            offers_resume=True,
+            resume_tip=_ANOTHER_GOES_ON,
+            elsewhere_tip=_ANOTHER_GOES_ON,
+            offers_evaluate=evaluate,
+        )
     return RunActions(
         offers_resume=True,
-        can_resume=not run.is_busy,
-        resume_tip="Another run goes on: it has to end first."
-        if run.is_busy
+        can_resume=True,
+        resume_tip="It made no step yet: begins at the beginning, in the same folder."
+        if shown.checkpoint is None
         else "Goes on in the same folder from the checkpoint of step "
         f"{formatting.count(shown.checkpoint.step)}.",
+        can_resume_elsewhere=elsewhere is not None and elsewhere.order is not None,
+        elsewhere_tip="" if elsewhere is None else elsewhere.tip,
         offers_evaluate=evaluate,
     )
 
@@ -51,10 +81,17 @@ def restart_words(status: RunStatus) -> str:
     """How a run that had ended, or lost one of its processes, came to go on; empty if it did not.
 
     "Restarted from step 120: worker 1 was killed by signal 9." or "Resumed from step 120."
+    What was changed for it follows, where something was.
     """
     restart = status.restarted
     if restart is None:
         return ""
+    words = _restarted_words(status, restart)
+    changes = change_words(restart.changes)
+    return f"{words} Since then with {changes}." if changes else words
+
+
+def _restarted_words(status: RunStatus, restart: RunRestarted) -> str:
     asked = restart.attempt == 0
     why = "" if restart.problem is None else f": {_as_clause(restart.problem.message)}"
     counted = f" (attempt {restart.attempt})" if restart.attempt > 1 else ""

@@ -13,6 +13,7 @@ from gpupanel.domain.value import Value
 from gpupanel.runs.following.steps import StepBatch
 
 _JUDGING = (Phase.EVALUATING, Phase.PREDICTING)
+_EPOCHS = ("training", "epochs")
 _RUNNING = (Phase.TRAINING, Phase.VALIDATING, *_JUDGING)
 
 
@@ -222,7 +223,9 @@ class RunStatus(Value):
     def _restart_changes(self, event: events.RunRestarted) -> dict[str, object]:
         told = event.problem is None or event.problem in self.problems[self.problems_before :]
         problems = self.problems if told else (*self.problems, event.problem)
+        epochs = [change.value for change in event.changes if change.path == _EPOCHS]
         return {
+            "epoch_total": epochs[-1] if epochs else self.epoch_total,
             "stage": RunStage.STARTING,
             "phase": Phase.STARTING,
             "restarts": self.restarts + 1,

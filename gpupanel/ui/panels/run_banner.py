@@ -19,6 +19,8 @@ class RunBanner(QFrame):
     """The run's folder is to be opened in the file manager."""
     resumeRequested = Signal()
     """The shown run is to go on from its last checkpoint."""
+    resumeElsewhereRequested = Signal()
+    """The same, with the devices that are chosen in the session."""
     evaluateRequested = Signal()
     """What the shown run has learned is to be measured."""
 
@@ -52,6 +54,8 @@ class RunBanner(QFrame):
         self._folder.setToolTip("Opens the run's folder: events, log, checkpoints, the model")
         self._resume = QPushButton("Res&ume", self)
         self._resume.setObjectName("resume_button")
+        self._elsewhere = QPushButton("Resume with the session's devices", self)
+        self._elsewhere.setObjectName("resume_elsewhere_button")
         self._evaluate = QPushButton("E&valuate this model", self)
         self._evaluate.setObjectName("evaluate_button")
         self._evaluate.setToolTip(
@@ -62,6 +66,7 @@ class RunBanner(QFrame):
         self._return.clicked.connect(self.returnRequested)
         self._folder.clicked.connect(self.folderRequested)
         self._resume.clicked.connect(self.resumeRequested)
+        self._elsewhere.clicked.connect(self.resumeElsewhereRequested)
         self._evaluate.clicked.connect(self.evaluateRequested)
         self._copy.clicked.connect(self._copy_details)
         self._compose()
@@ -88,6 +93,9 @@ class RunBanner(QFrame):
         self._resume.setVisible(actions.offers_resume)
         self._resume.setEnabled(actions.can_resume)
         self._resume.setToolTip(wrapped(actions.resume_tip))
+        self._elsewhere.setVisible(actions.offers_resume)
+        self._elsewhere.setEnabled(actions.can_resume_elsewhere)
+        self._elsewhere.setToolTip(wrapped(actions.elsewhere_tip))
         self._evaluate.setVisible(actions.offers_evaluate)
 
     def setStory(self, words: str) -> None:
@@ -126,6 +134,7 @@ class RunBanner(QFrame):
         head.addStretch(1)
         head.addWidget(self._return)
         head.addWidget(self._resume)
+        head.addWidget(self._elsewhere)
         head.addWidget(self._evaluate)
         head.addWidget(self._folder)
         self._trouble = QFrame(self)

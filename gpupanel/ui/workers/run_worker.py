@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal, Slot
 from typing_extensions import override
 
-from gpupanel.domain.events import RunEnded
+from gpupanel.domain.events import RunEnded, RunRestarted
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import ProblemError
@@ -70,7 +70,7 @@ class _RunReader(Worker):
     @Slot()
     def begin(self) -> None:
         """Start to follow; timers and watches belong to the thread that makes them."""
-        facts = RunFacts(self._layout, _profile(self._layout), read_plan(self._layout))
+        facts = _facts(self._layout)
         # Without its profile a run can still be watched; only the progress in percent is missing.
         self._status = RunStatus(epoch_total=facts.profile.epochs_to_train if facts.profile else 0)
         self.opened.emit(facts)
@@ -110,6 +110,8 @@ class _RunReader(Worker):
         had_ended = self._status.has_ended
         for part in followed.parts:
             self._status = self._status.after(part)
+        if (had_ended or self._has_caught_up) and _is_changed(followed):
+            self.opened.emit(_facts(self._layout))
         if had_ended and not self._status.has_ended and self._poll_timer is not None:
             # It was started again, from here or from elsewhere.
             self._has_caught_up = False
@@ -167,7 +169,7 @@ class RunWatch(QObject):
     """
 
     opened = Signal(object)
-    """Comes first: the :class:`RunFacts`."""
+    """Comes first, and again when the run goes on with something changed: :class:`RunFacts`."""
     followed = Signal(object)
     """What is new: a :class:`FollowedRun`."""
     statusChanged = Signal(object)
@@ -226,6 +228,14 @@ class RunWatch(QObject):
     def _on_caught_up(self) -> None:
         if not self._is_stopped:
             self.caughtUp.emit()
+
+
+def _facts(layout: RunLayout) -> RunFacts:
+    return RunFacts(layout, _profile(layout), read_plan(layout))
+
+
+def _is_changed(followed: FollowedRun) -> bool:
+    return any(isinstance(part, RunRestarted) and part.changes for part in followed.parts)
 
 
 def _profile(layout: RunLayout) -> Profile | None:
