@@ -17,10 +17,16 @@ _FAINT = 0.3
 
 
 class DrawnCurve:
-    """Draws a buffer, decimated to the pixels of the plot, and only when something changed."""
+    """Draws a buffer, decimated to the pixels of the plot, and only when something changed.
 
-    def __init__(self, curve: Curve) -> None:
+    Args:
+        curve: What is drawn.
+        line_width: In pixels.
+    """
+
+    def __init__(self, curve: Curve, line_width: float = 1.0) -> None:
         self._curve = curve
+        self._width = line_width
         self._drawn: tuple[int, float, float, int] | None = None
         self._values: Floats = np.empty(0)
         self._line = pg.PlotCurveItem(antialias=True)
@@ -40,7 +46,7 @@ class DrawnCurve:
         if self._curve.is_backdrop:
             color.setAlphaF(_FAINT)
         # A line of one pixel has a fast path in Qt's painter; a wider one costs a hundredfold.
-        self._line.setPen(pg.mkPen(color, width=1, dash=self._curve.dashes or None))
+        self._line.setPen(pg.mkPen(color, width=self._width, dash=self._curve.dashes or None))
         if self._dots is not None:
             self._dots.setBrush(pg.mkBrush(color))
             self._dots.setPen(pg.mkPen(None))

@@ -28,6 +28,7 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         value_range: A range that never changes, or ``None`` to fit round numbers to the values.
         bounds: What a fitted range never leaves.
         empty_note: What stands in the plot while no curve has a point.
+        line_width: Of the curves, in pixels: more than one is slow, and for pictures only.
     """
 
     timeRangeChosen = Signal(float, float)
@@ -43,11 +44,14 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         bounds: tuple[float, float],
         empty_note: str = "",
         parent: QWidget | None = None,
+        *,
+        line_width: float = 1.0,
     ) -> None:
         axes = {"bottom": TimeAxis("bottom"), "left": ValueAxis("left")}
         super().__init__(parent, axisItems=axes)
         self._fixed, self._bounds = value_range, bounds
         self._shown: tuple[float, float] | None = None
+        self._line_width = line_width
         self._curves: list[DrawnCurve] = []
         self._times = (0.0, 10.0)
         self._pointer = pg.InfiniteLine(angle=90, movable=False)
@@ -83,7 +87,7 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         for drawn in self._curves:
             for item in drawn.items:
                 self.removeItem(item)
-        self._curves = [DrawnCurve(curve) for curve in curves]
+        self._curves = [DrawnCurve(curve, self._line_width) for curve in curves]
         for drawn in self._curves:
             for item in drawn.items:
                 self.addItem(item)

@@ -1,6 +1,6 @@
 """What all curves of a plot are at the pointer, beside it."""
 
-from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
@@ -13,15 +13,16 @@ _WIDEST_LABEL = 200
 
 
 class Readout(QWidget):
-    """Floats over a plot; the pointer goes through it.
+    """Floats over a plot and beyond it, within the window; the pointer goes through it.
 
     Args:
-        parent: The plot.
+        plot: Whose values it tells; it goes with it.
     """
 
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._plot = parent
+    def __init__(self, plot: QWidget) -> None:
+        super().__init__(plot.window())
+        self._plot = plot
+        plot.destroyed.connect(self.deleteLater)
         self._heading = ""
         self._entries: tuple[LegendEntry, ...] = ()
         self.setProperty("textSize", "small")
@@ -42,11 +43,15 @@ class Readout(QWidget):
             entries: The curves with their values there.
         """
         self._heading, self._entries = heading, entries
-        size = self.sizeHint()
-        right = x + _FROM_POINTER
-        fits = right + size.width() <= self._plot.width()
-        left = right if fits else max(0, x - _FROM_POINTER - size.width())
-        self.setGeometry(QRect(left, _MARGIN, size.width(), size.height()))
+        window = self._plot.window()
+        if self.parentWidget() is not window:
+            self.setParent(window)
+        size, place = self.sizeHint(), self._plot.mapTo(window, QPoint(x, _MARGIN))
+        right = place.x() + _FROM_POINTER
+        fits = right + size.width() <= window.width()
+        left = right if fits else max(0, place.x() - _FROM_POINTER - size.width())
+        top = max(0, min(place.y(), window.height() - size.height()))
+        self.setGeometry(QRect(QPoint(left, top), size))
         self.setVisible(bool(entries))
         self.raise_()
         self.update()

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from typing_extensions import override
 
@@ -155,6 +155,12 @@ class TimePlot(QFrame):
         self._layout.addWidget(canvas, 1)
         self._canvas = canvas
         return canvas
+
+    @override
+    def hideEvent(self, event: QHideEvent) -> None:
+        if self._readout is not None:
+            self._readout.hide()
+        super().hideEvent(event)
 
     def _dress_axis(self, canvas: "PlotCanvas") -> None:
         from gpupanel.ui.plots.step_axis import StepAxis

@@ -4,7 +4,15 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from gpupanel.runs.history.differences import Difference
 from gpupanel.runs.history.summaries import RunSummary
@@ -121,6 +129,7 @@ class ComparisonPanel(QWidget):
         layout.setSpacing(GRID)
         layout.addWidget(self._tools)
         layout.addWidget(LegendView(self._legend))
+        layout.addWidget(_note())
         layout.addWidget(self._pages, 1)
 
     def _connect(self) -> None:
@@ -175,3 +184,10 @@ class ComparisonPanel(QWidget):
     def _set_hidden(self, hidden: frozenset[int]) -> None:
         self._curves.hidden = hidden
         self._grid.refresh()
+
+
+def _note() -> QLabel:
+    note = QLabel("Colours and lines tell runs apart here, not devices. Best values in brackets.")
+    note.setProperty("tone", "muted")
+    note.setProperty("textSize", "small")
+    return note

@@ -5,9 +5,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QBuffer, QIODevice, QPoint, QPointF, QRect, QSize, Qt
+from PySide6.QtCore import QBuffer, QIODevice, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QImage, QPainter
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication
 
 from gpupanel.runs.history.metrics import Metric
 from gpupanel.ui import theme
@@ -24,7 +24,8 @@ _RATIO = 2.0
 """Pixels of the picture for each of its layout: sharp in print."""
 _WIDTH, _MARGIN, _GAP = 1280, 24, 16
 _ROW, _TITLE, _PLOT = 24, 24, 256
-_MARK, _COLUMN_GAP = 32, 24
+_MARK, _COLUMN_GAP, _ROOM = 32, 20, 4
+"""A text is a little wider in print than on the screen."""
 _COLUMNS = 2
 
 
@@ -114,7 +115,8 @@ class ComparisonPicture:
         painter.setFont(self._bold)
         metrics = painter.fontMetrics()
         widths = [
-            max(map(metrics.horizontalAdvance, column)) for column in zip(*texts, strict=True)
+            _ROOM + max(map(metrics.horizontalAdvance, column))
+            for column in zip(*texts, strict=True)
         ]
         names = _WIDTH - 2 * _MARGIN - _MARK - sum(width + _COLUMN_GAP for width in widths[1:])
         widths[0] = min(widths[0], names - 8)
@@ -146,8 +148,8 @@ class ComparisonPicture:
         title = QRect(place.left(), place.top(), place.width(), _TITLE)
         painter.drawText(title, Qt.AlignmentFlag.AlignVCenter, f"{WORDS[metric].title}{extra}")
         canvas = self._canvas(metric, QSize(place.width(), _PLOT))
-        flags = QWidget.RenderFlag.DrawChildren
-        canvas.render(painter, place.topLeft() + QPoint(0, _TITLE), renderFlags=flags)
+        drawn = place.adjusted(0, _TITLE, 0, 0)
+        canvas.render(painter, QRectF(drawn), canvas.viewport().rect())
         canvas.close()
         canvas.deleteLater()
 
@@ -155,7 +157,7 @@ class ComparisonPicture:
         from gpupanel.ui.plots.plot_canvas import PlotCanvas
         from gpupanel.ui.plots.step_axis import StepAxis
 
-        canvas = PlotCanvas(None, WORDS[metric].bounds)
+        canvas = PlotCanvas(None, WORDS[metric].bounds, line_width=_RATIO)
         if self._curves.axis is AxisKind.STEP:
             canvas.setAxis(StepAxis("bottom"))
         canvas.setCurves(self._curves.curves(metric))
