@@ -69,6 +69,7 @@ def change_label(
     """
     given = {key: text for key, text in (("name", name), ("notes", notes)) if text is not None}
     try:
+        layout.root.stat()  # the lock would make the folder of a run that was deleted anew
         lock = FileLock(layout.label.with_suffix(".lock"), _LOCK_WAIT_S, mode=PRIVATE_FILE)
         with lock:
             label = RunLabel.model_validate({**read_label(layout).model_dump(), **given})

@@ -1,0 +1,139 @@
+"""The name and the notes that a person gives a run, and runs that are to go."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.directory.run_lock import is_supervised
+from gpupanel.runs.history.deleting import delete_run
+from gpupanel.runs.history.label import LONGEST_NAME, RunLabel, change_label, read_label
+from gpupanel.runs.history.summaries import list_runs
+from tests.fakes.run_directory import WrittenRun
+
+
+@pytest.fixture
+def layout(runs_dir: Path) -> RunLayout:
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.end()
+    return run.layout
+
+
+def test_that_a_label_is_read_as_it_was_written(layout: RunLayout) -> None:
+    notes = 'two\n\nparagraphs, "quoted", with ümlauts'
+    assert change_label(layout, name="the best", notes=notes) == read_label(layout)
+    assert read_label(layout) == RunLabel(name="the best", notes=notes)
+    assert layout.label.stat().st_mode & 0o077 == 0
+
+
+def test_that_name_and_notes_change_without_each_other(layout: RunLayout) -> None:
+    change_label(layout, name="first", notes="noted")
+    change_label(layout, name="second")
+    change_label(layout, notes="noted again")
+    assert read_label(layout) == RunLabel(name="second", notes="noted again")
+
+
+def test_that_a_label_of_nothing_is_no_file(layout: RunLayout) -> None:
+    change_label(layout, name="a name")
+    change_label(layout, name="  ")
+    assert not layout.label.exists()
+    assert read_label(layout) == RunLabel()
+
+
+def test_that_a_name_is_one_line_that_is_not_endless() -> None:
+    label = RunLabel(name=f"two\nlines {'x' * 500}")
+    assert label.name.startswith("two lines xxx")
+    assert len(label.name) == LONGEST_NAME
+
+
+@pytest.mark.parametrize("content", [b"", b"name = 7", b"\xff\xfe", b"name = ", b"[name]"])
+def test_that_a_damaged_label_is_none(layout: RunLayout, content: bytes) -> None:
+    layout.label.write_bytes(content)
+    assert read_label(layout) == RunLabel()
+    assert change_label(layout, notes="mended").notes == "mended"
+
+
+def test_that_what_a_newer_version_keeps_there_does_no_harm(layout: RunLayout) -> None:
+    layout.label.write_text('name = "kept"\nstars = 5\n')
+    assert read_label(layout).name == "kept"
+
+
+def test_that_a_label_of_a_run_that_is_gone_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ProblemError) as raised:
+        change_label(RunLayout(tmp_path / "gone"), name="nothing")
+    assert raised.value.problems[0].code == "file_missing"
+
+
+def test_that_two_programs_that_write_at_once_lose_nothing(layout: RunLayout) -> None:
+    script = (
+        "import sys; from pathlib import Path; from gpupanel.domain.run_layout import RunLayout;"
+        "from gpupanel.runs.history.label import change_label;"
+        "[change_label(RunLayout(Path(sys.argv[1])), **{sys.argv[2]: str(n)}) for n in range(25)]"
+    )
+    writers = [
+        subprocess.Popen([sys.executable, "-c", script, str(layout.root), key])
+        for key in ("name", "notes")
+    ]
+    assert [writer.wait(timeout=60) for writer in writers] == [0, 0]
+    assert read_label(layout) == RunLabel(name="24", notes="24")
+    assert [path.name for path in layout.root.glob(".label*")] == []
+
+
+def test_that_a_run_that_goes_on_is_not_deleted(runs_dir: Path) -> None:
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        for bin_of in (lambda path: pytest.fail(f"{path} was moved"), None):
+            with pytest.raises(ProblemError) as raised:
+                delete_run(run.layout, bin_of)
+            assert raised.value.problems[0].code == "run_goes_on"
+    assert run.layout.root.is_dir()
+
+
+def test_that_a_run_that_is_being_resumed_is_not_deleted(layout: RunLayout) -> None:
+    with FileLock(layout.resume_lock), pytest.raises(ProblemError) as raised:
+        delete_run(layout, None)
+    assert raised.value.problems[0].code == "run_goes_on"
+    assert layout.events.is_file()
+
+
+def test_that_nobody_can_start_a_run_while_it_is_moved(layout: RunLayout) -> None:
+    seen = []
+
+    def move(path: Path) -> bool:
+        seen.append(is_supervised(RunLayout(path)))
+        path.rename(path.with_name("moved"))
+        return True
+
+    assert delete_run(layout, move)
+    assert seen == [True]
+    assert not layout.root.exists()
+
+
+def test_that_without_a_bin_the_run_stays(layout: RunLayout) -> None:
+    assert not delete_run(layout, lambda _path: False)
+    assert list_runs(layout.root.parent)[0].outcome is Outcome.COMPLETED
+
+
+def test_that_a_run_is_deleted_for_good(layout: RunLayout) -> None:
+    assert delete_run(layout, None)
+    assert list(layout.root.parent.iterdir()) == []
+    assert delete_run(layout, None)  # it is gone, which is what was asked for
+
+
+def test_that_what_a_failed_deletion_leaves_is_no_run(
+    layout: RunLayout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(path: object) -> None:
+        raise OSError(30, os.strerror(30))
+
+    monkeypatch.setattr("gpupanel.runs.history.deleting.shutil.rmtree", fail)
+    with pytest.raises(ProblemError):
+        delete_run(layout, None)
+    assert list_runs(layout.root.parent) == ()

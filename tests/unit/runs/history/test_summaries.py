@@ -1,0 +1,297 @@
+"""Lists of runs: what each is told as, whatever its folder holds, and how fast."""
+
+import json
+import os
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from gpupanel.domain import events
+from gpupanel.domain.events import encode_event
+from gpupanel.domain.outcome import Metrics, Outcome
+from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.history.label import change_label
+from gpupanel.runs.history.run_summary import RunProgress, RunSummary
+from gpupanel.runs.history.run_words import run_outcome_words
+from gpupanel.runs.history.search import matches, search_words
+from gpupanel.runs.history.summaries import RunLister, list_runs, summarize_run
+from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
+from tests.fakes.many_runs import write_many_runs
+from tests.fakes.run_directory import STARTED_S, WrittenRun
+
+LONG_AGO = 100_000.0
+
+
+def only(runs_dir: Path) -> RunSummary:
+    (run,) = list_runs(runs_dir)
+    return run
+
+
+def ended(runs_dir: Path, profile: Profile | None = None) -> RunLayout:
+    with WrittenRun(runs_dir, profile) as run:
+        run.begin()
+        run.step(3)
+        run.end()
+    return run.layout
+
+
+def make_old(layout: RunLayout) -> None:
+    """Let all of it be from long ago, so that nothing of it may just be starting."""
+    then = time.time() - LONG_AGO
+    for path in (*layout.root.iterdir(), layout.root):
+        os.utime(path, (then, then))
+
+
+def test_that_a_thousand_runs_are_listed_within_a_second_and_again_in_less(tmp_path: Path) -> None:
+    write_many_runs(tmp_path / "runs", 1_000, TWO_UNEQUAL, steps=90)
+    lister = RunLister(tmp_path / "runs")
+    begin_s = time.process_time()
+    runs = lister.list()
+    cold_s = time.process_time() - begin_s
+    again = lister.list()
+    warm_s = time.process_time() - begin_s - cold_s
+
+    assert len(runs) == 1_000
+    assert [run.profile_name for run in runs[:2]] == ["run 999", "run 998"]
+    # Time of the processor, since others may keep it busy; measured: 0.2 and 0.04 s.
+    assert cold_s < 1.0
+    assert warm_s < cold_s / 2
+    assert all(one is other for one, other in zip(runs, again, strict=True))
+
+
+def test_that_a_run_that_goes_on_tells_how_far_it_is(runs_dir: Path) -> None:
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.step(12)
+        summary = only(runs_dir)
+    assert summary.is_running
+    assert summary.outcome is None
+    assert summary.progress == RunProgress(epoch=2, epoch_total=3, step=12, step_total=30)
+    assert summary.examples_per_second == 640.0
+    assert run_outcome_words(summary) == "running, 40 %"
+
+
+def test_that_an_evaluation_tells_how_far_it_is_and_then_what_it_found(runs_dir: Path) -> None:
+    found = Metrics(loss=0.3, accuracy=0.9)
+    with WrittenRun(runs_dir) as run:
+        text = run.layout.profile.read_text().replace('task = "train"', 'task = "evaluate"')
+        run.layout.profile.write_text(text)
+        run.begin(events.Phase.STARTING)
+        run.write(
+            events.ExamplesDone(
+                time_s=STARTED_S, examples=25, examples_total=100, examples_per_second=50.0
+            )
+        )
+        assert run_outcome_words(only(runs_dir)) == "running, 25 %"
+        run.write(events.RunEnded(time_s=STARTED_S + 9, outcome=Outcome.COMPLETED, metrics=found))
+    summary = only(runs_dir)
+    assert summary.task == "evaluate"
+    assert summary.judged == found
+    assert summary.trained == Metrics()
+
+
+def test_that_a_run_killed_between_epochs_keeps_what_the_last_one_reached(runs_dir: Path) -> None:
+    reached = Metrics(loss=0.5, val_accuracy=0.75)
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.write(
+            events.EpochDone(time_s=STARTED_S + 4, epoch=1, step=10, metrics=reached, seconds=1.0)
+        )
+        run.step(400)  # far more than the short look at the end holds
+    summary = only(runs_dir)
+    assert summary.outcome is Outcome.LOST
+    assert summary.metrics == reached
+    assert summary.judged.accuracy == 0.75
+    assert summary.ended_s == pytest.approx(STARTED_S + 42)
+    assert summary.examples_per_second is None
+    assert summary.flaw is None
+
+
+def test_that_only_the_last_word_counts_where_a_run_was_resumed(runs_dir: Path) -> None:
+    layout = ended(runs_dir)
+    restarted = events.RunRestarted(time_s=STARTED_S + 100, attempt=0)
+    with layout.events.open("a") as file:
+        file.write(encode_event(restarted) + "\n")
+    assert only(runs_dir).outcome is Outcome.LOST
+    again = restarted.model_copy(update={"time_s": time.time() - 1.0})
+    with layout.events.open("a") as file:
+        file.write(encode_event(again) + "\n")
+    assert only(runs_dir).is_running
+
+
+def test_that_a_word_within_a_log_is_no_last_word(runs_dir: Path) -> None:
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        quoted = run_ended_line()
+        run.write(events.UnknownEvent(time_s=1.0, line=quoted))
+    assert only(runs_dir).outcome is Outcome.LOST
+
+
+def run_ended_line() -> str:
+    return encode_event(events.RunEnded(time_s=9.0, outcome=Outcome.COMPLETED))
+
+
+def test_that_a_torn_last_word_is_none(runs_dir: Path) -> None:
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        with run.layout.events.open("a") as file:
+            file.write(run_ended_line()[:-20])
+    assert only(runs_dir).outcome is Outcome.LOST
+
+
+def test_that_a_newer_versions_last_word_is_kept_as_far_as_it_is_known(runs_dir: Path) -> None:
+    layout = ended(runs_dir)
+    lines = layout.events.read_text().splitlines()
+    newer = {**json.loads(lines[-1]), "energy_j": 12.5}
+    layout.events.write_text("\n".join([*lines[:-1], json.dumps(newer)]) + "\n")
+    summary = only(runs_dir)
+    assert summary.outcome is Outcome.COMPLETED
+    assert summary.metrics.val_accuracy == 0.95
+    assert summary.flaw is not None
+    assert summary.flaw.code == "run_newer"
+    assert run_outcome_words(summary) == "completed, newer version"
+    # What is known of it may have another meaning by then: the outcome, for one.
+    newer["metrics"] = {"f1": 0.5}
+    layout.events.write_text("\n".join([*lines[:-1], json.dumps(newer)]) + "\n")
+    assert only(runs_dir).outcome is Outcome.COMPLETED
+
+
+def test_that_a_profile_of_a_newer_format_is_listed_as_one(runs_dir: Path) -> None:
+    layout = ended(runs_dir, Profile(name="from tomorrow"))
+    text = layout.profile.read_text().replace("schema_version = 1", "schema_version = 2")
+    layout.profile.write_text(text + "\n[quantum]\nqubits = 7\n")
+    summary = only(runs_dir)
+    assert summary.profile_name == "from tomorrow"
+    assert summary.flaw is not None
+    assert summary.flaw.code == "run_newer"
+
+
+@pytest.mark.parametrize("missing", ["profile", "plan", "events"])
+def test_that_a_folder_without_one_of_its_files_is_listed_as_incomplete(
+    runs_dir: Path, missing: str
+) -> None:
+    layout = ended(runs_dir)
+    path: Path = getattr(layout, missing)
+    path.unlink()
+    make_old(layout)
+    summary = only(runs_dir)
+    assert summary.flaw is not None
+    assert summary.flaw.code == "run_incomplete"
+    assert path.name in summary.flaw.message
+    assert "incomplete" in run_outcome_words(summary)
+    assert summary.outcome is (Outcome.LOST if missing == "events" else Outcome.COMPLETED)
+
+
+def test_that_a_folder_that_is_just_being_made_is_no_run_yet(runs_dir: Path) -> None:
+    layout = ended(runs_dir)
+    layout.profile.unlink()
+    layout.events.unlink()
+    assert list_runs(runs_dir) == ()
+    make_old(layout)
+    assert run_outcome_words(only(runs_dir)) == "lost, incomplete"
+
+
+@pytest.mark.parametrize("damaged", ["profile", "plan", "events"])
+def test_that_a_damaged_file_hides_neither_the_run_nor_its_other_files(
+    runs_dir: Path, damaged: str
+) -> None:
+    layout = ended(runs_dir)
+    path: Path = getattr(layout, damaged)
+    path.write_bytes(
+        b"\xff\xfe no such thing\n" + (path.read_bytes() if path == layout.events else b"")
+    )
+    summary = only(runs_dir)
+    assert summary.flaw is not None
+    assert summary.flaw.code == "run_damaged"
+    assert summary.outcome is Outcome.COMPLETED
+
+
+@pytest.mark.parametrize("unreadable", ["profile", "plan", "events"])
+def test_that_what_cannot_be_read_is_told(runs_dir: Path, unreadable: str) -> None:
+    # A folder in its place, since permissions do not keep root from reading.
+    layout = ended(runs_dir)
+    path: Path = getattr(layout, unreadable)
+    path.unlink()
+    path.mkdir()
+    summary = only(runs_dir)
+    assert summary.flaw is not None
+    assert summary.flaw.code == "run_unreadable"
+    words = {"events": "unreadable"}.get(unreadable, "completed, unreadable")
+    assert run_outcome_words(summary) == words
+
+
+def test_that_a_clock_set_back_gives_no_negative_time(runs_dir: Path) -> None:
+    layout = ended(runs_dir)
+    lines = layout.events.read_text().splitlines()
+    last = {**json.loads(lines[-1]), "time_s": STARTED_S - 3600.0}
+    layout.events.write_text("\n".join([*lines[:-1], json.dumps(last)]) + "\n")
+    assert only(runs_dir).lasted_s is None
+
+
+def test_that_a_name_over_several_lines_is_read_whole(runs_dir: Path) -> None:
+    layout = ended(runs_dir)
+    text = layout.profile.read_text()
+    layout.profile.write_text(text.replace('name = "written"', 'name = """a\n[b]\nc"""'))
+    assert only(runs_dir).profile_name == "a\n[b]\nc"
+
+
+def test_that_a_change_is_seen_and_nothing_else_is_read_again(runs_dir: Path) -> None:
+    write_many_runs(runs_dir, 3, CPU_ONLY, steps=1)
+    lister = RunLister(runs_dir)
+    newest, middle, oldest = lister.list()
+    change_label(RunLayout(middle.path), name="the good one")
+    shutil.rmtree(oldest.path)
+    again = lister.list()
+    assert again[0] is newest
+    assert [run.title for run in again] == ["run 2", "the good one"]
+
+
+def test_that_a_folder_of_runs_that_cannot_be_listed_is_a_problem(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: object) -> object:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("gpupanel.runs.history.summaries.os.scandir", refuse)
+    with pytest.raises(ProblemError) as raised:
+        list_runs(tmp_path)
+    assert raised.value.problems[0].code == "not_permitted"
+
+
+def test_that_a_run_without_its_folder_is_no_crash(tmp_path: Path) -> None:
+    summary = summarize_run(RunLayout(tmp_path / "gone"))
+    assert summary.outcome is None
+    assert not summary.is_running
+    assert summary.flaw is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", True),
+        ("DIGITS", True),
+        ("good", True),
+        ("dropout", True),
+        ("4090", True),
+        ("one device", True),
+        ("comp digits", True),
+        ("lost", False),
+        ("goodbest", False),
+    ],
+)
+def test_that_a_run_is_found_by_all_that_a_person_remembers(text: str, *, found: bool) -> None:
+    run = RunSummary(
+        name="2026-11-21T10-15-02-digits",
+        path=Path("/runs/2026-11-21T10-15-02-digits"),
+        profile_name="Digits",
+        label="good",
+        notes="best\nwith dropout",
+        strategy="one_device",
+        devices=("RTX 4090",),
+        outcome=Outcome.COMPLETED,
+    )
+    assert matches(run, search_words(text)) is found
