@@ -162,6 +162,7 @@ class ProfileBar(QWidget):
         self._start.setMinimumWidth(96)
         # As wide as its wider text, so that Start does not move when it changes.
         self._stop.setMinimumWidth(96)
+        self._suspend.setMinimumWidth(96)
 
     def _connect(self) -> None:
         self._name.editingFinished.connect(self._on_name_edited)

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLay
 
 from gpupanel.domain.problem import Problem
 from gpupanel.ui.run_actions import RunActions
+from gpupanel.ui.widgets.elided_label import ElidedLabel
 from gpupanel.ui.widgets.tips import wrapped
 from gpupanel.ui.widgets.tone import Tone, set_tone
 
@@ -30,7 +31,10 @@ class RunBanner(QFrame):
         self._detail = ""
         self._title = _text(self, "title")
         self._title.setObjectName("shown_run")
-        self._state = _text(self, "", tone="muted")
+        # A run's name and what it reached may be longer than a small window is wide.
+        self._state = ElidedLabel(parent=self)
+        self._state.setObjectName("shown_state")
+        self._state.setProperty("tone", "muted")
         self._story = _text(self, "")
         self._story.setObjectName("run_story")
         self._story.setWordWrap(True)
@@ -52,6 +56,8 @@ class RunBanner(QFrame):
         self._return.setToolTip("Shows the run that goes on again")
         self._folder = QPushButton("Open fol&der", self)
         self._folder.setToolTip("Opens the run's folder: events, log, checkpoints, the model")
+        self._ways = QWidget(self)
+        self._ways.setObjectName("ways_on")
         self._resume = QPushButton("Res&ume", self)
         self._resume.setObjectName("resume_button")
         self._elsewhere = QPushButton("Resume with the session's devices", self)
@@ -81,6 +87,7 @@ class RunBanner(QFrame):
         """
         self._title.setText(title)
         self._state.setText(state)
+        self._state.setToolTip(wrapped(state))
         self._folder.setVisible(bool(title))
         self.setVisible(bool(title))
 
@@ -97,6 +104,7 @@ class RunBanner(QFrame):
         self._elsewhere.setEnabled(actions.can_resume_elsewhere)
         self._elsewhere.setToolTip(wrapped(actions.elsewhere_tip))
         self._evaluate.setVisible(actions.offers_evaluate)
+        self._ways.setVisible(actions.offers_resume or actions.offers_evaluate)
 
     def setStory(self, words: str) -> None:
         """Say how the run came to go on after an end; empty: it never had to."""
@@ -130,13 +138,15 @@ class RunBanner(QFrame):
         head = QHBoxLayout()
         head.setSpacing(8)
         head.addWidget(self._title)
-        head.addWidget(self._state)
-        head.addStretch(1)
+        head.addWidget(self._state, 1)
         head.addWidget(self._return)
-        head.addWidget(self._resume)
-        head.addWidget(self._elsewhere)
-        head.addWidget(self._evaluate)
         head.addWidget(self._folder)
+        ways = QHBoxLayout(self._ways)
+        ways.setContentsMargins(0, 0, 0, 0)
+        ways.setSpacing(8)
+        for button in (self._resume, self._elsewhere, self._evaluate):
+            ways.addWidget(button)
+        ways.addStretch(1)
         self._trouble = QFrame(self)
         self._trouble.setProperty("card", "true")
         words = QVBoxLayout()
@@ -154,6 +164,7 @@ class RunBanner(QFrame):
         layout.addWidget(self._story)
         layout.addWidget(self._trouble)
         layout.addWidget(self._memory)
+        layout.addWidget(self._ways)
         self._trouble.hide()
         self.setStory("")
         self.setMemory("")
