@@ -35,13 +35,13 @@ EVERY_STATE = Profile(
     data=DigitsData(validation_fraction=0.2),
     model=MlpModel(hidden=(32,), batch_norm=True, dropout=0.2),
     training=TrainingSettings(
-        epochs=2, global_batch_size=_BATCH, accumulation_steps=2, clip_norm=1.0
+        epochs=6, global_batch_size=_BATCH, accumulation_steps=2, clip_norm=1.0
     ),
 )
 """Weights, slots, moving statistics and random numbers."""
 
 SAVED_OFTEN = EVERY_STATE.model_copy(
-    update={"training": EVERY_STATE.training.model_copy(update={"checkpoint_every_minutes": 0.005})}
+    update={"training": EVERY_STATE.training.model_copy(update={"checkpoint_every_minutes": 5e-4})}
 )
 
 SHARES: dict[str, Sequence[int]] = {"one_device": (_BATCH,), "mirrored": (12, 4)}
@@ -92,7 +92,7 @@ def test_that_a_run_killed_within_an_epoch_reaches_the_same_bits(
     assert reached.val_accuracy == wanted.val_accuracy
     assert reached.loss == pytest.approx(wanted.loss, rel=1e-5)
     epochs = [event.epoch for event in all_events(layout) if isinstance(event, EpochDone)]
-    assert epochs[-1] == 2
+    assert epochs[-1] == 6
 
 
 PLAIN = EVERY_STATE.model_copy(
