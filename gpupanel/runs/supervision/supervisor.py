@@ -175,11 +175,11 @@ def _not_started(error: Exception) -> Ending:
     )
 
 
-def main() -> int:
-    """Supervise the run whose directory is the one argument."""
-    layout = RunLayout(Path(sys.argv[1]))
+def supervise(supervisor: Supervisor) -> int:
+    """Let a supervisor do its work in this process; gives the exit status.
 
-    supervisor = Supervisor(layout)
+    SIGTERM stops the run as a person would: the machine shuts down, or somebody means to end it.
+    """
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
         supervisor.tell_to_stop()
@@ -194,6 +194,11 @@ def main() -> int:
     finally:
         # Its devices are free for what waits; the scheduler may have been killed meanwhile.
         wake_scheduler()
+
+
+def main() -> int:
+    """Supervise the run whose directory is the one argument."""
+    return supervise(Supervisor(RunLayout(Path(sys.argv[1]))))
 
 
 if __name__ == "__main__":
