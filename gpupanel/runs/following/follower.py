@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TypeAlias
 
 from gpupanel.domain.events import Event, decode_event
@@ -9,7 +10,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.runs.directory.tails import LineTail, TextTail
 from gpupanel.runs.following.readings import SampleBatch
-from gpupanel.runs.following.steps import StepBatch, StepsLine, decode_steps
+from gpupanel.runs.following.steps import StepBatch
 
 Part: TypeAlias = Event | StepBatch
 """An event, or steps in bulk."""
@@ -87,24 +88,30 @@ def decode_parts(block: bytes) -> tuple[Part, ...]:
         block: The lines, with their ends.
     """
     parts: list[Part] = []
-    steps: list[StepsLine] = []
+    steps = StepBatch()
     for piece in _pieces(block):
-        in_bulk = decode_steps(piece)
-        if in_bulk is not None:
-            steps += in_bulk
+        if steps.take(piece):
             continue
-        for line in piece.split(b"\n"):
-            alone = decode_steps(line + b"\n") if _STEPS_MARK in line else None
-            if alone is not None:
-                steps += alone
-            elif line.strip():
+        for lines in _alike(piece):
+            if _STEPS_MARK in lines and steps.take(lines):
+                continue
+            for line in lines.split(b"\n")[:-1]:
+                if _STEPS_MARK in line and steps.take(line + b"\n"):
+                    continue
                 if steps:
-                    parts.append(StepBatch(steps))
-                    steps = []
+                    parts.append(steps)
+                    steps = StepBatch()
                 parts.append(decode_event(line))
     if steps:
-        parts.append(StepBatch(steps))
+        parts.append(steps)
     return tuple(parts)
+
+
+def _alike(piece: bytes) -> Iterator[bytes]:
+    """The lines of a piece that has others than steps, those of steps together; no empty ones."""
+    lines = (line for line in piece.split(b"\n") if line.strip())
+    for _, run in groupby(lines, key=lambda line: _STEPS_MARK in line):
+        yield b"\n".join(run) + b"\n"
 
 
 def _pieces(block: bytes) -> Iterator[bytes]:

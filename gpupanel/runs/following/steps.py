@@ -2,23 +2,23 @@
 
 from array import array
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from math import nan
 from typing import Annotated, Self, TypeAlias
 
 import msgspec
 
-from gpupanel.domain.events import StepsDone
+from gpupanel.domain.events import StepsDone, encode_event
 
 Floats: TypeAlias = "array[float]"
 Counts: TypeAlias = "array[int]"
 """Numbers in a row, eight bytes each; ``numpy.asarray`` makes an array of them without copying."""
 
-_Count = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+_MOST = 2**63 - 1
+_Count = Annotated[int, msgspec.Meta(ge=-_MOST, le=_MOST)]
 """What a column of counts can hold."""
 
 
-class StepsLine(
+class _StepsLine(
     msgspec.Struct, tag_field="kind", tag="steps_done", forbid_unknown_fields=True, gc=False
 ):
     """A :class:`StepsDone` as it is read in bulk: refuses at least what that refuses."""
@@ -34,92 +34,93 @@ class StepsLine(
     accuracy: float | None = None
 
 
-_DECODER = msgspec.json.Decoder(StepsLine)
-
-
-def decode_steps(block: bytes) -> list[StepsLine] | None:
-    """The steps of whole lines; ``None`` when any of the lines is something else, or damaged.
-
-    Args:
-        block: The lines with their ends.
-    """
-    try:
-        lines = _DECODER.decode_lines(block)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        return None
-    # As many objects as lines: no line was cut in two, or stands in one with the next.
-    return lines if len(lines) == block.count(b"\n") else None
+_DECODER = msgspec.json.Decoder(_StepsLine)
 
 
 class StepBatch:
-    """Consecutive :class:`StepsDone` events, one at least, in the order in which they were written.
+    """Consecutive :class:`StepsDone` events, in the order in which they were written.
 
-    The columns have one number for each of the events and are made when they are first asked for:
-    who only wants to know where the run stands asks :attr:`first` and :attr:`last`.
+    Complete when it is handed out; it has one event at least then.
+
+    Attributes:
+        time_s: When each was reported, in seconds since the epoch (UTC).
+        step: Updates done by then.
+        epoch: The epoch of the steps, counted from 1.
+        loss: Mean over the examples of the steps.
+        accuracy: Fraction right, 0 to 1; not-a-number where values are predicted.
+        examples_per_second: Over the steps of each event.
     """
 
-    def __init__(self, lines: Sequence[StepsLine]) -> None:
-        self._lines = lines
+    def __init__(self) -> None:
+        self.time_s: Floats = array("d")
+        self.step: Counts = array("q")
+        self.epoch: Counts = array("q")
+        self.loss: Floats = array("d")
+        self.accuracy: Floats = array("d")
+        self.examples_per_second: Floats = array("d")
+        self._blocks: list[bytes] = []
 
     @classmethod
     def of(cls, events: Sequence[StepsDone]) -> Self:
-        """The same events as one value.
+        """The same events as one value."""
+        batch = cls()
+        for event in events:
+            batch._add_lines([_line(event)])
+            batch._blocks.append(encode_event(event).encode() + b"\n")
+        return batch
 
-        Raises:
-            ValueError: There are none.
+    def take(self, block: bytes) -> bool:
+        """Add the steps of whole lines, unless any of them is something else, or damaged.
+
+        Args:
+            block: The lines, with their ends. Few at a time are taken fastest: what a processor
+                holds close is decoded, put into the columns and forgotten.
+
+        Returns:
+            Whether they were taken, all of them.
         """
-        if not events:
-            raise ValueError("a batch has one event at least")
-        return cls([StepsLine(**event.model_dump(exclude={"kind"})) for event in events])
+        try:
+            lines = _DECODER.decode_lines(block)
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            return False
+        # As many objects as lines: no line was cut in two, or stands in one with the next.
+        if len(lines) != block.count(b"\n"):
+            return False
+        self._add_lines(lines)
+        self._blocks.append(block)
+        return True
 
     def __len__(self) -> int:
-        return len(self._lines)
+        return len(self.time_s)
 
     def __iter__(self) -> Iterator[StepsDone]:
-        """The events, one by one."""
-        return map(_event, self._lines)
+        """The events, one by one: ten times as slow as the columns."""
+        for block in self._blocks:
+            yield from map(StepsDone.model_validate_json, block.split(b"\n")[:-1])
 
     @property
     def first(self) -> StepsDone:
         """The first of the events."""
-        return _event(self._lines[0])
+        return StepsDone.model_validate_json(self._blocks[0].partition(b"\n")[0])
 
     @property
     def last(self) -> StepsDone:
         """The last of the events."""
-        return _event(self._lines[-1])
+        return StepsDone.model_validate_json(self._blocks[-1][:-1].rpartition(b"\n")[2])
 
-    @cached_property
-    def time_s(self) -> Floats:
-        """When each was reported, in seconds since the epoch (UTC)."""
-        return array("d", [line.time_s for line in self._lines])
-
-    @cached_property
-    def step(self) -> Counts:
-        """Updates done by then."""
-        return array("q", [line.step for line in self._lines])
-
-    @cached_property
-    def epoch(self) -> Counts:
-        """The epoch of the steps, counted from 1."""
-        return array("q", [line.epoch for line in self._lines])
-
-    @cached_property
-    def loss(self) -> Floats:
-        """Mean over the examples of the steps."""
-        return array("d", [line.loss for line in self._lines])
-
-    @cached_property
-    def accuracy(self) -> Floats:
-        """Fraction right, 0 to 1; not-a-number where values are predicted."""
-        values = [line.accuracy for line in self._lines]
-        return array("d", [nan if value is None else value for value in values])
-
-    @cached_property
-    def examples_per_second(self) -> Floats:
-        """Over the steps of each event."""
-        return array("d", [line.examples_per_second for line in self._lines])
+    def _add_lines(self, lines: list[_StepsLine]) -> None:
+        self.time_s.fromlist([line.time_s for line in lines])
+        self.step.fromlist([line.step for line in lines])
+        self.epoch.fromlist([line.epoch for line in lines])
+        self.loss.fromlist([line.loss for line in lines])
+        accuracies = [line.accuracy for line in lines]
+        self.accuracy.fromlist([nan if value is None else value for value in accuracies])
+        self.examples_per_second.fromlist([line.examples_per_second for line in lines])
 
 
-def _event(line: StepsLine) -> StepsDone:
-    return StepsDone.model_validate(msgspec.structs.asdict(line))
+def _line(event: StepsDone) -> _StepsLine:
+    # A count that no column can hold is of a damaged line; it must harm nobody who draws it.
+    fields = event.model_dump(exclude={"kind"})
+    fields["step"] = max(-_MOST, min(event.step, _MOST))
+    fields["epoch"] = max(-_MOST, min(event.epoch, _MOST))
+    return _StepsLine(**fields)
