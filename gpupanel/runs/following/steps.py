@@ -3,7 +3,7 @@
 from array import array
 from collections.abc import Iterator, Sequence
 from math import nan
-from typing import Annotated, Self, TypeAlias
+from typing import Annotated, Literal, Self, TypeAlias
 
 import msgspec
 
@@ -18,12 +18,11 @@ _Count = Annotated[int, msgspec.Meta(ge=-_MOST, le=_MOST)]
 """What a column of counts can hold."""
 
 
-class _StepsLine(
-    msgspec.Struct, tag_field="kind", tag="steps_done", forbid_unknown_fields=True, gc=False
-):
+class _StepsLine(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """A :class:`StepsDone` as it is read in bulk: refuses at least what that refuses."""
 
     time_s: float
+    kind: Literal["steps_done"]
     step: _Count
     steps: _Count
     epoch: _Count
@@ -120,7 +119,7 @@ class StepBatch:
 
 def _line(event: StepsDone) -> _StepsLine:
     # A count that no column can hold is of a damaged line; it must harm nobody who draws it.
-    fields = event.model_dump(exclude={"kind"})
+    fields = event.model_dump()
     fields["step"] = max(-_MOST, min(event.step, _MOST))
     fields["epoch"] = max(-_MOST, min(event.epoch, _MOST))
     return _StepsLine(**fields)
