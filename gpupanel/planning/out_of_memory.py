@@ -43,14 +43,17 @@ def out_of_memory_fixes(
     device = None if device_key is None else inventory.device(device_key)
     chosen = chosen_devices(profile, inventory, sample)
     of_host = device is not None and not device.is_gpu
-    candidates = [*_half_at_a_time(profile)]
+    candidates: list[Fix] = []
+    works_there = not of_host or not any(each.is_gpu for each in chosen)
+    if works_there:
+        candidates += _half_at_a_time(profile)
     if device is not None and not of_host:
         candidates += _smaller_share(profile, inventory, device)
         candidates += _higher_limit(profile, device, room_mib)
     if of_host:
         candidates += _data_on_disk(profile)
-    if not of_host or not any(each.is_gpu for each in chosen):
-        # Nothing of this makes a run on GPUs smaller in the host's memory.
+    if works_there:
+        # A run on GPUs does not become smaller in the host's memory by any of these.
         candidates += _mixed_precision(profile)
         candidates += other_strategies(profile, inventory, chosen, device)
     return tuple(

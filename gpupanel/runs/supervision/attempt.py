@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gpupanel.domain.events import (
     Event,
+    MemoryExhausted,
     ProblemReported,
     RequestAnswered,
     TrainerStarted,
@@ -23,6 +24,7 @@ from gpupanel.runs.directory.tails import LineTail
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.supervision.exit_reading import Ending, MemberSeen, read_end, read_failure
 from gpupanel.runs.supervision.gang import Gang, Member
+from gpupanel.runs.supervision.host_memory_watch import HostMemoryWatch
 from gpupanel.runs.supervision.watchdogs import Act, Patience, Watched, decide
 from gpupanel.runs.supervision.wishes import Wishes
 
@@ -49,6 +51,7 @@ class Attempt:
     Attributes:
         said: The leader's last word, if it had one.
         exit_code: Of the process to blame, else of the leader; ``None``: it never started.
+        shortage: Of the process to blame, when it was memory that it lacked.
     """
 
     def __init__(
@@ -63,6 +66,7 @@ class Attempt:
     ) -> None:
         self.said: TrainingEnded | None = None
         self.exit_code: int | None = None
+        self.shortage: MemoryExhausted | None = None
         self._layout = layout
         self._gang = Gang(layout, plan, command)
         self._patience = patience
@@ -70,6 +74,8 @@ class Attempt:
         self._news = news
         self._wishes = wishes
         self._status = RunStatus()
+        self._host_memory = HostMemoryWatch()
+        self._shortages: dict[int, MemoryExhausted] = {}
         self._last_words: dict[int, TrainingEnded] = {}
         self._watchdog: Problem | None = None
         self._last_sign_s = time.monotonic()
@@ -102,12 +108,30 @@ class Attempt:
         self._look()
         ending = self._read_end() if failure is None else failure
         self.exit_code = self._gang.members[ending.place].exit_code
+        self.shortage = self._shortage_behind(ending)
         return ending
+
+    def name(self, place: int) -> str:
+        """How people are told of a process: "worker 1"."""
+        return self._gang.members[place].name
+
+    def _shortage_behind(self, ending: Ending) -> MemoryExhausted | None:
+        """What was not to be had, or that the kernel killed the process for it: told then."""
+        if ending.outcome is Outcome.FAILED:
+            return self._shortages.get(ending.place)
+        if ending.outcome is not Outcome.LOST or self.exit_code != -signal.SIGKILL or self._killed:
+            return None
+        killed = self._host_memory.kill_of(ending.place)
+        if killed is not None:
+            self._tell(killed)
+        return killed
 
     def _watch(self) -> Ending | None:
         """Until the last process has ended, or there is nothing to wait for any more."""
         while self._gang.is_there():
             self._gang.look()
+            there = (member for member in self._gang.members if member.is_there)
+            self._host_memory.look((member.place, member.pid) for member in there)
             self._look()
             self._act()
             is_late = not self._gang.is_there() or self._has_waited_for_the_rest()
@@ -131,7 +155,9 @@ class Attempt:
             for line in lines:
                 event = decode_event(line)
                 self._status = self._status.after(event)
-                if isinstance(event, TrainingEnded):
+                if isinstance(event, MemoryExhausted):
+                    self._shortages[event.process] = event
+                elif isinstance(event, TrainingEnded):
                     self._last_words.setdefault(event.process, event)
         self.said = self._last_words.get(0)
         if self._stop_asked_s is None and self._wishes.ending() is not None:

@@ -23,6 +23,9 @@ class MemoryWatch:
     """Knows what a run holds of its GPUs, and waits until that is back.
 
     Samples come in from the thread that takes them; whoever waits never asks a driver itself.
+
+    Attributes:
+        sample: The last one from before the end; ``None``: none was taken.
     """
 
     def __init__(self, plan: LaunchPlan) -> None:
@@ -35,6 +38,7 @@ class MemoryWatch:
         self._judged: dict[tuple[int, float | None], bool] = {}
         self._news = threading.Condition()
         self._ended_s: float | None = None
+        self.sample: TelemetrySample | None = None
 
     def notice(self, event: Event) -> None:
         """Take in what the supervisor tells of the run's processes."""
@@ -53,11 +57,18 @@ class MemoryWatch:
             begun_s: When they were first asked for it, in seconds since the epoch.
         """
         with self._news:
+            self.sample = sample if self._ended_s is None else self.sample
             for key, held in self._held.items():
                 reading = sample.reading(key)
                 if reading is not None:
                     self._account(held, reading, sample.time_s, begun_s)
             self._news.notify_all()
+
+    def of_others(self, key: str) -> tuple[int | None, tuple[DeviceProcess, ...]]:
+        """What others hold of a GPU, in MiB (``None``: not known), and who they are."""
+        with self._news:
+            held = self._held.get(key)
+            return (None, ()) if held is None else (held.others_mib, held.others)
 
     def run_ended(self) -> bool:
         """Note that the last process has ended; whether there is memory to wait for."""

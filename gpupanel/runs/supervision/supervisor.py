@@ -17,7 +17,7 @@ from types import FrameType
 from gpupanel.domain.events import Event, RunEnded, RunRestarted, RunStarted, encode_event
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.problem import Change, Problem, ProblemError
 from gpupanel.domain.process_environment import PORT_TAKEN_STATUS
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.amendments import finish_amendment
@@ -30,6 +30,7 @@ from gpupanel.runs.supervision.attempt import Attempt
 from gpupanel.runs.supervision.exit_reading import Ending
 from gpupanel.runs.supervision.memory_watch import MemoryWatch
 from gpupanel.runs.supervision.run_processes import end_processes_of
+from gpupanel.runs.supervision.shortage_care import ShortageCare
 from gpupanel.runs.supervision.taking_up import TakenUpError, take_up
 from gpupanel.runs.supervision.telemetry import TelemetryRecorder
 from gpupanel.runs.supervision.watchdogs import Patience
@@ -96,18 +97,21 @@ class Supervisor:
         telemetry = TelemetryRecorder(self._layout, memory.take)
         telemetry.start()
         try:
-            ending, attempt = self._run_attempts(plan, memory)
+            care = ShortageCare(self._layout, memory, telemetry)
+            ending, attempt = self._run_attempts(plan, memory, care)
             self._watch_memory(memory, telemetry)
             return self._end(ending, attempt)
         finally:
             telemetry.stop()
 
-    def _run_attempts(self, plan: LaunchPlan, memory: MemoryWatch) -> tuple[Ending, Attempt | None]:
+    def _run_attempts(
+        self, plan: LaunchPlan, memory: MemoryWatch, care: ShortageCare
+    ) -> tuple[Ending, Attempt | None]:
         def tell(event: Event) -> None:
             memory.notice(event)
             self._append(event)
 
-        restarts = port_retries = 0
+        restarts = port_retries = smaller = 0
         most_restarts = self._most_restarts()
         while True:
             attempt = Attempt(
@@ -119,11 +123,21 @@ class Supervisor:
                 return _not_started(error), None
             if attempt.exit_code == PORT_TAKEN_STATUS and port_retries < _MOST_PORT_RETRIES:
                 port_retries += 1
+                continue
+            shortage = attempt.shortage
+            ending = care.explained(ending, shortage, attempt.name(ending.place), plan)
+            less = None if attempt.stop_asked else care.try_with_less(shortage, plan)
+            changes: tuple[Change, ...] = ()
+            if less is not None:
+                smaller += 1
+                plan, changes = less
             elif ending.can_restart and not attempt.stop_asked and restarts < most_restarts:
                 restarts += 1
-                tell(RunRestarted(time_s=time.time(), attempt=restarts, problem=ending.problem))
             else:
                 return ending, attempt
+            again = smaller + restarts
+            now_s = time.time()
+            tell(RunRestarted(time_s=now_s, attempt=again, problem=ending.problem, changes=changes))
 
     def _watch_memory(self, memory: MemoryWatch, telemetry: TelemetryRecorder) -> None:
         """Tell what became of the GPU memory that the run held; no time passes without any."""

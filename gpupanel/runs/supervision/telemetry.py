@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pydantic.main import IncEx
 
@@ -11,6 +11,9 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.runs.directory.line_log import LineLog
 from gpupanel.runs.supervision.thinning import SampleThinning
+
+if TYPE_CHECKING:
+    from gpupanel.domain.device import DeviceInventory
 
 SAMPLE_INTERVAL_S = 0.5
 HURRIED_INTERVAL_S = 0.1
@@ -48,9 +51,13 @@ class TelemetryRecorder:
     Args:
         layout: The run.
         listener: Gets each sample.
+
+    Attributes:
+        inventory: The devices of this machine; ``None`` until they were first looked at.
     """
 
     def __init__(self, layout: RunLayout, listener: Listener) -> None:
+        self.inventory: DeviceInventory | None = None
         self._layout = layout
         self._listener = listener
         self._interval_s = SAMPLE_INTERVAL_S
@@ -84,6 +91,7 @@ class TelemetryRecorder:
             while self._pause():
                 begun_s = time.time()
                 sample = sampler.sample()
+                self.inventory = sampler.inventory()
                 self._listener(sample, begun_s)
                 _keep(log, self._thinning.take(sample, time.monotonic()))
             _keep(log, self._thinning.rest())

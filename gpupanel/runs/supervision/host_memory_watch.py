@@ -1,0 +1,104 @@
+"""Watches the host's memory beside a run: whether the kernel killed for it can then be told."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from gpupanel.domain.device import CPU_KEY
+from gpupanel.domain.event_details import ShortageCause
+from gpupanel.domain.events import MemoryExhausted
+from gpupanel.runs.supervision.kernel_counters import KernelCounters
+
+_INTERVAL_S: Final = 0.25
+_WINDOW_S: Final = 10.0
+"""A process with much memory takes seconds to die after the kernel has counted it as killed; what
+was counted longer ago was another one."""
+_NEARLY_FULL: Final = 0.05
+"""Less of the machine's memory to be had than this part."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    time_s: float
+    machine_kills: int | None
+    group_kills: Mapping[Path, int | None]
+    is_nearly_full: bool
+
+
+class HostMemoryWatch:
+    """Looks four times a second, which costs a few reads of the kernel's files each time.
+
+    Args:
+        counters: What the kernel tells.
+        clock: Seconds that only grow.
+    """
+
+    def __init__(
+        self,
+        counters: KernelCounters | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._counters = counters or KernelCounters()
+        self._clock = clock
+        self._groups: dict[int, Path] = {}
+        self._held: dict[int, int] = {}
+        self._looks: deque[_Look] = deque()
+
+    def look(self, processes: Iterable[tuple[int, int]]) -> None:
+        """Look at the processes of the run that are there: place and pid of each."""
+        now_s = self._clock()
+        if self._looks and now_s - self._looks[-1].time_s < _INTERVAL_S:
+            return
+        for place, pid in processes:
+            # Of a process that has just died both are gone: what was seen last stays.
+            group, held = self._counters.group_of(pid), self._counters.held_by(pid)
+            if group is not None and held:
+                self._groups[place], self._held[place] = group, held
+        self._looks.append(self._seen(now_s))
+        while len(self._looks) > 1 and now_s - self._looks[1].time_s >= _WINDOW_S:
+            self._looks.popleft()
+
+    def kill_of(self, place: int) -> MemoryExhausted | None:
+        """What is known of the memory of a process that was killed; ``None``: it had enough."""
+        now = self._seen(self._clock())
+        group = self._groups.get(place)
+        cause = self._cause(now, group)
+        if cause is None:
+            return None
+        return MemoryExhausted(
+            time_s=time.time(),
+            process=place,
+            cause=cause,
+            device_key=CPU_KEY,
+            limit_bytes=None if group is None else self._counters.limit_of(group),
+            held_bytes=self._held.get(place),
+        )
+
+    def _cause(self, now: _Look, group: Path | None) -> ShortageCause | None:
+        looks = [*self._looks, now]
+        was_nearly_full = any(look.is_nearly_full for look in looks)
+        if group is not None and _rose([look.group_kills.get(group) for look in looks]):
+            limited = self._counters.limit_of(group) is not None and not was_nearly_full
+            return ShortageCause.GROUP_LIMIT if limited else ShortageCause.MACHINE
+        if _rose([look.machine_kills for look in looks]):
+            return ShortageCause.MACHINE
+        return ShortageCause.LIKELY if was_nearly_full else None
+
+    def _seen(self, now_s: float) -> _Look:
+        memory = self._counters.available()
+        return _Look(
+            time_s=now_s,
+            machine_kills=self._counters.kills_on_machine(),
+            group_kills={
+                group: self._counters.kills_in(group) for group in {*self._groups.values()}
+            },
+            is_nearly_full=memory is not None and memory[0] < _NEARLY_FULL * memory[1],
+        )
+
+
+def _rose(counts: list[int | None]) -> bool:
+    known = [count for count in counts if count is not None]
+    return bool(known) and known[-1] > known[0]

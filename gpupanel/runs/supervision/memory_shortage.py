@@ -1,0 +1,170 @@
+"""A run that ran out of memory as a problem: whose memory, what was asked, who held it, what next.
+
+The process tells what it was refused, or the kernel that it was killed; what others held comes
+from the readings of the devices, and what to try next from the planning.
+"""
+
+from dataclasses import dataclass
+
+from gpupanel.domain.device import CPU_KEY, DeviceInventory, DeviceKind, PhysicalDevice
+from gpupanel.domain.event_details import ShortageCause
+from gpupanel.domain.events import MemoryExhausted
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.problem import Fix, Problem
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.telemetry import DeviceProcess, TelemetrySample
+from gpupanel.planning.memory_facts import CUDA_CONTEXT_MIB
+from gpupanel.planning.out_of_memory import out_of_memory_fixes
+from gpupanel.runs.following.sizes import size_words
+
+_MIB = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What was there when the memory was not enough.
+
+    Attributes:
+        inventory: The devices of the machine; ``None``: nobody has looked yet.
+        sample: The last readings of while the run went on.
+        others_mib: What other processes held of the device.
+        others: Who they were.
+    """
+
+    inventory: DeviceInventory | None = None
+    sample: TelemetrySample | None = None
+    others_mib: int | None = None
+    others: tuple[DeviceProcess, ...] = ()
+
+
+def shortage_problem(
+    shortage: MemoryExhausted,
+    process: str,
+    profile: Profile,
+    plan: LaunchPlan,
+    around: Surroundings,
+    detail: str = "",
+) -> Problem:
+    """What to tell about it, with what to try next.
+
+    Args:
+        shortage: What happened.
+        process: How people are told of the process ("the trainer").
+        profile: Of the run.
+        plan: Of the run.
+        around: What else held memory.
+        detail: What the process said, or the end of its log.
+    """
+    inventory = around.inventory or inventory_of(profile, plan)
+    device = None if shortage.device_key is None else inventory.device(shortage.device_key)
+    room_mib = _room_mib(device, around)
+    fixes = out_of_memory_fixes(profile, inventory, shortage.device_key, around.sample, room_mib)
+    killed = shortage.cause.is_kill
+    message = _killed(shortage, process, around) if killed else _refused(shortage, device, around)
+    holders = [
+        f"{each.name or 'a process'} ({each.pid}): {_mib(each.memory_used_mib)}"
+        for each in around.others
+    ]
+    told = (f"Held by others: {', '.join(holders)}." if holders else "", detail)
+    return Problem(
+        code="host_out_of_memory" if killed else "out_of_memory",
+        field="training.accumulation_steps" if profile.task == "train" else "inference.batch_size",
+        message=message,
+        hint=_hint(profile, fixes, has_others=bool(around.others_mib)),
+        detail="\n".join(part for part in told if part),
+        fix=fixes[0] if fixes else None,
+        alternatives=fixes[1:],
+    )
+
+
+def inventory_of(profile: Profile, plan: LaunchPlan) -> DeviceInventory:
+    """The devices that a run knows of, where nobody has looked at those of the machine."""
+    planned = {
+        device.key: PhysicalDevice(
+            key=device.key, kind=device.kind, name=device.name, pci_bus_id=device.pci_bus_id
+        )
+        for device in plan.devices
+    }
+    for key in profile.devices.visible:
+        kind = DeviceKind.CPU if key == CPU_KEY else DeviceKind.GPU
+        planned.setdefault(key, PhysicalDevice(key=key, kind=kind, name=key))
+    planned.setdefault(CPU_KEY, PhysicalDevice(key=CPU_KEY, kind=DeviceKind.CPU, name="the CPU"))
+    return DeviceInventory(devices=tuple(planned.values()))
+
+
+def _room_mib(device: PhysicalDevice | None, around: Surroundings) -> int | None:
+    """What TensorFlow could take of a GPU beside the others and the CUDA context."""
+    if device is None or device.memory_total_mib is None or around.others_mib is None:
+        return None
+    return max(0, device.memory_total_mib - around.others_mib - CUDA_CONTEXT_MIB)
+
+
+def _refused(shortage: MemoryExhausted, device: PhysicalDevice | None, around: Surroundings) -> str:
+    where = "A device" if device is None else device.name if device.is_gpu else "The host's memory"
+    ran = "ran out" if device is not None and not device.is_gpu else "ran out of memory"
+    logical = f" ({shortage.logical_device})" if shortage.logical_device else ""
+    asked = "more was asked for than there was"
+    if shortage.asked_bytes is not None:
+        asked = f"{_bytes(shortage.asked_bytes)} were asked for"
+    if shortage.tensor_shape:
+        shape = " x ".join(f"{size:,}" for size in shortage.tensor_shape)
+        asked += f", for {shape} numbers of type {shortage.tensor_type}"
+    clauses = [asked]
+    if shortage.held_bytes is not None and shortage.limit_bytes is not None:
+        clauses.append(
+            f"the run held {_bytes(shortage.held_bytes)} of the {_bytes(shortage.limit_bytes)} "
+            "that TensorFlow may take"
+        )
+    if around.others_mib:
+        total = None if device is None else device.memory_total_mib
+        of = f" of its {_mib(total)}" if total is not None else ""
+        clauses.append(f"others held {_mib(around.others_mib)}{of}")
+    return f"{where}{logical} {ran}: {'; '.join(clauses)}."
+
+
+def _killed(shortage: MemoryExhausted, process: str, around: Surroundings) -> str:
+    held = None if shortage.held_bytes is None else _bytes(shortage.held_bytes)
+    clauses = [] if held is None else [f"it held {held}"]
+    limit = shortage.limit_bytes
+    if shortage.cause is ShortageCause.GROUP_LIMIT and limit is not None:
+        clauses.append(f"its control group may take {_bytes(limit)}")
+    elif (others := _rest_of_host(shortage, around)) is not None:
+        clauses.append(others)
+    why = {
+        ShortageCause.GROUP_LIMIT: "The kernel killed {} for taking more memory than it may",
+        ShortageCause.MACHINE: "The kernel killed {}, because the machine had no memory left",
+        ShortageCause.LIKELY: "{} was killed while the machine's memory was nearly full, most "
+        "likely because of that",
+    }[shortage.cause].format(process)
+    told = f"{why[:1].upper()}{why[1:]}"
+    return f"{told}: {' and '.join(clauses)}." if clauses else f"{told}."
+
+
+def _rest_of_host(shortage: MemoryExhausted, around: Surroundings) -> str | None:
+    reading = around.sample.reading(CPU_KEY) if around.sample is not None else None
+    if reading is None or reading.memory_used_mib is None or shortage.held_bytes is None:
+        return None
+    rest = max(0, reading.memory_used_mib - shortage.held_bytes // _MIB)
+    total = reading.memory_total_mib
+    return f"other programs held {_mib(rest)}" + (f" of {_mib(total)}" if total else "")
+
+
+def _hint(profile: Profile, fixes: tuple[Fix, ...], *, has_others: bool) -> str:
+    others = "end what else uses its memory" if has_others else "close other programs"
+    if not fixes:
+        return f"Use a smaller model, or {others}."
+    sets_half = any(change.path[-1] == "accumulation_steps" for change in fixes[0].changes)
+    if sets_half and not profile.normalises_batches:
+        return (
+            "Half the examples at a time need less memory and give the same training; otherwise "
+            f"change what the buttons say, or {others}."
+        )
+    return f'Try "{fixes[0].label}", another of these changes, or {others}.'
+
+
+def _bytes(size: int) -> str:
+    return size_words(max(1, size // _MIB))
+
+
+def _mib(size: int | None) -> str:
+    return "an unknown part" if size is None else size_words(size)

@@ -1,0 +1,294 @@
+"""A run that runs out of memory is explained, and tried with less where the person asked for it."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.event_details import ShortageCause
+from gpupanel.domain.events import Event, MemoryExhausted, RunEnded, RunRestarted
+from gpupanel.domain.memory import LimitedMemory
+from gpupanel.domain.model import MlpModel
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.problem import Change, Problem
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, TelemetrySample
+from gpupanel.domain.training import TrainingSettings
+from gpupanel.planning.fixes import apply_fix
+from gpupanel.planning.prepare import prepare
+from gpupanel.runs.directory.profile_file import read_profile
+from gpupanel.runs.following.follower import RunFollower
+from gpupanel.runs.following.status import RunStatus
+from gpupanel.runs.launcher import create_run
+from gpupanel.runs.supervision.memory_shortage import Surroundings, shortage_problem
+from gpupanel.runs.supervision.supervisor import Supervisor
+from tests.fakes.devices import CPU, CPU_ONLY, RTX_3060, TWO_UNEQUAL
+
+HUNGRY = Path(__file__).parents[3] / "fakes" / "hungry_trainer.py"
+MIB = 2**20
+
+
+def run_of(profile: Profile, runs_dir: Path, inventory: DeviceInventory = CPU_ONLY) -> RunLayout:
+    plan = prepare(profile, inventory).plan
+    assert plan is not None
+    return create_run(profile, plan, runs_dir)
+
+
+def run_with_retries(runs_dir: Path, retries: int, **training: object) -> RunLayout:
+    settings = TrainingSettings(out_of_memory_retries=retries, **training)
+    return run_of(Profile(training=settings), runs_dir)
+
+
+def supervise(layout: RunLayout, enough: int) -> Outcome:
+    return Supervisor(layout, (sys.executable, str(HUNGRY), str(enough))).run()
+
+
+def events_of(layout: RunLayout) -> tuple[Event, ...]:
+    return RunFollower(layout).poll().events
+
+
+def problem_of(layout: RunLayout) -> Problem:
+    end = events_of(layout)[-1]
+    assert isinstance(end, RunEnded)
+    assert end.problem is not None
+    return end.problem
+
+
+def test_that_a_refusal_is_explained_with_what_to_try(runs_dir: Path) -> None:
+    layout = run_with_retries(runs_dir, 0)
+
+    assert supervise(layout, enough=2) is Outcome.FAILED
+
+    problem = problem_of(layout)
+    assert problem.code == "out_of_memory"
+    assert problem.message == (
+        "The host's memory (/device:CPU:0) ran out: 1.2 GiB were asked for, for 64 x 1,024 x "
+        "5,120 numbers of type float; the run held 3.5 GiB of the 4.0 GiB that TensorFlow may take."
+    )
+    assert "the same training" in problem.hint
+    assert "the trace" in problem.detail
+    assert problem.fix is not None
+    assert problem.fix.label == "Take half at a time"
+    assert [fix.label for fix in problem.alternatives] == ["Use mixed precision"]
+    for fix in (problem.fix, *problem.alternatives):
+        assert prepare(apply_fix(read_profile(layout.profile), fix), CPU_ONLY).is_startable
+    assert not list(layout.root.glob("profile-*.toml"))
+
+
+def test_that_a_run_is_tried_with_less_at_a_time_and_says_what_it_changed(runs_dir: Path) -> None:
+    layout = run_with_retries(runs_dir, 3)
+
+    assert supervise(layout, enough=4) is Outcome.COMPLETED
+
+    restarts = [event for event in events_of(layout) if isinstance(event, RunRestarted)]
+    path = ("training", "accumulation_steps")
+    assert [(each.attempt, each.changes) for each in restarts] == [
+        (1, (Change(path=path, value=2),)),
+        (2, (Change(path=path, value=4),)),
+    ]
+    assert all(each.problem and each.problem.code == "out_of_memory" for each in restarts)
+    assert read_profile(layout.profile).training.accumulation_steps == 4
+    assert read_profile(layout.former_profile(1)).training.accumulation_steps == 1
+
+
+@pytest.mark.parametrize(
+    ("retries", "batch", "steps"),
+    [(1, 64, 2), (10, 3, 2)],
+    ids=["as often as asked for", "as far as a share has examples"],
+)
+def test_that_trying_with_less_has_an_end(
+    runs_dir: Path, retries: int, batch: int, steps: int
+) -> None:
+    layout = run_with_retries(runs_dir, retries, global_batch_size=batch)
+
+    assert supervise(layout, enough=1_000) is Outcome.FAILED
+
+    assert read_profile(layout.profile).training.accumulation_steps == steps
+    assert problem_of(layout).code == "out_of_memory"
+
+
+def test_that_another_training_is_not_tried_by_itself(runs_dir: Path) -> None:
+    profile = Profile(
+        model=MlpModel(batch_norm=True), training=TrainingSettings(out_of_memory_retries=3)
+    )
+    layout = run_of(profile, runs_dir)
+
+    assert supervise(layout, enough=2) is Outcome.FAILED
+
+    problem = problem_of(layout)
+    assert problem.fix is not None
+    assert problem.fix.label == "Take half at a time"
+    assert "the same training" not in problem.hint
+
+
+def test_that_the_status_of_a_run_has_the_explanation_only(runs_dir: Path) -> None:
+    layout = run_with_retries(runs_dir, 0)
+    supervise(layout, enough=2)
+
+    status = RunStatus()
+    for event in events_of(layout):
+        status = status.after(event)
+
+    assert status.ending_problem == problem_of(layout)
+
+
+SMALL = Profile(
+    devices=DeviceSettings(visible=("GPU-4090", "GPU-3060")),
+    memory={"GPU-3060": LimitedMemory(limit_mib=4_096, growth=True)},
+    strategy=StrategySettings(kind=StrategyKind.MIRRORED, shares=(48, 16)),
+)
+REFUSED = MemoryExhausted(
+    time_s=0.0,
+    device_key="GPU-3060",
+    logical_device="/device:GPU:1",
+    asked_bytes=1_280 * MIB,
+    limit_bytes=4_096 * MIB,
+    held_bytes=3_584 * MIB,
+)
+GAME = DeviceProcess(pid=77, name="game", memory_used_mib=1_536)
+
+
+def explained(shortage: MemoryExhausted, around: Surroundings, profile: Profile = SMALL) -> Problem:
+    plan = prepare(profile, TWO_UNEQUAL).plan
+    assert plan is not None
+    return shortage_problem(shortage, "worker 1", profile, plan, around)
+
+
+def test_that_a_gpu_is_told_with_its_cap_and_who_held_the_rest() -> None:
+    problem = explained(REFUSED, Surroundings(TWO_UNEQUAL, None, 1_536, (GAME,)))
+
+    assert problem.message == (
+        "RTX 3060 (/device:GPU:1) ran out of memory: 1.2 GiB were asked for; the run held 3.5 GiB "
+        "of the 4.0 GiB that TensorFlow may take; others held 1.5 GiB of its 12.0 GiB."
+    )
+    assert "game (77): 1.5 GiB" in problem.detail
+    offered = [fix.label for fix in (problem.fix, *problem.alternatives) if fix is not None]
+    assert offered == [
+        "Take half at a time",
+        "Give RTX 3060 half its share",
+        "Raise the limit to 10252 MiB",
+        "Use mixed precision",
+        "Use RTX 4090 alone",
+        "Keep the weights in the host's memory",
+        "Divide the layers over 2 GPUs",
+    ]
+
+
+def test_that_what_nobody_told_is_left_out() -> None:
+    bare = MemoryExhausted(time_s=0.0)
+
+    problem = explained(bare, Surroundings())
+
+    assert problem.message == ("A device ran out of memory: more was asked for than there was.")
+    assert problem.fix is not None
+
+
+def test_that_where_nothing_can_be_changed_the_hint_says_what_is_left() -> None:
+    profile = Profile(training=TrainingSettings(mixed_precision=True, global_batch_size=1))
+
+    problem = explained(
+        REFUSED.model_copy(update={"device_key": "cpu"}),
+        Surroundings(DeviceInventory(devices=(RTX_3060, CPU))),
+        profile,
+    )
+
+    assert problem.fix is None
+    assert problem.hint == "Use a smaller model, or close other programs."
+
+
+def sample_of_host(used_mib: int) -> TelemetrySample:
+    reading = DeviceReading(key="cpu", memory_used_mib=used_mib, memory_total_mib=24_576)
+    return TelemetrySample(time_s=0.0, readings=(reading,))
+
+
+@pytest.mark.parametrize(
+    ("cause", "message"),
+    [
+        (
+            ShortageCause.GROUP_LIMIT,
+            (
+                "The kernel killed worker 1 for taking more memory than it may: it held 20.0 "
+                "GiB and its control group may take 21.0 GiB."
+            ),
+        ),
+        (
+            ShortageCause.MACHINE,
+            (
+                "The kernel killed worker 1, because the machine had no memory left: it held "
+                "20.0 GiB and other programs held 3.0 GiB of 24.0 GiB."
+            ),
+        ),
+        (
+            ShortageCause.LIKELY,
+            (
+                "Worker 1 was killed while the machine's memory was nearly full, most likely "
+                "because of that: it held 20.0 GiB and other programs held 3.0 GiB of 24.0 GiB."
+            ),
+        ),
+    ],
+)
+def test_that_a_kill_is_told_as_surely_as_it_is_known(cause: ShortageCause, message: str) -> None:
+    killed = MemoryExhausted(
+        time_s=0.0,
+        cause=cause,
+        device_key="cpu",
+        held_bytes=20 * 1024 * MIB,
+        limit_bytes=21 * 1024 * MIB,
+    )
+
+    problem = explained(killed, Surroundings(CPU_ONLY, sample_of_host(23 * 1024)), Profile())
+
+    assert (problem.code, problem.message) == ("host_out_of_memory", message)
+
+
+@pytest.fixture
+def memory_group(request: pytest.FixtureRequest) -> Iterator[Path]:
+    """A control group whose processes may take 1 GiB together."""
+    groups = Path("/sys/fs/cgroup")
+    version_1 = groups / "memory"
+    base, limit = (
+        (version_1, "memory.limit_in_bytes") if version_1.is_dir() else (groups, "memory.max")
+    )
+    group = base / f"gpupanel-{abs(hash(request.node.name)) % 10**8}"
+    try:
+        group.mkdir()
+        (group / limit).write_text(str(1_536 * MIB))
+    except OSError as error:
+        if group.is_dir():
+            group.rmdir()
+        pytest.skip(f"this machine lets nobody make a control group for memory: {error}")
+    yield group
+    group.rmdir()
+
+
+def in_group(group: Path, *command: str) -> tuple[str, ...]:
+    """The command moving itself into that group first; what is added goes to it."""
+    script = f'echo $$ > {group}/cgroup.procs && exec "$@"'
+    return ("/bin/sh", "-c", script, "in_group", *command)
+
+
+@pytest.mark.tensorflow
+def test_that_a_trainer_that_the_kernel_kills_is_told_with_its_limit(
+    runs_dir: Path, memory_group: Path
+) -> None:
+    # Its weights alone are 6 GiB.
+    profile = Profile(model=MlpModel(hidden=(40_000, 40_000)))
+    layout = run_of(profile, runs_dir)
+    command = in_group(memory_group, sys.executable, "-P", "-m", "gpupanel.trainer")
+
+    assert Supervisor(layout, command).run() is Outcome.LOST
+
+    problem = problem_of(layout)
+    assert problem.code == "host_out_of_memory"
+    assert "The kernel killed the trainer for taking more memory than it may" in problem.message
+    assert "its control group may take 1.5 GiB" in problem.message
+    (killed,) = [event for event in events_of(layout) if isinstance(event, MemoryExhausted)]
+    assert killed.cause is ShortageCause.GROUP_LIMIT
+    assert killed.held_bytes is not None
+    assert 200 * MIB < killed.held_bytes <= 1_536 * MIB
+    assert problem.fix is not None
+    assert prepare(apply_fix(profile, problem.fix), CPU_ONLY).is_startable
