@@ -119,7 +119,7 @@ class LegendModel(QAbstractTableModel):
         is_same = [run.summary.path for run in runs] == [run.summary.path for run in self._runs]
         if is_same and titles == [column.title for column in self._columns]:
             self._runs = runs
-            self.dataChanged.emit(self.index(0, 0), self.index(len(runs) - 1, len(columns) - 1))
+            self.refresh()
             return
         self.beginResetModel()
         self._runs, self._columns = runs, columns
@@ -132,7 +132,7 @@ class LegendModel(QAbstractTableModel):
         return [[column.title for column in self._columns], *rows]
 
     def refresh(self) -> None:
-        """The theme changed."""
+        """Every cell is to be looked at again, such as after a change of theme."""
         if self._runs:
             last = self.index(len(self._runs) - 1, len(self._columns) - 1)
             self.dataChanged.emit(self.index(0, 0), last)

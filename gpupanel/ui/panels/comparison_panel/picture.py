@@ -150,7 +150,6 @@ class ComparisonPicture:
         canvas = self._canvas(metric, QSize(place.width(), _PLOT))
         drawn = place.adjusted(0, _TITLE, 0, 0)
         canvas.render(painter, QRectF(drawn), canvas.viewport().rect())
-        canvas.close()
         canvas.deleteLater()
 
     def _canvas(self, metric: Metric, size: QSize) -> "PlotCanvas":

@@ -1,0 +1,285 @@
+"""Runs side by side: legend, curves, smoothing, axis, differences, picture."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QColor, QGuiApplication
+from PySide6.QtWidgets import QPushButton, QSlider, QTableView, QTableWidget
+
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.problem import Problem
+from gpupanel.runs.history.curves import MetricPoints
+from gpupanel.runs.history.differences import Difference
+from gpupanel.runs.history.metrics import Metric
+from gpupanel.runs.history.summaries import RunSummary
+from gpupanel.ui import theme
+from gpupanel.ui.panels.comparison_panel import ComparisonPanel, run_looks
+from gpupanel.ui.plots.readout import Readout
+from gpupanel.ui.workers.comparison_worker import ComparedRun
+
+
+def points(values, speed=1.0):
+    steps = np.arange(1.0, len(values) + 1)
+    return MetricPoints(steps, steps / speed, np.array(values, dtype=float))
+
+
+def run(place, measured, **more):
+    """A run whose names tell its place; it makes as many steps a second as that, and one."""
+    name = more.pop("name", f"run {place}")
+    path = Path(f"/runs/{place}")
+    summary = RunSummary(
+        name=f"dir-{place}", path=path, profile_name=name, outcome=Outcome.COMPLETED
+    )
+    curves = {metric: points(values, place + 1.0) for metric, values in measured.items()}
+    steps = max((len(each) for each in curves.values()), default=0)
+    return ComparedRun(summary, curves, steps, is_read=True, **more)
+
+
+FIRST = run(0, {Metric.LOSS: [4.0, 2.0, 3.0], Metric.VAL_LOSS: [2.5]})
+SECOND = run(1, {Metric.LOSS: [5.0, 1.0, 0.5, 0.25], Metric.ACCURACY: [0.1, 0.5, 0.9, 0.8]})
+
+
+@pytest.fixture
+def panel(qtbot):
+    panel = ComparisonPanel()
+    qtbot.addWidget(panel)
+    qtbot.addWidget(panel.head)
+    panel.resize(940, 620)
+    with qtbot.waitExposed(panel):
+        panel.show()
+    return panel
+
+
+def show(panel, *runs):
+    panel.setSummaries([each.summary for each in runs])
+    for place, each in enumerate(runs):
+        panel.setRun(place, each)
+
+
+def rows(panel):
+    model = panel.findChild(QTableView, "comparison_legend").model()
+    heads = [
+        model.headerData(column, Qt.Orientation.Horizontal) for column in range(model.columnCount())
+    ]
+    return [
+        dict(zip(heads, (model.index(row, n).data() for n in range(len(heads))), strict=True))
+        for row in range(model.rowCount())
+    ]
+
+
+def plot(panel, metric):
+    return panel._grid.plots[metric]
+
+
+def button(panel, name):
+    return panel.findChild(QPushButton, name)
+
+
+def drawn(panel, metric):
+    return [
+        (curve.label, curve.buffer.times.tolist(), curve.buffer.values.tolist())
+        for curve in plot(panel, metric)._curves
+    ]
+
+
+def click_check_mark(qtbot, panel, row):
+    table = panel.findChild(QTableView, "comparison_legend")
+    place = table.visualRect(table.model().index(row, 0))
+    at = QPoint(place.left() + 12, place.center().y())
+    qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=at)
+
+
+def test_that_the_legend_says_which_run_is_which_and_what_it_reached(panel):
+    show(panel, FIRST, SECOND)
+    first, second = rows(panel)
+    assert first["Run"] == "run 0"
+    assert first["Outcome"] == "Completed"
+    assert first["Steps"] == "3"
+    assert first["Loss (best)"] == "3.000 (2.000)"
+    assert first["Val. loss (best)"] == "2.500 (2.500)"
+    assert first["Accuracy (best)"] == "–"  # noqa: RUF001 - a dash for what is not known
+    assert second["Accuracy (best)"] == "80.0 % (90.0 %)"
+
+
+def test_that_runs_of_one_name_are_told_apart(panel):
+    show(panel, run(0, {}, name="same"), run(1, {}, name="same"), run(2, {}, name="other"))
+    assert [row["Run"] for row in rows(panel)] == ["dir-0", "dir-1", "other"]
+
+
+def test_that_only_what_some_run_measured_has_a_plot(panel):
+    show(panel, FIRST, SECOND)
+    assert {metric for metric in Metric if plot(panel, metric).isVisible()} == {
+        Metric.LOSS,
+        Metric.VAL_LOSS,
+        Metric.ACCURACY,
+    }
+    assert [label for label, *_ in drawn(panel, Metric.ACCURACY)] == ["run 1"]
+
+
+def test_that_each_run_has_a_colour_and_a_line_of_its_own(panel):
+    show(panel, *(run(n, {Metric.LOSS: [2.0, 1.0]}) for n in range(8)))
+    curves = plot(panel, Metric.LOSS)._curves
+    assert len({curve.color().name() for curve in curves}) == 8
+    assert len({curve.dashes for curve in curves}) == 8
+    assert curves[3].color() == run_looks.color(3)
+
+
+def test_that_a_click_in_the_legend_hides_a_run_and_another_shows_it(qtbot, panel):
+    show(panel, FIRST, SECOND)
+    click_check_mark(qtbot, panel, 1)
+    assert [label for label, *_ in drawn(panel, Metric.LOSS)] == ["run 0"]
+    # Its plots keep their places, so that nothing jumps.
+    assert plot(panel, Metric.ACCURACY).isVisible()
+    panel.setRun(1, SECOND)
+    assert [label for label, *_ in drawn(panel, Metric.LOSS)] == ["run 0"]
+    click_check_mark(qtbot, panel, 1)
+    assert [label for label, *_ in drawn(panel, Metric.LOSS)] == ["run 0", "run 1"]
+
+
+def test_that_the_axis_counts_steps_or_the_time_since_each_runs_start(qtbot, panel):
+    show(panel, FIRST, SECOND)
+    assert drawn(panel, Metric.LOSS)[1][1] == [1.0, 2.0, 3.0, 4.0]
+    button(panel, "time_axis").click()
+    assert drawn(panel, Metric.LOSS)[1][1] == [0.5, 1.0, 1.5, 2.0]
+    canvas = plot(panel, Metric.LOSS).canvas
+    axis = canvas.getPlotItem().getAxis("bottom")
+    assert axis.tickStrings([90.0], 1.0, 30.0) == ["1:30"]
+    button(panel, "step_axis").click()
+    axis = canvas.getPlotItem().getAxis("bottom")
+    assert axis.tickStrings([12_000.0], 1.0, 1000.0) == ["12,000"]
+
+
+def test_that_smoothing_leaves_what_was_measured_faint_behind(panel):
+    show(panel, FIRST, SECOND)
+    panel.findChild(QSlider, "smoothing_slider").setValue(3)
+    raw, _, smooth, _ = plot(panel, Metric.LOSS)._curves
+    assert raw.is_backdrop
+    assert raw.buffer.values.tolist() == [4.0, 2.0, 3.0]
+    assert not smooth.is_backdrop
+    assert np.ptp(smooth.buffer.values) < np.ptp(raw.buffer.values)
+    assert plot(panel, Metric.LOSS).title() == "Loss (smoothed)"
+    # The few values of epochs stay as they are.
+    assert len(plot(panel, Metric.VAL_LOSS)._curves) == 1
+    panel.findChild(QSlider, "smoothing_slider").setValue(0)
+    assert len(plot(panel, Metric.LOSS)._curves) == 2
+    assert plot(panel, Metric.LOSS).title() == "Loss"
+
+
+def test_that_the_values_at_the_pointer_stand_beside_it(qtbot, panel):
+    show(panel, FIRST, SECOND)
+    loss = plot(panel, Metric.LOSS)
+    qtbot.waitUntil(lambda: loss.canvas.time_range == (0.0, 10.0))
+    loss.canvas.pointed.emit(3.4)
+    qtbot.waitUntil(lambda: any(each.isVisible() for each in panel.findChildren(Readout)))
+    (readout,) = [each for each in panel.findChildren(Readout) if each.isVisible()]
+    assert readout.text() == "step 3\nrun 0: –\nrun 1: 0.5000"  # noqa: RUF001 - run 0 has ended
+    loss.canvas.pointed.emit(None)
+    qtbot.waitUntil(lambda: not readout.isVisible())
+
+
+def test_that_a_person_can_zoom_and_see_the_whole_runs_again(qtbot, panel):
+    show(panel, FIRST, SECOND)
+    loss, other = plot(panel, Metric.LOSS), plot(panel, Metric.VAL_LOSS)
+    whole = button(panel, "whole_runs")
+    assert not whole.isEnabled()
+    loss.canvas.timeRangeChosen.emit(1.0, 2.0)
+    assert other.canvas.time_range == (1.0, 2.0)
+    panel.setRun(0, FIRST)
+    qtbot.wait(100)
+    assert other.canvas.time_range == (1.0, 2.0)
+    whole.click()
+    qtbot.waitUntil(lambda: other.canvas.time_range == (0.0, 10.0))
+    assert not whole.isEnabled()
+
+
+def test_that_a_deleted_run_and_one_that_is_being_read_say_so(panel):
+    gone = run(
+        0, {Metric.LOSS: [1.0]}, problem=Problem(code="run_deleted", message="It was deleted.")
+    )
+    show(panel, gone, FIRST)
+    assert rows(panel)[0]["Outcome"] == "Deleted"
+    model = panel.findChild(QTableView, "comparison_legend").model()
+    assert "It was deleted." in model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
+    panel.setSummaries([FIRST.summary, SECOND.summary])
+    assert [row["Outcome"] for row in rows(panel)] == ["Reading…", "Reading…"]
+
+
+def test_that_runs_without_a_step_say_what_will_appear(panel):
+    show(panel, run(0, {}), run(1, {}))
+    assert panel._empty.isVisible()
+    assert "None of these runs has made a step" in panel._empty.text()
+    assert [row["Steps"] for row in rows(panel)] == ["no step", "no step"]
+    panel.setRun(1, run(1, {Metric.LOSS: [1.0]}))
+    assert not panel._empty.isVisible()
+    assert plot(panel, Metric.LOSS).isVisible()
+
+
+def test_that_differences_are_shown_and_copied_as_a_table(panel):
+    show(panel, FIRST, SECOND)
+    panel.setDifferences(
+        (
+            Difference(key="training.learning_rate", values=("0.001", "0.01")),
+            Difference(key="model.filters", values=(None, "[8, 16]")),
+        )
+    )
+    button(panel, "show_differences").click()
+    assert panel.findChild(QTableWidget, "difference_table").isVisible()
+    button(panel, "copy_differences").click()
+    assert QGuiApplication.clipboard().text().split("\n") == [
+        "Key\trun 0\trun 1",
+        "training.learning_rate\t0.001\t0.01",
+        "model.filters\t–\t[8, 16]",  # noqa: RUF001 - a dash for a key that is not there
+    ]
+    panel.setDifferences(())
+    assert not panel.findChild(QTableWidget, "difference_table").isVisible()
+
+
+def test_that_the_chosen_rows_of_differences_are_copied(qtbot, panel):
+    show(panel, FIRST, SECOND)
+    panel.setDifferences(
+        tuple(Difference(key=key, values=("1", "2")) for key in ("a.first", "a.second"))
+    )
+    button(panel, "show_differences").click()
+    table = panel.findChild(QTableWidget, "difference_table")
+    table.selectRow(1)
+    table.setFocus()
+    qtbot.keyClick(table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(
+        lambda: QGuiApplication.clipboard().text() == "Key\trun 0\trun 1\na.second\t1\t2"
+    )
+
+
+def colors_in(image):
+    small = image.scaled(image.width() // 2, image.height() // 2)
+    return {
+        QColor(small.pixel(x, y)).name()
+        for x in range(0, small.width(), 2)
+        for y in range(0, small.height(), 2)
+    }
+
+
+@pytest.mark.usefixtures("restored_theme")
+def test_that_a_picture_is_on_white_or_as_it_is_shown(qapp, panel):
+    theme.show(qapp, theme.DARK)
+    show(panel, FIRST, SECOND)
+    white, dark = panel.picture(is_on_white=True), panel.picture(is_on_white=False)
+    assert white.size() == dark.size()
+    assert white.width() == 2560
+    assert white.pixelColor(2, 2).name() == "#ffffff"
+    assert dark.pixelColor(2, 2).name() == theme.DARK.surface
+    assert theme.LIGHT.devices[0] in colors_in(white)
+    assert theme.DARK.devices[0] in colors_in(dark)
+    # The window kept its own colours.
+    assert theme.current() is theme.DARK
+
+
+def test_that_a_hidden_run_is_in_no_picture(qtbot, panel):
+    show(panel, FIRST, SECOND)
+    with_both = panel.picture(is_on_white=True)
+    click_check_mark(qtbot, panel, 1)
+    without = panel.picture(is_on_white=True)
+    assert theme.LIGHT.devices[1] in colors_in(with_both)
+    assert theme.LIGHT.devices[1] not in colors_in(without)
+    assert without.height() < with_both.height()
