@@ -81,6 +81,7 @@ def test_that_choosing_an_optimizer_tells_once(panel):
         ("Mixed precision", "mixed_precision"),
         ("XLA (jit_compile)", "jit_compile"),
         ("TensorBoard files", "tensorboard"),
+        ("Keep the best one, too", "keep_best_checkpoint"),
     ],
 )
 def test_that_a_click_on_a_check_box_turns_its_setting_once(panel, qtbot, name, field):
@@ -170,11 +171,43 @@ def test_that_a_run_restarts_by_itself_only_when_that_is_asked_for(panel, qtbot)
     assert panel.value().max_restarts <= 100
 
 
+def test_that_checkpoints_within_an_epoch_are_off_until_they_are_switched_on(panel, qtbot):
+    switch = _named(panel, Switch, "Minutes between checkpoints: on or off")
+    number = _named(panel, RealSpinBox, "Minutes between checkpoints")
+    assert panel.value().checkpoint_every_minutes is None
+    qtbot.mouseClick(switch, Qt.MouseButton.LeftButton)
+    assert panel.value().checkpoint_every_minutes == 10.0
+    number.selectAll()
+    qtbot.keyClicks(number, "2.5")
+    assert panel.value().checkpoint_every_minutes == 2.5
+    qtbot.keyClick(switch, Qt.Key.Key_Space)
+    assert panel.value().checkpoint_every_minutes is None
+
+
+def test_that_at_least_the_newest_checkpoint_is_kept(panel):
+    kept = _named(panel, Counter, "Checkpoints kept")
+    assert kept.text() == "the newest 3"
+    for _ in range(5):
+        kept.stepDown()
+    assert (panel.value().checkpoints_kept, kept.text()) == (1, "the newest 1")
+
+
+def test_that_a_retry_after_too_little_memory_is_only_made_when_asked_for(panel, qtbot):
+    memory = _named(panel, Counter, "Out of memory")
+    assert memory.text() == "end the run"
+    qtbot.keyClick(memory, Qt.Key.Key_Up)
+    assert (panel.value().out_of_memory_retries, memory.text()) == (1, "retry up to 1 time")
+    memory.selectAll()
+    qtbot.keyClicks(memory, "100")
+    assert panel.value().out_of_memory_retries <= 10
+
+
 def test_that_problems_lead_to_the_new_fields(panel, qtbot):
     with qtbot.waitExposed(panel):
         panel.show()
     panel.activateWindow()
     assert panel.isAncestorOf(panel.focus_editor("training.clip_norm"))
+    assert panel.isAncestorOf(panel.focus_editor("training.checkpoint_every_minutes"))
     assert panel.focus_editor("training.max_restarts") is _named(
         panel, Counter, "Restart by itself"
     )

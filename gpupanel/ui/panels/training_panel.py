@@ -19,6 +19,7 @@ _OPTIMIZERS = (
     Choice(Optimizer.RMSPROP, "RMSprop", "Divides each step by how large recent gradients were."),
 )
 _MOST_RESTARTS = 100
+_MOST_RETRIES = 10
 _WITH_MOMENTUM = (Optimizer.SGD, Optimizer.RMSPROP)
 
 _EPOCHS_TIP = "How many times the training goes through all examples."
@@ -44,6 +45,20 @@ _SEED_TIP = (
     "weights. The same seed gives the same training."
 )
 _CHECKPOINT_TIP = "Save the weights and the optimizer's state after so many epochs; 0 saves none."
+_MINUTES_TIP = (
+    "Also save one within an epoch, when the last one is so many minutes old: what a power cut "
+    "can cost is then at most that."
+)
+_KEPT_TIP = "So many of the newest checkpoints stay on the disk; older ones are deleted."
+_BEST_TIP = (
+    "Of the checkpoints saved at the end of an epoch, the one with the least validation loss (the "
+    "training loss where nothing is validated) stays on the disk, however old it is."
+)
+_MEMORY_TIP = (
+    "When the run ends because memory was not enough, start it again by itself with less at a "
+    "time: twice the accumulation steps, which is the same mathematics. The run tells what it "
+    "changed."
+)
 _PATIENCE_TIP = (
     "End when the validation loss (the training loss where nothing is validated) has not fallen "
     "for so many epochs."
@@ -87,9 +102,21 @@ class TrainingPanel(SettingsCard):
         self._clip = OptionalReal(POSITIVE, first=1.0, name="Clip norm", tip=_CLIP_TIP)
         self._seed = Counter()
         self._checkpoint = Counter(zero="never", before="every ", unit="epoch")
+        self._minutes = OptionalReal(
+            POSITIVE,
+            first=10.0,
+            name="Minutes between checkpoints",
+            tip=_MINUTES_TIP,
+            off="never within an epoch",
+            unit="minutes",
+        )
+        self._kept = Counter(1, before="the newest ")
+        self._best = QCheckBox("Keep the &best one, too")
         self._patience = Counter(zero="off", before="after ", unit="epoch")
         self._restarts = Counter(zero="never", before="up to ", unit="time")
         self._restarts.setMaximum(_MOST_RESTARTS)
+        self._memory = Counter(zero="end the run", before="retry up to ", unit="time")
+        self._memory.setMaximum(_MOST_RETRIES)
         self._mixed = QCheckBox("Mi&xed precision")
         self._jit = QCheckBox("XLA (&jit_compile)")
         self._tensorboard = QCheckBox("&TensorBoard files")
@@ -114,9 +141,13 @@ class TrainingPanel(SettingsCard):
         self._clip.setNumber(value.clip_norm)
         self._seed.setCount(value.seed)
         self._checkpoint.setCount(value.checkpoint_every_epochs)
+        self._minutes.setNumber(value.checkpoint_every_minutes)
+        self._kept.setCount(value.checkpoints_kept)
         self._patience.setCount(value.early_stopping_patience or 0)
         self._restarts.setCount(value.max_restarts)
+        self._memory.setCount(value.out_of_memory_retries)
         for box, checked in (
+            (self._best, value.keep_best_checkpoint),
             (self._mixed, value.mixed_precision),
             (self._jit, value.jit_compile),
             (self._tensorboard, value.tensorboard),
@@ -134,16 +165,24 @@ class TrainingPanel(SettingsCard):
         form.add_row("Cl&ip gradients", self._clip, _CLIP_TIP)
         form.add_row("See&d", self._seed, _SEED_TIP)
         form.add_row("Chec&kpoint", self._checkpoint, _CHECKPOINT_TIP)
+        form.add_row("I&n long epochs", self._minutes, _MINUTES_TIP)
+        form.add_row("Checkpoints kept", self._kept, _KEPT_TIP)
+        self._add_box(form, self._best, _BEST_TIP)
         form.add_row("Early sto&pping", self._patience, _PATIENCE_TIP)
         form.add_row("Restart b&y itself", self._restarts, _RESTART_TIP)
+        form.add_row("&Out of memory", self._memory, _MEMORY_TIP)
         for box, tip in (
             (self._mixed, _MIXED_TIP),
             (self._jit, _JIT_TIP),
             (self._tensorboard, _TENSORBOARD_TIP),
         ):
-            teach(box, box.text().replace("&", ""), tip)
-            form.add_wide(box)
+            self._add_box(form, box, tip)
         self.body.addWidget(form)
+
+    @staticmethod
+    def _add_box(form: SettingsForm, box: QCheckBox, tip: str) -> None:
+        teach(box, box.text().replace("&", ""), tip)
+        form.add_wide(box)
 
     def _connect(self) -> None:
         for field, counter in (
@@ -152,11 +191,14 @@ class TrainingPanel(SettingsCard):
             ("accumulation_steps", self._accumulation),
             ("seed", self._seed),
             ("checkpoint_every_epochs", self._checkpoint),
+            ("checkpoints_kept", self._kept),
             ("max_restarts", self._restarts),
+            ("out_of_memory_retries", self._memory),
         ):
             counter.countChanged.connect(partial(self._change, field))
             self.set_editor(field, counter)
         for field, box in (
+            ("keep_best_checkpoint", self._best),
             ("mixed_precision", self._mixed),
             ("jit_compile", self._jit),
             ("tensorboard", self._tensorboard),
@@ -166,8 +208,12 @@ class TrainingPanel(SettingsCard):
         for field, number in (("learning_rate", self._rate), ("momentum", self._momentum)):
             number.numberChanged.connect(partial(self._change, field))
             self.set_editor(field, number)
-        self._clip.numberChanged.connect(partial(self._change, "clip_norm"))
-        self.set_editor("clip_norm", self._clip)
+        for field, optional in (
+            ("clip_norm", self._clip),
+            ("checkpoint_every_minutes", self._minutes),
+        ):
+            optional.numberChanged.connect(partial(self._change, field))
+            self.set_editor(field, optional)
         self._optimizer.choiceMade.connect(partial(self._change, "optimizer"))
         self.set_editor("optimizer", self._optimizer)
         self._patience.countChanged.connect(self._change_patience)

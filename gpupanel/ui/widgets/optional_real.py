@@ -15,7 +15,14 @@ class OptionalReal(QWidget):
     """A person chose another number, or ``None``; :meth:`setNumber` is silent."""
 
     def __init__(
-        self, numbers: RealRange, *, first: float, name: str, tip: str, off: str = "off"
+        self,
+        numbers: RealRange,
+        *,
+        first: float,
+        name: str,
+        tip: str,
+        off: str = "off",
+        unit: str = "",
     ) -> None:
         """Makes the field.
 
@@ -25,12 +32,14 @@ class OptionalReal(QWidget):
             name: What it is called by assistive technology.
             tip: What it does; shown over switch and number alike.
             off: What leaving it out means.
+            unit: Shown behind the number.
         """
         super().__init__()
         self._switch = Switch(self)
         self._field = RealSpinBox(numbers, parent=self)
         self._off = QLabel(off, self)
         self._off.setProperty("tone", "muted")
+        self._unit = QLabel(unit, self)
         self._field.setNumber(first)
         teach(self._switch, f"{name}: on or off", tip)
         teach(self._field, name, tip)
@@ -39,6 +48,7 @@ class OptionalReal(QWidget):
         layout.setSpacing(8)
         layout.addWidget(self._switch)
         layout.addWidget(self._field, 1)
+        layout.addWidget(self._unit)
         layout.addWidget(self._off, 1)
         self.setFocusProxy(self._switch)
         self._switch.toggled.connect(self._turn)
@@ -71,4 +81,5 @@ class OptionalReal(QWidget):
     def _show_state(self) -> None:
         is_on = self._switch.isChecked()
         self._field.setVisible(is_on)
+        self._unit.setVisible(is_on and bool(self._unit.text()))
         self._off.setVisible(not is_on)
