@@ -15,11 +15,11 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.line_log import LineLog
 from gpupanel.planning.resuming import changes_between
 from gpupanel.runs.detached import start_detached
 from gpupanel.runs.directory.amendments import amend, finish_amendment
 from gpupanel.runs.directory.disk_problems import disk_problem, space_problem
-from gpupanel.runs.directory.line_log import LineLog
 from gpupanel.runs.directory.private_files import (
     PRIVATE_FILE,
     make_private_folder,
@@ -137,7 +137,7 @@ def reserve_run(profile_name: str, runs_dir: Path) -> RunLayout:
         ProblemError: The directory cannot be made, or there is no space left for a run.
     """
     try:
-        make_private_folder(runs_dir)
+        make_private_folder(runs_dir, parents=True)
         problem = space_problem(runs_dir)
         if problem is not None:
             raise ProblemError(problem)

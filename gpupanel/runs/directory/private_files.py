@@ -10,15 +10,20 @@ PRIVATE_FILE = 0o600
 _FOLDER = 0o700
 
 
-def make_private_folder(path: Path) -> None:
-    """Make a folder, and those above it that are missing; one that is there stays as it is.
+def make_private_folder(path: Path, *, parents: bool = False) -> None:
+    """Make a folder; one that is there stays as it is.
+
+    Args:
+        path: The folder.
+        parents: Also make those above it that are missing.
 
     Raises:
         OSError: It cannot be made.
     """
     if path.is_dir():
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
+    if parents:
+        path.parent.mkdir(parents=True, exist_ok=True)
     try:
         path.mkdir(mode=_FOLDER)
     except FileExistsError:

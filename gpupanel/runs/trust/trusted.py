@@ -77,7 +77,7 @@ def trust(code: Sequence[UserCode]) -> None:
         return
     place = trusted_file()
     try:
-        make_private_folder(place.parent)
+        make_private_folder(place.parent, parents=True)
         with FileLock(place.with_name(f"{place.name}.lock"), mode=0o600):
             known = dict(_read().trusted)
             for each in code:

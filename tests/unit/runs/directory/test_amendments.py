@@ -47,11 +47,11 @@ class CutShort:
         self._left = after
         self._error = error
 
-    def __call__(self, path: Path, text: str) -> None:
+    def __call__(self, path: Path, text: str, *, private: bool = False) -> None:
         if self._left == 0:
             raise self._error
         self._left -= 1
-        write_whole(path, text)
+        write_whole(path, text, private=private)
 
 
 def test_that_both_are_new_and_the_former_ones_are_kept(layout: RunLayout) -> None:
