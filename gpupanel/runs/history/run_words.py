@@ -4,7 +4,7 @@ from gpupanel.runs.history.run_summary import RunSummary
 
 _FLAWS = {
     "run_newer": "newer version",
-    "run_incomplete": "incomplete",
+    "run_incomplete": "files missing",
     "run_damaged": "damaged",
     "run_unreadable": "unreadable",
 }
@@ -13,7 +13,7 @@ _FLAWS = {
 def run_outcome_words(run: RunSummary) -> str:
     """How the run ended or how far it is, and what is odd about its folder.
 
-    "completed", "running, 45 %", "lost, incomplete", "unreadable"; empty: nothing is known.
+    "completed", "running, 45 %", "lost, files missing", "unreadable"; empty: nothing is known.
     """
     words = []
     if run.is_running:

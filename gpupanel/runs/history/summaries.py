@@ -2,6 +2,8 @@
 
 import os
 import time
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +21,10 @@ __all__ = ["RunLister", "RunSummary", "list_runs", "summarize_run"]
 
 _STARTING_S = 10.0
 """How long a run without a supervisor may be one whose supervisor is just starting."""
+
+_MANY = 32
+"""Runs that were never read; fewer are read before a thread has started."""
+_READERS = 16
 
 _Stamp = tuple[tuple[int, int] | None, ...]
 """When each file of a run was written last, and its size; ``None``: there is no such file."""
@@ -66,7 +72,7 @@ class RunLister:
         except OSError as error:
             raise ProblemError(disk_problem(error, self._runs_dir)) from error
         before, self._remembered = self._remembered, {}
-        found = (self._summary(path, before.get(path)) for path in paths)
+        found = self._summaries(paths, before)
         return tuple(
             sorted(
                 (run for run in found if run is not None),
@@ -74,6 +80,16 @@ class RunLister:
                 reverse=True,
             )
         )
+
+    def _summaries(
+        self, paths: Sequence[str], before: dict[str, _Remembered]
+    ) -> Iterable[RunSummary | None]:
+        known = [before.get(path) for path in paths]
+        if known.count(None) < _MANY:
+            return map(self._summary, paths, known)
+        # A disk that is asked for several files at once answers twice as fast.
+        with ThreadPoolExecutor(_READERS, "run reader") as readers:
+            return list(readers.map(self._summary, paths, known))
 
     def _summary(self, path: str, before: _Remembered | None) -> RunSummary | None:
         try:

@@ -182,7 +182,7 @@ def test_that_a_folder_without_one_of_its_files_is_listed_as_incomplete(
     assert summary.flaw is not None
     assert summary.flaw.code == "run_incomplete"
     assert path.name in summary.flaw.message
-    assert "incomplete" in run_outcome_words(summary)
+    assert "files missing" in run_outcome_words(summary)
     assert summary.outcome is (Outcome.LOST if missing == "events" else Outcome.COMPLETED)
 
 
@@ -192,7 +192,7 @@ def test_that_a_folder_that_is_just_being_made_is_no_run_yet(runs_dir: Path) -> 
     layout.events.unlink()
     assert list_runs(runs_dir) == ()
     make_old(layout)
-    assert run_outcome_words(only(runs_dir)) == "lost, incomplete"
+    assert run_outcome_words(only(runs_dir)) == "lost, files missing"
 
 
 @pytest.mark.parametrize("damaged", ["profile", "plan", "events"])
