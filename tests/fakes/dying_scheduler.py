@@ -1,6 +1,7 @@
 """A scheduler that is killed in the middle of its work, again and again, and a life that is not.
 
-``python tests/fakes/dying_scheduler.py FOLDER DEATH...`` works on the queue in that folder. Each
+``python tests/fakes/dying_scheduler.py FOLDER DEATH... [-- FOLDER DEATH...]...`` works on the
+queues in these folders, one after the other. Each
 death is a number of system calls and the like (audit events) after which a scheduler is killed by
 SIGKILL, or, with an ``s``, a number of seconds; another scheduler follows. The last one works to
 the end. The runs are real directories under real supervisors; their trainers are a shell command
@@ -103,10 +104,11 @@ def one_life(folder: Path, death: str) -> bool:
 
 
 def main() -> None:
-    folder = Path(sys.argv[1])
     assert threading.active_count() == 1, "copies of a process with threads may hang"
-    killed = sum(one_life(folder, death) for death in sys.argv[2:])
-    one_life(folder, "0")
+    killed = 0
+    for queue in " ".join(sys.argv[1:]).split(" -- "):
+        folder, *deaths = queue.split()
+        killed += sum(one_life(Path(folder), death) for death in (*deaths, "0"))
     print(killed)
 
 
