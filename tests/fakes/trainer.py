@@ -6,11 +6,14 @@ what its mode says.
 
 import os
 import signal
+import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from gpupanel.domain.events import (
+    CheckpointSaved,
     Event,
     Phase,
     PhaseChanged,
@@ -21,8 +24,23 @@ from gpupanel.domain.events import (
 )
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.process_environment import SUPERVISOR_PID_VARIABLE
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
+
+_START_A_GRANDCHILD = (
+    "import subprocess, sys; "
+    "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])"
+)
+
+
+def save_checkpoint(layout: RunLayout, say: Callable[[Event], None]) -> None:
+    (layout.checkpoints / "step-000000010").mkdir(parents=True)
+    say(
+        CheckpointSaved(
+            time_s=time.time(), path="checkpoints/step-000000010", epoch=1, step=10, seconds=0.1
+        )
+    )
 
 
 def main(mode: str, layout: RunLayout) -> int:
@@ -58,6 +76,12 @@ def main(mode: str, layout: RunLayout) -> int:
         if os.fork() == 0:
             time.sleep(60)
         return 0
+    if mode == "leave_a_grandchild":
+        # Out of the group and of the session, and its parent is gone: only its environment tells.
+        subprocess.run(
+            [sys.executable, "-c", _START_A_GRANDCHILD], start_new_session=True, check=True
+        )
+        time.sleep(60)
     if mode == "vanish":
         return 3
     if mode == "kill_itself":
@@ -66,6 +90,21 @@ def main(mode: str, layout: RunLayout) -> int:
         problem = Problem(code="loss_not_finite", message="The loss became NaN at step 11.")
         say(TrainingEnded(time_s=time.time(), outcome=Outcome.FAILED, problem=problem))
         return 1
+    if mode == "save_when_alone":
+        while os.getppid() == int(os.environ[SUPERVISOR_PID_VARIABLE]):
+            time.sleep(0.01)
+        save_checkpoint(layout, say)
+        say(TrainingEnded(time_s=time.time(), outcome=Outcome.STOPPED))
+        return 0
+    if mode == "save_slowly":
+        while not (layout.requests / Request.SUSPEND).exists():
+            time.sleep(0.01)
+        say(RequestAnswered(time_s=time.time(), request=Request.SUSPEND))
+        say(PhaseChanged(time_s=time.time(), phase=Phase.SAVING))
+        time.sleep(1.5)
+        save_checkpoint(layout, say)
+        say(TrainingEnded(time_s=time.time(), outcome=Outcome.SUSPENDED))
+        return 0
     if mode == "wait_for_stop":
         while not (layout.requests / Request.STOP).exists():
             time.sleep(0.01)

@@ -32,7 +32,7 @@ class Patience:
     stop_s: float = 60.0
     term_s: float = 10.0
     cause_s: float = 5.0
-    abort_s: float = 1.2
+    abort_s: float = 0.8
 
 
 class Act(enum.Enum):
