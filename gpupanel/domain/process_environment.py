@@ -26,3 +26,7 @@ PORT_TAKEN_STATUS = 75
 """A process ends with this exit status, and without a word, when another program has taken the
 port that it was given meanwhile; its supervisor then tries other ports. (``EX_TEMPFAIL`` of
 ``sysexits.h``; no other end has it.)"""
+
+NO_SPACE_STATUS = 74
+"""A process ends with this exit status when the disk was too full for its last word.
+(``EX_IOERR`` of ``sysexits.h``; no other end has it.)"""

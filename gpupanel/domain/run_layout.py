@@ -68,6 +68,11 @@ class RunLayout:
         return self.root / "events.jsonl"
 
     @property
+    def reserve(self) -> Path:
+        """Space that is given up for the supervisor's last words when the disk is full."""
+        return self.root / "reserve"
+
+    @property
     def telemetry(self) -> Path:
         """Readings of the devices, one sample a line."""
         return self.root / "telemetry.jsonl"

@@ -1,6 +1,5 @@
 """Appends events to ``events.jsonl``."""
 
-import os
 import time
 from pathlib import Path
 from types import TracebackType
@@ -8,16 +7,22 @@ from typing import Self
 
 from gpupanel.domain.events import (
     DevicesReady,
+    ExamplesDone,
     KnownEvent,
     MemoryExhausted,
     Phase,
     PhaseChanged,
     ProblemReported,
+    StepsDone,
     TrainingEnded,
     encode_event,
 )
+from gpupanel.domain.problem import Problem, Severity
+from gpupanel.files.patient_log import PatientLog
 
 _OF_EACH_PROCESS = (DevicesReady, MemoryExhausted, ProblemReported, TrainingEnded)
+_MAY_BE_DROPPED = (StepsDone, ExamplesDone, PhaseChanged)
+"""Of these the next one says nearly the same."""
 
 
 class EventWriter:
@@ -26,32 +31,47 @@ class EventWriter:
     Safe to use from several threads and beside the supervisor, which appends to the same file:
     the system keeps appending writes apart. A process that does not lead its gang tells its
     devices and its problems only: the rest is the same on every one of them.
+
+    While the disk is full events wait in memory, and the training goes on; once there is space
+    they are written, and it is told. So it is when the file was deleted under the run.
     """
 
     def __init__(self, path: Path, *, leads: bool = True) -> None:
         self._leads = leads
-        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        self._line_is_torn = False
+        self._log = PatientLog(path)
         self._phase: Phase | None = None
+        self._waits_since_s: float | None = None
+        self._told_made_anew = 0
 
     def write(self, event: KnownEvent) -> None:
-        """Append an event.
+        """Append an event; it waits where there is no space for it.
 
         Raises:
-            OSError: It cannot be written whole, for one because no space is left. What was torn
-                off then is ended by the next write, so that the next event stays readable.
+            OSError: It cannot be written for another reason, such as a run's directory that is
+                gone.
         """
         if not (self._leads or isinstance(event, _OF_EACH_PROCESS)):
             return
-        line = f"{encode_event(event)}\n".encode()
-        if self._line_is_torn:
-            line = b"\n" + line
-        written = os.write(self._file, line)
-        self._line_is_torn = written < len(line)
-        if self._line_is_torn:
-            # The rest is tried once: a full disk then says so with an error of its own.
-            rest = os.write(self._file, line[written:])
-            self._line_is_torn = rest < len(line) - written
+        self._append(event)
+        if self._log.waiting:
+            self._waits_since_s = self._waits_since_s or event.time_s
+        elif self._waits_since_s is not None:
+            since_s, self._waits_since_s = self._waits_since_s, None
+            self._append(_told(_space_is_back(event.time_s - since_s, self._log.dropped)))
+        if self._leads and self._log.times_made_anew > self._told_made_anew:
+            self._told_made_anew = self._log.times_made_anew
+            self._append(_told(_EVENTS_DELETED))
+
+    def flush(self) -> None:
+        """Write what still waits.
+
+        Raises:
+            OSError: There is no space for it yet.
+        """
+        self._log.flush()
+
+    def _append(self, event: KnownEvent) -> None:
+        self._log.append(encode_event(event), may_be_dropped=isinstance(event, _MAY_BE_DROPPED))
 
     def phase(self, phase: Phase) -> None:
         """Tell that the trainer turned to something else; the same phase again is not told."""
@@ -61,7 +81,7 @@ class EventWriter:
 
     def close(self) -> None:
         """Close the file."""
-        os.close(self._file)
+        self._log.close()
 
     def __enter__(self) -> Self:
         return self
@@ -73,3 +93,27 @@ class EventWriter:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+_EVENTS_DELETED = Problem(
+    code="events_deleted",
+    severity=Severity.WARNING,
+    message="events.jsonl was deleted or replaced while the run went on: what the run had told "
+    "before is gone from its history.",
+    hint="The training itself is not touched; leave the run's folder alone while it goes on.",
+)
+
+
+def _space_is_back(seconds: float, dropped: int) -> Problem:
+    lost = f"; {dropped:,} reports of steps found no room and are missing" if dropped else ""
+    return Problem(
+        code="disk_was_full",
+        severity=Severity.WARNING,
+        message=f"The disk of the run was full for {seconds:.0f} s; what the run had to tell was "
+        f"kept meanwhile{lost}.",
+        hint="Keep more space free on it: the trained model needs some, too.",
+    )
+
+
+def _told(problem: Problem) -> ProblemReported:
+    return ProblemReported(time_s=time.time(), problem=problem)

@@ -10,8 +10,9 @@ from pathlib import Path
 from gpupanel.domain.events import Phase, ProblemReported, TrainingEnded
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem
-from gpupanel.domain.process_environment import PORT_TAKEN_STATUS
+from gpupanel.domain.process_environment import NO_SPACE_STATUS, PORT_TAKEN_STATUS
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.patient_log import NO_SPACE
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.inference.started import infer_started
@@ -105,10 +106,11 @@ def _end(
             events.write(ProblemReported(time_s=time.time(), problem=problem))
         if process_place() == 0 or outcome is Outcome.FAILED:
             events.write(ending)
+        events.flush()
     except OSError as error:
-        # No space for the last word either: the log has it, and the exit status tells.
+        # No space for the last word either: the exit status tells it.
         print(f"The end could not be reported: {error}", file=sys.stderr)
-        return 1
+        return NO_SPACE_STATUS if error.errno in NO_SPACE else 1
     return 0 if outcome.was_successful else 1
 
 

@@ -9,9 +9,9 @@ from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import parse_profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.line_log import LineLog
 from gpupanel.planning.preparation import Preparation
 from gpupanel.planning.prepare import prepare
-from gpupanel.runs.directory.line_log import LineLog
 from gpupanel.runs.readiness import Machine
 from gpupanel.runs.supervision.taking_up import take_up
 from tests.fakes.devices import TWO_UNEQUAL

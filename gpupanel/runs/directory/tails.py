@@ -1,6 +1,7 @@
 """Reading what was added to a growing file, and never its start again."""
 
 import codecs
+import os
 from pathlib import Path
 
 MOST_BYTES_A_READ = 2**20
@@ -11,8 +12,8 @@ MOST_TEXT_A_READ = 2**18
 class ByteTail:
     """What was appended to a file since the last read.
 
-    A file that is not there yet has nothing; one that became shorter was written anew and is read
-    from its start.
+    A file that is not there yet has nothing; one that became shorter or is another by now was
+    written anew and is read from its start.
 
     Args:
         path: The file.
@@ -32,6 +33,7 @@ class ByteTail:
         self._most_bytes = most_bytes
         self._only_end = only_end
         self._offset = 0
+        self._identity: tuple[int, int] | None = None
         self.has_more = False
         self.passed_over = 0
         self.began_anew = False
@@ -43,7 +45,11 @@ class ByteTail:
         try:
             with self._path.open("rb") as file:
                 size = file.seek(0, 2)
-                if size < self._offset:
+                status = os.fstat(file.fileno())
+                identity = status.st_dev, status.st_ino
+                is_another = identity != self._identity and self._offset > 0
+                self._identity = identity
+                if size < self._offset or is_another:
                     self._offset = 0
                     self.began_anew = True
                 if self._only_end:

@@ -20,8 +20,8 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Change, Problem, ProblemError
 from gpupanel.domain.process_environment import PORT_TAKEN_STATUS
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.reserved_log import ReservedLog
 from gpupanel.runs.directory.amendments import finish_amendment
-from gpupanel.runs.directory.line_log import LineLog
 from gpupanel.runs.directory.log_tail import last_lines
 from gpupanel.runs.directory.profile_file import read_profile
 from gpupanel.runs.directory.tails import LineTail
@@ -57,7 +57,7 @@ class Supervisor:
         self._layout = layout
         self._command = trainer_command
         self._patience = patience or Patience()
-        self._log = LineLog(layout.events)
+        self._log = ReservedLog(layout.events, layout.reserve)
         self._news = LineTail(layout.events)
         self._wishes = Wishes(layout)
 

@@ -9,7 +9,7 @@ from pydantic.main import IncEx
 
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import TelemetrySample
-from gpupanel.runs.directory.line_log import LineLog
+from gpupanel.files.line_log import LineLog
 from gpupanel.runs.supervision.thinning import SampleThinning
 
 if TYPE_CHECKING:

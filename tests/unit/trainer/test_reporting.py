@@ -1,6 +1,5 @@
 """Events, and how often steps are reported."""
 
-import errno
 import os
 import time
 from pathlib import Path
@@ -8,19 +7,21 @@ from pathlib import Path
 import pytest
 
 from gpupanel.domain.events import (
+    ModelSaved,
     Phase,
     PhaseChanged,
+    ProblemReported,
     RequestAnswered,
     StepsDone,
     UnknownEvent,
     decode_event,
 )
 from gpupanel.domain.outcome import Metrics
-from gpupanel.trainer import event_writer
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.loop.pace import Pace
 from gpupanel.trainer.loop.step_reports import StepReports
+from tests.fakes.small_disks import fill, small_disk  # noqa: F401 - a fixture
 
 
 class _Means:
@@ -47,39 +48,44 @@ def test_that_the_same_phase_is_told_once(tmp_path: Path) -> None:
     assert phases == [Phase.TRAINING, Phase.SAVING, Phase.TRAINING]
 
 
-def test_that_a_full_disk_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "events.jsonl").symlink_to("/dev/full")
-    with (
-        EventWriter(tmp_path / "events.jsonl") as events,
-        pytest.raises(OSError, match="No space left") as caught,
-    ):
-        events.phase(Phase.TRAINING)
-    assert caught.value.errno == errno.ENOSPC
-
-
-def test_that_a_torn_line_does_not_spoil_the_next_event(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "events.jsonl"
-    write, calls = os.write, []
-
-    def fills_up(file: int, data: bytes) -> int:
-        calls.append(data)
-        if len(calls) == 1:
-            return write(file, data[:10])
-        if len(calls) == 2:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        return write(file, data)
-
-    monkeypatch.setattr(event_writer.os, "write", fills_up)
+def test_that_events_wait_while_the_disk_is_full(small_disk: Path) -> None:  # noqa: F811
+    path = small_disk / "events.jsonl"
     with EventWriter(path) as events:
+        filler = fill(small_disk)
+        for number in range(20):
+            events.write(ModelSaved(time_s=time.time(), path=f"{number} {'far ' * 300}"))
         with pytest.raises(OSError, match="No space left"):
-            events.phase(Phase.TRAINING)
+            events.flush()
+        filler.unlink()
         events.phase(Phase.SAVING)
 
-    torn, whole = read(path)
-    assert isinstance(torn, UnknownEvent)
-    assert isinstance(whole, PhaseChanged)
+    told = [event for event in read(path) if not isinstance(event, UnknownEvent)]
+    assert [type(event) for event in told] == [*[ModelSaved] * 20, PhaseChanged, ProblemReported]
+    assert isinstance(told[-1], ProblemReported)
+    assert told[-1].problem.code == "disk_was_full"
+
+
+def test_that_deleted_events_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    with EventWriter(path) as events:
+        events.phase(Phase.TRAINING)
+        path.unlink()
+        events.phase(Phase.SAVING)
+
+    phase, problem = read(path)
+    assert isinstance(phase, PhaseChanged)
+    assert isinstance(problem, ProblemReported)
+    assert problem.problem.code == "events_deleted"
+
+
+def test_that_a_run_whose_folder_is_gone_is_an_error(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    with EventWriter(folder / "events.jsonl") as events:
+        (folder / "events.jsonl").unlink()
+        folder.rmdir()
+        with pytest.raises(FileNotFoundError):
+            events.phase(Phase.TRAINING)
 
 
 def test_that_steps_are_reported_at_most_20_times_a_second(tmp_path: Path) -> None:

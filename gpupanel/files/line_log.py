@@ -1,0 +1,76 @@
+"""Appending lines to a file that several write and others follow."""
+
+import errno
+import os
+from pathlib import Path
+
+
+class LineLog:
+    """Appends whole lines, one write each, so that no reader or writer ever sees them mixed.
+
+    A line that a writer before could not finish, because it was killed or the disk was full, is
+    ended first: what is appended is never glued to it. A file that was deleted or replaced is
+    made anew: lines appended to a file that has no name any more would be lost without a word.
+
+    Args:
+        path: The file; made when it is not there, readable by its owner only.
+
+    Attributes:
+        times_made_anew: How often it was found deleted or replaced.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.times_made_anew = 0
+        self._line_is_torn = False
+        self._open()
+
+    def append(self, line: str) -> None:
+        """Append one line.
+
+        Raises:
+            OSError: It could not be written whole; a reader sees at most a part of it, as a line
+                that it cannot read.
+        """
+        if not self._is_there():
+            former = self._descriptor
+            self._open()
+            os.close(former)
+            self.times_made_anew += 1
+        content = line.encode() + b"\n"
+        if self._line_is_torn:
+            content = b"\n" + content
+        written = os.write(self._descriptor, content)
+        self._line_is_torn = written < len(content)
+        if self._line_is_torn:
+            # The rest is tried once: a full disk then says so with an error of its own.
+            rest = os.write(self._descriptor, content[written:])
+            self._line_is_torn = rest < len(content) - written
+            if self._line_is_torn:
+                raise OSError(errno.ENOSPC, "a line was written in part", str(self._path))
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._descriptor)
+
+    def _open(self) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        self._descriptor = os.open(self._path, flags, 0o600)
+        opened = os.fstat(self._descriptor)
+        self._identity = opened.st_dev, opened.st_ino
+        self._line_is_torn = _ends_within_a_line(self._path, opened.st_size)
+
+    def _is_there(self) -> bool:
+        try:
+            found = self._path.stat()
+        except FileNotFoundError:
+            return False
+        return (found.st_dev, found.st_ino) == self._identity
+
+
+def _ends_within_a_line(path: Path, size: int) -> bool:
+    if size == 0:
+        return False
+    with path.open("rb") as file:
+        file.seek(size - 1)
+        return file.read(1) != b"\n"

@@ -1,0 +1,197 @@
+"""Watches the queue and carries out what is asked of it, off the GUI thread: both touch files."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.profile import Profile
+from gpupanel.runs.queue import orders
+from gpupanel.runs.queue.queue_files import Fingerprint, QueueFiles
+from gpupanel.runs.queue.waking import ensure_scheduler
+from gpupanel.runs.trust.trusted import CodeNotTrustedError, trust
+from gpupanel.runs.trust.user_code import UserCode
+from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
+
+POLL_MS = 500
+_LOOKS_A_WAKING = 10
+"""A scheduler that is not there is started again after so many looks: if it cannot work, it is
+not started twice a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueOrder:
+    """Something to do with the queue.
+
+    Attributes:
+        act: Does it.
+        edited: The id of the entry that gets another profile by it.
+    """
+
+    act: Callable[[QueueFiles], object]
+    edited: str = ""
+
+
+class _QueueKeeper(Worker):
+    changed = Signal(object)
+    profileRead = Signal(str, object)
+    edited = Signal(str)
+    refused = Signal(object)
+    notTrusted = Signal(object, object)
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._files = QueueFiles(folder)
+        self._seen: Fingerprint | None = None
+        self._looks = 0
+        self._timer: QTimer | None = None
+
+    @Slot()
+    def begin(self) -> None:
+        """Start to look; a timer belongs to the thread that makes it."""
+        self._timer = QTimer(self, interval=POLL_MS)
+        self._timer.timeout.connect(self.look)
+        self._timer.start()
+        self.look()
+
+    @Slot()
+    def look(self) -> None:
+        fingerprint = self._files.fingerprint()
+        if fingerprint != self._seen:
+            self._seen = fingerprint
+            self._read()
+        if fingerprint is not None and self._looks % _LOOKS_A_WAKING == 0:
+            self._wake()
+        self._looks += 1
+
+    @Slot(object)
+    def carry_out(self, order: QueueOrder) -> None:
+        try:
+            order.act(self._files)
+        except CodeNotTrustedError as error:
+            self.notTrusted.emit(order, error.code)
+        except ProblemError as error:
+            self.refused.emit(error.problems)
+        else:
+            if order.edited:
+                self.edited.emit(order.edited)
+            self.look()
+
+    @Slot(object, object)
+    def carry_out_trusted(self, order: QueueOrder, code: tuple[UserCode, ...]) -> None:
+        try:
+            trust(code)
+        except ProblemError as error:
+            self.refused.emit(error.problems)
+        else:
+            self.carry_out(order)
+
+    @Slot(str)
+    def read_profile(self, entry_id: str) -> None:
+        try:
+            self.profileRead.emit(entry_id, self._files.profile(entry_id))
+        except ProblemError as error:
+            self.refused.emit(error.problems)
+
+    def _read(self) -> None:
+        try:
+            self.changed.emit(self._files.read())
+        except ProblemError as error:
+            self.refused.emit(error.problems)
+
+    def _wake(self) -> None:
+        # What is wrong with the queue was told when it was read.
+        try:
+            ensure_scheduler(self._files)
+        except ProblemError:
+            return
+
+    @Slot()
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.stop()
+
+
+class QueueWatch(QObject):
+    """Knows the user's queue; lives in the GUI thread before the thread that reads it.
+
+    Orders are carried out in order; ``changed`` follows, or ``refused``, or ``notTrusted``.
+
+    Args:
+        folder: Of the queue.
+        parent: Owns it.
+    """
+
+    changed = Signal(object)
+    """The queue as it is now: a :class:`WaitingLine`."""
+    profileRead = Signal(str, object)
+    """The profile of the entry with that id: a :class:`Profile`."""
+    edited = Signal(str)
+    """The entry with that id has the other profile."""
+    refused = Signal(object)
+    """Problems because of which something was not done."""
+    notTrusted = Signal(object, object)
+    """A :class:`QueueOrder` waits for an answer, and the code that nobody trusted yet."""
+    _begun = Signal()
+    _ordered = Signal(object)
+    _trustedOrdered = Signal(object, object)
+    _profileAsked = Signal(str)
+
+    def __init__(self, folder: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._keeper = _QueueKeeper(folder)
+        self._thread = WorkerThread(self._keeper, "queue", self)
+        self._begun.connect(self._keeper.begin)
+        self._ordered.connect(self._keeper.carry_out)
+        self._trustedOrdered.connect(self._keeper.carry_out_trusted)
+        self._profileAsked.connect(self._keeper.read_profile)
+        self._keeper.changed.connect(self.changed)
+        self._keeper.profileRead.connect(self.profileRead)
+        self._keeper.edited.connect(self.edited)
+        self._keeper.refused.connect(self.refused)
+        self._keeper.notTrusted.connect(self.notTrusted)
+        self._thread.start()
+
+    def begin(self) -> None:
+        """Start to look at the queue; it is told once, and whenever it has changed."""
+        self._begun.emit()
+
+    def add(self, profile: Profile, runs_dir: Path) -> None:
+        """Let a run of the profile wait behind all others."""
+        self._ordered.emit(QueueOrder(partial(orders.add, profile=profile, runs_dir=runs_dir)))
+
+    def edit(self, entry_id: str, profile: Profile) -> None:
+        """Give a waiting entry another profile; ``edited`` follows."""
+        act = partial(orders.edit, entry_id=entry_id, profile=profile)
+        self._ordered.emit(QueueOrder(act, edited=entry_id))
+
+    def move(self, entry_id: str, place: int) -> None:
+        """Put a waiting entry at another place, counted from 1."""
+        self._ordered.emit(QueueOrder(partial(orders.move, entry_id=entry_id, place=place)))
+
+    def remove(self, entry_id: str) -> None:
+        """Take an entry out."""
+        self._ordered.emit(QueueOrder(partial(orders.remove, entry_id=entry_id)))
+
+    def set_paused(self, *, paused: bool) -> None:
+        """Start nothing any more, or go on."""
+        self._ordered.emit(QueueOrder(orders.pause if paused else orders.go_on))
+
+    def clear(self) -> None:
+        """Take those out that have ended."""
+        self._ordered.emit(QueueOrder(orders.clear))
+
+    def read_profile(self, entry_id: str) -> None:
+        """Read the profile of an entry; ``profileRead`` follows."""
+        self._profileAsked.emit(entry_id)
+
+    def carry_out_trusted(self, order: QueueOrder, code: tuple[UserCode, ...]) -> None:
+        """Do what waited for an answer: the person trusts the code."""
+        self._trustedOrdered.emit(order, code)
+
+    def stop(self) -> None:
+        """Let the thread end after what is in hand; the queue goes on without the window."""
+        self._thread.join()

@@ -1,0 +1,138 @@
+"""Real runs on disks that fill up, in folders that may only be read, and under somebody's broom."""
+
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gpupanel.domain.events import ProblemReported
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.request import Request
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.training import TrainingSettings
+from gpupanel.planning.prepare import prepare
+from gpupanel.runs.directory.requests import ask, end_now
+from gpupanel.runs.directory.run_lock import is_supervised
+from gpupanel.runs.following.follower import RunFollower
+from gpupanel.runs.history.label import change_label
+from gpupanel.runs.history.summaries import list_runs, summarize_run
+from gpupanel.runs.launcher import launch, resume
+from tests.fakes.devices import CPU_ONLY
+from tests.fakes.run_directory import WrittenRun
+from tests.fakes.small_disks import disk_for_a_run, fill  # noqa: F401 - a fixture
+
+
+def profile(epochs: int) -> Profile:
+    return Profile(
+        name="on bad ground",
+        devices=DeviceSettings(visible=("cpu",)),
+        training=TrainingSettings(epochs=epochs, tensorboard=False),
+    )
+
+
+def launched(epochs: int, runs_dir: Path) -> RunLayout:
+    plan = prepare(profile(epochs), CPU_ONLY).plan
+    assert plan is not None
+    return launch(profile(epochs), plan, runs_dir)
+
+
+def until(seen: Callable[[], bool], what: str, longest_s: float = 90.0) -> None:
+    end_s = time.monotonic() + longest_s
+    while not seen():
+        assert time.monotonic() < end_s, what
+        time.sleep(0.05)
+
+
+def codes(layout: RunLayout) -> list[str]:
+    follower, found = RunFollower(layout), []
+    while not (followed := follower.poll()).is_empty:
+        found += [e.problem.code for e in followed.events if isinstance(e, ProblemReported)]
+    return found
+
+
+def is_saving(layout: RunLayout) -> bool:
+    return any(layout.checkpoints.glob("step-*"))
+
+
+def is_over(layout: RunLayout) -> bool:
+    return not is_supervised(layout)
+
+
+def test_that_a_run_outlives_a_full_disk(disk_for_a_run: Path) -> None:  # noqa: F811
+    layout = launched(100_000, disk_for_a_run / "runs")
+    until(lambda: is_saving(layout), "the first checkpoint")
+    filler = fill(disk_for_a_run)
+    time.sleep(1.5)
+    assert is_supervised(layout)
+    filler.unlink()
+    until(lambda: "disk_was_full" in codes(layout), "the word that the disk was full")
+    ask(layout, Request.STOP)
+    until(lambda: is_over(layout), "the end")
+
+    assert summarize_run(layout).outcome is Outcome.STOPPED
+    assert "checkpoint_not_saved" in codes(layout)
+    assert layout.model.exists()
+
+
+def test_that_a_disk_that_stays_full_is_told_by_the_end(disk_for_a_run: Path) -> None:  # noqa: F811
+    layout = launched(100_000, disk_for_a_run / "runs")
+    until(lambda: is_saving(layout), "the first checkpoint")
+    (layout.requests / Request.STOP).touch()
+    fill(disk_for_a_run)
+    until(lambda: is_over(layout), "the end")
+
+    summary = summarize_run(layout)
+    assert summary.outcome is not None
+    if not summary.outcome.was_successful:
+        assert summary.problem is not None
+        assert summary.problem.code == "no_space", summary.problem
+
+
+def test_that_events_deleted_under_a_run_are_told(runs_dir: Path) -> None:
+    layout = launched(100_000, runs_dir)
+    until(lambda: is_saving(layout), "the first checkpoint")
+    layout.events.unlink()
+    until(lambda: "events_deleted" in codes(layout), "the word that events were deleted")
+    ask(layout, Request.STOP)
+    until(lambda: is_over(layout), "the end")
+
+    assert summarize_run(layout).outcome is Outcome.STOPPED
+
+
+def test_that_a_run_whose_folder_is_deleted_leaves_no_process_behind(
+    runs_dir: Path, tmp_path: Path
+) -> None:
+    layout = launched(100_000, runs_dir)
+    until(lambda: is_saving(layout), "the first checkpoint")
+    # As a file manager does that moves it to a bin.
+    layout.root.rename(tmp_path / "bin")
+    until(lambda: not _processes_of(layout), "the end of its processes")
+
+    assert list_runs(runs_dir) == ()
+
+
+def test_that_a_folder_that_may_only_be_read_is_told(disk_for_a_run: Path) -> None:  # noqa: F811
+    run = WrittenRun(disk_for_a_run / "runs")
+    run.begin()
+    subprocess.run(["mount", "-o", "remount,ro", str(disk_for_a_run)], check=True)
+
+    assert [summary.name for summary in list_runs(disk_for_a_run / "runs")] == [run.layout.name]
+    assert RunFollower(run.layout).poll().events
+    for act in (
+        lambda: launched(1, disk_for_a_run / "runs"),
+        lambda: change_label(run.layout, name="another"),
+        lambda: resume(run.layout),
+        lambda: end_now(run.layout),
+    ):
+        with pytest.raises(ProblemError) as caught:
+            act()
+        assert caught.value.problems[0].hint
+
+
+def _processes_of(layout: RunLayout) -> list[str]:
+    words = subprocess.run(["ps", "-eo", "args"], check=True, capture_output=True, text=True)
+    return [line for line in words.stdout.splitlines() if str(layout.root) in line]

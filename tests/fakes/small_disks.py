@@ -1,0 +1,45 @@
+"""Real file systems, small enough to be filled, where the machine lets a test mount them."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 1 MiB of its own, kept in memory."""
+    yield from _mounted(tmp_path / "disk", size_mib=1)
+
+
+@pytest.fixture
+def disk_for_a_run(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 96 MiB of its own, kept in memory: enough for a run to be started."""
+    yield from _mounted(tmp_path / "disk", size_mib=96)
+
+
+def fill(folder: Path) -> Path:
+    """Take all the space that is left; gives the file that holds it."""
+    path = folder / "filler"
+    with path.open("ab", buffering=0) as file:
+        for size in (2**20, 2**12, 1):
+            try:
+                while file.write(bytes(size)) == size:
+                    pass
+            except OSError:
+                continue
+    return path
+
+
+def _mounted(folder: Path, size_mib: int) -> Iterator[Path]:
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", f"size={size_mib}m", "tmpfs", str(folder)]
+    try:
+        subprocess.run(command, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("file systems cannot be mounted here: that needs root")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
