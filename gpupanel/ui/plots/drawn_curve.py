@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from gpupanel.ui.plots.sample_buffer import Floats
 
 _DOT_SIZE = 7.0
+_CALM = 20.0
+"""How often a line that may be wide goes through its whole range, up and down."""
 _FAINT = 0.3
 """How much of its colour a backdrop keeps."""
 
@@ -21,12 +23,14 @@ class DrawnCurve:
 
     Args:
         curve: What is drawn.
-        line_width: In pixels.
+        line_width: In pixels. It is one for a backdrop, and for a line that goes up and down all
+            the time: a wider one takes seconds to draw there.
     """
 
     def __init__(self, curve: Curve, line_width: float = 1.0) -> None:
         self._curve = curve
-        self._width = line_width
+        self._wide = 1.0 if curve.is_backdrop else line_width
+        self._is_restless = False
         self._drawn: tuple[int, float, float, int] | None = None
         self._values: Floats = np.empty(0)
         self._line = pg.PlotCurveItem(antialias=True)
@@ -46,7 +50,8 @@ class DrawnCurve:
         if self._curve.is_backdrop:
             color.setAlphaF(_FAINT)
         # A line of one pixel has a fast path in Qt's painter; a wider one costs a hundredfold.
-        self._line.setPen(pg.mkPen(color, width=self._width, dash=self._curve.dashes or None))
+        width = 1.0 if self._is_restless else self._wide
+        self._line.setPen(pg.mkPen(color, width=width, dash=self._curve.dashes or None))
         if self._dots is not None:
             self._dots.setBrush(pg.mkBrush(color))
             self._dots.setPen(pg.mkPen(None))
@@ -59,6 +64,9 @@ class DrawnCurve:
             return
         self._drawn = wanted
         times, self._values = envelope(buffer.times, buffer.values, start_s, end_s, pixels)
+        if self._wide > 1.0 and _is_restless(self._values) is not self._is_restless:
+            self._is_restless = not self._is_restless
+            self.recolor()
         whole = bool(np.isfinite(self._values).all())
         self._line.setData(
             times,
@@ -75,3 +83,8 @@ class DrawnCurve:
         """The least and the greatest value that is drawn; ``None`` where nothing is."""
         known = self._values[np.isfinite(self._values)]
         return (float(known.min()), float(known.max())) if known.size else None
+
+
+def _is_restless(values: "Floats") -> bool:
+    known = values[np.isfinite(values)]
+    return known.size > 1 and float(np.abs(np.diff(known)).sum()) > _CALM * float(np.ptp(known))
