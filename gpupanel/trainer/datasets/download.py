@@ -14,6 +14,8 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.keras_files import KerasFile
 
 _PIECE_BYTES = 256 * 1024
+_LARGEST_BYTES = 2**30
+"""Of a download, and of what it unpacks to: the greatest of Keras's data sets has 178 MiB."""
 _TIMEOUT_S = 30.0
 _NETWORK_ERRORS = (
     urllib.error.URLError,
@@ -49,11 +51,26 @@ def download(name: str, file: KerasFile, on_progress: OnDownload) -> None:
         unpacked = Path(folder) / "unpacked"
         try:
             with tarfile.open(fetched) as archive:
-                archive.extractall(unpacked, filter="data")
+                _unpack(archive, unpacked)
         except tarfile.TarError as error:
             raise _damaged(name, file, f"{type(error).__name__}: {error}") from error
         shutil.rmtree(file.path, ignore_errors=True)
         unpacked.replace(file.path)
+
+
+def _unpack(archive: tarfile.TarFile, folder: Path) -> None:
+    """Unpack it into the folder, and nothing beside it.
+
+    Raises:
+        tarfile.TarError: It holds more than a data set, or a member whose place is elsewhere.
+    """
+    size = 0
+    for member in archive:
+        # One after the other: a list of all would be read to the end first, however long it is.
+        size += member.size
+        if size > _LARGEST_BYTES:
+            raise tarfile.TarError(f"it unpacks to more than {_LARGEST_BYTES:,} bytes")
+        archive.extract(member, folder, filter="data")
 
 
 def _fetch(name: str, url: str, target: Path, on_progress: OnDownload) -> str:
@@ -65,6 +82,8 @@ def _fetch(name: str, url: str, target: Path, on_progress: OnDownload) -> str:
                 length = answer.headers.get("Content-Length")
                 total = int(length) if length else None
                 while piece := answer.read(_PIECE_BYTES):
+                    if done + len(piece) > _LARGEST_BYTES:
+                        raise ProblemError(_too_large(name, url))
                     output.write(piece)
                     hasher.update(piece)
                     done += len(piece)
@@ -90,6 +109,18 @@ def _failed(name: str, url: str, error: Exception) -> ProblemError:
             "need none.",
             detail=f"{url}\n{type(error).__name__}: {error}",
         )
+    )
+
+
+def _too_large(name: str, url: str) -> Problem:
+    return Problem(
+        code="data_download_damaged",
+        field="data.source",
+        message=f'What comes for the data set "{name}" is larger than {_LARGEST_BYTES // 2**20:,} '
+        "MiB, which none of Keras's data sets is.",
+        hint="Start again; if it stays so, something between here and the server changes "
+        "downloads.",
+        detail=url,
     )
 
 

@@ -1,5 +1,6 @@
 """A folder with one sub-folder of images per class."""
 
+import math
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from PIL import Image, ImageOps
 from gpupanel.domain.data import DataCache, ImagesData
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, Indices, Scaling
+from gpupanel.trainer.size_limits import LARGEST_IMAGE_PIXELS, check_size
 
 _SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm"})
 _THREADS = 8
@@ -51,12 +53,17 @@ class ImageFiles:
     def _decode(self, path: Path) -> Array:
         try:
             with Image.open(path) as image:
+                # Only its header was read yet.
+                if image.width * image.height > LARGEST_IMAGE_PIXELS:
+                    raise _too_large(path, f"{image.width:,} x {image.height:,} pixels")
                 upright = ImageOps.exif_transpose(image)
                 picture = upright.convert("RGB" if self.channels == 3 else "L")
                 height, width = self.size
                 scaled = picture.resize((width, height), Image.Resampling.BILINEAR)
                 return np.asarray(scaled, np.uint8).reshape(height, width, self.channels)
-        except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+            raise _too_large(path, "more pixels than that") from error
+        except (OSError, SyntaxError, ValueError) as error:
             raise ProblemError(
                 Problem(
                     code="data_image_unreadable",
@@ -113,7 +120,10 @@ def read_images(data: ImagesData, cache_dir: Path | None = None) -> DataSet:
     files, labels, class_names = list_images(data)
     everything = np.arange(len(labels), dtype=np.int32)
     features: Array | ImageFiles = files
+    one_bytes = math.prod(files.shape[1:])
+    check_size(one_bytes, "One image of data.image_size", "data.image_size")
     if data.cache is DataCache.MEMORY or (data.cache is DataCache.DISK and cache_dir is None):
+        check_size(len(labels) * one_bytes, f"The images in {data.path}", "data.cache")
         features = files.read(everything)
     elif data.cache is DataCache.DISK and cache_dir is not None:
         features = _decode_to_disk(files, everything, cache_dir)
@@ -167,6 +177,14 @@ def _class_folders(root: Path) -> list[Path]:
 
 def _image_paths(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES)
+
+
+def _too_large(path: Path, size: str) -> ProblemError:
+    return _problem(
+        "data_image_too_large",
+        f"The image {path} is larger than {LARGEST_IMAGE_PIXELS:,} pixels: it has {size}.",
+        "Scale it down or remove it; a file that was made to do harm looks like this, too.",
+    )
 
 
 def _problem(code: str, message: str, hint: str) -> ProblemError:

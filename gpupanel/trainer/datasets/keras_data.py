@@ -28,6 +28,7 @@ from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, Scaling
 from gpupanel.trainer.datasets.keras_files import KERAS_FILES
 from gpupanel.trainer.datasets.restricted_pickle import read_pickled
 from gpupanel.trainer.datasets.words import multi_hot
+from gpupanel.trainer.size_limits import check_unpacked, read_npy
 
 _TEST_FRACTION = 0.2
 _SPLIT_SEED = 113
@@ -43,6 +44,9 @@ _DAMAGE = (
     ValueError,
     pickle.UnpicklingError,
 )
+
+_LARGEST_IDX_BYTES = 16 + 60_000 * 28 * 28
+"""A header and the greatest set of pictures."""
 
 _DIVIDED = ("x_train", "y_train", "x_test", "y_test")
 
@@ -136,16 +140,19 @@ def _divided(x: Array, y: Array) -> _Raw:
 
 
 def _read_npz(path: Path, names: Iterable[str]) -> tuple[Array, ...]:
-    # Opened here: NumPy leaves a file that is no archive open.
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-        return tuple(arrays[name] for name in names)
+    with zipfile.ZipFile(path) as archive:
+        check_unpacked(archive, path, "data.source")
+        return tuple(read_npy(archive, f"{name}.npy") for name in names)
 
 
 def _read_idx(paths: Iterable[Path]) -> _Raw:
     raw = []
     for path in paths:
         with gzip.open(path, "rb") as file:
-            raw.append(np.frombuffer(file.read(), np.uint8))
+            content = file.read(_LARGEST_IDX_BYTES + 1)
+        if len(content) > _LARGEST_IDX_BYTES:
+            raise ValueError(f"{path} holds more than the data set has")
+        raw.append(np.frombuffer(content, np.uint8))
     # http://yann.lecun.com/exdb/mnist/: 16 bytes before the pixels, 8 before the labels.
     x_train, y_train, x_test, y_test = raw
     return (
@@ -170,6 +177,7 @@ def _read_pickled_npz(path: Path, names: Iterable[str]) -> tuple[Array, ...]:
     """Arrays of word lists: NumPy stores them as pickles, which are read with care."""
     arrays = []
     with zipfile.ZipFile(path) as archive:
+        check_unpacked(archive, path, "data.source")
         for name in names:
             with archive.open(f"{name}.npy") as file:
                 version = np.lib.format.read_magic(file)

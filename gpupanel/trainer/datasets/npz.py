@@ -17,6 +17,7 @@ from gpupanel.trainer.datasets.checks import (
     checked_features,
 )
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, Scaling
+from gpupanel.trainer.size_limits import check_unpacked, read_npy
 
 _DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, NotImplementedError)
 
@@ -111,6 +112,7 @@ def read_arrays(path: Path, fields: dict[str, str]) -> dict[str, Array]:
     check_file(path)
     try:
         with zipfile.ZipFile(path) as archive:
+            check_unpacked(archive, path, "data.path")
             names = [name.removesuffix(".npy") for name in archive.namelist()]
             for name, field in fields.items():
                 if name not in names:
@@ -123,8 +125,7 @@ def read_arrays(path: Path, fields: dict[str, str]) -> dict[str, Array]:
 def _member(archive: zipfile.ZipFile, path: Path, name: str, field: str) -> Array:
     member = f"{name}.npy" if f"{name}.npy" in archive.namelist() else name
     try:
-        with archive.open(member) as file:
-            return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
+        return read_npy(archive, member)
     except ValueError as error:
         if "allow_pickle" not in str(error):
             raise damaged(path, f'an .npz file with an array in "{name}"', error) from error

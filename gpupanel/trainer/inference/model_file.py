@@ -1,16 +1,23 @@
 """What is wrong with a ``.keras`` file, found without TensorFlow and without running its code."""
 
+import io
 import json
+import math
 import zipfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import h5py
+
 from gpupanel.domain.model import ModelSettings, SavedModel
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.trainer.size_limits import check_size, check_unpacked
 
-_MEMBERS = ("config.json", "model.weights.h5")
+_CONFIGURATION, _WEIGHTS = "config.json", "model.weights.h5"
+_MEMBERS = (_CONFIGURATION, _WEIGHTS)
+_LARGEST_CONFIGURATION_BYTES = 64 * 2**20
 _CODE_LAYERS = frozenset({"Lambda", "TFSMLayer", "TorchModuleWrapper", "JaxLayer", "FlaxLayer"})
 """Layers of Keras's own that carry code or a program of somebody else's."""
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, ValueError)
@@ -71,14 +78,54 @@ def check_model_file(path: str) -> None:
     _check_is_file(file)
     try:
         with zipfile.ZipFile(file) as archive:
+            check_unpacked(archive, file, "model.path")
             missing = [name for name in _MEMBERS if name not in archive.namelist()]
             broken = archive.testzip()
-            config = None if missing or broken else json.loads(archive.read("config.json"))
+            config = None if missing or broken else _configuration(archive)
     except _DAMAGE as error:
         raise _damaged(file, f"{type(error).__name__}: {error}") from error
     if config is None:
         raise _damaged(file, f"missing: {', '.join(missing)}" if missing else f"broken: {broken}")
     _check_parts(file, list(_parts(config)))
+    try:
+        with zipfile.ZipFile(file) as archive:
+            _check_weights(archive, file)
+    except _DAMAGE as error:
+        raise _damaged(file, f"{type(error).__name__}: {error}") from error
+
+
+def _configuration(archive: zipfile.ZipFile) -> object:
+    """What ``config.json`` says.
+
+    Raises:
+        ValueError: It is no JSON, or more than a model has to say.
+    """
+    if archive.getinfo(_CONFIGURATION).file_size > _LARGEST_CONFIGURATION_BYTES:
+        raise ValueError(f"{_CONFIGURATION} is larger than that of any model")
+    try:
+        return json.loads(archive.read(_CONFIGURATION))
+    except RecursionError as error:
+        raise ValueError(f"{_CONFIGURATION} is nested too deeply") from error
+
+
+def _check_weights(archive: zipfile.ZipFile, path: Path) -> None:
+    """Refuse weights that say that they are larger than this machine's memory.
+
+    A file of HDF5 can say so of numbers that it does not hold: they are zero, and yet take room.
+
+    Raises:
+        ProblemError: They are too large.
+        OSError: They are damaged.
+    """
+    sizes: list[int] = []
+
+    def weigh(_name: str, found: h5py.Group | h5py.Dataset) -> None:
+        if isinstance(found, h5py.Dataset):
+            sizes.append(math.prod(found.shape or ()) * found.dtype.itemsize)
+
+    with h5py.File(io.BytesIO(archive.read(_WEIGHTS)), "r") as weights:
+        weights.visititems(weigh)
+    check_size(sum(sizes), str(path), "model.path")
 
 
 def problem(code: str, message: str, hint: str, detail: str = "") -> ProblemError:

@@ -1,5 +1,6 @@
 """The parts of evaluating and predicting that need no TensorFlow."""
 
+import io
 import itertools
 import json
 import threading
@@ -9,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import pytest
 
@@ -32,12 +34,20 @@ from gpupanel.trainer.inference.spread import Spread
 KERAS_LAYER = {"module": "keras.layers", "class_name": "Dense", "registered_name": None}
 
 
+def weights() -> bytes:
+    """A file of HDF5 as Keras writes it, with numbers that can be found in it again."""
+    content = io.BytesIO()
+    with h5py.File(content, "w") as file:
+        file["layers/dense/vars/0"] = np.frombuffer(b"weights " * 1000, np.float32)
+    return content.getvalue()
+
+
 def model_file(folder: Path, *parts: dict[str, Any], name: str = "m.keras") -> Path:
     path = folder / name
     config = {**KERAS_LAYER, "config": {"layers": [{**KERAS_LAYER, "config": {}}, *parts]}}
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("config.json", json.dumps(config))
-        archive.writestr("model.weights.h5", b"weights" * 1000)
+        archive.writestr("model.weights.h5", weights())
     return path
 
 
@@ -84,7 +94,7 @@ def test_that_a_damaged_file_is_refused(tmp_path: Path, damage: str) -> None:
     elif damage == "text":
         path.write_text("not a model")
     elif damage == "flipped":
-        path.write_bytes(content.replace(b"weightsweights", b"weightsWEIGHTS", 1))
+        path.write_bytes(content.replace(b"weights weights", b"weights WEIGHTS", 1))
     else:
         with zipfile.ZipFile(path, "w") as archive:
             kept = "config.json" if damage == "no weights" else "model.weights.h5"

@@ -1,0 +1,100 @@
+"""How large a file may become when it is unpacked: small files can hold what fills any memory.
+
+The limit is this machine's memory, since what is unpacked here is held in it.
+"""
+
+import math
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import psutil
+
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.trainer.datasets.examples import Array
+
+LARGEST_IMAGE_PIXELS = 89_478_485
+"""Width times height; Pillow's own limit, above which it warns: a quarter GiB as RGB."""
+
+_BYTES_PER_GIB = 2**30
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""What NumPy and Keras write. Python unpacks these in small pieces, others without a bound."""
+
+
+def memory_bytes() -> int:
+    """The memory of this machine."""
+    return int(psutil.virtual_memory().total)
+
+
+def check_unpacked(archive: zipfile.ZipFile, path: Path, field: str) -> None:
+    """Refuse an archive whose members would not fit into memory.
+
+    What a member says of its size holds: no more than that is unpacked of it.
+
+    Args:
+        archive: Open.
+        path: Of the file, for the words.
+        field: The profile key that names it.
+
+    Raises:
+        ProblemError: They would not fit.
+        zipfile.BadZipFile: They are compressed in a way that NumPy and Keras do not use.
+    """
+    odd = [info.filename for info in archive.infolist() if info.compress_type not in _METHODS]
+    if odd:
+        raise zipfile.BadZipFile(f"{odd[0]} is compressed in another way than NumPy and Keras do")
+    check_size(sum(info.file_size for info in archive.infolist()), str(path), field)
+
+
+def check_size(size_bytes: int, what: str, field: str) -> None:
+    """Refuse what would not fit into memory.
+
+    Args:
+        size_bytes: What it takes there.
+        what: It, for the words.
+        field: The profile key that names it.
+
+    Raises:
+        ProblemError: It would not fit.
+    """
+    limit = memory_bytes()
+    if size_bytes <= limit:
+        return
+    raise ProblemError(
+        Problem(
+            code="file_too_large",
+            field=field,
+            message=f"{what} would take {_gib(size_bytes)} unpacked, more than the {_gib(limit)} "
+            "of memory of this machine.",
+            hint="Use a smaller one; a file that was made to do harm looks like this, too.",
+        )
+    )
+
+
+def read_npy(archive: zipfile.ZipFile, member: str) -> Array:
+    """An array of numbers in an archive that :func:`check_unpacked` accepts.
+
+    Raises:
+        ValueError: It holds Python objects ("allow_pickle" stands in the message), or is damaged:
+            among others, when it says that it is larger than the member.
+        zipfile.BadZipFile: The archive is damaged.
+    """
+    with archive.open(member) as file:
+        version = np.lib.format.read_magic(file)
+        read_header = {
+            (1, 0): np.lib.format.read_array_header_1_0,
+            (2, 0): np.lib.format.read_array_header_2_0,
+        }.get(version)
+        if read_header is None:
+            raise ValueError(f"an array of format {version} holds no plain numbers")
+        shape, _, dtype = read_header(file)
+        # NumPy makes room for all that the header says before it reads the first number.
+        said = file.tell() + math.prod(shape) * dtype.itemsize
+        if not dtype.hasobject and said > archive.getinfo(member).file_size:
+            raise ValueError(f"{member} says that it holds {said:,} bytes, which it does not")
+    with archive.open(member) as file:
+        return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
+
+
+def _gib(size_bytes: int) -> str:
+    return f"{size_bytes / _BYTES_PER_GIB:,.1f} GiB"
