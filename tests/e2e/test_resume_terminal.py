@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gpupanel.domain.events import RunEnded, RunStarted, encode_event
+from gpupanel.domain.events import RunEnded, RunStarted, StepsDone, encode_event
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
@@ -25,6 +25,16 @@ def stopped(runs_dir: Path) -> RunLayout:
     layout.plan.write_text("no plan")
     told = (
         RunStarted(time_s=1.0, supervisor_pid=1),
+        StepsDone(
+            time_s=1.5,
+            step=10,
+            steps=10,
+            epoch=1,
+            step_in_epoch=10,
+            examples=640,
+            loss=1.0,
+            examples_per_second=1000.0,
+        ),
         RunEnded(time_s=2.0, outcome=Outcome.STOPPED, exit_code=0),
     )
     layout.events.write_text("".join(f"{encode_event(event)}\n" for event in told))
