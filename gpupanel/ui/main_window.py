@@ -21,6 +21,7 @@ from gpupanel.ui.process_actions import ProcessActions
 from gpupanel.ui.profile_actions import ProfileActions
 from gpupanel.ui.profile_binding import ProfileBinding
 from gpupanel.ui.questions import Questions
+from gpupanel.ui.queue_binding import QueueBinding
 from gpupanel.ui.remembered_folds import remember_folds, remembered_folds
 from gpupanel.ui.run_binding import RunBinding
 from gpupanel.ui.run_control import RunControl
@@ -29,6 +30,7 @@ from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.trust_asking import TrustAsking
+from gpupanel.ui.way_out import WayOut
 from gpupanel.ui.workers.device_worker import DeviceWatch
 from gpupanel.ui.workers.launch_worker import Launcher
 from gpupanel.ui.workers.preview_worker import PreviewLoader
@@ -69,17 +71,30 @@ class MainWindow(QMainWindow):
         self.runs = RunsPage(runs_dir)
         self._history = HistoryBinding(self.runs, runs_dir, self._questions, settings, self)
         self._comparison = Comparison(self.runs, self._questions, self)
+        self._queue = QueueBinding(
+            self.session,
+            self.control,
+            self.profiles,
+            self.profile_bar,
+            self.runs,
+            runs_dir,
+            self._questions,
+            self,
+        )
         self.progress = ProgressPanel()
         self._compose()
         ProfileBinding(self.session, self.profiles, self.profile_bar, self.devices, self)
         RunBinding(self.session, self.control, self.profile_bar, self.progress, self.devices, self)
         TrustAsking(self.control, self._questions, self)
+        way_out = WayOut(self.session, self.control, self.profiles, self.live_page, self)
+        way_out.notStarted.connect(self.tabs.show_session)
         self._connect()
 
     def begin(self) -> None:
         """Look at devices and runs; a run that goes on is followed at once."""
         self._device_watch.start()
         self._history.refresh()
+        self._queue.begin()
 
     def open_target(self, target: Path) -> None:
         """Open a profile, or show the run in that directory."""
@@ -132,6 +147,8 @@ class MainWindow(QMainWindow):
         self.live_page.keepSharesRequested.connect(self.session_page.choose_shares)
         self.runs.runOpened.connect(self._open_run)
         self._history.goingFound.connect(self._follow_going)
+        self._queue.runBegan.connect(self._history.refresh)
+        self._queue.entryOpened.connect(self.tabs.show_session)
 
     @Slot(object)
     def _open_run(self, path: Path) -> None:
@@ -176,5 +193,6 @@ class MainWindow(QMainWindow):
         self._machine_care.stop()
         self._preview_loader.stop()
         self._history.stop()
+        self._queue.stop()
         self._comparison.stop()
         self.control.close()

@@ -48,6 +48,8 @@ class Session(QObject):
 
     profileChanged = Signal(object)
     """The :class:`Profile`, by whatever means it changed."""
+    opened = Signal()
+    """Another profile was opened, from a file or anew; what follows are its changes."""
     documentChanged = Signal()
     """The file, its name or the dirty mark."""
     inventoryChanged = Signal(object)
@@ -130,6 +132,7 @@ class Session(QObject):
         """Go on with another profile, which the file at ``path`` holds."""
         self._path = path
         self._saved = profile
+        self.opened.emit()
         self._set_profile(profile)
         self.documentChanged.emit()
 

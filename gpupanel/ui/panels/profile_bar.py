@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gpupanel.ui.queue_button import QueueButton
 from gpupanel.ui.run_state import ButtonStates
 from gpupanel.ui.widgets.tips import wrapped
 from gpupanel.ui.widgets.tone import Tone, set_tone
@@ -37,6 +38,7 @@ class ProfileBar(QWidget):
     startRequested = Signal()
     stopRequested = Signal()
     suspendRequested = Signal()
+    queueRequested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -68,6 +70,7 @@ class ProfileBar(QWidget):
         self._state.setProperty("role", "title")
         self._start = _button("Star&t", "start_button", "", self)
         self._start.setProperty("role", "primary")
+        self._queue = _button("&Queue", "queue_button", "", self)
         self._stop = _button("Sto&p", "stop_button", "", self)
         self._stop.setProperty("role", "danger")
         self._suspend = _button("Suspen&d", "suspend_button", "", self)
@@ -122,6 +125,12 @@ class ProfileBar(QWidget):
             else "Finishes the step, saves the model and a checkpoint, then ends the run (Ctrl+.)"
         )
 
+    def setQueueButton(self, button: QueueButton) -> None:
+        """Say what the queue's button does, and whether it can be pressed."""
+        self._queue.setText(button.text)
+        self._queue.setToolTip(button.tip)
+        self._queue.setEnabled(button.is_enabled)
+
     def _make_menu(self) -> QToolButton:
         menu = QMenu(self)
         for text, key, signal in (
@@ -157,6 +166,7 @@ class ProfileBar(QWidget):
         layout.addWidget(self._state)
         layout.addSpacing(16)
         layout.addWidget(self._start)
+        layout.addWidget(self._queue)
         layout.addWidget(self._stop)
         layout.addWidget(self._suspend)
         self._start.setMinimumWidth(96)
@@ -169,12 +179,14 @@ class ProfileBar(QWidget):
         self._open.clicked.connect(self.openRequested)
         self._save.clicked.connect(self.saveRequested)
         self._start.clicked.connect(self.startRequested)
+        self._queue.clicked.connect(self.queueRequested)
         self._stop.clicked.connect(self.stopRequested)
         self._suspend.clicked.connect(self.suspendRequested)
         self._recent.triggered.connect(self._on_recent)
         self._examples.triggered.connect(self._on_example)
         # Beside the buttons' own mnemonics; a disabled button cannot be clicked by them either.
         QShortcut(QKeySequence("Ctrl+Return"), self, self._start.click)
+        QShortcut(QKeySequence("Ctrl+Shift+Return"), self, self._queue.click)
         QShortcut(QKeySequence("Ctrl+."), self, self._stop.click)
         QShortcut(QKeySequence("Ctrl+Shift+."), self, self._suspend.click)
 

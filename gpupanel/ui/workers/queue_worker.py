@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from typing_extensions import override
 
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
@@ -110,6 +111,7 @@ class _QueueKeeper(Worker):
             return
 
     @Slot()
+    @override
     def close(self) -> None:
         if self._timer is not None:
             self._timer.stop()

@@ -1,8 +1,17 @@
 """What the queue's table says of an entry."""
 
 from gpupanel.runs.queue.entry import EntryState, QueueEntry
+from gpupanel.runs.queue.waiting_line import WaitingLine
 from gpupanel.ui import formatting
 from gpupanel.ui.run_state import outcome_words
+
+
+def line_words(line: WaitingLine) -> str:
+    """How many wait and run, in one short line."""
+    waiting, running = len(line.waiting), len(line.running)
+    parts = [f"{running} running" if running else "", f"{waiting} waiting" if waiting else ""]
+    parts.append("paused: nothing more is started" if line.paused else "")
+    return " · ".join(part for part in parts if part) or "nothing waits"
 
 
 def state_words(entry: QueueEntry) -> str:

@@ -1,0 +1,190 @@
+"""What waits for its devices: reordered, edited, taken out, paused."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QModelIndex, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from gpupanel.runs.queue.entry import QueueEntry
+from gpupanel.runs.queue.waiting_line import WaitingLine
+from gpupanel.ui.panels.queue_panel.queue_table import QueueTable
+from gpupanel.ui.panels.queue_panel.words import line_words
+from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.elided_label import ElidedLabel
+from gpupanel.ui.widgets.tips import wrapped
+
+
+class QueuePanel(QWidget):
+    """A row per entry; hidden while the queue is empty."""
+
+    runOpened = Signal(object)
+    """The directory of the run that is to be shown: a :class:`Path`."""
+    editRequested = Signal(str)
+    """The entry with that id is to be opened in the session."""
+    editLeft = Signal()
+    """The entry in the session is to stay as it is."""
+    moveRequested = Signal(str, int)
+    """The waiting entry with that id is to get that place, counted from 1."""
+    removeRequested = Signal(str)
+    pauseRequested = Signal(bool)
+    """Nothing more is to be started, or it is to go on."""
+    clearRequested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("queue_panel")
+        self._line = WaitingLine()
+        self._edited = ""
+        self._table = QueueTable(self)
+        self._words = ElidedLabel("", self)
+        self._words.setObjectName("queue_words")
+        self._words.setProperty("tone", "muted")
+        self._open = self._button("Open r&un", "queue_open", self._open_chosen)
+        self._open.setToolTip("Shows the curves, devices and log of its run in Live (Enter)")
+        self._edit = self._button("E&dit", "queue_edit", self._edit_chosen)
+        self._up = self._button("▲", "queue_up", self._move_up)
+        self._up.setToolTip("One place up: it is started sooner")
+        self._up.setAccessibleName("Move up")
+        self._down = self._button("▼", "queue_down", self._move_down)
+        self._down.setToolTip("One place down: it is started later")
+        self._down.setAccessibleName("Move down")
+        self._remove = self._button("Re&move", "queue_remove", self._remove_chosen)
+        self._clear = self._button("Clear e&nded", "queue_clear", self.clearRequested.emit)
+        self._clear.setToolTip("Takes out what has ended or cannot start; runs stay in the list")
+        self._pause = self._button("&Pause", "queue_pause", self._toggle_pause)
+        self._compose()
+        self._table.queue.moveRequested.connect(self.moveRequested)
+        self._table.activated.connect(self._on_activated)
+        self._table.removePressed.connect(self._remove_chosen)
+        self._table.selectionModel().selectionChanged.connect(self._show_choices)
+        self.setLine(self._line)
+
+    def setLine(self, line: WaitingLine) -> None:
+        """Show the queue as it is now; the chosen entry stays chosen."""
+        self._line = line
+        self._table.set_line(line)
+        self._words.setText(line_words(line))
+        self._pause.setText("&Go on" if line.paused else "&Pause")
+        self._pause.setToolTip(
+            "Starts what waits again"
+            if line.paused
+            else "Starts nothing more until you go on; what runs goes on"
+        )
+        self._show_choices()
+        self.setVisible(bool(line.entries))
+
+    def setEdited(self, entry_id: str) -> None:
+        """Say which entry is open in the session; empty: none is."""
+        self._edited = entry_id
+        self._show_choices()
+
+    def chosen(self) -> QueueEntry | None:
+        """The chosen entry."""
+        return self._table.chosen()
+
+    def choose(self, entry_id: str) -> None:
+        """Choose an entry, if it is there."""
+        self._table.choose(entry_id)
+
+    def _button(self, text: str, name: str, act: Callable[[], None]) -> QPushButton:
+        button = QPushButton(text, self)
+        button.setObjectName(name)
+        button.clicked.connect(act)
+        return button
+
+    def _compose(self) -> None:
+        title = QLabel("Queue", self)
+        title.setProperty("role", "title")
+        title.setToolTip(
+            wrapped(
+                "Runs that wait for their devices. They are started in this order, also while "
+                "this window is closed; a later one passes those that wait for other devices."
+            )
+        )
+        head, foot = QHBoxLayout(), QHBoxLayout()
+        for row in (head, foot):
+            row.setSpacing(GRID)
+        head.addWidget(title)
+        head.addWidget(self._words, 1)
+        head.addWidget(self._clear)
+        head.addWidget(self._pause)
+        for arrow in (self._up, self._down):
+            arrow.setFixedWidth(5 * GRID)
+        for button in (self._open, self._edit, self._up, self._down, self._remove):
+            foot.addWidget(button)
+        foot.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 0)
+        layout.setSpacing(GRID)
+        layout.addLayout(head)
+        layout.addWidget(self._table)
+        layout.addLayout(foot)
+
+    @Slot()
+    def _show_choices(self) -> None:
+        entry = self.chosen()
+        place = None if entry is None else self._line.place(entry.id)
+        is_edited = entry is not None and entry.id == self._edited
+        self._open.setEnabled(entry is not None and entry.run is not None)
+        self._edit.setEnabled(entry is not None and entry.can_be_edited)
+        self._edit.setText("Stop e&diting" if is_edited else "E&dit")
+        self._edit.setToolTip(
+            "Leaves the entry as it is; the session keeps the profile"
+            if is_edited
+            else "Opens its profile in Session; the button Put back, beside Start, brings it back"
+        )
+        self._up.setEnabled(place is not None and place > 1)
+        self._down.setEnabled(place is not None and place < len(self._line.waiting))
+        self._remove.setEnabled(entry is not None and not entry.is_running)
+        self._remove.setToolTip(
+            "Its run goes on: stop it first"
+            if entry is not None and entry.is_running
+            else "Takes the entry out (Del); a run that has ended stays in the list below"
+        )
+        self._clear.setEnabled(self._line != self._line.without_ended())
+
+    @Slot(QModelIndex)
+    def _on_activated(self, index: QModelIndex) -> None:
+        entry = self._table.queue.entry(index.row())
+        if entry.run is not None:
+            self.runOpened.emit(entry.run)
+
+    @Slot()
+    def _open_chosen(self) -> None:
+        entry = self.chosen()
+        if entry is not None and entry.run is not None:
+            self.runOpened.emit(entry.run)
+
+    @Slot()
+    def _edit_chosen(self) -> None:
+        entry = self.chosen()
+        if entry is None:
+            return
+        if entry.id == self._edited:
+            self.editLeft.emit()
+        else:
+            self.editRequested.emit(entry.id)
+
+    @Slot()
+    def _move_up(self) -> None:
+        self._move_by(-1)
+
+    @Slot()
+    def _move_down(self) -> None:
+        self._move_by(1)
+
+    def _move_by(self, places: int) -> None:
+        entry = self.chosen()
+        place = None if entry is None else self._line.place(entry.id)
+        if entry is not None and place is not None:
+            self.moveRequested.emit(entry.id, place + places)
+
+    @Slot()
+    def _remove_chosen(self) -> None:
+        entry = self.chosen()
+        if entry is not None and not entry.is_running:
+            self.removeRequested.emit(entry.id)
+
+    @Slot()
+    def _toggle_pause(self) -> None:
+        self.pauseRequested.emit(not self._line.paused)

@@ -1,0 +1,154 @@
+"""The queue in the window: its panel, its button, its entries in the session, its runs in Live."""
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.locations import queue_dir
+from gpupanel.runs.queue.entry import QueueEntry
+from gpupanel.runs.queue.waiting_line import WaitingLine
+from gpupanel.runs.trust.user_code import UserCode
+from gpupanel.ui.panels.profile_bar import ProfileBar
+from gpupanel.ui.panels.queue_panel import QueuePanel
+from gpupanel.ui.profile_actions import ProfileActions
+from gpupanel.ui.questions import Questions
+from gpupanel.ui.queue_button import queue_button
+from gpupanel.ui.queue_editing import QueueEditing
+from gpupanel.ui.run_control import RunControl
+from gpupanel.ui.runs_page import RunsPage
+from gpupanel.ui.session import Session
+from gpupanel.ui.workers.queue_worker import QueueOrder, QueueWatch
+
+
+class QueueBinding(QObject):
+    """Binds the user's queue to the window; the queue goes on when the window is closed.
+
+    Args:
+        session: Its profile is what the button adds.
+        control: Shows the runs of the queue.
+        profiles: Asks before changes are lost.
+        bar: Has the button.
+        page: Has the place for the panel.
+        runs_dir: Where the runs of new entries are kept.
+        questions: Asks and tells the person.
+        parent: The window.
+    """
+
+    entryOpened = Signal()
+    """The profile of an entry was opened in the session."""
+    runBegan = Signal()
+    """A run of the queue has begun or ended."""
+
+    def __init__(
+        self,
+        session: Session,
+        control: RunControl,
+        profiles: ProfileActions,
+        bar: ProfileBar,
+        page: RunsPage,
+        runs_dir: Path,
+        questions: Questions,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._control, self._bar = session, control, bar
+        self._runs_dir, self._questions = runs_dir, questions
+        self._line: WaitingLine | None = None
+        self._watch = QueueWatch(queue_dir(), self)
+        self._editing = QueueEditing(session, profiles, self._watch, self)
+        self.panel = QueuePanel()
+        page.setQueue(self.panel)
+        self._connect_panel(page)
+        bar.queueRequested.connect(self._add_or_put_back)
+        session.preparationChanged.connect(self._show_button)
+        self._watch.changed.connect(self._on_changed)
+        self._watch.refused.connect(self._tell_refusal)
+        self._watch.notTrusted.connect(self._ask_for_trust)
+        self._editing.changed.connect(self._on_edited_changed)
+        self._editing.opened.connect(self.entryOpened)
+        self._editing.overtaken.connect(self._tell_refusal)
+        self._show_button()
+
+    def begin(self) -> None:
+        """Show the queue from now on."""
+        self._watch.begin()
+
+    def stop(self) -> None:
+        """Look no more; the queue goes on."""
+        self._watch.stop()
+
+    def _connect_panel(self, page: RunsPage) -> None:
+        panel, watch = self.panel, self._watch
+        panel.runOpened.connect(page.runOpened)
+        panel.editRequested.connect(self._editing.edit)
+        panel.editLeft.connect(self._editing.leave)
+        panel.moveRequested.connect(watch.move)
+        panel.removeRequested.connect(watch.remove)
+        panel.pauseRequested.connect(self._pause)
+        panel.clearRequested.connect(watch.clear)
+
+    @Slot()
+    def _add_or_put_back(self) -> None:
+        if not self._session.prepare_now().is_startable:
+            return
+        if self._editing.entry_id:
+            self._editing.put_back()
+        else:
+            self._watch.add(self._session.profile, self._runs_dir)
+
+    @Slot(bool)
+    def _pause(self, paused: bool) -> None:
+        self._watch.set_paused(paused=paused)
+
+    @Slot(object)
+    def _on_changed(self, line: WaitingLine) -> None:
+        before, self._line = self._line, line
+        self.panel.setLine(line)
+        self._show_button()
+        if before is None or _runs(before) == _runs(line):
+            return
+        self.runBegan.emit()
+        begun = sorted(_runs(line) - _runs(before))
+        if begun:
+            self._follow(begun[0])
+
+    def _follow(self, run: Path) -> None:
+        """Show a run that has begun, unless another one goes on or a past one is looked at."""
+        if self._session.run_state.is_busy or self._control.active is not None:
+            return
+        shown = self._control.shown
+        if shown is None or shown.root in {entry.run for entry in self._entries()}:
+            self._control.follow(RunLayout(run))
+
+    @Slot()
+    def _on_edited_changed(self) -> None:
+        self.panel.setEdited(self._editing.entry_id)
+        self._show_button()
+
+    @Slot()
+    def _show_button(self) -> None:
+        entry_id = self._editing.entry_id
+        edited = next((entry for entry in self._entries() if entry.id == entry_id), None)
+        waiting = 0 if self._line is None else len(self._line.waiting)
+        self._bar.setQueueButton(queue_button(self._session.preparation, edited, waiting))
+
+    def _entries(self) -> tuple[QueueEntry, ...]:
+        return () if self._line is None else self._line.entries
+
+    @Slot(object)
+    def _tell_refusal(self, problems: tuple[Problem, ...]) -> None:
+        self._questions.tell("The queue could not do that.", problems)
+
+    @Slot(object, object)
+    def _ask_for_trust(self, order: QueueOrder, code: tuple[UserCode, ...]) -> None:
+        if self._questions.about_code(code):
+            self._watch.carry_out_trusted(order, code)
+
+
+def _runs(line: WaitingLine) -> frozenset[Path]:
+    """The directories of the runs that go on and are whole."""
+    return frozenset(
+        entry.run for entry in line.running if entry.run is not None and entry.is_filled
+    )

@@ -1,0 +1,254 @@
+"""The queue in the window: the button, the panel, an entry in the session."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QModelIndex, QSettings, Qt
+from PySide6.QtWidgets import QPushButton, QTableView
+from pytestqt.qtbot import QtBot
+
+from gpupanel.domain.profile import Profile
+from gpupanel.runs.launcher import create_run
+from gpupanel.runs.locations import queue_dir
+from gpupanel.runs.queue import orders
+from gpupanel.runs.queue.entry import EntryState, QueueEntry
+from gpupanel.runs.queue.queue_files import QueueFiles
+from gpupanel.ui.formatting import DASH
+from gpupanel.ui.main_window import MainWindow
+from tests.fakes.person import Person
+from tests.fakes.queued_runs import MACHINE, prepare_without_build
+
+
+@pytest.fixture
+def files(state_dir: Path, monkeypatch: pytest.MonkeyPatch) -> QueueFiles:
+    """The queue that the window shows, in which nothing is started."""
+    files = QueueFiles(queue_dir())
+    orders.pause(files)
+    return files
+
+
+@pytest.fixture
+def person() -> Person:
+    return Person()
+
+
+@pytest.fixture
+def window(
+    qtbot: QtBot, tmp_path: Path, files: QueueFiles, runs_dir: Path, person: Person
+) -> Iterator[MainWindow]:
+    settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+    window = MainWindow(settings, runs_dir, person)
+    window.resize(1280, 800)
+    with qtbot.waitExposed(window):
+        window.show()
+    with qtbot.waitSignal(window.session.preparationChanged, timeout=10_000):
+        window.begin()
+    window.tabs.setCurrentWidget(window.runs)
+    yield window
+    window.close()
+    window.deleteLater()
+
+
+def button(window: MainWindow, name: str) -> QPushButton:
+    found = window.findChild(QPushButton, name)
+    assert isinstance(found, QPushButton)
+    return found
+
+
+def rows(window: MainWindow) -> list[list[str]]:
+    table = window.findChild(QTableView, "queue_table")
+    assert isinstance(table, QTableView)
+    model = table.model()
+    return [
+        [str(model.index(row, column).data()) for column in range(model.columnCount())]
+        for row in range(model.rowCount())
+    ]
+
+
+def names(window: MainWindow) -> list[str]:
+    return [row[1] for row in rows(window)]
+
+
+def add(files: QueueFiles, runs_dir: Path, *names: str) -> list[QueueEntry]:
+    return [orders.add(files, Profile(name=name), runs_dir) for name in names]
+
+
+def press(qtbot: QtBot, window: MainWindow, name: str) -> None:
+    assert button(window, name).isEnabled(), name
+    qtbot.mouseClick(button(window, name), Qt.MouseButton.LeftButton)
+
+
+def rename(window: MainWindow, name: str) -> None:
+    window.session.edit(window.session.profile.model_copy(update={"name": name}))
+
+
+def test_that_the_button_adds_the_profile_as_it_is_now(
+    qtbot: QtBot, window: MainWindow, files: QueueFiles, runs_dir: Path
+) -> None:
+    panel = window._queue.panel
+    assert not panel.isVisible()
+    rename(window, "as it is now")
+    press(qtbot, window, "queue_button")
+    qtbot.waitUntil(panel.isVisible, timeout=10_000)
+    assert rows(window) == [["1", "as it is now", "Waiting", DASH, "The queue is paused."]]
+    (entry,) = files.read().entries
+    assert files.profile(entry.id).name == "as it is now"
+    assert entry.runs_dir == runs_dir
+    assert "1 entry waits already" in button(window, "queue_button").toolTip()
+
+
+def test_that_a_profile_with_problems_is_not_added(qtbot: QtBot, window: MainWindow) -> None:
+    profile = window.session.profile
+    devices = profile.devices.model_copy(update={"visible": ("GPU-elsewhere",)})
+    with qtbot.waitSignal(window.session.preparationChanged, timeout=10_000):
+        window.session.edit(profile.model_copy(update={"devices": devices}))
+    assert not button(window, "queue_button").isEnabled()
+    assert "Problems" in button(window, "queue_button").toolTip()
+
+
+def test_that_what_others_do_with_the_queue_is_shown(
+    qtbot: QtBot, window: MainWindow, files: QueueFiles, runs_dir: Path
+) -> None:
+    first, _ = add(files, runs_dir, "first", "second")
+    qtbot.waitUntil(lambda: names(window) == ["first", "second"], timeout=10_000)
+    orders.remove(files, first.id)
+    qtbot.waitUntil(lambda: names(window) == ["second"], timeout=10_000)
+
+
+def test_that_entries_are_moved_by_buttons_and_stay_chosen(
+    qtbot: QtBot, window: MainWindow, files: QueueFiles, runs_dir: Path
+) -> None:
+    *_, last = add(files, runs_dir, "a", "b", "c")
+    qtbot.waitUntil(lambda: names(window) == ["a", "b", "c"], timeout=10_000)
+    window._queue.panel.choose(last.id)
+    press(qtbot, window, "queue_up")
+    qtbot.waitUntil(lambda: names(window) == ["a", "c", "b"], timeout=10_000)
+    press(qtbot, window, "queue_up")
+    qtbot.waitUntil(lambda: names(window) == ["c", "a", "b"], timeout=10_000)
+    assert not button(window, "queue_up").isEnabled()
+    press(qtbot, window, "queue_down")
+    qtbot.waitUntil(lambda: names(window) == ["a", "c", "b"], timeout=10_000)
+    assert [entry.name for entry in files.read().waiting] == ["a", "c", "b"]
+
+
+@pytest.mark.parametrize(
+    ("dragged", "row", "order"),
+    [(2, 0, ["c", "a", "b"]), (0, 2, ["b", "a", "c"]), (0, -1, ["b", "c", "a"])],
+)
+def test_that_entries_are_moved_by_dragging(
+    qtbot: QtBot,
+    window: MainWindow,
+    files: QueueFiles,
+    runs_dir: Path,
+    dragged: int,
+    row: int,
+    order: list[str],
+) -> None:
+    add(files, runs_dir, "a", "b", "c")
+    qtbot.waitUntil(lambda: names(window) == ["a", "b", "c"], timeout=10_000)
+    model = window._queue.panel._table.queue
+    data = model.mimeData([model.index(dragged, 0)])
+    assert not model.dropMimeData(data, Qt.DropAction.MoveAction, row, 0, QModelIndex())
+    qtbot.waitUntil(lambda: names(window) == order, timeout=10_000)
+
+
+def test_that_an_entry_is_edited_in_the_session_and_put_back(
+    qtbot: QtBot, window: MainWindow, files: QueueFiles, runs_dir: Path
+) -> None:
+    before, _ = add(files, runs_dir, "before", "other")
+    qtbot.waitUntil(lambda: len(names(window)) == 2, timeout=10_000)
+    window._queue.panel.choose(before.id)
+    press(qtbot, window, "queue_edit")
+    qtbot.waitUntil(lambda: window.session.profile.name == "before", timeout=10_000)
+    assert window.tabs.currentWidget() is window.session_page
+    assert button(window, "queue_button").text() == "Put &back"
+    rename(window, "after")
+    press(qtbot, window, "queue_button")
+    qtbot.waitUntil(lambda: names(window) == ["after", "other"], timeout=10_000)
+    qtbot.waitUntil(lambda: button(window, "queue_button").text() == "&Queue", timeout=10_000)
+    assert files.profile(before.id).name == "after"
+    assert not window.session.is_dirty
+
+
+def test_that_opening_another_profile_leaves_the_entry_as_it_is(
+    qtbot: QtBot, window: MainWindow, files: QueueFiles, runs_dir: Path
+) -> None:
+    (entry,) = add(files, runs_dir, "before")
+    qtbot.waitUntil(lambda: names(window) == ["before"], timeout=10_000)
+    window._queue.panel.choose(entry.id)
+    press(qtbot, window, "queue_edit")
+    qtbot.waitUntil(lambda: window.session.profile.name == "before", timeout=10_000)
+    window.profiles.new()
+    assert button(window, "queue_button").text() == "&Queue"
+    assert files.profile(entry.id).name == "before"
+
+
+def test_that_editing_can_be_left(
+    qtbot: QtBot, window: MainWindow, files: QueueFiles, runs_dir: Path
+) -> None:
+    (entry,) = add(files, runs_dir, "before")
+    qtbot.waitUntil(lambda: names(window) == ["before"], timeout=10_000)
+    window._queue.panel.choose(entry.id)
+    press(qtbot, window, "queue_edit")
+    qtbot.waitUntil(lambda: button(window, "queue_edit").text() == "Stop e&diting", timeout=10_000)
+    window.tabs.setCurrentWidget(window.runs)
+    press(qtbot, window, "queue_edit")
+    assert button(window, "queue_edit").text() == "E&dit"
+    assert button(window, "queue_button").text() == "&Queue"
+
+
+def test_that_an_entry_started_while_it_was_edited_is_told_and_the_profile_stays(
+    qtbot: QtBot, window: MainWindow, files: QueueFiles, runs_dir: Path, person: Person
+) -> None:
+    (entry,) = add(files, runs_dir, "before")
+    qtbot.waitUntil(lambda: names(window) == ["before"], timeout=10_000)
+    window._queue.panel.choose(entry.id)
+    press(qtbot, window, "queue_edit")
+    qtbot.waitUntil(lambda: window.session.profile.name == "before", timeout=10_000)
+    rename(window, "mine")
+    running = entry.model_copy(update={"state": EntryState.RUNNING})
+    files.change(lambda line: line.with_changed(running))
+    qtbot.waitUntil(lambda: bool(person.told), timeout=10_000)
+    assert person.told[0][1][0].code == "queue_entry_overtaken"
+    assert window.session.profile.name == "mine"
+    assert button(window, "queue_button").text() == "&Queue"
+    assert not button(window, "queue_remove").isEnabled()
+    files.change(lambda line: line.model_copy(update={"entries": ()}))
+
+
+def test_that_pause_remove_and_clear_reach_the_queue(
+    qtbot: QtBot, window: MainWindow, files: QueueFiles, runs_dir: Path
+) -> None:
+    first, second = add(files, runs_dir, "first", "second")
+    ended = second.model_copy(update={"state": EntryState.ENDED})
+    files.change(lambda line: line.with_changed(ended))
+    qtbot.waitUntil(lambda: len(names(window)) == 2, timeout=10_000)
+    press(qtbot, window, "queue_clear")
+    qtbot.waitUntil(lambda: names(window) == ["first"], timeout=10_000)
+    window._queue.panel.choose(first.id)
+    press(qtbot, window, "queue_remove")
+    qtbot.waitUntil(lambda: not window._queue.panel.isVisible(), timeout=10_000)
+    assert button(window, "queue_pause").text() == "&Go on"
+    add(files, runs_dir, "third")
+    qtbot.waitUntil(window._queue.panel.isVisible, timeout=10_000)
+    orders.remove(files, files.read().entries[0].id)
+    window._queue.panel.pauseRequested.emit(False)
+    qtbot.waitUntil(lambda: not files.read().paused, timeout=10_000)
+
+
+def test_that_the_run_of_an_entry_opens_in_live(
+    qtbot: QtBot, window: MainWindow, files: QueueFiles, runs_dir: Path
+) -> None:
+    (entry,) = add(files, runs_dir, "ran")
+    plan = prepare_without_build(MACHINE, Profile(name="ran")).plan
+    assert plan is not None
+    run = create_run(Profile(name="ran"), plan, runs_dir)
+    ended = entry.model_copy(update={"state": EntryState.ENDED, "run": run.root, "is_filled": True})
+    files.change(lambda line: line.with_changed(ended))
+    qtbot.waitUntil(lambda: names(window) == ["ran"], timeout=10_000)
+    window._queue.panel.choose(entry.id)
+    press(qtbot, window, "queue_open")
+    assert window.control.shown is not None
+    assert window.control.shown.root == run.root
+    assert window.tabs.currentWidget() is window.live_page
