@@ -1,15 +1,20 @@
-"""Past runs in a table."""
+"""Past runs in a table: found, sorted, chosen, and brought up to date without a jump."""
 
+import time
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton, QTableView
+from PySide6.QtCore import QItemSelectionModel, QPoint, QSettings, Qt
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu, QPushButton, QTableView
 
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Problem
-from gpupanel.runs.history.summaries import RunSummary
+from gpupanel.runs.history.run_summary import RunProgress, RunSummary
 from gpupanel.ui.panels.runs_panel import RunsPanel
+from gpupanel.ui.remembered_columns import remember_columns, remembered_columns
+from gpupanel.ui.runs_columns import COLUMNS
+from gpupanel.ui.runs_table import ColumnChoices
+from gpupanel.ui.widgets.empty_state import EmptyState
 
 BEST = RunSummary(
     name="b",
@@ -31,15 +36,34 @@ LOST = RunSummary(
     problem=Problem(code="trainer_killed", message="The trainer was killed."),
 )
 GOING = RunSummary(
-    name="c", path=Path("/runs/c"), profile_name="going", started_s=3_000.0, is_running=True
+    name="c",
+    path=Path("/runs/c"),
+    profile_name="going",
+    started_s=3_000.0,
+    is_running=True,
+    progress=RunProgress(step=45, step_total=100),
 )
+
+
+def many(count):
+    return tuple(
+        BEST.model_copy(
+            update={
+                "name": f"run-{number:04}",
+                "path": Path(f"/runs/run-{number:04}"),
+                "profile_name": f"profile {number}",
+                "started_s": 1_000.0 + number,
+            }
+        )
+        for number in reversed(range(count))
+    )
 
 
 @pytest.fixture
 def panel(qtbot):
     panel = RunsPanel(Path("/runs"))
     qtbot.addWidget(panel)
-    panel.resize(900, 400)
+    panel.resize(940, 400)
     panel.setRuns((GOING, BEST, LOST))
     with qtbot.waitExposed(panel):
         panel.show()
@@ -53,18 +77,68 @@ def table(panel):
 
 def _rows(table):
     model = table.model()
+    shown = [column for column in range(model.columnCount()) if not table.isColumnHidden(column)]
     return [
-        [model.index(row, column).data() for column in range(model.columnCount())]
-        for row in range(model.rowCount())
+        [model.index(row, column).data() for column in shown] for row in range(model.rowCount())
     ]
+
+
+def _names(table):
+    return [row[0] for row in _rows(table)]
+
+
+def _button(panel, name):
+    return panel.findChild(QPushButton, f"{name}_button")
+
+
+def _choose(table, *rows):
+    table.clearSelection()
+    for row in rows:
+        table.selectionModel().select(
+            table.model().index(row, 0),
+            QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows,
+        )
 
 
 def test_that_runs_are_told_newest_first(table):
     rows = _rows(table)
 
-    assert [row[0] for row in rows] == ["going", "best", "lost"]
-    assert [row[2] for row in rows] == ["Running", "Completed", "Lost"]
-    assert rows[1][3:] == ["0:41", "97.5 %", "0.1000", "118,000 ex/s", "RTX 4090"]
+    assert _names(table) == ["going", "best", "lost"]
+    assert [row[2] for row in rows] == ["Running, 45 %", "Completed", "Lost"]
+    assert rows[1][3:] == ["0:41", "97.5 %", "0.1000", "118,000 ex/s", "RTX 4090", ""]
+
+
+def test_that_a_name_of_its_own_takes_the_place_of_the_profiles(panel, table):
+    named = BEST.model_copy(update={"label": "mine", "notes": "first line\nsecond"})
+    panel.setRuns((GOING, named, LOST))
+
+    assert _rows(table)[1][0] == "mine"
+    assert _rows(table)[1][-1] == "first line"
+    assert "second" in table.model().index(1, 0).data(Qt.ItemDataRole.ToolTipRole)
+
+
+def test_that_an_evaluation_tells_what_it_found(panel, table):
+    judged = BEST.model_copy(
+        update={"task": "evaluate", "metrics": Metrics(accuracy=0.5, loss=2.0)}
+    )
+    panel.setRuns((judged,))
+
+    assert _rows(table)[0][4:6] == ["50.0 %", "2.000"]
+
+
+def test_that_a_folder_is_told_as_what_it_is(panel, table):
+    flaw = Problem(code="run_unreadable", message="c cannot be read: Permission denied.")
+    panel.setRuns((RunSummary(name="c", path=Path("/c"), profile_name="c", flaw=flaw),))
+
+    assert _rows(table)[0][2] == "Unreadable"
+    tip = table.model().index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
+    assert "Permission denied" in tip
+
+
+def test_that_a_clock_beyond_all_calendars_is_a_dash(panel, table):
+    panel.setRuns((BEST.model_copy(update={"started_s": 1e300, "ended_s": 2e300}),))
+
+    assert _rows(table)[0][1] == "–"  # noqa: RUF001 - the dash
 
 
 def test_that_a_double_click_opens_the_run(qtbot, panel, table):
@@ -85,7 +159,7 @@ def test_that_enter_opens_the_chosen_run(qtbot, panel, table):
 
 
 def test_that_the_button_opens_the_chosen_run(qtbot, panel, table):
-    button = next(b for b in panel.findChildren(QPushButton) if "Open" in b.text())
+    button = _button(panel, "runs_open")
     assert not button.isEnabled()
     table.selectRow(0)
     with qtbot.waitSignal(panel.runOpened) as opened:
@@ -94,35 +168,270 @@ def test_that_the_button_opens_the_chosen_run(qtbot, panel, table):
     assert opened.args == [GOING.path]
 
 
-def test_that_the_chosen_run_stays_chosen_when_the_list_changes(panel, table):
+@pytest.mark.parametrize(
+    ("key", "signal", "value"),
+    [
+        (Qt.Key.Key_F2, "renameRequested", BEST),
+        (Qt.Key.Key_Delete, "deleteRequested", (BEST,)),
+        (Qt.Key.Key_F5, "refreshRequested", None),
+    ],
+)
+def test_that_keys_do_what_the_buttons_do(qtbot, panel, table, key, signal, value):
     table.selectRow(1)
-    assert panel.selected_run() == BEST
+    table.setFocus()
+    with qtbot.waitSignal(getattr(panel, signal)) as asked:
+        qtbot.keyClick(table, key)
+
+    assert asked.args == ([] if value is None else [value])
+
+
+def test_that_del_in_the_search_deletes_a_letter_and_no_run(qtbot, panel, table):
+    table.selectRow(1)
+    search = panel.findChild(QLineEdit, "runs_search")
+    search.setText("best")
+    search.setFocus()
+    search.setCursorPosition(0)
+    with qtbot.assertNotEmitted(panel.deleteRequested):
+        qtbot.keyClick(search, Qt.Key.Key_Delete)
+
+    assert search.text() == "est"
+
+
+def test_that_ctrl_f_finds_as_one_types_and_esc_shows_all_again(qtbot, panel, table):
+    qtbot.keyClick(panel, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    search = panel.findChild(QLineEdit, "runs_search")
+    qtbot.waitUntil(search.hasFocus)
+    qtbot.keyClicks(search, "4090 comp")
+
+    assert _names(table) == ["best"]
+    assert panel.findChild(QLabel, "runs_count").text() == "1 of 3 runs"
+    qtbot.keyClick(search, Qt.Key.Key_Escape)
+    assert _names(table) == ["going", "best", "lost"]
+    assert panel.findChild(QLabel, "runs_count").text() == "3 runs"
+
+
+def test_that_nothing_found_offers_to_clear_the_search(qtbot, panel, table):
+    search = panel.findChild(QLineEdit, "runs_search")
+    search.setText("nonesuch")
+    assert not table.isVisible()
+    words = [each.text() for each in panel.findChildren(EmptyState) if each.isVisible()]
+    assert "nonesuch" in words[0]
+
+    qtbot.mouseClick(panel.findChild(QPushButton, "runs_clear_search"), Qt.MouseButton.LeftButton)
+
+    assert table.isVisible()
+    assert search.text() == ""
+
+
+def test_that_an_empty_place_says_what_will_appear(panel, table):
+    panel.setRuns(())
+
+    assert not table.isVisible()
+    words = [each.text() for each in panel.findChildren(EmptyState) if each.isVisible()]
+    assert "Press Start" in words[0]
+
+
+def test_that_a_folder_that_cannot_be_listed_is_told_in_their_place(panel, table):
+    panel.setProblem(Problem(code="not_permitted", message="It may not be read.", hint="Mend it."))
+    words = [each.text() for each in panel.findChildren(EmptyState) if each.isVisible()]
+    assert "It may not be read. Mend it." in words[0]
+
+    panel.setRuns((BEST,))
+    assert table.isVisible()
+
+
+def test_that_several_can_be_chosen_and_compared(qtbot, panel, table):
+    panel.setComparable(True)
+    compare, rename = _button(panel, "runs_compare"), _button(panel, "runs_rename")
+    assert compare.isVisible()
+    table.selectRow(1)
+    assert (compare.isEnabled(), rename.isEnabled()) == (False, True)
+    _choose(table, 2, 1)
+    assert (compare.isEnabled(), rename.isEnabled()) == (True, False)
+
+    with qtbot.waitSignal(panel.compareRequested) as asked:
+        qtbot.mouseClick(compare, Qt.MouseButton.LeftButton)
+
+    assert asked.args == [(BEST, LOST)]
+
+
+def test_that_more_than_eight_are_not_compared(panel, table):
+    panel.setRuns(many(9))
+    panel.setComparable(True)
+    _choose(table, *range(8))
+    assert _button(panel, "runs_compare").isEnabled()
+    table.selectAll()
+
+    assert not _button(panel, "runs_compare").isEnabled()
+    assert "2 to 8" in _button(panel, "runs_compare").toolTip()
+
+
+def test_that_a_running_run_is_not_deleted_and_the_tooltip_says_why(panel, table):
+    delete = _button(panel, "runs_delete")
+    _choose(table, 1, 2)
+    assert delete.isEnabled()
+    _choose(table, 0, 1)
+
+    assert not delete.isEnabled()
+    assert "going is running" in delete.toolTip()
+
+
+def test_that_the_context_menu_offers_the_same(panel, table, monkeypatch):
+    # Shown without a screen it would warn that the keyboard cannot be grabbed.
+    monkeypatch.setattr(QMenu, "popup", lambda *_arguments: None)
+    table.selectRow(1)
+    table.customContextMenuRequested.emit(QPoint(5, 5))
+    menu = panel.findChild(QMenu, "runs_menu")
+    texts = [action.text() for action in menu.actions() if action.isVisible() and action.text()]
+    menu.close()
+
+    assert texts == ["&Open run", "Re&name…", "No&tes…", "Move to &bin"]
+
+
+def test_that_the_chosen_runs_stay_chosen_when_the_list_changes(panel, table):
+    _choose(table, 1, 2)
     ended = GOING.model_copy(update={"is_running": False, "outcome": Outcome.STOPPED})
 
     panel.setRuns((ended, BEST, LOST))
-    assert panel.selected_run() == BEST
-    panel.setRuns((BEST, LOST))
+    assert panel.chosen_runs() == (BEST, LOST)
+    newer = many(1)[0].model_copy(update={"started_s": 9_000.0})
+    panel.setRuns((newer, BEST, LOST))
+    assert panel.chosen_runs() == (BEST, LOST)
+    table.sortByColumn(1, Qt.SortOrder.AscendingOrder)
+    assert panel.chosen_runs() == (LOST, BEST)
+    panel.setRuns((BEST,))
 
-    assert panel.selected_run() == BEST
+    assert panel.chosen_runs() == (BEST,)
 
 
-def test_that_numbers_are_sorted_as_numbers(table):
-    table.sortByColumn(4, Qt.SortOrder.DescendingOrder)
+def test_that_what_is_in_sight_stays_when_a_run_comes_above_it(panel, table):
+    runs = many(200)
+    panel.setRuns(runs)
+    table.verticalScrollBar().setValue(100)
+    top = table.model().index(table.rowAt(0), 0).data()
+    newer = runs[0].model_copy(
+        update={"name": "newer", "path": Path("/runs/newer"), "started_s": 9_000.0}
+    )
 
-    assert _rows(table)[0][0] == "best"
+    panel.setRuns((newer, *runs))
+
+    assert table.model().rowCount() == 201
+    assert table.model().index(table.rowAt(0), 0).data() == top
 
 
-def test_that_an_empty_place_says_what_will_appear(qtbot):
-    panel = RunsPanel(Path("/runs"))
-    qtbot.addWidget(panel)
-    panel.setRuns(())
-    with qtbot.waitExposed(panel):
-        panel.show()
+def test_that_rows_keep_their_place_while_their_values_change(panel, table):
+    faster = LOST.model_copy(update={"examples_per_second": 5.0})
+    speed = [column.key for column in COLUMNS].index("speed")
+    panel.setRuns((GOING, BEST, faster))
+    table.sortByColumn(speed, Qt.SortOrder.DescendingOrder)
+    assert _names(table) == ["best", "lost", "going"]
 
-    assert not panel.findChild(QTableView, "runs_table").isVisible()
+    panel.setRuns((GOING, BEST, faster.model_copy(update={"examples_per_second": 1e9})))
+
+    assert _names(table) == ["best", "lost", "going"]
+    assert "1,000,000,000 ex/s" in _rows(table)[1]
+
+
+@pytest.mark.parametrize("order", list(Qt.SortOrder))
+def test_that_numbers_are_sorted_as_numbers_and_what_is_not_known_is_last(panel, table, order):
+    accuracy = [column.key for column in COLUMNS].index("accuracy")
+    good, better = (
+        LOST.model_copy(
+            update={"name": name, "path": Path(name), "metrics": Metrics(val_accuracy=value)}
+        )
+        for name, value in (("g", 0.095), ("h", 0.1))
+    )
+    panel.setRuns((GOING, good, better))
+    table.sortByColumn(accuracy, order)
+
+    texts = [row[4] for row in _rows(table)]
+    known = ["9.5 %", "10.0 %"]
+    rising = order is Qt.SortOrder.AscendingOrder
+    assert texts == [*(known if rising else known[::-1]), "–"]  # noqa: RUF001 - the dash
+
+
+def test_that_columns_fit_their_widest_value_and_never_get_narrower(panel, table):
+    long = BEST.model_copy(update={"label": "a name that is rather long"})
+    panel.setRuns((long,))
+    width = table.columnWidth(0)
+    assert width > table.fontMetrics().horizontalAdvance(long.label)
+
+    panel.setRuns((BEST,))
+
+    assert table.columnWidth(0) == width
+
+
+def test_that_columns_are_hidden_and_remembered(qtbot, panel, table, tmp_path):
+    settings = QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat)
+    menu = table.column_menu(panel)
+    by_title = {action.text(): action for action in menu.actions()}
+    assert not by_title["Name"].isEnabled()
+    with qtbot.waitSignal(panel.columnsChanged):
+        by_title["Loss"].trigger()
+    by_title["Strategy"].trigger()
+    table.horizontalHeader().resizeSection(0, 333)
+    table.sortByColumn(0, Qt.SortOrder.AscendingOrder)
+    remember_columns(settings, panel.columns())
+
+    other = RunsPanel(Path("/runs"))
+    qtbot.addWidget(other)
+    other.setColumns(remembered_columns(settings))
+    other.setRuns((GOING, BEST, LOST))
+
+    again = other.findChild(QTableView, "runs_table")
+    shown = [column.key for place, column in enumerate(COLUMNS) if not again.isColumnHidden(place)]
+    assert "loss" not in shown
+    assert "strategy" in shown
+    assert again.columnWidth(0) == 333
+    assert _names(again) == ["best", "going", "lost"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"shown": 5, "widths": {"name": "x"}, "sorted_by": "gone"}']
+)
+def test_that_columns_that_cannot_be_remembered_are_as_usual(panel, table, tmp_path, text):
+    settings = QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat)
+    settings.setValue("runs/columns", text)
+    choices = remembered_columns(settings)
+    panel.setColumns(choices)
+
+    assert (choices.shown, choices.widths) == ({}, {})
+    assert _names(table) == ["going", "best", "lost"]
+    assert panel.columns() == ColumnChoices({}, {})
+
+
+def test_that_a_notice_stays_until_something_else_is_chosen(panel, table):
+    notice = panel.findChild(QLabel, "runs_notice")
+    panel.setNotice("Moved to the bin: 1 run.")
+    panel.setRuns((GOING, BEST))
+    assert notice.text()
+    table.selectRow(0)
+
+    assert not notice.text()
 
 
 def test_that_what_went_wrong_stands_in_the_tooltip(table):
     tip = table.model().index(2, 0).data(Qt.ItemDataRole.ToolTipRole)
 
     assert "The trainer was killed." in tip
+
+
+def test_that_the_window_goes_on_while_a_thousand_runs_are_listed_found_and_sorted(panel, table):
+    search = panel.findChild(QLineEdit, "runs_search")
+    runs = many(1_000)
+    steps = [
+        lambda: panel.setRuns(runs),
+        *(lambda text=text: search.setText(text) for text in ("1", "12", "123", "")),
+        lambda: table.sortByColumn(0, Qt.SortOrder.AscendingOrder),
+        lambda: panel.setRuns(runs[1:]),
+    ]
+    longest_s = 0.0
+    for step in steps:
+        begin_s = time.process_time()
+        step()
+        QApplication.processEvents()
+        longest_s = max(longest_s, time.process_time() - begin_s)
+
+    assert table.model().rowCount() == 999
+    # Measured: 0.03 s; a person notices 0.1 s.
+    assert longest_s < 0.2

@@ -1,0 +1,226 @@
+"""What the page of runs does with the folder of runs, through the thread that touches it."""
+
+import pytest
+from PySide6.QtCore import QObject, QSettings, Qt
+from PySide6.QtWidgets import QDialogButtonBox, QLabel, QLineEdit, QPlainTextEdit, QTableView
+
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.profile import Profile
+from gpupanel.runs.history.label import RunLabel, change_label, read_label
+from gpupanel.runs.history.summaries import summarize_run
+from gpupanel.ui.history_binding import HistoryBinding
+from gpupanel.ui.label_dialog import LabelDialog
+from gpupanel.ui.runs_page import RunsPage
+from gpupanel.ui.workers import history_worker
+from tests.fakes.person import Person
+from tests.fakes.run_directory import WrittenRun
+
+
+@pytest.fixture
+def person():
+    return Person()
+
+
+@pytest.fixture
+def page(qtbot, runs_dir):
+    page = RunsPage(runs_dir)
+    qtbot.addWidget(page)
+    return page
+
+
+@pytest.fixture
+def binding(page, runs_dir, person, tmp_path):
+    settings = QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat)
+    parent = QObject()
+    binding = HistoryBinding(page, runs_dir, person, settings, parent)
+    yield binding
+    binding.stop()
+
+
+@pytest.fixture
+def table(qtbot, page, binding):
+    """The table of a page that is shown, so that keys reach it."""
+    with qtbot.waitExposed(page):
+        page.show()
+    table = page.findChild(QTableView, "runs_table")
+    page.activateWindow()
+    return table
+
+
+@pytest.fixture
+def bin_of_runs(tmp_path, monkeypatch):
+    """The bin as a desktop has it, but for this test alone."""
+    home = tmp_path / "data home"
+    home.mkdir()
+    monkeypatch.setenv("XDG_DATA_HOME", str(home))
+    return home / "Trash" / "files"
+
+
+def ended(runs_dir, name="written"):
+    with WrittenRun(runs_dir, Profile(name=name)) as run:
+        run.begin()
+        run.end()
+    return run.layout
+
+
+def _listed(qtbot, table, count):
+    qtbot.waitUntil(lambda: table.model().rowCount() == count, timeout=5000)
+    if count:
+        # As a click on a row does; an empty table is not there to be given it.
+        table.setFocus()
+        qtbot.waitUntil(table.hasFocus, timeout=5000)
+
+
+def test_that_the_page_lists_runs_as_long_as_it_is_shown(qtbot, page, binding, table, runs_dir):
+    ended(runs_dir)
+    # Nobody asks: it comes with the next look at the folder.
+    _listed(qtbot, table, 1)
+
+
+def test_that_a_run_that_goes_on_is_told_once(qtbot, binding, page, runs_dir):
+    found = []
+    binding.goingFound.connect(found.append)
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        binding.refresh()
+        qtbot.waitUntil(lambda: found == [run.layout.root], timeout=5000)
+        with qtbot.waitSignal(binding._history.listed, timeout=5000):
+            binding.refresh()
+    assert found == [run.layout.root]
+
+
+def test_that_a_run_gets_a_name_and_keeps_notes_that_came_meanwhile(
+    qtbot, binding, page, table, person, runs_dir
+):
+    layout = ended(runs_dir)
+    binding.refresh()
+    _listed(qtbot, table, 1)
+    change_label(layout, notes="from the terminal")
+    person.label = RunLabel(name="the best one")
+    table.selectRow(0)
+    qtbot.keyClick(table, Qt.Key.Key_F2)
+
+    qtbot.waitUntil(lambda: table.model().index(0, 0).data() == "the best one", timeout=5000)
+    assert read_label(layout) == RunLabel(name="the best one", notes="from the terminal")
+    assert [at_notes for _, at_notes in person.labelled] == [False]
+
+
+def test_that_a_label_that_cannot_be_written_is_told(
+    qtbot, binding, page, table, person, runs_dir, monkeypatch
+):
+    def refuse(*_arguments, **_names):
+        raise ProblemError(Problem(code="no_space", message="The disk is full."))
+
+    ended(runs_dir)
+    binding.refresh()
+    _listed(qtbot, table, 1)
+    monkeypatch.setattr(history_worker, "change_label", refuse)
+    person.label = RunLabel(notes="nothing")
+    table.selectRow(0)
+    page.panel.notesRequested.emit(page.panel.chosen_runs()[0])
+
+    qtbot.waitUntil(lambda: len(person.told) == 1, timeout=5000)
+    assert person.told[0][1][0].code == "no_space"
+
+
+def test_that_runs_go_to_the_bin_with_all_that_they_hold(
+    qtbot, binding, page, table, runs_dir, bin_of_runs
+):
+    layouts = [ended(runs_dir, name) for name in ("one", "two", "three")]
+    binding.refresh()
+    _listed(qtbot, table, 3)
+    rows = [table.model().index(row, 0).data() for row in range(3)]
+    gone = next(each for each in layouts if rows[0] in each.name)
+    table.selectRow(0)
+    qtbot.keyClick(table, Qt.Key.Key_Delete)
+
+    _listed(qtbot, table, 2)
+    assert not gone.root.exists()
+    assert (bin_of_runs / gone.name / "events.jsonl").is_file()
+    assert page.findChild(QLabel, "runs_notice").text() == "Moved to the bin: 1 run."
+    assert sorted(each.root.exists() for each in layouts) == [False, True, True]
+
+
+def test_that_a_run_started_meanwhile_is_kept_and_the_person_is_told(
+    qtbot, binding, page, table, person, runs_dir, bin_of_runs
+):
+    layout = ended(runs_dir)
+    binding.refresh()
+    _listed(qtbot, table, 1)
+    table.selectRow(0)
+    layout.events.unlink()  # as if it had just been launched
+    qtbot.keyClick(table, Qt.Key.Key_Delete)
+
+    qtbot.waitUntil(lambda: len(person.told) == 1, timeout=5000)
+    assert person.told[0][1][0].code == "run_goes_on"
+    assert layout.root.is_dir()
+
+
+@pytest.mark.parametrize("deletes", [True, False])
+def test_that_where_there_is_no_bin_a_person_is_asked_first(
+    qtbot, binding, page, table, person, runs_dir, monkeypatch, deletes
+):
+    layout = ended(runs_dir)
+    person.deletes = deletes
+    monkeypatch.setattr(history_worker, "_move_to_bin", lambda _path: False)
+    binding.refresh()
+    _listed(qtbot, table, 1)
+    table.selectRow(0)
+    qtbot.keyClick(table, Qt.Key.Key_Delete)
+
+    qtbot.waitUntil(lambda: person.doomed == [(layout.root,)], timeout=5000)
+    if deletes:
+        _listed(qtbot, table, 0)
+        assert page.findChild(QLabel, "runs_notice").text() == "Deleted: 1 run."
+    assert layout.root.exists() is not deletes
+
+
+def test_that_a_folder_that_cannot_be_listed_is_told(qtbot, binding, page, monkeypatch):
+    def refuse(_path):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("gpupanel.runs.history.summaries.os.scandir", refuse)
+    with qtbot.waitSignal(binding._history.unreadable, timeout=5000) as told:
+        binding.refresh()
+    assert told.args[0].code == "not_permitted"
+
+
+def test_that_asking_while_it_reads_lists_once_more_and_not_ten_times(qtbot, binding, page):
+    listed = []
+    binding._history.listed.connect(listed.append)
+    for _ in range(10):
+        binding.refresh()
+    qtbot.waitUntil(lambda: len(listed) == 2, timeout=5000)
+    with qtbot.waitSignal(binding._history.listed, timeout=5000):
+        binding.refresh()
+    assert len(listed) == 3
+
+
+def test_that_columns_are_remembered_at_once(qtbot, binding, page, table, runs_dir, person):
+    table.sortByColumn(0, Qt.SortOrder.AscendingOrder)
+    other = RunsPage(runs_dir)
+    qtbot.addWidget(other)
+    again = HistoryBinding(other, runs_dir, person, binding._settings, binding)
+    again.stop()
+
+    assert other.panel.columns().sorted_by == "name"
+
+
+@pytest.mark.parametrize("at_notes", [False, True])
+def test_that_the_dialog_begins_where_one_wants_to_write(qtbot, runs_dir, at_notes):
+    layout = ended(runs_dir, "its profile")
+    change_label(layout, name="a name", notes="noted")
+    dialog = LabelDialog(summarize_run(layout), None, at_notes=at_notes)
+    qtbot.addWidget(dialog)
+    name = dialog.findChild(QLineEdit, "label_name")
+    notes = dialog.findChild(QPlainTextEdit, "label_notes")
+    assert name.placeholderText() == "its profile"
+    with qtbot.waitExposed(dialog):
+        dialog.open()
+    qtbot.waitUntil((notes if at_notes else name).hasFocus)
+    name.setText("another")
+    buttons = dialog.findChild(QDialogButtonBox)
+    with qtbot.waitSignal(dialog.accepted):
+        buttons.button(QDialogButtonBox.StandardButton.Save).click()
+
+    assert dialog.label() == RunLabel(name="another", notes="noted")
