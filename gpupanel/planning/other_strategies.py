@@ -79,7 +79,7 @@ def _divided(profile: Profile, count: int, devices: list[Change]) -> Iterator[Fi
         return
     if kind in _MIRRORING:
         yield Fix(
-            label="Keep the weights in the host's memory",
+            label="Keep the weights on the host",
             changes=(*devices, *_to_strategy(profile, StrategyKind.CENTRAL_STORAGE)),
         )
     if kind is not StrategyKind.MODEL_PARALLEL:

@@ -10,6 +10,7 @@ from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.events import MemoryReturned
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.following.follower import FollowedRun
 from gpupanel.runs.following.memory_words import returned_words
@@ -39,6 +40,8 @@ class LivePage(QWidget):
     """A trained model is to be measured: its :class:`Profile` or ``None``, and its path."""
     keepSharesRequested = Signal(object)
     """The shares that the run measured are to be given ones: a tuple of int."""
+    fixRequested = Signal(object)
+    """The run is to be tried again with a change: its :class:`Fix`."""
 
     def __init__(
         self, session: Session, control: RunControl, parent: QWidget | None = None
@@ -71,6 +74,11 @@ class LivePage(QWidget):
         layout.addWidget(splitter, 1)
         self._connect()
 
+    @property
+    def profile(self) -> Profile | None:
+        """Of the run that is shown; ``None`` while none is, or where it cannot be read."""
+        return None if self._facts is None else self._facts.profile
+
     def _connect(self) -> None:
         self._session.inventoryChanged.connect(self._show_devices)
         self._session.runChanged.connect(self._show_ways_on)
@@ -84,6 +92,7 @@ class LivePage(QWidget):
         self.banner.resumeRequested.connect(self._control.resume)
         self.banner.resumeElsewhereRequested.connect(self._resume_elsewhere)
         self.banner.evaluateRequested.connect(self._evaluate)
+        self.banner.fixRequested.connect(self.fixRequested)
         self.parts.keepRequested.connect(self.keepSharesRequested)
         self.evaluation.folderRequested.connect(self._open_folder)
 
@@ -154,9 +163,12 @@ class LivePage(QWidget):
         state, shown = self._session.run_state, self._control.shown_status
         asks = offers_resume(shown) and not state.is_busy
         self.banner.setActions(run_actions(state, shown, self._elsewhere() if asks else None))
+        ending = shown.ending_problem if shown is not None and shown.has_ended else None
+        can_try = not state.is_busy and self.profile is not None
+        self.banner.setWaysOut(ending, can_try=can_try)
 
     def _elsewhere(self) -> Elsewhere:
-        return elsewhere(self._session, None if self._facts is None else self._facts.profile)
+        return elsewhere(self._session, self.profile)
 
     @Slot()
     def _resume_elsewhere(self) -> None:

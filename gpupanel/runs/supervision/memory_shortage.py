@@ -150,15 +150,12 @@ def _rest_of_host(shortage: MemoryExhausted, around: Surroundings) -> str | None
 
 
 def _hint(profile: Profile, fixes: tuple[Fix, ...], *, has_others: bool) -> str:
-    others = "end what else uses its memory" if has_others else "close other programs"
+    others = "end what else uses the device" if has_others else "close other programs"
     if not fixes:
         return f"Use a smaller model, or {others}."
     sets_half = any(change.path[-1] == "accumulation_steps" for change in fixes[0].changes)
     if sets_half and not profile.normalises_batches:
-        return (
-            "Half the examples at a time need less memory and give the same training; otherwise "
-            f"change what the buttons say, or {others}."
-        )
+        return f"Half the examples at a time is the same training with less memory. Or {others}."
     return f'Try "{fixes[0].label}", another of these changes, or {others}.'
 
 

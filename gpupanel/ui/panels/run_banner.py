@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLay
 from gpupanel.domain.problem import Problem
 from gpupanel.ui.run_actions import RunActions
 from gpupanel.ui.widgets.elided_label import ElidedLabel
+from gpupanel.ui.widgets.fix_buttons import FixButtons
 from gpupanel.ui.widgets.tips import wrapped
 from gpupanel.ui.widgets.tone import Tone, set_tone
 
@@ -24,6 +25,8 @@ class RunBanner(QFrame):
     """The same, with the devices that are chosen in the session."""
     evaluateRequested = Signal()
     """What the shown run has learned is to be measured."""
+    fixRequested = Signal(object)
+    """The shown run is to be tried again with a change: its :class:`Fix`."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -52,6 +55,17 @@ class RunBanner(QFrame):
         self._hint = _text(self, "")
         self._message.setWordWrap(True)
         self._hint.setWordWrap(True)
+        self._again = QLabel("Try again with", self)
+        self._again.setProperty("tone", "muted")
+        self._again.setContentsMargins(0, 8, 0, 0)
+        self._again.setToolTip(
+            wrapped(
+                "Changes the run's profile as the button says. The run goes on from its last "
+                "checkpoint where it has one, and starts again where it has none."
+            )
+        )
+        self._fixes = FixButtons(self)
+        self._fixes.setObjectName("ways_out")
         self._return = QPushButton("&Back to the running one", self)
         self._return.setToolTip("Shows the run that goes on again")
         self._folder = QPushButton("Open fol&der", self)
@@ -75,6 +89,7 @@ class RunBanner(QFrame):
         self._elsewhere.clicked.connect(self.resumeElsewhereRequested)
         self._evaluate.clicked.connect(self.evaluateRequested)
         self._copy.clicked.connect(self._copy_details)
+        self._fixes.fixRequested.connect(self.fixRequested)
         self._compose()
         self.setRun("", "")
 
@@ -134,6 +149,20 @@ class RunBanner(QFrame):
         parts = (problem.message, problem.hint, problem.detail, "\n".join(log_tail))
         self._detail = "\n\n".join(part for part in (*parts, f"({problem.code})") if part)
 
+    def setWaysOut(self, problem: Problem | None, *, can_try: bool = True) -> None:
+        """Offer the changes that a problem proposes; nothing where it proposes none.
+
+        Args:
+            problem: What ended the run; ``None``: it goes on, or ended well.
+            can_try: Whether no other run goes on now.
+        """
+        offers = problem is not None and problem.fix is not None
+        self._again.setVisible(offers)
+        self._fixes.setVisible(offers)
+        self._fixes.setEnabled(can_try)
+        if offers and problem is not None:
+            self._fixes.setProblem(problem)
+
     def _compose(self) -> None:
         head = QHBoxLayout()
         head.setSpacing(8)
@@ -153,10 +182,18 @@ class RunBanner(QFrame):
         words.setSpacing(4)
         words.addWidget(self._message)
         words.addWidget(self._hint)
-        row = QHBoxLayout(self._trouble)
-        row.setContentsMargins(16, 8, 16, 8)
+        again = QHBoxLayout()
+        again.setSpacing(8)
+        again.addWidget(self._again, 0, Qt.AlignmentFlag.AlignTop)
+        again.addWidget(self._fixes, 1)
+        row = QHBoxLayout()
         row.addLayout(words, 1)
         row.addWidget(self._copy, 0, Qt.AlignmentFlag.AlignTop)
+        card = QVBoxLayout(self._trouble)
+        card.setContentsMargins(16, 8, 16, 8)
+        card.setSpacing(8)
+        card.addLayout(row)
+        card.addLayout(again)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
@@ -166,6 +203,7 @@ class RunBanner(QFrame):
         layout.addWidget(self._memory)
         layout.addWidget(self._ways)
         self._trouble.hide()
+        self.setWaysOut(None)
         self.setStory("")
         self.setMemory("")
         self.setActions(RunActions())

@@ -170,7 +170,7 @@ class TrainingPanel(SettingsCard):
         self._add_box(form, self._best, _BEST_TIP)
         form.add_row("Early sto&pping", self._patience, _PATIENCE_TIP)
         form.add_row("Restart b&y itself", self._restarts, _RESTART_TIP)
-        form.add_row("&Out of memory", self._memory, _MEMORY_TIP)
+        form.add_row("Out o&f memory", self._memory, _MEMORY_TIP)
         for box, tip in (
             (self._mixed, _MIXED_TIP),
             (self._jit, _JIT_TIP),

@@ -65,7 +65,7 @@ def test_that_mirrored_gpus_can_move_examples_and_weights() -> None:
         "Give RTX 3060 half its share",
         "Use mixed precision",
         "Use RTX 4090 alone",
-        "Keep the weights in the host's memory",
+        "Keep the weights on the host",
         "Divide the layers over 2 GPUs",
     ]
     assert apply_fix(profile, fixes[1]).strategy.shares == (56, 8)

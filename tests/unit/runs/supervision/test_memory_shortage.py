@@ -69,7 +69,9 @@ def test_that_a_refusal_is_explained_with_what_to_try(runs_dir: Path) -> None:
         "The host's memory (/device:CPU:0) ran out: 1.2 GiB were asked for, for 64 x 1,024 x "
         "5,120 numbers of type float; the run held 3.5 GiB of the 4.0 GiB that TensorFlow may take."
     )
-    assert "the same training" in problem.hint
+    assert problem.hint == (
+        "Half the examples at a time is the same training with less memory. Or close other programs."
+    )
     assert "the trace" in problem.detail
     assert problem.fix is not None
     assert problem.fix.label == "Take half at a time"
@@ -173,7 +175,7 @@ def test_that_a_gpu_is_told_with_its_cap_and_who_held_the_rest() -> None:
         "Raise the limit to 10252 MiB",
         "Use mixed precision",
         "Use RTX 4090 alone",
-        "Keep the weights in the host's memory",
+        "Keep the weights on the host",
         "Divide the layers over 2 GPUs",
     ]
 
