@@ -1,0 +1,76 @@
+"""`gpupanel runs`: the table of the window, in a terminal."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from gpupanel.cli.app import app
+from gpupanel.domain.profile import Profile
+from gpupanel.runs.history.label import change_label
+from tests.fakes.run_directory import WrittenRun
+
+
+def told(*arguments: str) -> str:
+    return CliRunner().invoke(app, ["runs", *arguments]).output
+
+
+def written(runs_dir: Path, name: str) -> WrittenRun:
+    run = WrittenRun(runs_dir, Profile(name=name))
+    run.begin()
+    run.step(15)
+    return run
+
+
+def test_that_the_table_has_the_columns_in_which_there_is_something(
+    runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # So wide that no word is folded.
+    monkeypatch.setattr("gpupanel.cli.running.answers.width", 240)
+    with written(runs_dir, "ended") as run:
+        run.end()
+    lines = told().splitlines()
+    assert lines[0].split() == [
+        "run",
+        "started",
+        "outcome",
+        "took",
+        "accuracy",
+        "loss",
+        "examples/s",
+        "devices",
+    ]
+    assert lines[1].split()[0] == run.layout.name
+    assert "completed" in lines[1]
+    assert lines[1].rstrip().endswith("1,234  a CPU")
+    change_label(run.layout, name="[best]", notes="first\nsecond")
+    with written(runs_dir, "going"):
+        text = told()
+    assert "[best]" in text
+    assert "first" in text
+    assert "second" not in text
+    assert "running, 50 %" in text
+
+
+def test_that_the_keys_of_the_document_stay(runs_dir: Path) -> None:
+    with written(runs_dir, "one") as run:
+        run.end()
+    (document,) = json.loads(told("--json"))["runs"]
+    before = {"name", "path", "profile_name", "started_s", "ended_s", "outcome", "is_running"}
+    before |= {"metrics", "examples_per_second", "devices", "problem"}
+    assert before <= document.keys()
+    assert document["devices"] == ["a CPU"]
+    assert document["label"] == document["notes"] == ""
+
+
+def test_that_a_folder_that_cannot_be_listed_is_one_sentence(
+    runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: object) -> object:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("gpupanel.runs.history.summaries.os.scandir", refuse)
+    answer = CliRunner().invoke(app, ["runs", "--json"])
+    assert answer.exit_code == 1
+    assert json.loads(answer.stdout)["problems"][0]["code"] == "not_permitted"
