@@ -1,0 +1,176 @@
+"""Python code that a profile names: nothing but a run that somebody trusts carries it out."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QLabel
+
+from gpupanel.domain.data import PythonData
+from gpupanel.domain.events import RunEnded, RunStarted, encode_event
+from gpupanel.domain.model import PythonModel
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.training import TrainingSettings
+from gpupanel.planning.prepare import prepare
+from gpupanel.runs.data_preview import preview_data
+from gpupanel.runs.directory.profile_file import read_profile, write_profile
+from gpupanel.runs.launcher import create_run, launch, resume
+from gpupanel.runs.locations import queue_dir
+from gpupanel.runs.queue.orders import add
+from gpupanel.runs.queue.queue_files import QueueFiles
+from gpupanel.runs.trust.trusted import CodeNotTrustedError, trust, trusted_file
+from gpupanel.runs.trust.user_code import code_of_profile
+from gpupanel.ui.run_state import RunState
+from tests.fakes.devices import CPU_ONLY
+
+_DATA = """
+from pathlib import Path
+Path({marker!r}).touch()
+import numpy
+
+def load():
+    numbers = numpy.arange(64.0).reshape(32, 2)
+    return numbers, (numbers[:, 0] > 30).astype(int)
+"""
+_MODEL = """
+from pathlib import Path
+Path({marker!r}).touch()
+
+def build_model(input_shape, outputs):
+    layers = []
+    return layers[outputs]
+"""
+
+
+@pytest.fixture
+def marker(tmp_path: Path) -> Path:
+    """The file that the code makes as soon as anything carries it out."""
+    return tmp_path / "carried out"
+
+
+@pytest.fixture
+def profile_file(tmp_path: Path, marker: Path) -> Path:
+    (tmp_path / "data.py").write_text(_DATA.format(marker=str(marker)))
+    (tmp_path / "model.py").write_text(_MODEL.format(marker=str(marker)))
+    path = tmp_path / "profile.toml"
+    write_profile(
+        path,
+        Profile(
+            devices=DeviceSettings(visible=("cpu",)),
+            data=PythonData(path=str(tmp_path / "data.py")),
+            model=PythonModel(path=str(tmp_path / "model.py")),
+            training=TrainingSettings(epochs=1, tensorboard=False),
+        ),
+    )
+    return path
+
+
+def gpupanel(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "gpupanel", *map(str, arguments)],
+        env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def problems(done: subprocess.CompletedProcess[str]) -> list[tuple[str, str, str]]:
+    told = json.loads(done.stdout)["problems"]
+    return sorted((each["code"], each["severity"], each["field"]) for each in told)
+
+
+def test_that_checking_warns_and_neither_it_nor_planning_nor_a_look_carries_code_out(
+    profile_file: Path, marker: Path
+) -> None:
+    checked = gpupanel("check", profile_file, "--json")
+    assert checked.returncode == 0
+    assert problems(checked) == [
+        ("code_not_trusted", "warning", "data.path"),
+        ("code_not_trusted", "warning", "model.path"),
+    ]
+    assert "--trust" in checked.stdout
+
+    profile = read_profile(profile_file)
+    seen = preview_data(profile)
+    assert (seen.needs_start, seen.problems) == (True, ())
+    assert prepare(profile, CPU_ONLY, preview=seen).plan is not None
+    exported = gpupanel("export", profile_file, "-o", profile_file.with_suffix(".out"), "--json")
+    assert problems(exported) == [("export_not_available", "error", "model.source")]
+    assert not marker.exists()
+
+
+def test_that_starting_resuming_and_queueing_refuse_code_that_nobody_trusted(
+    profile_file: Path, marker: Path, runs_dir: Path
+) -> None:
+    profile = read_profile(profile_file)
+    plan = prepare(profile, CPU_ONLY).plan
+    assert plan is not None
+    with pytest.raises(CodeNotTrustedError):
+        launch(profile, plan, runs_dir)
+    with pytest.raises(CodeNotTrustedError):
+        add(QueueFiles(queue_dir()), profile, runs_dir)
+    refused = gpupanel("run", profile_file, "--json")
+    assert refused.returncode == 1
+    assert [code for code, _, _ in problems(refused)] == ["code_not_trusted"] * 2
+    assert not runs_dir.exists() or not list(runs_dir.iterdir())
+
+    trust(code_of_profile(profile))
+    layout = create_run(profile, plan, runs_dir)
+    (layout.checkpoints / "step-000000001").mkdir(parents=True)
+    told = (
+        RunStarted(time_s=1.0, supervisor_pid=1),
+        RunEnded(time_s=2.0, outcome=Outcome.STOPPED, exit_code=0),
+    )
+    layout.events.write_text("".join(f"{encode_event(event)}\n" for event in told))
+    trusted_file().unlink()  # as on the machine of whoever is given the run's directory
+    with pytest.raises(ProblemError) as caught:
+        resume(layout)
+    assert {problem.code for problem in caught.value.problems} == {"code_not_trusted"}
+    assert not marker.exists()
+
+
+def test_that_code_that_is_trusted_runs_and_its_error_is_told_with_file_and_line(
+    profile_file: Path, marker: Path, runs_dir: Path
+) -> None:
+    done = gpupanel("run", profile_file, "--trust", "--json", "--runs-dir", runs_dir)
+    answer = json.loads(done.stdout)
+    assert (done.returncode, answer["outcome"]) == (1, "failed")
+    model = profile_file.with_name("model.py")
+    assert answer["problem"]["code"] == "user_code_failed"
+    assert answer["problem"]["message"] == (
+        f"{model} failed in line 7, in build_model: IndexError: list index out of range"
+    )
+    assert "return layers[outputs]" in answer["problem"]["detail"]
+    assert marker.exists()
+    layout = RunLayout(Path(answer["run"]))
+    assert layout.model_code.read_text() == model.read_text()
+    assert layout.data_code.exists()
+
+
+def test_that_the_window_carries_nothing_out_before_a_person_agrees(
+    qtbot, window, person, profile_file, marker
+):
+    window.open_target(profile_file)
+    qtbot.waitUntil(
+        lambda: window.session.prepare_now().plan is not None and window.session.buttons.start,
+        timeout=10_000,
+    )
+    qtbot.waitUntil(lambda: "only a run carries out" in _preview_sentence(window), timeout=20_000)
+    with qtbot.waitSignal(window.control.notTrusted, timeout=10_000):
+        window.control.start()
+    qtbot.waitUntil(lambda: window.session.run_state is RunState.IDLE, timeout=5_000)
+
+    assert [[code.key for code in asked] for asked in person.codes] == [["model.path", "data.path"]]
+    assert not marker.exists()
+
+
+def _preview_sentence(window) -> str:
+    return window.session_page.data.findChild(QLabel, "preview_state").text()
