@@ -64,7 +64,9 @@ def state_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     yield folder
     if not folder.exists():
         return  # No queue, no scheduler: the process table need not be read.
-    left = [process for process in psutil.process_iter() if works_on(process, folder)]
+    found = [process for process in psutil.process_iter() if works_on(process, folder)]
+    # One that has let go of the queue may need an instant to go.
+    _, left = psutil.wait_procs(found, timeout=5.0)
     for process in left:
         process.kill()
     assert not left, f"schedulers still running: {left}"

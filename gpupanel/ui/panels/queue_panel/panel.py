@@ -108,6 +108,9 @@ class QueuePanel(QWidget):
         head.addWidget(self._words, 1)
         head.addWidget(self._clear)
         head.addWidget(self._pause)
+        # As wide as the wider of their texts, so that nothing moves when they change.
+        self._pause.setMinimumWidth(10 * GRID)
+        self._edit.setMinimumWidth(14 * GRID)
         for arrow in (self._up, self._down):
             arrow.setFixedWidth(5 * GRID)
         for button in (self._open, self._edit, self._up, self._down, self._remove):

@@ -26,7 +26,7 @@ COLUMNS = (
     ("Profile", "The name of the profile that the run is started with."),
     ("State", "Whether it waits, runs or has ended, and how."),
     ("Devices", "The physical devices that the run needs."),
-    ("Waits for", "Why it waits, or what became of it."),
+    ("Remark", "Why it waits, or what became of it."),
 )
 
 
