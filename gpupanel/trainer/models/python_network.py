@@ -14,6 +14,7 @@ from gpupanel.trainer.user_code import UserCode
 
 _NAME = "python_model"
 _FUNCTION = "build_model"
+_LINEAR, _SOFTMAX = "linear", "softmax"
 _CONTRACT = (
     "build_model(input_shape, outputs) gives a keras.Sequential or keras.Model(inputs, outputs) "
     "that takes one example of input_shape and gives so many outputs."
@@ -70,7 +71,11 @@ class PythonNetwork:
             raise self._misfit(
                 f"it gives {tuple(given[0].shape[1:])} an example, but {outputs} are needed"
             )
-        model = _without_softmax(model) if outputs > 1 else model
+        ending = _ending(model)
+        if ending not in (_LINEAR, *([_SOFTMAX] if outputs > 1 else [])):
+            wanted = "logits or a softmax are" if outputs > 1 else "the value as it is is"
+            raise self._misfit(f"it ends in {ending}, but {wanted} needed")
+        model = _without_softmax(model)
         model.name = _NAME
         self._check_weights(model)
         self._check_state(model)
@@ -125,11 +130,18 @@ def _takes(wanted: tuple[int | None, ...], shape: tuple[int, ...]) -> bool:
     )
 
 
+def _ending(model: keras.Model) -> str:
+    """The name of the function that the last layer ends in."""
+    last = model.layers[-1]
+    if isinstance(last, keras.layers.Softmax):
+        return _SOFTMAX
+    activation = getattr(last, "activation", keras.activations.linear)
+    return getattr(activation, "__name__", _LINEAR)
+
+
 def _without_softmax(model: keras.Model) -> keras.Model:
     """The model without the softmax that it ends in, if it does: the loss is exact before it."""
     last = model.layers[-1]
-    if isinstance(last, keras.Model):
-        return model
     if isinstance(last, keras.layers.Softmax):
         return keras.Model(model.inputs, last.input)
     if getattr(last, "activation", None) is keras.activations.softmax:

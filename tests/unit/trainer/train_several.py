@@ -39,8 +39,9 @@ def shared_strategy(plan: LaunchPlan) -> tf.distribute.Strategy:
 
 def train_one(layout: RunLayout) -> tuple[RunLayout, Split]:
     run = read_started_run(layout)
-    data = read_data(run.profile.data, print, layout.root / "cache")
-    parts = split(data, run.profile.data, run.profile.training.seed)
+    seed = run.profile.training.seed
+    data = read_data(run.profile.data, print, layout.root / "cache", run.data_code, seed)
+    parts = split(data, run.profile.data, seed)
     with EventWriter(layout.events) as events:
         training.train(run, parts, events, Interruptions(layout.requests, events), TrainingRecord())
     return layout, parts

@@ -1,0 +1,339 @@
+"""Models and data from Python code: the same mathematics as those built in, and every misfit."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpupanel.domain.data import PythonData, Target
+from gpupanel.domain.model import MlpModel, PythonModel
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.trainer.datasets.examples import DataSet, Scaling
+from gpupanel.trainer.datasets.python_data import read_python_data
+from gpupanel.trainer.datasets.read import read_data
+from gpupanel.trainer.failures import problems_of
+from gpupanel.trainer.user_code import UserCode
+from tests.unit.trainer.conftest import MakeRun
+from tests.unit.trainer.trained_runs import (
+    changed,
+    evaluation,
+    last_metrics,
+    profile,
+    state,
+    train_all,
+)
+
+NAMED = "/home/someone/code.py"
+
+MLP = """
+import keras
+
+def build_model(input_shape, outputs):
+    return keras.Sequential([
+        keras.layers.Flatten(),
+        keras.layers.Dense(32),
+        keras.layers.ReLU(),
+        keras.layers.Dense(outputs, activation="softmax"),
+    ])
+"""
+NORMED = """
+import keras
+
+def build_model(input_shape, outputs):
+    inputs = keras.Input(input_shape)
+    hidden = keras.layers.Dense(32, use_bias=False)(keras.layers.Flatten()(inputs))
+    hidden = keras.layers.BatchNormalization()(hidden)
+    hidden = keras.layers.Dropout(0.2)(keras.layers.ReLU()(hidden))
+    outputs = keras.layers.Softmax()(keras.layers.Dense(outputs)(hidden))
+    return keras.Model(inputs, outputs)
+"""
+LINE = """
+import keras
+
+def build_model(input_shape, outputs):
+    return keras.Sequential([keras.Input(input_shape), keras.layers.Dense(outputs)])
+"""
+DIGITS = """
+import numpy
+from sklearn.datasets import load_digits
+
+def load():
+    x, y = load_digits(return_X_y=True)
+    return {"x": (x.reshape(-1, 8, 8) / 16).astype(numpy.float32), "y": y}
+"""
+VALUES = """
+import numpy
+
+def load():
+    x = numpy.random.rand(200, 3)
+    return (x[:160], 100 + 10 * x[:160, 0]), (x[160:], 100 + 10 * x[160:, 0])
+"""
+
+
+def code(folder: Path, text: str, key: str = "data.path") -> UserCode:
+    kept = folder / "code.py"
+    kept.write_text(text)
+    return UserCode(key, NAMED, kept)
+
+
+def loaded(folder: Path, text: str, predicts: Target = Target.CLASSES, seed: int = 7) -> DataSet:
+    data = PythonData(path=NAMED, predicts=predicts)
+    return read_python_data(data, code(folder, text), seed)
+
+
+def refusal(folder: Path, text: str, predicts: Target = Target.CLASSES) -> Problem:
+    with pytest.raises(ProblemError) as caught:
+        loaded(folder, text, predicts)
+    (problem,) = caught.value.problems
+    assert problem.field == "data.path"
+    assert problem.hint
+    return problem
+
+
+def giving(what: str) -> str:
+    return (
+        f"import numpy as np\nx, y = np.ones((6, 2)), np.arange(6) % 3\ndef load(): return {what}"
+    )
+
+
+@pytest.mark.parametrize("what", ["(x, y)", '{"x": x, "y": y}', '{"x": x.tolist(), "y": y}'])
+def test_that_data_is_taken_in_every_form(tmp_path: Path, what: str) -> None:
+    data = loaded(tmp_path, giving(what))
+    assert data.training.feature_shape == (2,)
+    assert data.class_names == ("0", "1", "2")
+    assert (data.test, data.scaling) == (None, Scaling.NONE)
+
+
+def test_that_a_test_set_and_class_names_are_taken(tmp_path: Path) -> None:
+    data = loaded(tmp_path, giving('{"x": x, "y": y, "x_test": x, "y_test": y % 1, '
+                                   '"class_names": ["a", "b", "c", "d"]}'))  # fmt: skip
+    assert data.class_names == ("a", "b", "c", "d")
+    assert data.test is not None
+    assert loaded(tmp_path, giving("((x, y), (x, y))")).test is not None
+
+
+def test_that_bytes_are_pixels_and_values_have_no_classes(tmp_path: Path) -> None:
+    pixels = loaded(tmp_path, giving("(x.astype(np.uint8), y)"))
+    assert (pixels.scaling, pixels.greatest) == (Scaling.DIVIDE, 255.0)
+    values = loaded(tmp_path, giving("(x, y * 0.5)"), Target.VALUES)
+    assert (values.target, values.training.labels.dtype) == (Target.VALUES, np.float32)
+
+
+def test_that_what_is_drawn_depends_on_the_seed_alone(tmp_path: Path) -> None:
+    text = "import numpy as np\ndef load(): return np.random.rand(6, 2), np.arange(6) % 2"
+    first = loaded(tmp_path, text).training.features
+    random.random()
+    assert np.array_equal(first, loaded(tmp_path, text).training.features)
+    assert not np.array_equal(first, loaded(tmp_path, text, seed=8).training.features)
+
+
+@pytest.mark.parametrize(
+    ("what", "code", "words"),
+    [
+        ("None", "user_code_data_misfit", "NoneType"),
+        ('{"x": x}', "user_code_data_misfit", 'there is no "y"'),
+        ('{"x": x, "y": y, "z": 1}', "user_code_data_misfit", "z is none of"),
+        ('{"x": x, "y": y, "x_test": x}', "user_code_data_misfit", 'there is no "y_test"'),
+        ('{"x": x, "y": y, "x_test": x[:, :1], "y_test": y}', "user_code_data_misfit", "shape"),
+        ('{"x": x, "y": y, "class_names": "abc"}', "user_code_data_misfit", "no list"),
+        ("([[1], [1, 2]], y)", "user_code_data_misfit", "no array"),
+        ("(x, y[:4])", "data_lengths_differ", "6 examples"),
+        ("(x, y - 1)", "data_labels_negative", "negative"),
+        ("(x * np.inf, y)", "data_features_not_finite", "infinite"),
+    ],
+)  # fmt: skip
+def test_that_what_does_not_fit_is_told(tmp_path: Path, what: str, code: str, words: str) -> None:
+    problem = refusal(tmp_path, giving(what))
+    assert problem.code == code
+    assert words in problem.message
+    assert NAMED in problem.message
+
+
+def test_that_a_function_that_is_not_there_is_told(tmp_path: Path) -> None:
+    problem = refusal(tmp_path, "def lod(): pass")
+    assert problem.code == "user_code_function_missing"
+
+
+def test_that_a_file_that_ends_the_process_is_told(tmp_path: Path) -> None:
+    for text in ("import sys\nsys.exit(3)", "import sys\ndef load(): sys.exit(3)"):
+        assert "exit status 3" in refusal(tmp_path, text).message
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("x = (\n", 1, "SyntaxError"),
+        ("import numpy\nimport not_installed\n", 2, "ModuleNotFoundError"),
+        ("def load():\n\n    return 1 / 0\n", 3, "in load: ZeroDivisionError: division by zero"),
+        ("import numpy\ndef load():\n    return numpy.zeros(3).reshape(2)", 3, "ValueError"),
+    ],
+)
+def test_that_an_error_is_told_with_file_line_and_sentence(
+    tmp_path: Path, text: str, line: int, words: str
+) -> None:
+    with pytest.raises(Exception, match=r".*") as caught:
+        loaded(tmp_path, text)
+    (problem,) = problems_of(caught.value)
+    assert (problem.code, problem.field) == ("user_code_failed", "data.path")
+    assert problem.message.startswith(f"{NAMED} failed in line {line}")
+    assert words in problem.message
+    assert problem.detail
+
+
+def test_that_a_look_at_data_never_gets_to_the_code() -> None:
+    with pytest.raises(ProblemError) as caught:
+        read_data(PythonData(path=NAMED), print)
+    assert caught.value.problems[0].code == "code_not_carried_out"
+
+
+def sharing(kind: StrategyKind) -> StrategySettings:
+    return StrategySettings(kind=kind)
+
+
+PYTHON = PythonModel(path=NAMED)
+CODE = {NAMED: MLP, "/home/someone/normed.py": NORMED, "/home/someone/line.py": LINE}
+RUNS: dict[str, tuple[Profile, Sequence[int]]] = {
+    "mlp": (profile(model=MlpModel(hidden=(32,))), [64]),
+    "code": (profile(model=PYTHON), [64]),
+    "code, 48 + 16": (profile(model=PYTHON, strategy=sharing(StrategyKind.MIRRORED)), [48, 16]),
+    "code, central": (
+        profile(model=PYTHON, strategy=sharing(StrategyKind.CENTRAL_STORAGE)),
+        [32, 32],
+    ),
+    "code, accumulated": (profile(changed(accumulation_steps=2), model=PYTHON), [64]),
+    "normed": (profile(model=PythonModel(path="/home/someone/normed.py")), [64]),
+    "own data": (
+        profile(model=PYTHON, data=PythonData(path=NAMED, validation_fraction=0.2)),
+        [64],
+    ),
+    "values": (
+        profile(
+            changed(epochs=15, learning_rate=0.05),
+            model=PythonModel(path="/home/someone/line.py"),
+            data=PythonData(path="/home/someone/values.py", predicts=Target.VALUES),
+        ),
+        [64],
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[str, RunLayout]:
+    def with_code(folder: Path, chosen: Profile, shares: Sequence[int]) -> RunLayout:
+        layout = make_run(folder, chosen, shares)
+        layout.code.mkdir()
+        if isinstance(chosen.model, PythonModel):
+            layout.model_code.write_text(CODE[chosen.model.path])
+        if isinstance(chosen.data, PythonData):
+            layout.data_code.write_text(VALUES if "values" in chosen.data.path else DIGITS)
+        return layout
+
+    folder = tmp_path_factory.mktemp("python")
+    return train_all(folder, with_code, RUNS, evaluated=("code", "normed", "values"))
+
+
+MISFITS = {
+    "a string": ("'a model'", "it is a str, no Keras model"),
+    "a class of its own": ("type('M', (keras.Model,), {})()", "its layers are not known"),
+    "other inputs": ("model(layers.Dense(outputs), shape=(3,))", "it takes examples of the shape"),
+    "other outputs": ("model(layers.Dense(outputs + 1))", "but 4 are needed"),
+    "two outputs": (
+        "keras.Model(i := keras.Input(input_shape), [layers.Dense(4)(i), layers.Dense(4)(i)])",
+        "2 outputs",
+    ),
+    "sigmoid": ("model(layers.Dense(outputs, activation='sigmoid'))", "it ends in sigmoid"),
+    "state": (
+        "model(layers.SpectralNormalization(layers.Dense(outputs)))",
+        "changes its weight",
+    ),
+    "fine": ("model(layers.Dense(outputs, activation='softmax'))", "fine"),
+}
+_BUILD = """
+import json, sys, keras, numpy as np
+from pathlib import Path
+from gpupanel.domain.problem import ProblemError
+from gpupanel.trainer.datasets.examples import DataSet, Examples
+from gpupanel.trainer.models.python_network import PythonNetwork
+from gpupanel.trainer.user_code import UserCode
+
+examples = Examples(np.zeros((8, 2), np.float32), np.zeros(8, np.int32))
+data = DataSet(examples, class_names=("a", "b", "c", "d"))
+told = {}
+for path in map(Path, sys.argv[1:]):
+    try:
+        network = PythonNetwork(UserCode("model.path", path.name, path), data, examples)
+        network.outputs(keras.Input((2,)))
+        told[path.stem] = "fine"
+    except ProblemError as error:
+        assert error.problems[0].code == "user_code_model_misfit"
+        told[path.stem] = error.problems[0].message
+print(json.dumps(told))
+"""
+_BUILDER = """
+import keras
+from keras import layers
+
+def model(last, shape=None):
+    return keras.Sequential([keras.Input(shape or (2,)), last])
+
+def build_model(input_shape, outputs):
+    return {what}
+"""
+
+
+@pytest.mark.tensorflow
+def test_that_a_model_that_cannot_be_trained_is_told(tmp_path: Path) -> None:
+    for name, (what, _) in MISFITS.items():
+        (tmp_path / f"{name}.py").write_text(_BUILDER.format(what=what))
+    done = subprocess.run(
+        [sys.executable, "-c", _BUILD, *(str(tmp_path / f"{name}.py") for name in MISFITS)],
+        env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert {name: words in told[name] for name, (_, words) in MISFITS.items()} == dict.fromkeys(
+        MISFITS, True
+    ), told
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("name", ["code", "code, 48 + 16", "code, central", "code, accumulated"])
+def test_that_code_that_builds_the_mlp_learns_what_the_mlp_does(
+    trained: dict[str, RunLayout], name: str
+) -> None:
+    for one, other in zip(state(trained["mlp"]), state(trained[name]), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("name", ["code", "normed", "values"])
+def test_that_the_saved_model_is_one_that_plain_keras_measures_alike(
+    trained: dict[str, RunLayout], name: str
+) -> None:
+    metrics = last_metrics(trained[name])
+    second = metrics.val_mean_absolute_error if name == "values" else metrics.val_accuracy
+    assert evaluation(trained[name])["validation"] == pytest.approx(
+        [metrics.val_loss, second], rel=1e-4
+    )
+
+
+@pytest.mark.tensorflow
+def test_that_data_of_ones_own_is_learned_from(trained: dict[str, RunLayout]) -> None:
+    accuracy = last_metrics(trained["own data"]).val_accuracy
+    assert accuracy is not None
+    assert accuracy > 0.8
+    error = last_metrics(trained["values"]).val_mean_absolute_error
+    assert error is not None
+    assert error < 2.0  # of values from 100 to 110
