@@ -131,7 +131,7 @@ class RunControl(QObject):
     def open(self, layout: RunLayout) -> None:
         """Show a run from its beginning; the active one goes on being followed.
 
-        One that goes on becomes the active one, unless there is one.
+        One that goes on becomes the active one.
         """
         if self._shown is not self._active:
             self._drop(self._shown)
@@ -207,11 +207,17 @@ class RunControl(QObject):
 
     @Slot()
     def _on_caught_up(self) -> None:
-        """Take over a run that was only opened and turns out to go on, if none else does."""
-        if self._active is None and self._shown is not None and not self._session.run_state.is_busy:
-            self._active = self._shown
-            self._active.statusChanged.connect(self._on_active_status)
-            self._session.set_run(self._state(self._active.status), self._active.status)
+        """Take over a run that was only opened and turns out to go on.
+
+        Stop must mean the run that is looked at; another one that was followed goes on alone.
+        """
+        is_launching = self._active is None and self._session.run_state.is_busy
+        if self._shown is None or self._shown is self._active or is_launching:
+            return
+        self._release_active()
+        self._active = self._shown
+        self._active.statusChanged.connect(self._on_active_status)
+        self._session.set_run(self._state(self._active.status), self._active.status)
 
     def _release_active(self) -> None:
         watch, self._active = self._active, None

@@ -345,3 +345,23 @@ def test_that_a_shown_run_that_is_resumed_elsewhere_can_be_stopped_here(
         _wait_for(qtbot, session, RunState.RUNNING)
         control.stop()
     assert launcher.orders == [f"stop {run.layout.name}"]
+
+
+def test_that_of_two_runs_that_go_on_stop_means_the_one_that_is_looked_at(
+    qtbot, control, session, launcher, runs_dir
+):
+    with WrittenRun(runs_dir, Profile(name="x")) as one, WrittenRun(runs_dir) as other:
+        for run in (one, other):
+            run.begin(Phase.TRAINING)
+            run.step()
+        control.follow(one.layout)
+        _wait_for(qtbot, session, RunState.RUNNING)
+        control.open(other.layout)
+        qtbot.waitUntil(lambda: control.active == other.layout, timeout=5000)
+        control.stop()
+        assert launcher.orders == [f"stop {other.layout.name}"]
+        control.open(one.layout)
+        qtbot.waitUntil(lambda: control.active == one.layout, timeout=5000)
+        assert session.run_state is RunState.RUNNING
+        control.stop()
+        assert launcher.orders[1:] == [f"stop {one.layout.name}"]
