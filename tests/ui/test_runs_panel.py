@@ -304,9 +304,10 @@ def test_that_the_chosen_runs_stay_chosen_when_the_list_changes(panel, table):
     assert panel.chosen_runs() == (BEST,)
 
 
-def test_that_what_is_in_sight_stays_when_a_run_comes_above_it(panel, table):
+def test_that_what_is_in_sight_stays_when_a_run_comes_above_it(qtbot, panel, table):
     runs = many(200)
     panel.setRuns(runs)
+    qtbot.waitUntil(lambda: table.verticalScrollBar().maximum() > 100)
     table.verticalScrollBar().setValue(100)
     top = table.model().index(table.rowAt(0), 0).data()
     newer = runs[0].model_copy(
@@ -316,6 +317,7 @@ def test_that_what_is_in_sight_stays_when_a_run_comes_above_it(panel, table):
     panel.setRuns((newer, *runs))
 
     assert table.model().rowCount() == 201
+    assert table.verticalScrollBar().value() == 101
     assert table.model().index(table.rowAt(0), 0).data() == top
 
 
