@@ -46,21 +46,23 @@ def make_old(layout: RunLayout) -> None:
         os.utime(path, (then, then))
 
 
-def test_that_a_thousand_runs_are_listed_within_a_second_and_again_in_less(tmp_path: Path) -> None:
+def test_that_a_thousand_runs_are_listed_within_a_second_and_none_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_many_runs(tmp_path / "runs", 1_000, TWO_UNEQUAL, steps=90)
     lister = RunLister(tmp_path / "runs")
     begin_s = time.process_time()
     runs = lister.list()
-    cold_s = time.process_time() - begin_s
-    again = lister.list()
-    warm_s = time.process_time() - begin_s - cold_s
-
+    # Time of the processor, since others may keep it busy; measured: 0.2 s.
+    assert time.process_time() - begin_s < 1.0
     assert len(runs) == 1_000
     assert [run.profile_name for run in runs[:2]] == ["run 999", "run 998"]
-    # Time of the processor, since others may keep it busy; measured: 0.2 and 0.04 s.
-    assert cold_s < 1.0
-    assert warm_s < cold_s / 2
-    assert all(one is other for one, other in zip(runs, again, strict=True))
+
+    monkeypatch.setattr(
+        "gpupanel.runs.history.summaries.read_record",
+        lambda layout: pytest.fail(f"{layout.name} was read again"),
+    )
+    assert all(one is other for one, other in zip(runs, lister.list(), strict=True))
 
 
 def test_that_a_run_that_goes_on_tells_how_far_it_is(runs_dir: Path) -> None:
