@@ -4,12 +4,12 @@ import csv
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QLabel, QPushButton, QToolButton
+from PySide6.QtGui import QAction, QImage
+from PySide6.QtWidgets import QLabel, QPushButton, QTableView, QToolButton
 
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.history.metrics import Metric
-from gpupanel.runs.history.summaries import summarize_run
+from gpupanel.runs.history.summaries import list_runs, summarize_run
 from gpupanel.ui.comparison import Comparison
 from gpupanel.ui.panels.comparison_panel import ComparisonPanel
 from gpupanel.ui.runs_page import RunsPage
@@ -69,6 +69,24 @@ def test_that_runs_are_compared_in_the_place_of_the_table_and_it_comes_back(qtbo
         qtbot.keyClick(panel, Qt.Key.Key_Escape)
     assert not compared.shows_comparison
     assert not panel.isVisible()
+
+
+def test_that_the_runs_chosen_in_the_table_are_compared(qtbot, page, runs_dir):
+    for name in ("one", "two", "three"):
+        run = WrittenRun(runs_dir, Profile(name=name))
+        with run:
+            run.begin()
+            run.step(2)
+            run.end()
+    page.setRuns(list_runs(runs_dir))
+    table = page.findChild(QTableView, "runs_table")
+    table.setFocus()
+    qtbot.keyClick(table, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    page.findChild(QAction, "runs_compare").trigger()
+    panel = page.findChild(ComparisonPanel)
+    assert panel.isVisible()
+    assert {run.summary.profile_name for run in panel.runs} == {"one", "two", "three"}
+    qtbot.waitUntil(lambda: all(run.step == 2 for run in panel.runs))
 
 
 def test_that_other_runs_can_be_compared_afterwards(qtbot, compared):

@@ -98,6 +98,7 @@ def test_that_what_was_taken_out_before_stays_as_it_was():
     recorder = recorded(*(step(1000.0 + n, n, float(n)) for n in range(1, 6)))
     before = recorder.points()[Metric.LOSS]
     recorder.add([TrainingResumed(time_s=1010.0, path="c", epoch=1, step=2)])
+    assert recorder.step == 2
     recorder.add([step(1011.0, 3, 99.0)])
     assert before.values.tolist() == [1.0, 2.0, 3.0, 4.0, 5.0]
     assert recorder.points()[Metric.LOSS].values.tolist() == [1.0, 2.0, 99.0]
