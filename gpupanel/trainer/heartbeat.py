@@ -15,12 +15,23 @@ _ALONE_S = 120.0
 """A process without a supervisor has this long to save and end by itself, which one that waits
 for a peer cannot: then it is ended."""
 
+_work = threading.Event()
+
 
 def start_heartbeat(root: Path) -> None:
     """Touch this process's heartbeat file from now on, as long as it is not frozen."""
     place = os.environ.get(PROCESS_VARIABLE) or "0"
     heartbeat = RunLayout(root).heartbeats / place
     threading.Thread(target=_beat, args=(heartbeat,), name="heartbeat", daemon=True).start()
+
+
+def work_has_begun() -> None:
+    """From now on this process has something to save, or something that others have to save.
+
+    Before that it ends by itself as soon as its supervisor is gone, whatever it waits for: reading
+    TensorFlow, data, or a peer that is not there any more.
+    """
+    _work.set()
 
 
 def _beat(heartbeat: Path) -> None:
@@ -31,7 +42,7 @@ def _beat(heartbeat: Path) -> None:
             heartbeat.touch()
         if not supervisor_is_gone():
             with_supervisor_s = time.monotonic()
-        elif time.monotonic() - with_supervisor_s > _ALONE_S:
+        elif not _work.is_set() or time.monotonic() - with_supervisor_s > _ALONE_S:
             os._exit(1)
         time.sleep(_INTERVAL_S)
 

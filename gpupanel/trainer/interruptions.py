@@ -9,7 +9,7 @@ from types import FrameType
 from gpupanel.domain.events import RequestAnswered
 from gpupanel.domain.request import Request
 from gpupanel.trainer.event_writer import EventWriter
-from gpupanel.trainer.heartbeat import supervisor_is_gone
+from gpupanel.trainer.heartbeat import supervisor_is_gone, work_has_begun
 
 
 class Interruption(Enum):
@@ -45,6 +45,7 @@ class Interruptions:
         Before training starts its default action is right: there is nothing to save.
         """
         signal.signal(signal.SIGTERM, self._on_sigterm)
+        work_has_begun()
 
     def ending(self) -> Interruption | None:
         """What ends the work now, the most urgent first; a stop wins over all others."""

@@ -15,6 +15,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.patient_log import NO_SPACE
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.failures import problems_of
+from gpupanel.trainer.heartbeat import work_has_begun
 from gpupanel.trainer.inference.started import infer_started
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.leader import stay_for_leader
@@ -122,6 +123,7 @@ def _serve(
 
     from gpupanel.trainer.strategies.parameter_server import serve
 
+    work_has_begun()  # weights come to stand here, and the coordinator saves them
     serve(run, events)
     return None  # nothing to save here, and nobody left to tell
 
