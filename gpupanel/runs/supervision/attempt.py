@@ -22,6 +22,7 @@ from gpupanel.runs.directory.checkpoint_folder import has_checkpoint
 from gpupanel.runs.directory.log_tail import last_lines
 from gpupanel.runs.directory.tails import LineTail
 from gpupanel.runs.following.status import RunStatus
+from gpupanel.runs.supervision.crash_log import log_size, shortage_in_log
 from gpupanel.runs.supervision.exit_reading import Ending, MemberSeen, read_end, read_failure
 from gpupanel.runs.supervision.gang import Gang, Member
 from gpupanel.runs.supervision.host_memory_watch import HostMemoryWatch
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from gpupanel.domain.problem import Problem
 
 _TICK_S = 0.1
+_CRASHES = (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS)
 
 Tell = Callable[[Event], None]
 
@@ -68,6 +70,7 @@ class Attempt:
         self.exit_code: int | None = None
         self.shortage: MemoryExhausted | None = None
         self._layout = layout
+        self._plan = plan
         self._gang = Gang(layout, plan, command)
         self._patience = patience
         self._tell = tell
@@ -76,6 +79,7 @@ class Attempt:
         self._status = RunStatus()
         self._host_memory = HostMemoryWatch()
         self._shortages: dict[int, MemoryExhausted] = {}
+        self._log_begins: list[int] = []
         self._last_words: dict[int, TrainingEnded] = {}
         self._watchdog: Problem | None = None
         self._last_sign_s = time.monotonic()
@@ -100,6 +104,8 @@ class Attempt:
         Raises:
             OSError: A process could not be started.
         """
+        places = range(len(self._plan.gang))
+        self._log_begins = [log_size(self._layout.process_log(place)) for place in places]
         try:
             self._gang.start(self._tell_started)
             failure = self._watch()
@@ -116,15 +122,21 @@ class Attempt:
         return self._gang.members[place].name
 
     def _shortage_behind(self, ending: Ending) -> MemoryExhausted | None:
-        """What was not to be had, or that the kernel killed the process for it: told then."""
+        """What was not to be had; told here where the process could not tell it any more."""
+        place = ending.place
         if ending.outcome is Outcome.FAILED:
-            return self._shortages.get(ending.place)
-        if ending.outcome is not Outcome.LOST or self.exit_code != -signal.SIGKILL or self._killed:
+            return self._shortages.get(place)
+        if ending.outcome is not Outcome.LOST or self._killed:
             return None
-        killed = self._host_memory.kill_of(ending.place)
-        if killed is not None:
-            self._tell(killed)
-        return killed
+        shortage = None
+        if self.exit_code == -signal.SIGKILL:
+            shortage = self._host_memory.kill_of(place)
+        elif self.exit_code in _CRASHES:
+            log = self._layout.process_log(place)
+            shortage = shortage_in_log(log, self._log_begins[place], place, self._plan.gang[place])
+        if shortage is not None:
+            self._tell(shortage)
+        return shortage
 
     def _watch(self) -> Ending | None:
         """Until the last process has ended, or there is nothing to wait for any more."""

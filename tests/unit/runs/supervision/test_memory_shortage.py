@@ -6,24 +6,26 @@ from pathlib import Path
 
 import pytest
 
-from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.device import DeviceInventory, DeviceKind
 from gpupanel.domain.event_details import ShortageCause
 from gpupanel.domain.events import Event, MemoryExhausted, RunEnded, RunRestarted
 from gpupanel.domain.memory import LimitedMemory
 from gpupanel.domain.model import MlpModel
 from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.plan import PlannedDevice, PlannedProcess
 from gpupanel.domain.problem import Change, Problem
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, TelemetrySample
-from gpupanel.domain.training import TrainingSettings
+from gpupanel.domain.training import Optimizer, TrainingSettings
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.directory.profile_file import read_profile
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.launcher import create_run
+from gpupanel.runs.supervision.crash_log import shortage_in_log
 from gpupanel.runs.supervision.memory_shortage import Surroundings, shortage_problem
 from gpupanel.runs.supervision.supervisor import Supervisor
 from tests.fakes.devices import CPU, CPU_ONLY, RTX_3060, TWO_UNEQUAL
@@ -70,7 +72,8 @@ def test_that_a_refusal_is_explained_with_what_to_try(runs_dir: Path) -> None:
         "5,120 numbers of type float; the run held 3.5 GiB of the 4.0 GiB that TensorFlow may take."
     )
     assert problem.hint == (
-        "Half the examples at a time is the same training with less memory. Or close other programs."
+        "Half the examples at a time is the same training with less memory. Or close other "
+        "programs."
     )
     assert "the trace" in problem.detail
     assert problem.fix is not None
@@ -245,6 +248,101 @@ def test_that_a_kill_is_told_as_surely_as_it_is_known(cause: ShortageCause, mess
     problem = explained(killed, Surroundings(CPU_ONLY, sample_of_host(23 * 1024)), Profile())
 
     assert (problem.code, problem.message) == ("host_out_of_memory", message)
+
+
+REFUSAL = (
+    b"W0000 00:00:1 1 bfc_allocator.cc:502] Allocator (%b) ran out of memory trying to allocate "
+    b"1.25GiB (rounded to 1342177280)requested by op MatMul\nCurrent allocation summary follows.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("allocator", "key", "logical"),
+    [
+        (b"GPU_1_bfc", "GPU-b", "/device:GPU:1"),
+        (b"GPU_9_bfc", None, "/device:GPU:9"),
+        (b"mklcpu", "cpu", None),
+    ],
+)
+def test_that_a_crash_over_a_refusal_is_read_from_the_log(
+    tmp_path: Path, allocator: bytes, key: str | None, logical: str | None
+) -> None:
+    (tmp_path / "log").write_bytes(REFUSAL % b"other" + REFUSAL % allocator + b"the dump\n" * 99)
+    gpus = tuple(
+        PlannedDevice(key=f"GPU-{name}", kind=DeviceKind.GPU, name=name, index=index)
+        for index, name in enumerate("ab")
+    )
+
+    shortage = shortage_in_log(tmp_path / "log", 0, 2, PlannedProcess(devices=gpus))
+
+    assert shortage is not None
+    assert (shortage.process, shortage.device_key, shortage.logical_device) == (2, key, logical)
+    assert shortage.asked_bytes == 1_342_177_280
+
+
+def test_that_a_crash_of_another_kind_is_not_taken_for_lack_of_memory(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("Fatal Python error: Segmentation fault\n")
+
+    assert shortage_in_log(tmp_path / "log", 0, 0, PlannedProcess()) is None
+    (tmp_path / "log").write_text("terminate called after throwing 'std::bad_alloc'\n")
+    shortage = shortage_in_log(tmp_path / "log", 0, 0, PlannedProcess())
+    assert shortage is not None
+    assert (shortage.device_key, shortage.asked_bytes) == ("cpu", None)
+
+
+def test_that_a_refusal_of_an_earlier_attempt_does_not_count(tmp_path: Path) -> None:
+    before = REFUSAL % b"mklcpu"
+    (tmp_path / "log").write_bytes(before)
+    assert shortage_in_log(tmp_path / "log", len(before), 0, PlannedProcess()) is None
+    (tmp_path / "log").write_bytes(before + b"Fatal Python error: Segmentation fault\n")
+    assert shortage_in_log(tmp_path / "log", len(before), 0, PlannedProcess()) is None
+
+
+def crashing(text: bytes) -> tuple[str, ...]:
+    """A trainer that says so and crashes."""
+    script = f"import os, signal; os.write(2, {text!r}); os.kill(os.getpid(), signal.SIGSEGV)"
+    return (sys.executable, "-c", script)
+
+
+def test_that_a_crash_over_a_refusal_is_explained(runs_dir: Path) -> None:
+    layout = run_with_retries(runs_dir, 0)
+
+    assert Supervisor(layout, crashing(REFUSAL % b"mklcpu")).run() is Outcome.LOST
+
+    problem = problem_of(layout)
+    assert problem.code == "out_of_memory"
+    assert problem.message == "The host's memory ran out: 1.2 GiB were asked for."
+    assert problem.fix is not None
+
+
+@pytest.mark.slow
+@pytest.mark.tensorflow
+def test_that_a_real_run_gets_by_with_half_at_a_time_and_learns_the_same(
+    runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Each layer's output of 1,024 examples is 78 MiB, and TensorFlow may take 152.
+    monkeypatch.setenv("TF_ENABLE_ONEDNN_OPTS", "1")
+    monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "0")
+    wide = MlpModel(hidden=(20_000,))
+    settings = TrainingSettings(
+        epochs=1, global_batch_size=1_024, optimizer=Optimizer.SGD, out_of_memory_retries=3
+    )
+    enough = run_of(Profile(model=wide, training=settings), runs_dir)
+    capped = run_of(Profile(model=wide, training=settings), runs_dir)
+
+    assert Supervisor(enough).run() is Outcome.COMPLETED
+    monkeypatch.setenv("TF_MKL_ALLOC_MAX_BYTES", "160000000")
+    assert Supervisor(capped).run() is Outcome.COMPLETED
+
+    assert not [each for each in events_of(enough) if isinstance(each, RunRestarted)]
+    (restart,) = [each for each in events_of(capped) if isinstance(each, RunRestarted)]
+    assert restart.changes == (Change(path=("training", "accumulation_steps"), value=2),)
+    assert restart.problem is not None
+    assert "1,024 x 20,000 numbers of type float" in restart.problem.message
+    assert "of the 152 MiB that TensorFlow may take" in restart.problem.message
+    ends = [events_of(run)[-1] for run in (enough, capped)]
+    losses = [end.metrics.loss for end in ends if isinstance(end, RunEnded)]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-6)
 
 
 @pytest.fixture

@@ -1,0 +1,71 @@
+"""A process that crashed because memory was refused: only the end of its log tells then.
+
+TensorFlow may fall over a refused allocation instead of raising an error for it. Its allocators log
+each refusal before that ("Allocator (GPU_0_bfc) ran out of memory trying to allocate 1.25GiB
+(rounded to 1342177280)requested by op MatMul", ``xla/tsl/framework/bfc_allocator.cc`` of 2.21), and
+the C++ library an allocation of the host's ("terminate called after throwing an instance of
+'std::bad_alloc'").
+"""
+
+import re
+import time
+from pathlib import Path
+from typing import Final
+
+from gpupanel.domain.device import CPU_KEY, DeviceKind
+from gpupanel.domain.events import MemoryExhausted
+from gpupanel.domain.plan import PlannedProcess
+from gpupanel.runs.directory.log_tail import last_bytes_lines
+
+_MOST_BYTES: Final = 2**20
+_REFUSED: Final = re.compile(
+    r"Allocator \((?P<name>[^)]+)\) ran out of memory trying to allocate "
+    r"\S+ ?\(rounded to (?P<asked>\d+)\)"
+)
+_GPU: Final = re.compile(r"GPU_(?P<index>\d+)_bfc")
+_BAD_ALLOC: Final = b"std::bad_alloc"
+
+
+def shortage_in_log(
+    path: Path, begins: int, place: int, process: PlannedProcess
+) -> MemoryExhausted | None:
+    """The last refusal that the end of a crashed process's log tells of; ``None``: none.
+
+    Args:
+        path: Its log.
+        begins: Where what it wrote begins: what is before is of an earlier attempt.
+        place: Its place in the gang.
+        process: What it was there for: tells which GPU an allocator's number means.
+    """
+    for line in reversed(last_bytes_lines(path, min(_MOST_BYTES, log_size(path) - begins))):
+        found = _REFUSED.search(line.decode(errors="replace"))
+        if found is None and _BAD_ALLOC not in line:
+            continue
+        gpu = _GPU.fullmatch(found["name"]) if found else None
+        return MemoryExhausted(
+            time_s=time.time(),
+            process=place,
+            device_key=CPU_KEY if gpu is None else _key_of(int(gpu["index"]), process),
+            logical_device=f"/device:GPU:{gpu['index']}" if gpu else None,
+            asked_bytes=int(found["asked"]) if found else None,
+        )
+    return None
+
+
+def log_size(path: Path) -> int:
+    """The bytes of a log; 0 while it is not there."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _key_of(index: int, process: PlannedProcess) -> str | None:
+    """TensorFlow numbers logical GPUs through, over the physical ones of the process."""
+    keys = [
+        device.key
+        for device in sorted(process.devices, key=lambda device: device.index)
+        if device.kind is DeviceKind.GPU
+        for _ in device.logical_limits_mib or (None,)
+    ]
+    return keys[index] if index < len(keys) else None
