@@ -78,6 +78,8 @@ def test_that_the_only_gpu_is_offered_what_it_can_do_alone() -> None:
         "Take half at a time",
         "Use mixed precision",
     ]
+    alone = with_kind(StrategyKind.MIRRORED)
+    assert "Give RTX 3060 half its share" not in offered(alone, ONE_SMALL, "GPU-3060")
     assert offered(Profile(), ONE_SMALL, None) == ["Take half at a time", "Use mixed precision"]
 
 
@@ -103,6 +105,8 @@ def test_that_a_run_on_gpus_that_lacks_memory_of_the_host_is_offered_what_helps_
 
     assert labels(fixes) == ["Keep the images on the disk"]
     assert apply_fix(profile, fixes[0]).data == images.model_copy(update={"cache": DataCache.DISK})
+    assert offered(apply_fix(profile, fixes[0]), TWO_UNEQUAL, "cpu") == []
+    assert offered(Profile(), TWO_UNEQUAL, "cpu") == []
 
 
 def test_that_old_gpus_are_not_offered_mixed_precision() -> None:
@@ -242,6 +246,16 @@ def test_that_half_at_a_time_is_what_planning_makes_of_twice_the_accumulation(
     assert prepare(fewer, inventory).is_startable
     steps = profile.training.accumulation_steps
     assert plan.accumulation_steps == fewer.training.accumulation_steps == 2 * steps
+
+
+def test_that_twice_the_accumulation_is_all_that_changes() -> None:
+    plan = prepare(Profile(), CPU_ONLY).plan
+    assert plan is not None
+
+    less = with_less_at_a_time(Profile(), plan)
+
+    fewer = Profile(training=TrainingSettings(accumulation_steps=2))
+    assert less == (fewer, prepare(fewer, CPU_ONLY).plan)
 
 
 @pytest.mark.parametrize(
