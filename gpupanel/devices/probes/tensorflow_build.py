@@ -114,7 +114,7 @@ def _remember(remembered: _Remembered) -> None:
     """Write it beside and rename it: another process may read it at this moment."""
     file = _file()
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(
             "w", encoding="utf-8", dir=file.parent, prefix=f".{file.name}.", delete=False
         ) as beside:

@@ -1,0 +1,157 @@
+"""What a run leaves is its owner's alone, and its processes listen on loopback only."""
+
+import os
+import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from gpupanel.devices.probes.tensorflow_build import remember_build
+from gpupanel.domain.data import DigitsData
+from gpupanel.domain.events import RunEnded
+from gpupanel.domain.model import MlpModel, PythonModel
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.request import Request
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.training import TrainingSettings
+from gpupanel.planning.prepare import prepare
+from gpupanel.runs.directory.requests import ask
+from gpupanel.runs.following.follower import RunFollower
+from gpupanel.runs.history.label import change_label
+from gpupanel.runs.launcher import create_run, start_supervisor
+from gpupanel.runs.locations import queue_dir
+from gpupanel.runs.queue.orders import add, pause
+from gpupanel.runs.queue.queue_files import QueueFiles
+from gpupanel.runs.trust.trusted import trust, trusted_file
+from gpupanel.runs.trust.user_code import code_of_profile
+from tests.conftest import TENSORFLOW_BUILD
+from tests.fakes.devices import CPU_ONLY
+
+pytestmark = pytest.mark.tensorflow
+
+_PATIENCE_S = 150.0
+_MODEL = """
+import keras
+
+def build_model(input_shape, outputs):
+    return keras.Sequential([keras.layers.Flatten(), keras.layers.Dense(outputs)])
+"""
+
+
+@pytest.fixture(autouse=True)
+def _open_handed() -> Iterator[None]:
+    """A umask that would let everybody write whatever this process and its children make."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+def open_to_others(root: Path) -> list[str]:
+    """Everything under a folder, and itself, that others than the owner may do something with."""
+    return [
+        f"{stat.filemode(path.lstat().st_mode)} {path}"
+        for path in (root, *root.rglob("*"))
+        if stat.S_IMODE(path.lstat().st_mode) & 0o077
+    ]
+
+
+def listening(pid: int) -> set[str]:
+    """The addresses that a process and its children listen on, with their ports."""
+    found = set()
+    try:
+        processes = [process := psutil.Process(pid), *process.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return found
+    for each in processes:
+        try:
+            connections = each.net_connections("inet")
+        except (psutil.NoSuchProcess, psutil.AccessDenied):
+            continue
+        for one in connections:
+            bound_udp = one.type.name == "SOCK_DGRAM" and one.laddr and not one.raddr
+            if one.status == psutil.CONN_LISTEN or bound_udp:
+                found.add(f"{one.laddr.ip}:{one.laddr.port}")
+    return found
+
+
+def watched_to_its_end(layout: RunLayout) -> tuple[RunEnded, set[str]]:
+    """How the run ended, and all that its processes were seen listening on."""
+    follower, heard, events = RunFollower(layout), set(), []
+    end_s = time.monotonic() + _PATIENCE_S
+    while not any(isinstance(event, RunEnded) for event in events):
+        assert time.monotonic() < end_s, layout.trainer_log.read_text()[-4000:]
+        heard |= listening(os.getpid())
+        events += follower.poll().events
+        time.sleep(0.1)
+    (ended,) = (event for event in events if isinstance(event, RunEnded))
+    return ended, heard
+
+
+def profile_of(folder: Path, strategy: StrategySettings) -> Profile:
+    (folder / "network.py").write_text(_MODEL)
+    return Profile(
+        devices=DeviceSettings(visible=("cpu",)),
+        strategy=strategy,
+        data=DigitsData(validation_fraction=0.2),
+        model=PythonModel(path=str(folder / "network.py")),
+        training=TrainingSettings(epochs=1),
+    )
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [
+        StrategySettings(kind=StrategyKind.MULTI_WORKER, workers=2),
+        pytest.param(
+            StrategySettings(kind=StrategyKind.PARAMETER_SERVER, workers=2, parameter_servers=1),
+            marks=pytest.mark.slow,
+        ),
+    ],
+    ids=["multi_worker", "parameter_server"],
+)
+def test_that_processes_of_a_run_listen_on_loopback_only_and_its_files_are_private(
+    tmp_path: Path, runs_dir: Path, strategy: StrategySettings
+) -> None:
+    profile = profile_of(tmp_path, strategy)
+    plan = prepare(profile, CPU_ONLY).plan
+    assert plan is not None
+    trust(code_of_profile(profile))
+    layout = create_run(profile, plan, runs_dir)
+    # Whoever gives away a run's directory could put a module there that hides a real one.
+    (layout.root / "numpy.py").write_text("raise SystemExit('taken from the run')")
+    (layout.root / "numpy.py").chmod(0o600)
+    start_supervisor(layout)
+
+    ended, heard = watched_to_its_end(layout)
+
+    assert ended.outcome is Outcome.COMPLETED, ended.problem
+    assert heard, "no process was seen listening"
+    assert {address.rpartition(":")[0].removeprefix("::ffff:") for address in heard} == {
+        "127.0.0.1"
+    }
+    ask(layout, Request.STOP)
+    change_label(layout, name="a name", notes="notes")
+    assert open_to_others(layout.root) == []
+    made = {path.name for path in layout.root.iterdir()}
+    assert made >= {"code", "checkpoints", "tensorboard", "model.keras", "events.jsonl", "run.lock"}
+    assert open_to_others(runs_dir) == []
+
+
+def test_that_queue_trust_and_cache_are_private(
+    tmp_path: Path, runs_dir: Path, cache_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = QueueFiles(queue_dir())
+    pause(files)
+    add(files, Profile(model=MlpModel()), runs_dir)
+    trust(code_of_profile(profile_of(tmp_path, StrategySettings())))
+    monkeypatch.setenv("GPUPANEL_CACHE_DIR", str(tmp_path / "cache"))
+    remember_build(TENSORFLOW_BUILD)
+
+    for folder in (queue_dir(), trusted_file().parent, tmp_path / "cache"):
+        assert any(folder.iterdir())
+        assert open_to_others(folder) == []
