@@ -10,6 +10,7 @@ from gpupanel.ui import formatting
 from gpupanel.ui.resume_elsewhere import Elsewhere
 from gpupanel.ui.run_state import RunState
 
+_ELSEWHERE = "Goes on with the devices that are chosen in the Session tab."
 _ANOTHER_GOES_ON = "Another run goes on: it has to end first."
 _MAY_BEGIN = (Outcome.STOPPED, Outcome.LOST)
 _GO_ON = (Outcome.STOPPED, Outcome.SUSPENDED, Outcome.FAILED, Outcome.LOST)
@@ -29,7 +30,7 @@ class RunActions:
     can_resume: bool = False
     resume_tip: str = "Goes on from the last checkpoint."
     can_resume_elsewhere: bool = False
-    elsewhere_tip: str = ""
+    elsewhere_tip: str = _ELSEWHERE
     offers_evaluate: bool = False
 
 
@@ -72,7 +73,7 @@ def run_actions(
         else "Goes on in the same folder from the checkpoint of step "
         f"{formatting.count(shown.checkpoint.step)}.",
         can_resume_elsewhere=elsewhere is not None and elsewhere.order is not None,
-        elsewhere_tip="" if elsewhere is None else elsewhere.tip,
+        elsewhere_tip=_ELSEWHERE if elsewhere is None else elsewhere.tip,
         offers_evaluate=evaluate,
     )
 

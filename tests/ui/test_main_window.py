@@ -45,6 +45,7 @@ PUBLIC_NAMES = (
     "dataset_selector",
     "start_button",
     "stop_button",
+    "suspend_button",
     "loss_plot",
     "utilization_plot",
     "run_progress",
