@@ -78,8 +78,7 @@ class Saving:
         start_s = time.monotonic()
         self._events.phase(Phase.SAVING)
         self.check(wait=True)
-        # Copies: the next step changes the variables.
-        state = {name: np.array(array) for name, array in self._learner.state().items()}
+        state = self._learner.state()
         self._saved_s = time.monotonic()
         self._writing = self._thread.submit(
             self._write, state, position, reason, start_s, self._saved_s - start_s

@@ -31,7 +31,10 @@ def by_name(prefix: str, variables: Iterable["keras.Variable"]) -> dict[str, "ke
 
 
 def read_variables(variables: Variables) -> dict[str, Array]:
-    """What every variable holds, by name."""
+    """A copy of what every variable holds, by name: the next step changes the variables.
+
+    TensorFlow copies when it makes an array of a tensor; another copy would only take time.
+    """
     return {name: np.asarray(variable.value) for name, variable in variables.items()}
 
 
