@@ -53,6 +53,17 @@ def test_that_without_a_checkpoint_there_is_nothing_to_go_on_from():
     assert not run_actions(RunState.ENDED, after(ended(Outcome.FAILED))).offers_resume
 
 
+@pytest.mark.parametrize(
+    ("outcome", "offered"),
+    [(Outcome.LOST, True), (Outcome.STOPPED, True), (Outcome.FAILED, False)],
+)
+def test_that_a_run_that_never_made_a_step_may_begin(outcome, offered):
+    actions = run_actions(RunState.ENDED, after(ended(outcome)))
+    assert actions.offers_resume == offered
+    assert not offered or "begins at the beginning" in actions.resume_tip
+    assert not run_actions(RunState.ENDED, after(STEP, ended(outcome))).offers_resume
+
+
 def test_that_no_run_is_resumed_while_another_goes_on():
     actions = run_actions(RunState.RUNNING, after(CHECKPOINT, ended(Outcome.LOST)))
     assert (actions.offers_resume, actions.can_resume) == (True, False)
