@@ -31,7 +31,6 @@ from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.trust_asking import TrustAsking
 from gpupanel.ui.way_out import WayOut
-from gpupanel.ui.way_out import WayOut
 from gpupanel.ui.workers.device_worker import DeviceWatch
 from gpupanel.ui.workers.launch_worker import Launcher
 from gpupanel.ui.workers.preview_worker import PreviewLoader
@@ -87,8 +86,6 @@ class MainWindow(QMainWindow):
         ProfileBinding(self.session, self.profiles, self.profile_bar, self.devices, self)
         RunBinding(self.session, self.control, self.profile_bar, self.progress, self.devices, self)
         TrustAsking(self.control, self._questions, self)
-        way_out = WayOut(self.session, self.control, self.profiles, self.live_page, self)
-        way_out.notStarted.connect(self.tabs.show_session)
         way_out = WayOut(self.session, self.control, self.profiles, self.live_page, self)
         way_out.notStarted.connect(self.tabs.show_session)
         self._connect()
