@@ -130,6 +130,8 @@ class LivePage(QWidget):
             self._waiting.append(followed.readings)
         else:
             self.live.addSamples(followed.readings)
+        if not followed.has_more:
+            self.live.plot_wall.redraw()
 
     @Slot(object)
     def _show_status(self, status: RunStatus) -> None:

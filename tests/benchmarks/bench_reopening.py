@@ -54,6 +54,7 @@ class Meter(QObject):
         self._reports = reports
         self._last_tick = self._began = time.perf_counter()
         self._appended = 0.0
+        self._began_cpu = self.cpu_s = 0.0
         self.drawn_s: float | None = None
         self.live_s: float | None = None
         self.stalls_ms: list[tuple[float, float]] = []
@@ -63,6 +64,7 @@ class Meter(QObject):
     def begin(self, began: float) -> None:
         """Measure from that moment on."""
         self._began, self._last_tick = began, time.perf_counter()
+        self._began_cpu = time.process_time()
         self._timer.start()
 
     @Slot()
@@ -73,17 +75,22 @@ class Meter(QObject):
         shown = self._shown_loss()
         if self.drawn_s is None and shown == formatting.number(LAST_LOSS):
             self.drawn_s = now - self._began
+            self.cpu_s = time.process_time() - self._began_cpu
             QTimer.singleShot(700, self._append)
         elif self._appended and shown == formatting.number(LIVE_LOSS):
             self.live_s = now - self._appended
-            self._window.close()
+            self._end()
         elif now - self._began > GIVE_UP_S:
-            self._window.close()
+            self._end()
 
     @Slot()
     def _append(self) -> None:
         append_report(self._layout, self._run, self._reports, LIVE_LOSS)
         self._appended = time.perf_counter()
+
+    def _end(self) -> None:
+        self._timer.stop()
+        self._window.close()
 
     def _shown_loss(self) -> str:
         """What the loss plot says, which it draws and says together."""
@@ -138,7 +145,7 @@ def measure(application: QApplication, folder: Path, events: int) -> dict[str, f
     layout, run, reports = write_run(folder / "runs", events)
     release = hold_run_lock(layout).release
     before_mib = _peak_mib()
-    began, busy = time.perf_counter(), time.process_time()
+    began = time.perf_counter()
     settings = QSettings(f"{folder}/settings.ini", QSettings.Format.IniFormat)
     window = MainWindow(settings, folder / "runs")
     window.show()
@@ -146,7 +153,7 @@ def measure(application: QApplication, folder: Path, events: int) -> dict[str, f
     meter = Meter(window, layout, run, reports)
     meter.begin(began)
     application.exec()
-    cpu_s = time.process_time() - busy
+
     release()
     worst = max(meter.stalls_ms)
     return {
@@ -159,8 +166,12 @@ def measure(application: QApplication, folder: Path, events: int) -> dict[str, f
         "longest_stall_ms": round(worst[0], 1),
         "longest_stall_at_s": round(worst[1], 2),
         "peak_mib_more": round(_peak_mib() - before_mib),
-        "cpu_s": round(cpu_s, 2),
+        "cpu_s": round(meter.cpu_s, 2),
     }
+
+
+def _peak_mib() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def main() -> int:

@@ -66,6 +66,8 @@ def start_supervisor(layout: RunLayout) -> None:
 
 
 def supervise(layout: RunLayout) -> None:
+    # As long as a process of its own would need at least to begin: the next scheduler comes before.
+    time.sleep(0.1)
     try:
         Supervisor(layout, ("/bin/sh", "-c", TRAINER)).run()
     except TakenUpError:

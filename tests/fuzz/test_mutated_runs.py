@@ -51,10 +51,10 @@ def look_at(layout: RunLayout) -> RunStatus:
     follower, status, curves = RunFollower(layout), RunStatus(epoch_total=3), RunCurves()
     curves.set_devices(TWO_UNEQUAL)
     while not (followed := follower.poll()).is_empty:
-        for event in followed.events:
-            status = status.after(event)
-        curves.add_events(followed.events)
-        curves.add_samples(followed.samples)
+        for part in followed.parts:
+            status = status.after(part)
+        curves.add_events(followed.parts)
+        curves.add_samples(followed.readings)
     assert status_words(status)
     restart_words(status)
     summaries = list_runs(layout.root.parent)
@@ -71,8 +71,8 @@ def write_in_pieces(layout: RunLayout, content: bytes, places: list[float]) -> N
     for start, end in zip([0, *borders], [*borders, len(content)], strict=True):
         with layout.events.open("ab") as file:
             file.write(content[start:end])
-        for event in follower.poll().events:
-            status = status.after(event)
+        for part in follower.poll().parts:
+            status = status.after(part)
 
 
 def assert_told_as_it_is(layout: RunLayout, content: bytes, places: list[float]) -> None:

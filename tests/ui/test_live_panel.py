@@ -51,6 +51,8 @@ def feed(panel: LivePanel, seconds: int = 60) -> None:
 @pytest.fixture
 def panel(qtbot) -> LivePanel:
     panel = LivePanel()
+    for plot in panel.plot_wall.plots:
+        plot.prepare()
     qtbot.addWidget(panel)
     panel.resize(900, 600)
     panel.show()

@@ -2,7 +2,6 @@
 
 from array import array
 from collections.abc import Sequence
-from functools import cached_property
 from math import nan
 from typing import TYPE_CHECKING, Self
 
@@ -53,11 +52,17 @@ class SampleBatch:
 
     Args:
         block: Whole lines, with their ends.
+
+    Attributes:
+        time_s: When each was taken, in seconds since the epoch (UTC).
+        devices: The columns of each device that is in any of the samples, by its key.
     """
 
     def __init__(self, block: bytes = b"") -> None:
         self._block = block
-        self._samples = _decoded(block)
+        samples = _decoded(block)
+        self.time_s: Floats = array("d", [sample.time_s for sample in samples])
+        self.devices = _columns(samples)
 
     @classmethod
     def of(cls, samples: Sequence[TelemetrySample]) -> Self:
@@ -65,28 +70,7 @@ class SampleBatch:
         return cls(b"".join(sample.model_dump_json().encode() + b"\n" for sample in samples))
 
     def __len__(self) -> int:
-        return len(self._samples)
-
-    @cached_property
-    def time_s(self) -> "Floats":
-        """When each was taken, in seconds since the epoch (UTC)."""
-        return array("d", [sample.time_s for sample in self._samples])
-
-    @cached_property
-    def devices(self) -> dict[str, DeviceColumns]:
-        """The columns of each device that is in any of the samples, by its key."""
-        length = len(self._samples)
-        columns: dict[str, DeviceColumns] = {}
-        for index, sample in enumerate(self._samples):
-            for reading in sample.readings:
-                column = columns.get(reading.key)
-                if column is None:
-                    column = columns[reading.key] = DeviceColumns(length)
-                if reading.memory_used_mib is not None:
-                    column.memory_used_mib[index] = reading.memory_used_mib
-                if reading.gpu_utilization_percent is not None:
-                    column.gpu_utilization_percent[index] = reading.gpu_utilization_percent
-        return columns
+        return len(self.time_s)
 
     def whole(self) -> tuple[TelemetrySample, ...]:
         """The samples with all that was kept of them; a hundred times as slow as the columns."""
@@ -102,6 +86,20 @@ def _decoded(block: bytes) -> list[_SampleLine]:
     except (msgspec.MsgspecError, UnicodeDecodeError):
         pass
     return [sample for line in block.split(b"\n") if (sample := _one(line)) is not None]
+
+
+def _columns(samples: Sequence[_SampleLine]) -> dict[str, DeviceColumns]:
+    columns: dict[str, DeviceColumns] = {}
+    for index, sample in enumerate(samples):
+        for reading in sample.readings:
+            column = columns.get(reading.key)
+            if column is None:
+                column = columns[reading.key] = DeviceColumns(len(samples))
+            if reading.memory_used_mib is not None:
+                column.memory_used_mib[index] = reading.memory_used_mib
+            if reading.gpu_utilization_percent is not None:
+                column.gpu_utilization_percent[index] = reading.gpu_utilization_percent
+    return columns
 
 
 def _one(line: bytes) -> _SampleLine | None:

@@ -43,8 +43,9 @@ class RunClock:
     def see(self, part: Event | StepBatch) -> None:
         """Take in one event, or steps in bulk, in the order in which they were written."""
         if isinstance(part, StepBatch):
-            self.see(part.first)
-            self._last_s = max(self._last_s, *part.time_s)
+            if not self._stretches:
+                self._stretches.append(_Stretch(part.time_s[0], 0.0))
+            self._last_s = max(self._last_s, max(part.time_s))
         else:
             self._see_event(part)
 

@@ -40,7 +40,7 @@ class CurveReader:
             OSError: The directory cannot be read.
         """
         block = self._tail.read_block()
-        self._recorder.add(decode_parts(block))
+        self._recorder.add(decode_parts([block]))
         return bool(block)
 
     def points(self) -> dict[Metric, MetricPoints]:

@@ -55,7 +55,6 @@ class LivePanel(QWidget):
         self._wall.followingChanged.connect(self._follow.setDisabled)
         self._stack = QStackedLayout()
         self._arrange()
-        self._unprepared = list(self._wall.plots)
         self._preparing = QTimer(self)
         self._preparing.timeout.connect(self._prepare_one)
         self._preparing.start(_PREPARE_AFTER_MS)
@@ -67,6 +66,8 @@ class LivePanel(QWidget):
 
     def clear(self) -> None:
         """Forget the run that is shown."""
+        # Who follows the next one loads what draws its curves, and nobody waits for that here.
+        self._preparing.stop()
         self._show_run(RunCurves())
         self._has_ended = False
         self._empty.setTexts(*_NOTHING)
@@ -115,15 +116,23 @@ class LivePanel(QWidget):
 
     def _show_what_there_is(self) -> None:
         if self._curves.has_points:
-            self._stack.setCurrentIndex(1)
+            self._show_plots()
         elif self._curves.has_begun:
             self._empty.setTexts(*(_ENDED if self._has_ended else _STARTING))
+
+    def _show_plots(self) -> None:
+        if all(plot.is_prepared for plot in self._wall.plots):
+            self._stack.setCurrentIndex(1)
+        else:
+            self._preparing.start(0)
 
     @Slot()
     def _prepare_one(self) -> None:
         # One plot a turn of the event loop, so that the window answers in between.
-        if self._unprepared:
-            self._unprepared.pop().prepare()
-            self._preparing.setInterval(0)
-        else:
+        unprepared = next((plot for plot in self._wall.plots if not plot.is_prepared), None)
+        if unprepared is None:
             self._preparing.stop()
+            self._show_what_there_is()
+        else:
+            unprepared.prepare()
+            self._preparing.setInterval(0)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gpupanel.domain.device import DeviceInventory
-from gpupanel.domain.events import EpochDone, RunRestarted, StepsDone
+from gpupanel.domain.events import EpochDone, RunRestarted, RunStarted, StepsDone
 from gpupanel.domain.outcome import Metrics
 from gpupanel.runs.following.follower import Part
 from gpupanel.runs.following.readings import DeviceColumns, SampleBatch
@@ -91,19 +91,25 @@ class RunCurves:
 
     def add_events(self, parts: Sequence[Part]) -> None:
         """Take in what the run reported."""
+        steps: list[StepBatch] = []
         for part in parts:
+            if isinstance(part, RunStarted | RunRestarted):
+                # The time of the run, or its curves, go on in another way: those before first.
+                self._add_steps(steps)
+                steps = []
             self._clock.see(part)
             match part:
                 case RunRestarted():
                     self._break()
                 case StepBatch():
-                    self._add_steps(part)
+                    steps.append(part)
                 case StepsDone():
-                    self._add_steps(StepBatch.of([part]))
+                    steps.append(StepBatch.of([part]))
                 case EpochDone():
                     self._add_epoch(part)
                 case _:
                     pass
+        self._add_steps(steps)
         if self._clock.has_begun and self._waiting:
             waiting, self._waiting = self._waiting, []
             for samples in waiting:
@@ -124,13 +130,18 @@ class RunCurves:
             curves.extend(moments, samples.devices.get(key, nothing), within)
         self.elapsed_s = max(self.elapsed_s, float(moments.max(initial=0.0)))
 
-    def _add_steps(self, steps: StepBatch) -> None:
+    def _add_steps(self, steps: Sequence[StepBatch]) -> None:
+        """Take in steps between which nothing happened that changes how they are drawn."""
+        if not steps:
+            return
         import numpy as np
 
-        moments = np.nan_to_num(self._clock.moments(steps.time_s))
-        self.loss.extend(moments, np.asarray(steps.loss))
-        self.examples_per_second.extend(moments, np.asarray(steps.examples_per_second))
-        accuracy = np.asarray(steps.accuracy)
+        moments = np.concatenate([self._clock.moments(batch.time_s) for batch in steps])
+        moments = np.nan_to_num(moments)
+        self.loss.extend(moments, np.concatenate([batch.loss for batch in steps]))
+        rates = np.concatenate([batch.examples_per_second for batch in steps])
+        self.examples_per_second.extend(moments, rates)
+        accuracy = np.concatenate([batch.accuracy for batch in steps])
         known = ~np.isnan(accuracy)
         if known.any():
             self.metric_name = "accuracy"

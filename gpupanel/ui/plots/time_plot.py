@@ -135,6 +135,11 @@ class TimePlot(QFrame):
         else:
             self._readout.hide()
 
+    @property
+    def is_prepared(self) -> bool:
+        """Whether there is a canvas: making one takes longer than the rest of the plot."""
+        return self._canvas is not None
+
     def prepare(self) -> None:
         """Make the canvas now, unless there is one."""
         if self._canvas is None:

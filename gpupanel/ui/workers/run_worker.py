@@ -82,6 +82,7 @@ class _RunReader(Worker):
         self._watcher.directoryChanged.connect(self._on_changed)
         self._watcher.fileChanged.connect(self._on_changed)
         self._poll_timer.start()
+        _load_plots()
         self.read()
 
     @Slot()
@@ -256,3 +257,8 @@ def _last_word(summary: RunSummary) -> FollowedRun:
         log_tail=last_lines(RunLayout(summary.path).trainer_log),
     )
     return FollowedRun(parts=(ended,))
+
+
+def _load_plots() -> None:
+    """Load what draws curves in this thread: it takes longer than a window may not answer."""
+    import gpupanel.ui.plots.plot_canvas  # noqa: F401
