@@ -28,7 +28,8 @@ from gpupanel.runs.directory.plan_file import read_plan
 from gpupanel.runs.directory.requests import ask, end_now
 from gpupanel.runs.following.answer_words import line_words, process_name
 from gpupanel.runs.following.change_words import change_words
-from gpupanel.runs.following.follower import Part, RunFollower
+from gpupanel.runs.following.event_tail import Part
+from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.following.memory_words import returned_words
 from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.runs.history.summaries import summarize_run

@@ -2,7 +2,7 @@
 
 from gpupanel.domain.events import Phase, StepsDone
 from gpupanel.domain.outcome import Outcome
-from gpupanel.runs.following.follower import MOST_BYTES_A_POLL
+from gpupanel.runs.following.history_portion import PORTION_BYTES
 from gpupanel.runs.following.status import RunStage
 from gpupanel.ui.workers.run_worker import RunWatch
 from tests.fakes.devices import CPU_ONLY
@@ -107,7 +107,7 @@ def test_that_a_long_history_is_told_whole_and_in_portions(qtbot, runs_dir):
         run.begin()
         run.step(1)
         line = run.layout.events.read_bytes().splitlines(keepends=True)[-1]
-        count = 9 * MOST_BYTES_A_POLL // 4 // len(line)
+        count = 9 * PORTION_BYTES // 4 // len(line)
         with run.layout.events.open("ab") as file:
             file.write(line * count)
         run.end()

@@ -2,11 +2,26 @@
 
 import codecs
 import os
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 MOST_BYTES_A_READ = 2**20
 MOST_TEXT_A_READ = 2**18
 """More than anybody looks at of a log: of a longer portion only the end is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How far a file was read.
+
+    Attributes:
+        offset: Bytes from its start.
+        identity: Which file that was: its device and its number there; ``None`` before the first
+            read.
+    """
+
+    offset: int = 0
+    identity: tuple[int, int] | None = None
 
 
 class ByteTail:
@@ -64,6 +79,15 @@ class ByteTail:
         self.has_more = self._offset < size
         return content
 
+    @property
+    def place(self) -> Place:
+        """How far the file was read."""
+        return Place(self._offset, self._identity)
+
+    def move_to(self, place: Place) -> None:
+        """Go on as if the file had been read so far; in another file by then, from its start."""
+        self._offset, self._identity = place.offset, place.identity
+
     def put_back(self, count: int) -> None:
         """Give so many of the bytes that were read last once more."""
         self._offset -= count
@@ -80,6 +104,17 @@ class LineTail:
     def has_more(self) -> bool:
         """Whether more waits than one read takes."""
         return self._bytes.has_more
+
+    @property
+    def place(self) -> Place:
+        """How far the file was read: to the end of a line."""
+        place = self._bytes.place
+        return replace(place, offset=place.offset - len(self._half))
+
+    def move_to(self, place: Place) -> None:
+        """Go on as if the file had been read so far, to the end of a line."""
+        self._bytes.move_to(place)
+        self._half = b""
 
     def read(self) -> list[bytes]:
         """The new lines, without their ends; empty ones are left out."""

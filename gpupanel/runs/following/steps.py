@@ -2,12 +2,14 @@
 
 from array import array
 from collections.abc import Iterator, Sequence
-from math import nan
-from typing import Annotated, Literal, Self, TypeAlias
+from math import isnan, nan
+from typing import TYPE_CHECKING, Annotated, Literal, Self, TypeAlias
 
 import msgspec
 
-from gpupanel.domain.events import StepsDone, encode_event
+if TYPE_CHECKING:
+    # A process that only reads history for a window stands five times as fast without Pydantic.
+    from gpupanel.domain.events import StepsDone
 
 Floats: TypeAlias = "array[float]"
 Counts: TypeAlias = "array[int]"
@@ -44,7 +46,10 @@ class StepBatch:
     Attributes:
         time_s: When each was reported, in seconds since the epoch (UTC).
         step: Updates done by then.
+        steps: Updates that each event tells of.
         epoch: The epoch of the steps, counted from 1.
+        step_in_epoch: Updates done in that epoch by then.
+        examples: That the steps of each event learned from.
         loss: Mean over the examples of the steps.
         accuracy: Fraction right, 0 to 1; not-a-number where values are predicted.
         examples_per_second: Over the steps of each event.
@@ -53,19 +58,22 @@ class StepBatch:
     def __init__(self) -> None:
         self.time_s: Floats = array("d")
         self.step: Counts = array("q")
+        self.steps: Counts = array("q")
         self.epoch: Counts = array("q")
+        self.step_in_epoch: Counts = array("q")
+        self.examples: Counts = array("q")
         self.loss: Floats = array("d")
         self.accuracy: Floats = array("d")
         self.examples_per_second: Floats = array("d")
-        self._blocks: list[bytes] = []
 
     @classmethod
-    def of(cls, events: Sequence[StepsDone]) -> Self:
-        """The same events as one value."""
+    def of(cls, events: Sequence["StepsDone"]) -> Self:
+        """The same events as one value; a count that no column can hold is the most that one can.
+
+        Such a count is of a damaged line, and must harm nobody who draws it.
+        """
         batch = cls()
-        for event in events:
-            batch._add_lines([_line(event)])
-            batch._blocks.append(encode_event(event).encode() + b"\n")
+        batch._add_lines([_line(event) for event in events])
         return batch
 
     def take(self, block: bytes) -> bool:
@@ -86,40 +94,56 @@ class StepBatch:
         if len(lines) != block.count(b"\n"):
             return False
         self._add_lines(lines)
-        self._blocks.append(block)
         return True
 
     def __len__(self) -> int:
         return len(self.time_s)
 
-    def __iter__(self) -> Iterator[StepsDone]:
+    def __iter__(self) -> Iterator["StepsDone"]:
         """The events, one by one: ten times as slow as the columns."""
-        for block in self._blocks:
-            yield from map(StepsDone.model_validate_json, block.split(b"\n")[:-1])
+        return map(self._event, range(len(self)))
 
     @property
-    def first(self) -> StepsDone:
+    def first(self) -> "StepsDone":
         """The first of the events."""
-        return StepsDone.model_validate_json(self._blocks[0].partition(b"\n")[0])
+        return self._event(0)
 
     @property
-    def last(self) -> StepsDone:
+    def last(self) -> "StepsDone":
         """The last of the events."""
-        return StepsDone.model_validate_json(self._blocks[-1][:-1].rpartition(b"\n")[2])
+        return self._event(-1)
+
+    def _event(self, index: int) -> "StepsDone":
+        from gpupanel.domain.events import StepsDone
+
+        accuracy = self.accuracy[index]
+        return StepsDone(
+            time_s=self.time_s[index],
+            step=self.step[index],
+            steps=self.steps[index],
+            epoch=self.epoch[index],
+            step_in_epoch=self.step_in_epoch[index],
+            examples=self.examples[index],
+            loss=self.loss[index],
+            accuracy=None if isnan(accuracy) else accuracy,
+            examples_per_second=self.examples_per_second[index],
+        )
 
     def _add_lines(self, lines: list[_StepsLine]) -> None:
         self.time_s.fromlist([line.time_s for line in lines])
         self.step.fromlist([line.step for line in lines])
+        self.steps.fromlist([line.steps for line in lines])
         self.epoch.fromlist([line.epoch for line in lines])
+        self.step_in_epoch.fromlist([line.step_in_epoch for line in lines])
+        self.examples.fromlist([line.examples for line in lines])
         self.loss.fromlist([line.loss for line in lines])
         accuracies = [line.accuracy for line in lines]
         self.accuracy.fromlist([nan if value is None else value for value in accuracies])
         self.examples_per_second.fromlist([line.examples_per_second for line in lines])
 
 
-def _line(event: StepsDone) -> _StepsLine:
-    # A count that no column can hold is of a damaged line; it must harm nobody who draws it.
+def _line(event: "StepsDone") -> _StepsLine:
+    counts = ("step", "steps", "epoch", "step_in_epoch", "examples")
     fields = event.model_dump()
-    fields["step"] = max(-_MOST, min(event.step, _MOST))
-    fields["epoch"] = max(-_MOST, min(event.epoch, _MOST))
-    return _StepsLine(**fields)
+    held = {name: max(-_MOST, min(fields[name], _MOST)) for name in counts}
+    return _StepsLine(**{**fields, **held})

@@ -2,7 +2,7 @@
 
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.tails import LineTail
-from gpupanel.runs.following.follower import decode_parts
+from gpupanel.runs.following.event_tail import decode_parts
 from gpupanel.runs.history.curves import CurveRecorder, MetricPoints
 from gpupanel.runs.history.metrics import Metric
 
@@ -40,7 +40,7 @@ class CurveReader:
             OSError: The directory cannot be read.
         """
         block = self._tail.read_block()
-        self._recorder.add(decode_parts([block]))
+        self._recorder.add(decode_parts(block))
         return bool(block)
 
     def points(self) -> dict[Metric, MetricPoints]:

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStackedLayout, 
 
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.events import RunEnded
-from gpupanel.runs.following.follower import Part
+from gpupanel.runs.following.event_tail import Part
 from gpupanel.runs.following.readings import SampleBatch
 from gpupanel.ui.plots.plot_wall import PlotWall
 from gpupanel.ui.plots.run_curves import RunCurves

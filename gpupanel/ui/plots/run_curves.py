@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.events import EpochDone, RunRestarted, RunStarted, StepsDone
 from gpupanel.domain.outcome import Metrics
-from gpupanel.runs.following.follower import Part
+from gpupanel.runs.following.event_tail import Part
 from gpupanel.runs.following.readings import DeviceColumns, SampleBatch
 from gpupanel.runs.following.run_clock import RunClock
 from gpupanel.runs.following.steps import StepBatch

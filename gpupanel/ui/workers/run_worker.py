@@ -57,7 +57,7 @@ class _RunReader(Worker):
     def __init__(self, layout: RunLayout) -> None:
         super().__init__()
         self._layout = layout
-        self._follower = RunFollower(layout)
+        self._follower = RunFollower(layout, reads_aside=True)
         self._status = RunStatus()
         self._is_unread = False
         self._has_more = False
@@ -82,6 +82,7 @@ class _RunReader(Worker):
         self._watcher.directoryChanged.connect(self._on_changed)
         self._watcher.fileChanged.connect(self._on_changed)
         self._poll_timer.start()
+        self._follower.begin()
         _load_plots()
         self.read()
 
@@ -145,6 +146,7 @@ class _RunReader(Worker):
                 timer.deleteLater()
         if self._watcher is not None:
             self._watcher.deleteLater()
+        self._follower.close()
         self._poll_timer = self._soon_timer = self._watcher = None
 
     @Slot(str)

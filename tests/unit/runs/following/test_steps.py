@@ -15,7 +15,8 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
-from gpupanel.runs.following.follower import RunFollower, decode_parts
+from gpupanel.runs.following.event_tail import decode_parts
+from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.following.readings import SampleBatch
 from gpupanel.runs.following.run_clock import RunClock
 from gpupanel.runs.following.status import RunStatus
@@ -95,7 +96,7 @@ def test_that_bulk_and_one_by_one_are_the_same_events_and_the_same_status(
     content = [line.encode("latin-1") for line in lines]
     one_by_one = [decode_event(line) for line in content if line.strip()]
 
-    parts = decode_parts([b"".join(line + b"\n" for line in content)])
+    parts = decode_parts(b"".join(line + b"\n" for line in content))
 
     flat = [event for part in parts for event in (part if isinstance(part, StepBatch) else (part,))]
     assert flat == one_by_one
@@ -134,7 +135,7 @@ def test_that_a_status_does_not_depend_on_where_the_file_is_cut(
 def test_that_steps_that_follow_each_other_are_one_value_however_many() -> None:
     told: list[Event] = [OTHERS[0], *map(steps, range(1, 501)), OTHERS[1], steps(501)]
 
-    parts = decode_parts(["".join(encode_event(event) + "\n" for event in told).encode()])
+    parts = decode_parts("".join(encode_event(event) + "\n" for event in told).encode())
 
     opening, many, between, one = parts
     assert (opening, between) == (OTHERS[0], OTHERS[1])
@@ -157,7 +158,7 @@ def test_that_columns_hold_what_the_events_say() -> None:
 
 
 def test_that_a_count_that_no_column_holds_harms_nobody() -> None:
-    (part,) = decode_parts([encode_event(steps(10**30)).encode() + b"\n"])
+    (part,) = decode_parts(encode_event(steps(10**30)).encode() + b"\n")
 
     assert part == steps(10**30)
     assert isinstance(part, StepsDone)
@@ -168,7 +169,7 @@ def test_that_a_damaged_line_among_many_steps_is_told_in_its_place() -> None:
     lines = [encode_event(steps(number)) for number in range(1, 400)]
     lines[200] = lines[200][:30]
 
-    before, damaged, after = decode_parts(["".join(line + "\n" for line in lines).encode()])
+    before, damaged, after = decode_parts("".join(line + "\n" for line in lines).encode())
 
     assert isinstance(damaged, UnknownEvent)
     assert isinstance(before, StepBatch)

@@ -1,0 +1,101 @@
+"""The events appended to a run's file."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TypeAlias
+
+from gpupanel.domain.events import Event, decode_event
+from gpupanel.runs.directory.tails import LineTail
+from gpupanel.runs.following.gathered_lines import GatheredLines
+from gpupanel.runs.following.history_portion import BLOCK_BYTES, PORTION_BYTES
+from gpupanel.runs.following.history_reader import HistoryReader
+from gpupanel.runs.following.steps import StepBatch
+
+Part: TypeAlias = Event | StepBatch
+"""An event, or steps in bulk."""
+
+LONG_BYTES = 48 * 2**20
+"""From there on a process of its own is done before this one would be, its start included."""
+
+
+class EventTail:
+    """Events in the order in which they were written, those of steps in bulk.
+
+    Args:
+        path: The file.
+        reads_aside: Whether a long history may be read by a process of its own, so that the
+            threads of this one go on meanwhile: :meth:`close` ends it.
+    """
+
+    def __init__(self, path: Path, *, reads_aside: bool = False) -> None:
+        self._path = path
+        self._tail = LineTail(path, BLOCK_BYTES)
+        self._may_begin_aside = reads_aside
+        self._history: HistoryReader | None = None
+
+    @property
+    def has_more(self) -> bool:
+        """Whether more waits than one read takes."""
+        return self._history is not None or self._tail.has_more
+
+    def begin(self) -> None:
+        """Begin to read aside now, if at all, and not with the first read."""
+        if self._may_begin_aside:
+            self._may_begin_aside = False
+            self._begin_aside()
+
+    def read(self) -> tuple[Part, ...]:
+        """What was written since the last read, at most about 8 MiB of it.
+
+        Raises:
+            OSError: The file cannot be read.
+        """
+        self.begin()
+        lines = self._read_aside() or self._read_here()
+        return _decoded(lines)
+
+    def close(self) -> None:
+        """End what reads aside; what is read after that is read here."""
+        if self._history is not None:
+            self._history.close()
+            self._history = None
+
+    def _begin_aside(self) -> None:
+        try:
+            size = self._path.stat().st_size
+            if size >= LONG_BYTES:
+                self._history = HistoryReader(self._path, size)
+        except OSError:
+            return  # then it is read here, and who asked hears what is wrong with the file
+
+    def _read_aside(self) -> list[bytes | StepBatch]:
+        portion = None if self._history is None else self._history.read()
+        if portion is None:
+            # It is done, or it died: then what it did not read is read here.
+            self.close()
+            return []
+        self._tail.move_to(portion.place)
+        return portion.parts
+
+    def _read_here(self) -> list[bytes | StepBatch]:
+        lines = GatheredLines()
+        for _ in range(PORTION_BYTES // BLOCK_BYTES):
+            lines.add(self._tail.read_block())
+            if not self._tail.has_more:
+                break
+        return lines.parts
+
+
+def decode_parts(block: bytes) -> tuple[Part, ...]:
+    """The events of whole lines, with their ends, those of steps that follow each other in bulk.
+
+    Steps whose numbers have an unusual form stay events, as
+    :func:`~gpupanel.domain.events.decode_event` reads them.
+    """
+    lines = GatheredLines()
+    lines.add(block)
+    return _decoded(lines.parts)
+
+
+def _decoded(parts: Iterable[bytes | StepBatch]) -> tuple[Part, ...]:
+    return tuple(decode_event(part) if isinstance(part, bytes) else part for part in parts)

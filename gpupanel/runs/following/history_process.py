@@ -1,0 +1,56 @@
+"""The process that reads the history of a run aside: ``python -m`` this, the file, how far.
+
+It writes portion after portion, as :mod:`pickle` does, to its standard output, and ends.
+"""
+
+import os
+import pickle
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from queue import Queue
+from threading import Thread
+
+from gpupanel.runs.directory.tails import LineTail
+from gpupanel.runs.following.gathered_lines import GatheredLines
+from gpupanel.runs.following.history_portion import BLOCK_BYTES, PORTION_BYTES, Portion
+
+_MOST_WAITING = 32
+"""Portions that wait for whoever asked, who may be busy at first: about 100 MiB."""
+
+
+def portions(path: Path, end: int) -> Iterator[Portion]:
+    """The file as far as its byte ``end``, or as far as it goes; one portion at least."""
+    tail = LineTail(path, BLOCK_BYTES)
+    is_over = False
+    while not is_over:
+        lines, goal = GatheredLines(), min(tail.place.offset + PORTION_BYTES, end)
+        while not is_over and tail.place.offset < goal:
+            lines.add(tail.read_block())
+            is_over = not tail.has_more
+        is_over = is_over or tail.place.offset >= end
+        yield Portion(lines.parts, tail.place)
+
+
+def _put(path: Path, end: int, waiting: "Queue[Portion | None]") -> None:
+    for portion in portions(path, end):
+        waiting.put(portion)
+    waiting.put(None)
+
+
+def main() -> None:
+    """Read what the command line names."""
+    path, end = Path(sys.argv[1]), int(sys.argv[2])
+    waiting: Queue[Portion | None] = Queue(_MOST_WAITING)
+    Thread(target=_put, args=(path, end, waiting), daemon=True).start()
+    try:
+        while (portion := waiting.get()) is not None:
+            pickle.dump(portion, sys.stdout.buffer, pickle.HIGHEST_PROTOCOL)
+            sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        # Whoever asked is gone, and Python would complain that it cannot flush.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""A long history, read by a process of its own while the threads of this one do their work."""
+
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+from gpupanel.runs.following.history_portion import Portion
+
+
+class HistoryReader:
+    """Reads a file of events as far as it goes now.
+
+    Python's threads take turns: a window whose thread decodes a million lines meanwhile cannot
+    draw. A process takes another processor.
+
+    Args:
+        path: The file.
+        end: How far to read it, bytes.
+
+    Raises:
+        OSError: No process can be started.
+    """
+
+    def __init__(self, path: Path, end: int) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "gpupanel.runs.following.history_process", path, str(end)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def read(self) -> Portion | None:
+        """The next portion, once it is there; ``None`` after the last, and if the process died."""
+        assert self._process.stdout is not None
+        try:
+            # Written by a process that this one started, from a module of its own.
+            portion = pickle.load(self._process.stdout)  # noqa: S301
+        except (EOFError, pickle.UnpicklingError, OSError):
+            return None
+        assert isinstance(portion, Portion)
+        return portion
+
+    def close(self) -> None:
+        """End the process, whether it is done or not."""
+        self._process.kill()
+        # With what it still had to say.
+        self._process.communicate()
