@@ -19,6 +19,7 @@ from gpupanel.domain.events import Phase
 from gpupanel.domain.model import CnnModel, MlpModel
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Problem, Severity
+from gpupanel.domain.process_environment import NO_SPACE_STATUS
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
@@ -361,7 +362,7 @@ def test_that_no_space_for_events_ends_the_process_with_a_word_in_the_log(
     layout.events.symlink_to("/dev/full")
     trainer = start_trainer(layout)
 
-    assert trainer.process.wait(60) == 1
+    assert trainer.process.wait(60) == NO_SPACE_STATUS
     assert "No space is left" in trainer.log()
 
 
