@@ -363,7 +363,7 @@ def test_that_no_space_for_events_ends_the_process_with_a_word_in_the_log(
     trainer = start_trainer(layout)
 
     assert trainer.process.wait(60) == NO_SPACE_STATUS
-    assert "No space is left" in trainer.log()
+    assert "No space left" in trainer.log()
 
 
 def test_that_a_tensorflow_that_cannot_be_imported_is_told(
