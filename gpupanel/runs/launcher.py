@@ -6,7 +6,7 @@ import time
 from datetime import datetime
 from pathlib import Path
 
-from filelock import FileLock, Timeout
+from filelock import Timeout
 
 from gpupanel.domain.events import RunRestarted, encode_event
 from gpupanel.domain.plan import LaunchPlan
@@ -16,12 +16,12 @@ from gpupanel.domain.profile_toml import dump_profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.line_log import LineLog
+from gpupanel.files.locks import lock_in_folder
 from gpupanel.planning.resuming import changes_between
 from gpupanel.runs.detached import start_detached
 from gpupanel.runs.directory.amendments import amend, finish_amendment
 from gpupanel.runs.directory.disk_problems import disk_problem, space_problem
 from gpupanel.runs.directory.private_files import (
-    PRIVATE_FILE,
     make_private_folder,
     touch_private,
 )
@@ -70,7 +70,7 @@ def resume(layout: RunLayout, changed: tuple[Profile, LaunchPlan] | None = None)
             the profile would make it another training; or its directory cannot be written.
     """
     try:
-        with FileLock(layout.resume_lock, _ORPHANS_S + 10.0, mode=PRIVATE_FILE):
+        with lock_in_folder(layout.resume_lock, _ORPHANS_S + 10.0):
             await_end_of_processes(layout, _ORPHANS_S)
             finish_amendment(layout)
             _start_again(layout, changed)

@@ -8,12 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
-from filelock import FileLock
-
 from gpupanel.domain.data import KerasData, PythonData
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.events import DownloadProgressed, Phase
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.locks import lock_in_folder
 from gpupanel.trainer.datasets.download import OnDownload
 from gpupanel.trainer.datasets.keras_data import needs_download
 from gpupanel.trainer.datasets.read import read_data
@@ -89,7 +88,7 @@ class StartUp:
 
     def _read_downloaded(self, read: Callable[[StartedRun, OnDownload], Read]) -> Read:
         # One process of the run downloads; the others then find it there.
-        with FileLock(self._run.layout.root / "download.lock", mode=0o600):
+        with lock_in_folder(self._run.layout.root / "download.lock"):
             return read(self._run, self._on_download)
 
     def _on_download(self, name: str, bytes_done: int, bytes_total: int | None) -> None:

@@ -3,10 +3,15 @@
 A released lock means a dead process, whatever a process number says.
 """
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.directory.private_files import PRIVATE_FILE
+from gpupanel.files.locks import is_lock_held, lock_in_folder
+
+_LONGEST_S = 5.0
+_POLL_S = 0.005
+"""Whoever asks whether the run lives shares its lock for some microseconds: there is always a gap,
+however many ask."""
 
 
 def hold_run_lock(layout: RunLayout) -> FileLock:
@@ -14,22 +19,13 @@ def hold_run_lock(layout: RunLayout) -> FileLock:
 
     Raises:
         filelock.Timeout: Another supervisor holds it.
+        FileNotFoundError: The run's directory is gone.
     """
-    lock = FileLock(layout.lock, mode=PRIVATE_FILE)
-    # Whoever asks whether the run lives holds the lock for an instant: wait that long.
-    lock.acquire(timeout=5.0)
+    lock = lock_in_folder(layout.lock, _LONGEST_S)
+    lock.acquire(poll_interval=_POLL_S)
     return lock
 
 
 def is_supervised(layout: RunLayout) -> bool:
     """Whether a supervisor holds the lock of that run now."""
-    if not layout.lock.exists():
-        return False
-    try:
-        with FileLock(layout.lock, mode=PRIVATE_FILE).acquire(timeout=0.0):
-            return False
-    except Timeout:
-        return True
-    except OSError:
-        # A folder that may only be read: nobody can hold its lock for writing either.
-        return False
+    return is_lock_held(layout.lock)

@@ -5,16 +5,16 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from filelock import FileLock, Timeout
+from filelock import Timeout
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.locks import lock_in_folder
 from gpupanel.runs.directory.disk_problems import disk_problem
-from gpupanel.runs.directory.private_files import PRIVATE_FILE
 from gpupanel.runs.history.summaries import summarize_run
 
 _LOCK_WAIT_S = 1.0
-"""Whoever asks whether the run lives holds its lock for an instant."""
+"""Whoever asks whether the run lives shares its lock for an instant."""
 
 
 def delete_run(layout: RunLayout, move_to_bin: Callable[[Path], bool] | None) -> bool:
@@ -53,7 +53,7 @@ def _kept_from_running(layout: RunLayout) -> Iterator[None]:
     with ExitStack() as held:
         try:
             for path in (layout.resume_lock, layout.lock):
-                held.enter_context(FileLock(path, _LOCK_WAIT_S, mode=PRIVATE_FILE))
+                held.enter_context(lock_in_folder(path, _LOCK_WAIT_S))
         except Timeout as error:
             raise ProblemError(_runs(layout)) from error
         except OSError as error:

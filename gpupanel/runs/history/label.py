@@ -4,14 +4,14 @@ import tomllib
 from typing import Annotated
 
 import tomli_w
-from filelock import FileLock, Timeout
+from filelock import Timeout
 from pydantic import BeforeValidator, ConfigDict, ValidationError
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.value import Value
+from gpupanel.files.locks import lock_in_folder
 from gpupanel.runs.directory.disk_problems import disk_problem
-from gpupanel.runs.directory.private_files import PRIVATE_FILE
 from gpupanel.runs.directory.profile_file import write_whole
 
 LONGEST_NAME = 200
@@ -69,9 +69,7 @@ def change_label(
     """
     given = {key: text for key, text in (("name", name), ("notes", notes)) if text is not None}
     try:
-        layout.root.stat()  # the lock would make the folder of a run that was deleted anew
-        lock = FileLock(layout.label.with_suffix(".lock"), _LOCK_WAIT_S, mode=PRIVATE_FILE)
-        with lock:
+        with lock_in_folder(layout.label.with_suffix(".lock"), _LOCK_WAIT_S):
             label = RunLabel.model_validate({**read_label(layout).model_dump(), **given})
             if label == RunLabel():
                 layout.label.unlink(missing_ok=True)

@@ -44,7 +44,7 @@ _LOOK_S = 2.0
 """How often devices and runs are looked at while nothing of the queue changes."""
 _TROUBLE_S = 2.0
 _ANOTHER_S = 2.0
-"""How long to wait for the lock: whoever asks whether a scheduler lives holds it for an instant."""
+"""How long to wait for the lock: whoever asks whether a scheduler lives shares it only."""
 
 Prepare = Callable[[Machine, Profile], Preparation]
 

@@ -4,9 +4,10 @@ import os
 import sys
 from pathlib import Path
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 from gpupanel.domain.problem import ProblemError
+from gpupanel.files.locks import is_lock_held
 from gpupanel.runs.detached import start_detached
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.private_files import PRIVATE_FILE
@@ -18,20 +19,16 @@ _LONGEST_LOG_BYTES = 256 * 1024
 
 def scheduler_lock(folder: Path) -> FileLock:
     """The lock that the scheduler of the queue in that folder holds as long as it lives."""
-    return FileLock(folder / "scheduler.lock", mode=PRIVATE_FILE)
+    return FileLock(_lock_file(folder), mode=PRIVATE_FILE)
 
 
 def scheduler_lives(folder: Path) -> bool:
     """Whether a process looks after the queue in that folder."""
-    if not (folder / "scheduler.lock").exists():
-        return False
-    try:
-        with scheduler_lock(folder).acquire(timeout=0.0):
-            return False
-    except Timeout:
-        return True
-    except OSError:
-        return False
+    return is_lock_held(_lock_file(folder))
+
+
+def _lock_file(folder: Path) -> Path:
+    return folder / "scheduler.lock"
 
 
 def ensure_scheduler(files: QueueFiles) -> bool:

@@ -1,10 +1,13 @@
 """Going on with a run in its own directory: when it can be, and what is told."""
 
 import os
+import shutil
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from gpupanel.domain.events import (
     Event,
@@ -90,6 +93,37 @@ def test_that_a_run_that_goes_on_is_refused(layout: RunLayout) -> None:
             resume(layout)
     finally:
         lock.release()
+
+
+def test_that_a_run_that_was_deleted_meanwhile_is_told_and_does_not_come_back(
+    layout: RunLayout,
+) -> None:
+    shutil.rmtree(layout.root)
+    with pytest.raises(ProblemError) as caught:
+        resume(layout)
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.message) == ("file_missing", f"{layout.root} does not exist.")
+    assert list(layout.root.parent.iterdir()) == []
+
+
+def test_that_a_run_deleted_while_its_resumption_waits_does_not_come_back(
+    layout: RunLayout,
+) -> None:
+    with ThreadPoolExecutor(1) as waiting:
+        with FileLock(layout.resume_lock):
+            resuming = waiting.submit(resume, layout)
+            time.sleep(0.3)
+            shutil.rmtree(layout.root)
+        with pytest.raises(ProblemError, match="does not exist"):
+            resuming.result(timeout=20.0)
+    assert list(layout.root.parent.iterdir()) == []
+
+
+def test_that_no_supervisor_makes_the_folder_of_a_deleted_run_anew(layout: RunLayout) -> None:
+    shutil.rmtree(layout.root)
+    with pytest.raises(FileNotFoundError):
+        hold_run_lock(layout)
+    assert list(layout.root.parent.iterdir()) == []
 
 
 def test_that_what_was_done_without_a_checkpoint_is_not_done_again(layout: RunLayout) -> None:

@@ -1,0 +1,62 @@
+"""Locks on files: taken for as long as something is done, and looked at without being taken."""
+
+import errno
+import fcntl
+import os
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+_PRIVATE = 0o600
+_HELD = frozenset({errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES})
+
+
+def lock_in_folder(path: Path, timeout_s: float = -1.0) -> FileLock:
+    """A lock in a folder that is there; its file is made when it is not, its owner's only.
+
+    A lock by itself would make the folder anew: of a run that was deleted meanwhile an empty one
+    would come back.
+
+    Args:
+        path: The lock's file.
+        timeout_s: How long to wait for it when it is taken; below 0: for ever.
+
+    Raises:
+        OSError: The file cannot be made; :class:`FileNotFoundError` where its folder is gone.
+    """
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE))
+    return FileLock(path, timeout_s, mode=_PRIVATE)
+
+
+def is_lock_held(path: Path) -> bool:
+    """Whether a process holds that lock now; false where nobody can tell.
+
+    However many look at once, none of them takes another one for the holder: they share the lock
+    for the instant of the look.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False  # nobody has ever taken it, or it is another user's alone
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        # Said, not left to closing: a child that is just being started may have a copy.
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+    except OSError as error:
+        if error.errno in _HELD:
+            return True
+        # A file system without such locks: the library has another way there.
+        return _cannot_be_taken(path)
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _cannot_be_taken(path: Path) -> bool:
+    try:
+        with FileLock(path, 0.0, mode=_PRIVATE):
+            return False
+    except Timeout:
+        return True
+    except OSError:
+        return False  # a folder that may only be read: nobody can hold its locks either
