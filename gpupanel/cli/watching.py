@@ -21,7 +21,8 @@ from gpupanel.domain.events import (
     ProblemReported,
     RunRestarted,
 )
-from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.outcome import Metrics
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.plan_file import read_plan
@@ -71,6 +72,34 @@ def _ask_to_stop(layout: RunLayout, *, now: bool) -> None:
         tell_problems(error.problems)
 
 
+class _Before:
+    """What is still worth telling of a run when somebody begins to watch it.
+
+    Attributes:
+        epochs_done: How many times an epoch came to its end.
+        last_epoch: The last of them.
+        restart: The last one.
+        problems: What was reported since then, the last of each kind.
+    """
+
+    def __init__(self) -> None:
+        self.epochs_done = 0
+        self.last_epoch: EpochDone | None = None
+        self.restart: RunRestarted | None = None
+        self.problems: dict[str, Problem] = {}
+
+    def take(self, event: Part) -> None:
+        """Take in the next event."""
+        if isinstance(event, EpochDone):
+            self.epochs_done += 1
+            self.last_epoch = event
+        elif isinstance(event, RunRestarted):
+            self.restart = event
+            self.problems = {}
+        elif isinstance(event, ProblemReported) and not event.problem.is_error:
+            self.problems[event.problem.code] = event.problem
+
+
 class _Watcher:
     def __init__(self, layout: RunLayout, epochs: int) -> None:
         self.status = RunStatus(epoch_total=epochs)
@@ -84,10 +113,12 @@ class _Watcher:
             console=console,
         )
         self._task: TaskID = self.bar.add_task("starting", total=None)
+        self._before: _Before | None = _Before()
 
     def watch(self) -> RunStatus:
         """Follow until the last event, or until nobody is left who could write it."""
         looked_s = time.monotonic()
+        self._catch_up()
         while not self.status.has_ended:
             self._take_news()
             self._draw()
@@ -97,6 +128,22 @@ class _Watcher:
             time.sleep(_POLL_S)
         self._draw()
         return self.status
+
+    def _catch_up(self) -> None:
+        """Sum up what was before: of a run of days nobody reads each epoch anew."""
+        if self._before is None:
+            return  # Ctrl+C, and it is watched on
+        self._take_news()
+        before, self._before = self._before, None
+        if before.restart is not None:
+            _tell_restart(before.restart)
+        for answer in self.status.answers:
+            self._tell_devices(answer)
+        if before.last_epoch is not None:
+            self._tell_epochs(before.last_epoch, before.epochs_done)
+        tell_problems(before.problems.values())
+        if self.status.memory_returned is not None:
+            self._tell_memory(self.status.memory_returned)
 
     def _take_news(self) -> None:
         more = True
@@ -108,10 +155,10 @@ class _Watcher:
 
     def _take(self, event: Part) -> None:
         self.status = self.status.after(event)
-        if isinstance(event, EpochDone):
-            metrics = event.metrics.model_dump(exclude_none=True)
-            words = "  ".join(f"{name} {value:.4f}" for name, value in metrics.items())
-            console.print(f"epoch {event.epoch}/{self.status.epoch_total}  {words}")
+        if self._before is not None:
+            self._before.take(event)
+        elif isinstance(event, EpochDone):
+            self._tell_epoch(event)
         elif isinstance(event, RunRestarted):
             _tell_restart(event)
         elif isinstance(event, ProblemReported) and not event.problem.is_error:
@@ -119,8 +166,22 @@ class _Watcher:
         elif isinstance(event, DevicesReady):
             self._tell_devices(event)
         elif isinstance(event, MemoryReturned):
-            words = returned_words(event, _device_names(self._layout))
-            console.print(escape(words), highlight=False)
+            self._tell_memory(event)
+
+    def _tell_epoch(self, event: EpochDone) -> None:
+        words = _metric_words(event.metrics)
+        console.print(f"epoch {event.epoch}/{self.status.epoch_total}  {words}")
+
+    def _tell_epochs(self, last: EpochDone, done: int) -> None:
+        if done == 1:
+            self._tell_epoch(last)
+            return
+        words = f"{last.epoch:,} of {self.status.epoch_total:,} epochs done, the last with"
+        console.print(f"{words}  {_metric_words(last.metrics)}")
+
+    def _tell_memory(self, event: MemoryReturned) -> None:
+        words = returned_words(event, _device_names(self._layout))
+        console.print(escape(words), highlight=False)
 
     def _tell_devices(self, event: DevicesReady) -> None:
         process = process_name(event, self.status.process_names)
@@ -160,6 +221,11 @@ class _Watcher:
             speed = status.examples_per_second or 0.0
             words = f"{done:,} of {total:,} examples  {speed:,.0f} examples/s"
         self.bar.update(self._task, description=words, completed=done, total=total)
+
+
+def _metric_words(metrics: Metrics) -> str:
+    known = metrics.model_dump(exclude_none=True)
+    return "  ".join(f"{name} {value:.4f}" for name, value in known.items())
 
 
 def _tell_restart(event: RunRestarted) -> None:

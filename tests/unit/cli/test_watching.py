@@ -4,11 +4,40 @@ from pathlib import Path
 
 import pytest
 
+from gpupanel.cli import watching
 from gpupanel.cli.watching import watch_to_its_end
-from gpupanel.domain.event_details import ReturnedMemory
-from gpupanel.domain.events import MemoryReturned, RunEnded
-from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.event_details import LogicalDeviceAnswer, ReturnedMemory
+from gpupanel.domain.events import (
+    DevicesReady,
+    EpochDone,
+    MemoryReturned,
+    ProblemReported,
+    RunEnded,
+    RunRestarted,
+)
+from gpupanel.domain.outcome import Metrics, Outcome
+from gpupanel.domain.problem import Change, Problem, Severity
 from tests.fakes.run_directory import WrittenRun
+
+EPOCHS = 5_000
+
+
+def epoch(number: int) -> EpochDone:
+    metrics = Metrics(loss=1.0 / number, accuracy=0.5)
+    return EpochDone(time_s=float(number), epoch=number, step=number, metrics=metrics, seconds=1.0)
+
+
+def warning(code: str, message: str) -> ProblemReported:
+    problem = Problem(code=code, severity=Severity.WARNING, message=message)
+    return ProblemReported(time_s=1.0, problem=problem)
+
+
+def devices_ready() -> DevicesReady:
+    answer = LogicalDeviceAnswer(name="CPU:0", device_key="cpu")
+    return DevicesReady(time_s=1.0, tensorflow_version="2.21", logical_devices=(answer,))
+
+
+ENDED = RunEnded(time_s=1.0, outcome=Outcome.COMPLETED)
 
 
 def test_that_memory_that_came_back_is_told_on_standard_error(
@@ -25,3 +54,65 @@ def test_that_memory_that_came_back_is_told_on_standard_error(
     out, err = capsys.readouterr()
     assert "21.3 GiB freed in 1.2 s." in err
     assert out == ""
+
+
+def test_that_watching_begun_late_sums_up_what_was_before_and_then_tells_each_epoch(
+    runs_dir: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.write(devices_ready(), *map(epoch, range(1, 3_001)))
+
+        def go_on(_seconds: float) -> None:
+            run.write(*map(epoch, range(3_001, 3_004)), ENDED)
+
+        # It pauses once it has caught up.
+        monkeypatch.setattr(watching.time, "sleep", go_on)
+        watch_to_its_end(run.layout, EPOCHS, ctrl_c_stops=False)
+    err = capsys.readouterr().err
+    told = [line.strip() for line in err.splitlines() if "epoch" in line and "step" not in line]
+    assert told == [
+        "3,000 of 5,000 epochs done, the last with  loss 0.0003  accuracy 0.5000",
+        "epoch 3001/5000  loss 0.0003  accuracy 0.5000",
+        "epoch 3002/5000  loss 0.0003  accuracy 0.5000",
+        "epoch 3003/5000  loss 0.0003  accuracy 0.5000",
+    ]
+    assert err.count("TensorFlow 2.21") == 1
+
+
+def test_that_one_epoch_before_is_told_as_it_would_have_been(
+    runs_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with WrittenRun(runs_dir) as run:
+        run.write(epoch(1), ENDED)
+        watch_to_its_end(run.layout, EPOCHS, ctrl_c_stops=False)
+    assert "epoch 1/5000  loss 1.0000  accuracy 0.5000" in capsys.readouterr().err
+
+
+def test_that_of_what_was_before_a_restart_only_the_restart_is_told(
+    runs_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    died = Problem(code="trainer_lost", message="The trainer was killed.")
+    changes = (Change(path=("training", "epochs"), value=40),)
+    with WrittenRun(runs_dir) as run:
+        run.write(
+            devices_ready(),
+            warning("disk_slow", "Saving was slow."),
+            epoch(1),
+            epoch(2),
+            RunRestarted(time_s=1.0, attempt=1, problem=died),
+            devices_ready(),
+            RunRestarted(time_s=1.0, attempt=2, problem=died, changes=changes),
+            *(warning("disk_full", f"Attempt {attempt} to save failed.") for attempt in range(9)),
+            ENDED,
+        )
+        watch_to_its_end(run.layout, 30, ctrl_c_stops=False)
+    err = capsys.readouterr().err
+    assert err.count("The trainer was killed.") == 1
+    assert "(attempt 2)" in err
+    assert "It goes on with training.epochs = 40." in err
+    assert "2 of 40 epochs done" in err
+    assert "TensorFlow" not in err, "it has not answered yet since it was started again"
+    assert "Saving was slow." not in err
+    assert "Attempt 8 to save failed." in err
+    assert "Attempt 7" not in err
