@@ -11,6 +11,7 @@ from gpupanel.cli.watching import watch_to_its_end
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.following.status import RunStatus
+from gpupanel.runs.following.unread_words import unread_problem
 
 EXIT_STOPPED = 130
 
@@ -28,6 +29,9 @@ def follow_unless(detach: bool, layout: RunLayout, epochs: int, *, json: bool) -
 def follow(layout: RunLayout, epochs: int, *, json: bool, ctrl_c_stops: bool = True) -> None:
     """Follow a run to its end, say how it ended, and leave with that exit status."""
     status = watch_to_its_end(layout, epochs, ctrl_c_stops=ctrl_c_stops)
+    unread = unread_problem(status.unread_lines)
+    if unread is not None:
+        tell_problems([unread])
     if status.outcome is None:
         raise typer.Exit(EXIT_STOPPED)  # the person stopped watching
     if json:
@@ -51,6 +55,7 @@ def run_document(layout: RunLayout, status: RunStatus) -> dict[str, Any]:
         "examples_per_second": status.examples_per_second,
         "problem": problem.model_dump(mode="json") if problem is not None else None,
         "memory_returned": returned.model_dump(mode="json") if returned is not None else None,
+        "unread_lines": status.unread_lines,
         **findings_document(layout, status),
     }
 

@@ -16,7 +16,8 @@ from gpupanel.cli.options import (
 from gpupanel.cli.preparing import startable
 from gpupanel.cli.run_table import runs_table
 from gpupanel.cli.telling import answers, progress, tell_json, tell_problems
-from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.problem import Problem, ProblemError, Severity
+from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.profile_file import read_profile
 from gpupanel.runs.history.summaries import list_runs
 from gpupanel.runs.launcher import launch
@@ -82,5 +83,17 @@ def watch(run: RunArgument, runs_dir: RunsDirOption = None, *, json: JsonOption 
     try:
         epochs = read_profile(layout.profile).epochs_to_train
     except ProblemError as error:
-        refuse(error, json=json, status=EXIT_FAILED)
+        epochs = 0
+        tell_problems([_epochs_not_known(layout, error)])
     follow(layout, epochs, json=json, ctrl_c_stops=False)
+
+
+def _epochs_not_known(layout: RunLayout, error: ProblemError) -> Problem:
+    return Problem(
+        code="profile_unread",
+        severity=Severity.HINT,
+        message=f"The profile of {layout.name} cannot be read, so nobody knows how many epochs it "
+        "has: it was written by a newer gpupanel, or is damaged.",
+        hint="All else of the run is shown.",
+        detail="\n".join(problem.message for problem in error.problems),
+    )

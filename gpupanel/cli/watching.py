@@ -44,7 +44,7 @@ def watch_to_its_end(layout: RunLayout, epochs: int, *, ctrl_c_stops: bool) -> R
 
     Args:
         layout: The run.
-        epochs: Epochs that its profile asks for.
+        epochs: Epochs that its profile asks for; 0: not known.
         ctrl_c_stops: Ctrl+C asks the run to stop, a second one ends it now; otherwise Ctrl+C only
             stops watching and the status returned has no outcome.
     """
@@ -170,13 +170,14 @@ class _Watcher:
 
     def _tell_epoch(self, event: EpochDone) -> None:
         words = _metric_words(event.metrics)
-        console.print(f"epoch {event.epoch}/{self.status.epoch_total}  {words}")
+        console.print(f"{_epoch_words(event.epoch, self.status.epoch_total)}  {words}")
 
     def _tell_epochs(self, last: EpochDone, done: int) -> None:
         if done == 1:
             self._tell_epoch(last)
             return
-        words = f"{last.epoch:,} of {self.status.epoch_total:,} epochs done, the last with"
+        total = self.status.epoch_total
+        words = f"{last.epoch:,}{f' of {total:,}' if total else ''} epochs done, the last with"
         console.print(f"{words}  {_metric_words(last.metrics)}")
 
     def _tell_memory(self, event: MemoryReturned) -> None:
@@ -209,18 +210,22 @@ class _Watcher:
         words = status.phase.replace("_", " ")
         if status.download is not None:
             words = f"downloading {status.download.name}"
-        if status.step_total and status.step:
+        if status.step_total is not None and status.step:
             speed = status.examples_per_second or 0.0
             words = (
-                f"epoch {max(1, status.epoch)}/{status.epoch_total}  step {status.step:,}  "
+                f"{_epoch_words(max(1, status.epoch), status.epoch_total)}  step {status.step:,}  "
                 f"{speed:,.0f} examples/s"
             )
-        done, total = status.step, status.step_total
+        done, total = status.step, status.step_total or None
         if status.examples_total:
             done, total = status.examples, status.examples_total
             speed = status.examples_per_second or 0.0
             words = f"{done:,} of {total:,} examples  {speed:,.0f} examples/s"
         self.bar.update(self._task, description=words, completed=done, total=total)
+
+
+def _epoch_words(epoch: int, total: int) -> str:
+    return f"epoch {epoch}/{total}" if total else f"epoch {epoch}"
 
 
 def _metric_words(metrics: Metrics) -> str:

@@ -1,6 +1,10 @@
 """Whether a run can go on, and with what."""
 
+from pydantic import ValidationError
+from pydantic_core import from_json
+
 from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
@@ -34,7 +38,7 @@ def resume_problem(layout: RunLayout, wanted: Profile | None = None) -> Problem 
         return _nothing_to_resume(layout, "it has come to its end")
     if not has_checkpoint(layout) and _has_progressed(layout):
         return _nothing_to_resume(layout, "it has saved no checkpoint")
-    return None
+    return _plan_problem(layout) if wanted is None else None
 
 
 def goes_on(layout: RunLayout) -> Problem:
@@ -43,6 +47,29 @@ def goes_on(layout: RunLayout) -> Problem:
         code="run_goes_on",
         message=f"{layout.name} is running: there is nothing to resume.",
         hint="Stop it first, or watch it.",
+    )
+
+
+def _plan_problem(layout: RunLayout) -> Problem | None:
+    """A plan that says more than this version knows; a damaged one is told by the supervisor."""
+    try:
+        content = layout.plan.read_bytes()
+        is_whole = isinstance(from_json(content), dict)
+    except (OSError, ValueError):
+        return None
+    try:
+        LaunchPlan.model_validate_json(content)
+    except ValidationError as error:
+        return _newer_plan(layout, error) if is_whole else None
+    return None
+
+
+def _newer_plan(layout: RunLayout, error: ValidationError) -> Problem:
+    return Problem(
+        code="run_newer",
+        message=f"{layout.name} cannot be resumed: its plan was written by a newer gpupanel.",
+        hint="Update gpupanel, or start its profile again; that makes a new run.",
+        detail=str(error),
     )
 
 

@@ -15,6 +15,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.following.follower import FollowedRun
 from gpupanel.runs.following.memory_words import returned_words
 from gpupanel.runs.following.status import RunStatus
+from gpupanel.runs.following.unread_words import unread_file_problem, unread_problem
 from gpupanel.ui.device_faces import DeviceFaces
 from gpupanel.ui.panels.evaluation_panel import EvaluationPanel
 from gpupanel.ui.panels.live_panel import LivePanel
@@ -108,6 +109,7 @@ class LivePage(QWidget):
         self.banner.setProblem(None)
         self.banner.setStory("")
         self.banner.setMemory("")
+        self.banner.setGaps("")
         self._show_devices()
         self._show_ways_on()
 
@@ -115,6 +117,7 @@ class LivePage(QWidget):
     def _on_opened(self, facts: RunFacts) -> None:
         self._plan, self._facts = facts.plan, facts
         self.parts.setRun(facts.plan)
+        self._show_gaps()
         self._show_ways_on()
         self._show_devices()
         if facts.profile is not None and facts.profile.task != "train":
@@ -143,6 +146,7 @@ class LivePage(QWidget):
         self.banner.setStory(restart_words(status))
         self.banner.setProblem(_problem_to_tell(status), status.log_tail)
         self._show_memory(status.memory_returned)
+        self._show_gaps()
         self._show_ways_on()
 
     def _show_memory(self, returned: MemoryReturned | None) -> None:
@@ -157,6 +161,22 @@ class LivePage(QWidget):
         }
         is_held = any(device.still_held_mib for device in returned.devices)
         self.banner.setMemory(returned_words(returned, labels), is_held=is_held)
+
+    def _show_gaps(self) -> None:
+        """Say what of the run's folder this version cannot read."""
+        facts, status = self._facts, self._control.shown_status
+        gaps = [
+            unread_file_problem(name)
+            for name, content in (
+                ("profile", facts and facts.profile),
+                ("plan", facts and facts.plan),
+            )
+            if facts is not None and content is None
+        ]
+        unread = None if status is None else unread_problem(status.unread_lines)
+        gaps += [] if unread is None else [unread]
+        words = " ".join(problem.message for problem in gaps)
+        self.banner.setGaps(words, " ".join(problem.hint for problem in gaps))
 
     @Slot()
     def _show_ways_on(self) -> None:

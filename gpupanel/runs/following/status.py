@@ -67,6 +67,7 @@ class RunStatus(Value):
         failures: Processes other than the first that told why they failed, by their place.
         first_step_time_s: When the first step was reported, seconds since the epoch (UTC).
         seconds_left: An estimate from the time of the steps so far.
+        unread_lines: Events that this version cannot read: of a newer one, or damaged.
     """
 
     started_s: float | None = None
@@ -108,6 +109,7 @@ class RunStatus(Value):
     first_step_time_s: float | None = None
     last_step_time_s: float | None = None
     first_step: int = 0
+    unread_lines: int = 0
 
     @property
     def has_ended(self) -> bool:
@@ -205,7 +207,9 @@ class RunStatus(Value):
                 return {"memory_returned": event}
             case events.TrainingEnded() | events.RunEnded():
                 return self._end_changes(event)
-            case events.ModelReady() | events.MemoryExhausted() | events.UnknownEvent():
+            case events.UnknownEvent():
+                return {"unread_lines": self.unread_lines + 1}
+            case events.ModelReady() | events.MemoryExhausted():
                 return {}
         assert_never(event)
 

@@ -97,13 +97,14 @@ def _profile(layout: RunLayout) -> tuple[ProfileHead, Problem | None]:
 
 def _plan(layout: RunLayout) -> tuple[PlanHead, Problem | None]:
     try:
-        return read_plan_head(layout), None
+        head = read_plan_head(layout)
     except FileNotFoundError:
         return PlanHead(), flaws.incomplete(layout.name, "plan")
     except OSError as error:
         return PlanHead(), flaws.unreadable(layout.name, error)
     except ValueError as error:
         return PlanHead(), flaws.damaged(layout.name, "plan", str(error))
+    return head, flaws.newer(layout.name) if head.is_newer else None
 
 
 def _without_events(layout: RunLayout, summary: RunSummary) -> RunRecord:

@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.profile_file import LARGEST_PROFILE_BYTES
 
@@ -38,10 +39,15 @@ class DeviceHead(BaseModel):
 class PlanHead(BaseModel):
     """What is used, and how the work is divided."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="allow")
 
     devices: tuple[DeviceHead, ...] = ()
     strategy: str = ""
+
+    @property
+    def is_newer(self) -> bool:
+        """Whether the plan says something that this version knows nothing of."""
+        return not LaunchPlan.model_fields.keys() >= (self.model_extra or {}).keys()
 
 
 def read_profile_head(layout: RunLayout) -> ProfileHead:

@@ -50,6 +50,9 @@ class RunBanner(QFrame):
                 "watched after that until it was back."
             )
         )
+        self._gaps = _text(self, "", tone="muted")
+        self._gaps.setObjectName("run_gaps")
+        self._gaps.setWordWrap(True)
         self._message = _text(self, "", tone="error")
         self._message.setObjectName("run_problem")
         self._hint = _text(self, "")
@@ -137,6 +140,12 @@ class RunBanner(QFrame):
         set_tone(self._memory, Tone.WARNING if is_held else Tone.MUTED)
         self._memory.setVisible(bool(words))
 
+    def setGaps(self, words: str, hint: str = "") -> None:
+        """Say what of the run cannot be shown; empty: all of it can."""
+        self._gaps.setText(words)
+        self._gaps.setToolTip(wrapped(hint))
+        self._gaps.setVisible(bool(words))
+
     def setProblem(self, problem: Problem | None, log_tail: tuple[str, ...] = ()) -> None:
         """Say what ended the run, or what it complains about."""
         self._trouble.setVisible(problem is not None)
@@ -201,11 +210,13 @@ class RunBanner(QFrame):
         layout.addWidget(self._story)
         layout.addWidget(self._trouble)
         layout.addWidget(self._memory)
+        layout.addWidget(self._gaps)
         layout.addWidget(self._ways)
         self._trouble.hide()
         self.setWaysOut(None)
         self.setStory("")
         self.setMemory("")
+        self.setGaps("")
         self.setActions(RunActions())
         self._return.hide()
 
