@@ -9,28 +9,28 @@ from typing_extensions import override
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.ui.comparison import Comparison
-from gpupanel.ui.history_binding import HistoryBinding
+from gpupanel.ui.bindings.comparison import Comparison
+from gpupanel.ui.bindings.history_binding import HistoryBinding
+from gpupanel.ui.bindings.machine_care import MachineCare
+from gpupanel.ui.bindings.process_actions import ProcessActions
+from gpupanel.ui.bindings.profile_binding import ProfileBinding
+from gpupanel.ui.bindings.queue_binding import QueueBinding
+from gpupanel.ui.bindings.run_binding import RunBinding
+from gpupanel.ui.bindings.trust_asking import TrustAsking
+from gpupanel.ui.bindings.way_out import WayOut
 from gpupanel.ui.live_page import LivePage
-from gpupanel.ui.machine_care import MachineCare
 from gpupanel.ui.main_tabs import MainTabs
 from gpupanel.ui.panels.device_panel import DevicePanel
 from gpupanel.ui.panels.profile_bar import ProfileBar
 from gpupanel.ui.panels.progress_panel import ProgressPanel
-from gpupanel.ui.process_actions import ProcessActions
 from gpupanel.ui.profile_actions import ProfileActions
-from gpupanel.ui.profile_binding import ProfileBinding
 from gpupanel.ui.questions import Questions
-from gpupanel.ui.queue_binding import QueueBinding
 from gpupanel.ui.remembered_folds import remember_folds, remembered_folds
-from gpupanel.ui.run_binding import RunBinding
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.runs_page import RunsPage
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.trust_asking import TrustAsking
-from gpupanel.ui.way_out import WayOut
 from gpupanel.ui.workers.device_worker import DeviceWatch
 from gpupanel.ui.workers.launch_worker import Launcher
 from gpupanel.ui.workers.preview_worker import PreviewLoader

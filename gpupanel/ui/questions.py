@@ -23,8 +23,8 @@ from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui import formatting
-from gpupanel.ui.label_dialog import LabelDialog
-from gpupanel.ui.trust_dialog import TrustDialog
+from gpupanel.ui.dialogs.label_dialog import LabelDialog
+from gpupanel.ui.dialogs.trust_dialog import TrustDialog
 
 _NOTICE_MS = 6_000
 _LONGEST_COMMAND = 300

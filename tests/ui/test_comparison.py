@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QTableView, QToolButton
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.history.metrics import Metric
 from gpupanel.runs.history.summaries import list_runs, summarize_run
-from gpupanel.ui.comparison import Comparison
+from gpupanel.ui.bindings.comparison import Comparison
 from gpupanel.ui.panels.comparison_panel import ComparisonPanel
 from gpupanel.ui.runs_page import RunsPage
 from tests.fakes.person import Person

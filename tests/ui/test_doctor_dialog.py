@@ -19,11 +19,11 @@ from PySide6.QtWidgets import (
 from gpupanel.devices.doctor import examine
 from gpupanel.devices.probes.child_process import ChildEnd, ask_child
 from gpupanel.devices.probes.tensorflow_probe import ProbeAnswer
-from gpupanel.ui import machine_care
-from gpupanel.ui.doctor_dialog import DoctorDialog
-from gpupanel.ui.doctor_dialog.fact_group_view import FactGroupView
-from gpupanel.ui.doctor_dialog.finding_row import FindingRow
-from gpupanel.ui.machine_care import MachineCare
+from gpupanel.ui.bindings import machine_care
+from gpupanel.ui.bindings.machine_care import MachineCare
+from gpupanel.ui.dialogs.doctor_dialog import DoctorDialog
+from gpupanel.ui.dialogs.doctor_dialog.fact_group_view import FactGroupView
+from gpupanel.ui.dialogs.doctor_dialog.finding_row import FindingRow
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.session import Session
 from gpupanel.ui.widgets.command_line import CommandLine

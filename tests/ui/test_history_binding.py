@@ -8,8 +8,8 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.history.label import RunLabel, change_label, read_label
 from gpupanel.runs.history.summaries import summarize_run
-from gpupanel.ui.history_binding import HistoryBinding
-from gpupanel.ui.label_dialog import LabelDialog
+from gpupanel.ui.bindings.history_binding import HistoryBinding
+from gpupanel.ui.dialogs.label_dialog import LabelDialog
 from gpupanel.ui.runs_page import RunsPage
 from gpupanel.ui.workers import history_worker
 from tests.fakes.person import Person

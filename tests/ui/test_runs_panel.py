@@ -11,9 +11,9 @@ from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Problem
 from gpupanel.runs.history.run_summary import RunProgress, RunSummary
 from gpupanel.ui.panels.runs_panel import RunsPanel
-from gpupanel.ui.remembered_columns import remember_columns, remembered_columns
-from gpupanel.ui.runs_columns import COLUMNS
-from gpupanel.ui.runs_table import ColumnChoices
+from gpupanel.ui.panels.runs_panel.columns import COLUMNS
+from gpupanel.ui.panels.runs_panel.remembered_columns import remember_columns, remembered_columns
+from gpupanel.ui.panels.runs_panel.table import ColumnChoices
 from gpupanel.ui.widgets.empty_state import EmptyState
 
 BEST = RunSummary(

@@ -11,11 +11,11 @@ from gpupanel.domain.profile import Profile
 from gpupanel.runs import launcher as launching
 from gpupanel.runs.trust.trusted import untrusted
 from gpupanel.runs.trust.user_code import UserCode, code_of_profile
+from gpupanel.ui.bindings.trust_asking import TrustAsking
+from gpupanel.ui.dialogs.trust_dialog import TrustDialog, shown_code
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.session import Session
-from gpupanel.ui.trust_asking import TrustAsking
-from gpupanel.ui.trust_dialog import TrustDialog, shown_code
 from gpupanel.ui.workers.launch_worker import Launcher
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.person import Person

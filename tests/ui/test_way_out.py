@@ -11,13 +11,13 @@ from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Change, Fix, Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.training import TrainingSettings
+from gpupanel.ui.bindings.way_out import WayOut
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.profile_actions import ProfileActions
 from gpupanel.ui.questions import SaveChoice
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.session import Session
-from gpupanel.ui.way_out import WayOut
 from gpupanel.ui.workers.launch_worker import Launcher
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.person import Person

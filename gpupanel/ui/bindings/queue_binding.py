@@ -10,12 +10,12 @@ from gpupanel.runs.locations import queue_dir
 from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.waiting_line import WaitingLine
 from gpupanel.runs.trust.user_code import UserCode
+from gpupanel.ui.bindings.queue_editing import QueueEditing
 from gpupanel.ui.panels.profile_bar import ProfileBar
 from gpupanel.ui.panels.queue_panel import QueuePanel
 from gpupanel.ui.profile_actions import ProfileActions
 from gpupanel.ui.questions import Questions
 from gpupanel.ui.queue_button import queue_button
-from gpupanel.ui.queue_editing import QueueEditing
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.runs_page import RunsPage
 from gpupanel.ui.session import Session

@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
 from gpupanel.domain.problem import Problem
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui import formatting
-from gpupanel.ui.run_choices import run_choices
-from gpupanel.ui.runs_table import ColumnChoices, RunsTable
+from gpupanel.ui.panels.runs_panel.choices import run_choices
+from gpupanel.ui.panels.runs_panel.table import ColumnChoices, RunsTable
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.action_button import ActionButton
 from gpupanel.ui.widgets.elided_label import ElidedLabel

@@ -7,7 +7,7 @@ from typing_extensions import override
 
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.search import matches, search_words
-from gpupanel.ui.runs_columns import COLUMNS, run_tip
+from gpupanel.ui.panels.runs_panel.columns import COLUMNS, run_tip
 
 _Index = QModelIndex | QPersistentModelIndex
 _NO_INDEX = QModelIndex()

@@ -7,8 +7,8 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView, QWidget
 
 from gpupanel.runs.history.run_summary import RunSummary
-from gpupanel.ui.runs_columns import COLUMNS
-from gpupanel.ui.runs_model import STARTED, RunsModel
+from gpupanel.ui.panels.runs_panel.columns import COLUMNS
+from gpupanel.ui.panels.runs_panel.model import STARTED, RunsModel
 from gpupanel.ui.theme import GRID
 
 _ROW_HEIGHT = 4 * GRID

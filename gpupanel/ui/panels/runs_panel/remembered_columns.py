@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from PySide6.QtCore import QSettings
 
-from gpupanel.ui.runs_table import ColumnChoices
+from gpupanel.ui.panels.runs_panel.table import ColumnChoices
 
 _KEY = "runs/columns"
 

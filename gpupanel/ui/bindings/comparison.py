@@ -9,7 +9,7 @@ from gpupanel.ui.questions import Questions
 from gpupanel.ui.runs_page import RunsPage
 
 if TYPE_CHECKING:
-    from gpupanel.ui.comparison_binding import ComparisonBinding
+    from gpupanel.ui.bindings.comparison_binding import ComparisonBinding
 
 
 class Comparison(QObject):
@@ -32,7 +32,7 @@ class Comparison(QObject):
     def compare(self, runs: tuple[RunSummary, ...]) -> None:
         """Show these runs in the page's place."""
         if self._binding is None:
-            from gpupanel.ui.comparison_binding import ComparisonBinding
+            from gpupanel.ui.bindings.comparison_binding import ComparisonBinding
 
             self._binding = ComparisonBinding(self._page, self._questions, self)
         self._binding.compare(runs)

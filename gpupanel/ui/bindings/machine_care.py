@@ -12,7 +12,7 @@ from gpupanel.ui.workers.doctor_worker import DoctorVisits
 
 if TYPE_CHECKING:
     from gpupanel.devices.doctor import DoctorReport
-    from gpupanel.ui.doctor_dialog import DoctorDialog
+    from gpupanel.ui.dialogs.doctor_dialog import DoctorDialog
 
 
 class MachineCare(QObject):
@@ -51,7 +51,7 @@ class MachineCare(QObject):
 
     def _new_dialog(self) -> "DoctorDialog":
         # Here and not above: most windows never need it, and it takes a tenth of a second.
-        from gpupanel.ui.doctor_dialog import DoctorDialog
+        from gpupanel.ui.dialogs.doctor_dialog import DoctorDialog
 
         dialog = DoctorDialog(self._window)
         dialog.examinationRequested.connect(self._visits.begin)

@@ -1,0 +1,1 @@
+"""What connects panels with the session, with runs and with the person."""

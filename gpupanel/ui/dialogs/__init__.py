@@ -1,0 +1,1 @@
+"""Windows that ask or tell one thing, and wait for the answer."""
