@@ -14,6 +14,7 @@ from pathlib import Path
 
 from gpupanel.domain.events import (
     CheckpointSaved,
+    EpochDone,
     Event,
     Phase,
     PhaseChanged,
@@ -32,6 +33,41 @@ _START_A_GRANDCHILD = (
     "import subprocess, sys; "
     "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])"
 )
+
+
+ENOUGH = "enough"
+"""A file in the run's directory: a trainer that trains on ends its epoch then, and completes."""
+STEPS_PER_EPOCH = 10
+
+
+def train_on(layout: RunLayout, say: Callable[[Event], None]) -> None:
+    """Fifty steps a second, each with an event, and five epochs."""
+    step = STEPS_PER_EPOCH
+    while step % STEPS_PER_EPOCH or not (layout.root / ENOUGH).exists():
+        time.sleep(0.02)
+        step += 1
+        epoch, in_epoch = divmod(step - 1, STEPS_PER_EPOCH)
+        say(
+            StepsDone(
+                time_s=time.time(),
+                step=step,
+                steps=1,
+                epoch=epoch + 1,
+                step_in_epoch=in_epoch + 1,
+                examples=64,
+                loss=10.0 / step,
+                accuracy=0.5,
+                examples_per_second=3200.0,
+            )
+        )
+        if step % STEPS_PER_EPOCH == 0:
+            metrics = Metrics(loss=10.0 / step, accuracy=0.5)
+            say(
+                EpochDone(
+                    time_s=time.time(), epoch=epoch + 1, step=step, metrics=metrics, seconds=0.2
+                )
+            )
+            print(f"the fake trainer has done epoch {epoch + 1}", flush=True)
 
 
 def save_checkpoint(layout: RunLayout, say: Callable[[Event], None]) -> None:
@@ -72,6 +108,8 @@ def main(mode: str, layout: RunLayout) -> int:
         time.sleep(60)
     if mode == "hang_in_a_step":
         time.sleep(60)
+    if mode == "train_on":
+        train_on(layout, say)
     if mode == "leave_a_child":
         if os.fork() == 0:
             time.sleep(60)
