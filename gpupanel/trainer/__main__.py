@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from gpupanel.trainer.heartbeat import start_heartbeat
@@ -17,6 +18,7 @@ if __name__ == "__main__":
     status = train_run(Path(sys.argv[1]))
     # All is written. TensorFlow would take a second or more to take itself apart while its devices
     # wait, and in a gang it would wait for peers that may be gone, or abort.
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):  # no space for the log: the status is what tells it
+            stream.flush()
     os._exit(status)

@@ -26,6 +26,7 @@ from typing import Final
 from gpupanel.domain.device import CPU_KEY, DeviceKind
 from gpupanel.domain.events import MemoryExhausted
 from gpupanel.domain.plan import PlannedDevice
+from gpupanel.files.process_log import say_in_log
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.started_run import StartedRun
 
@@ -81,7 +82,7 @@ def tell_shortage(run: StartedRun, events: EventWriter, error: BaseException) ->
     try:
         events.write(read_shortage(cause, run))
     except OSError as failure:
-        print(f"What was asked for could not be reported: {failure}")
+        say_in_log(f"What was asked for could not be reported: {failure}")
 
 
 def read_shortage(error: BaseException, run: StartedRun) -> MemoryExhausted:

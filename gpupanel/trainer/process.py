@@ -1,7 +1,6 @@
 """The training process from start to end: whatever happens, it says how it ended."""
 
 import shutil
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +12,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.process_environment import NO_SPACE_STATUS, PORT_TAKEN_STATUS
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.patient_log import NO_SPACE
+from gpupanel.files.process_log import say_in_log
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.heartbeat import work_has_begun
@@ -101,7 +101,7 @@ def _end(
         problem=problems[-1] if problems else None,
     )
     for problem in problems:
-        print(*filter(None, (problem.message, problem.detail)), sep="\n", file=sys.stderr)
+        say_in_log("\n".join(filter(None, (problem.message, problem.detail))))
     try:
         for problem in problems[:-1]:
             events.write(ProblemReported(time_s=time.time(), problem=problem))
@@ -110,7 +110,7 @@ def _end(
         events.flush()
     except OSError as error:
         # No space for the last word either: the exit status tells it.
-        print(f"The end could not be reported: {error}", file=sys.stderr)
+        say_in_log(f"The end could not be reported: {error}")
         return NO_SPACE_STATUS if error.errno in NO_SPACE else 1
     return 0 if outcome.was_successful else 1
 

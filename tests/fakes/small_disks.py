@@ -1,10 +1,16 @@
 """Real file systems, small enough to be filled, where the machine lets a test mount them."""
 
+import os
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+_STANDARD_ERROR = 2
+PAGE_BYTES = 4096
+"""File systems in memory give out space by the page."""
 
 
 @pytest.fixture
@@ -30,6 +36,25 @@ def fill(folder: Path) -> Path:
             except OSError:
                 continue
     return path
+
+
+def full_page(path: Path) -> Path:
+    """A file that cannot take one byte more while its disk is full: its last page is full, too."""
+    path.write_bytes(b"x" * (PAGE_BYTES - 1) + b"\n")
+    return path
+
+
+@contextmanager
+def logging_to(log: Path) -> Iterator[None]:
+    """Let this process say in that file what it says in its log."""
+    former = os.dup(_STANDARD_ERROR)
+    with log.open("ab") as file:
+        os.dup2(file.fileno(), _STANDARD_ERROR)
+    try:
+        yield
+    finally:
+        os.dup2(former, _STANDARD_ERROR)
+        os.close(former)
 
 
 def _mounted(folder: Path, size_mib: int) -> Iterator[Path]:

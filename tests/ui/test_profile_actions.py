@@ -12,6 +12,7 @@ from gpupanel.ui.profile_actions import ProfileActions, example_profiles
 from gpupanel.ui.questions import SaveChoice
 from gpupanel.ui.session import Session
 from tests.fakes.devices import TWO_UNEQUAL
+from tests.fakes.small_disks import fill, small_disk  # noqa: F401 - a fixture
 
 FIVE_MISTAKES = """
 schema_version = 1
@@ -173,6 +174,29 @@ def test_that_new_asks_before_changes_are_lost(actions, session, person, choice,
 
     assert person.asked == ["changed"]
     assert session.profile.name == name
+
+
+def test_that_a_save_on_a_full_disk_keeps_the_old_file_and_the_changes(
+    actions,
+    session,
+    person,
+    small_disk,  # noqa: F811
+):
+    path = _written(small_disk / "kept.toml", name="before")
+    assert actions.open_file(path)
+    before = path.read_bytes()
+    session.edit(session.profile.model_copy(update={"name": "after"}))
+    filler = fill(small_disk)
+    assert not actions.save()
+    ((title, problems),) = person.told
+    assert title == "kept.toml was not saved."
+    assert [problem.code for problem in problems] == ["no_space"]
+    assert path.read_bytes() == before
+    assert session.is_dirty
+    assert {each.name for each in small_disk.iterdir()} == {"kept.toml", "filler"}
+    filler.unlink()
+    assert actions.save()
+    assert read_profile(path).name == "after"
 
 
 def test_that_save_before_new_saves(actions, session, person, tmp_path):

@@ -16,6 +16,7 @@ from filelock import Timeout
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.process_log import say_in_log
 from gpupanel.planning.preparation import Preparation
 from gpupanel.runs.launcher import start_supervisor
 from gpupanel.runs.locations import default_runs_dir
@@ -104,7 +105,7 @@ class Scheduler:
             if any(problem.code == "queue_unreadable" for problem in error.problems):
                 raise
             # Such as a full disk: nothing is lost, and it may pass.
-            print(f"scheduler: {error}", flush=True)  # noqa: T201
+            say_in_log(f"scheduler: {error}")
             time.sleep(_TROUBLE_S)
         return False
 
@@ -205,7 +206,7 @@ def main() -> int:
         try:
             Scheduler(files, machine.look).run()
         except ProblemError as error:
-            print(f"scheduler: {error}", flush=True)  # noqa: T201
+            say_in_log(f"scheduler: {error}")
             return 1
     return 0
 

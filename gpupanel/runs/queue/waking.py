@@ -8,6 +8,7 @@ from filelock import FileLock
 
 from gpupanel.domain.problem import ProblemError
 from gpupanel.files.locks import is_lock_held
+from gpupanel.files.process_log import say_in_log
 from gpupanel.runs.detached import start_detached
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.private_files import PRIVATE_FILE
@@ -61,4 +62,4 @@ def wake_scheduler() -> None:
     try:
         ensure_scheduler(QueueFiles(queue_dir()))
     except ProblemError as error:
-        print(f"queue: {error}", flush=True)  # noqa: T201
+        say_in_log(f"queue: {error}")

@@ -20,6 +20,7 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Change, Problem, ProblemError
 from gpupanel.domain.process_environment import PORT_TAKEN_STATUS
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.process_log import say_in_log
 from gpupanel.files.reserved_log import ReservedLog
 from gpupanel.runs.directory.amendments import finish_amendment
 from gpupanel.runs.directory.log_tail import last_lines
@@ -175,7 +176,7 @@ class Supervisor:
             self._log.append(encode_event(event))
         except OSError as error:
             # Disk full: the run itself goes on, and the log may still have room.
-            print(f"supervisor: {type(event).__name__} not written: {error}", flush=True)  # noqa: T201
+            say_in_log(f"supervisor: {type(event).__name__} not written: {error}")
 
 
 def _not_started(error: Exception) -> Ending:

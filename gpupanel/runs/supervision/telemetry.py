@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pydantic.main import IncEx
@@ -10,6 +11,7 @@ from pydantic.main import IncEx
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.files.line_log import LineLog
+from gpupanel.files.process_log import say_in_log
 from gpupanel.runs.supervision.thinning import SampleThinning
 
 if TYPE_CHECKING:
@@ -86,16 +88,16 @@ class TelemetryRecorder:
         # Imported here: NVML and psutil load while the trainer already starts.
         from gpupanel.devices.sampler import DeviceSampler
 
-        log = LineLog(self._layout.telemetry)
+        kept = _KeptSamples(self._layout.telemetry)
         with DeviceSampler() as sampler:
             while self._pause():
                 begun_s = time.time()
                 sample = sampler.sample()
                 self.inventory = sampler.inventory()
                 self._listener(sample, begun_s)
-                _keep(log, self._thinning.take(sample, time.monotonic()))
-            _keep(log, self._thinning.rest())
-        log.close()
+                kept.add(self._thinning.take(sample, time.monotonic()))
+            kept.add(self._thinning.rest())
+        kept.close()
 
     def _pause(self) -> bool:
         """Wait until the next sample is due; whether there is to be one."""
@@ -104,11 +106,42 @@ class TelemetryRecorder:
         return not self._ending.is_set()
 
 
-def _keep(log: LineLog, sample: TelemetrySample | None) -> None:
-    if sample is None:
-        return
-    try:
-        log.append(telemetry_line(sample))
-    except OSError as error:
-        # Disk full: a gap in the curves, told by the trainer's own writes.
-        print(f"telemetry: {error}", flush=True)  # noqa: T201 - trainer.log
+class _KeptSamples:
+    """Appends samples; where one cannot be written there is a gap in the curves.
+
+    A full disk is told to the person by the trainer's own writes; what is said here, as it begins
+    and as it is over, is for whoever wonders about the gap.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._log: LineLog | None = None
+        self._left_out = 0
+        self._told_made_anew = 0
+
+    def add(self, sample: TelemetrySample | None) -> None:
+        if sample is None:
+            return
+        try:
+            if self._log is None:
+                self._log = LineLog(self._path)
+            self._log.append(telemetry_line(sample))
+        except OSError as error:
+            if not self._left_out:
+                say_in_log(f"telemetry: samples are left out: {error}")
+            self._left_out += 1
+            return
+        if self._left_out:
+            # On a full disk there was no room to say so before.
+            say_in_log(f"telemetry: {self._left_out:,} samples could not be written: a gap.")
+            self._left_out = 0
+        if self._log.times_made_anew > self._told_made_anew:
+            self._told_made_anew = self._log.times_made_anew
+            say_in_log(
+                f"telemetry: {self._path.name} was deleted or replaced while the run went on: the "
+                "curves of the devices before that are gone."
+            )
+
+    def close(self) -> None:
+        if self._log is not None:
+            self._log.close()

@@ -366,6 +366,28 @@ def test_that_no_space_for_events_ends_the_process_with_a_word_in_the_log(
     assert "No space left" in trainer.log()
 
 
+def test_that_the_status_tells_of_no_space_where_the_log_has_none_either(
+    tmp_path: Path, make_run: MakeRun
+) -> None:
+    layout = make_run(tmp_path / "run", DIGITS, [64])
+    layout.plan.unlink()
+    layout.events.symlink_to("/dev/full")
+    # What is printed without a word to flush it waits for the end.
+    (tmp_path / "sitecustomize.py").write_text("print('something')")
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(tmp_path), str(Path.cwd())]),
+        "PYTHONUNBUFFERED": "",
+    }
+    with Path("/dev/full").open("wb") as log:
+        command = [sys.executable, "-m", "gpupanel.trainer", str(layout.root)]
+        ended = subprocess.run(
+            command, stdout=log, stderr=log, env=environment, timeout=60, check=False
+        )
+
+    assert ended.returncode == NO_SPACE_STATUS
+
+
 def test_that_a_tensorflow_that_cannot_be_imported_is_told(
     tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
 ) -> None:

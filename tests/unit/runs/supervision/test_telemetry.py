@@ -2,6 +2,9 @@
 
 import json
 import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -17,6 +20,7 @@ from gpupanel.domain.telemetry import (
 )
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.supervision.telemetry import TelemetryRecorder, telemetry_line
+from tests.fakes.small_disks import PAGE_BYTES, fill, full_page, logging_to, small_disk  # noqa: F401
 
 GPU = DeviceReading(
     key="GPU-5f0c1a2b-aaaa-4aaa-8aaa-000000004090",
@@ -115,6 +119,77 @@ def test_that_a_follower_reads_what_the_recorder_writes(runs_dir: Path) -> None:
     followed = RunFollower(layout).poll().samples
     assert [sample.time_s for sample in followed] == [sample.time_s for sample in heard]
     assert followed[-1].readings[-1].memory_used_mib == heard[-1].readings[-1].memory_used_mib
+
+
+@contextmanager
+def recording(layout: RunLayout, heard: list[TelemetrySample]) -> Iterator[None]:
+    recorder = TelemetryRecorder(layout, lambda sample, _begun_s: heard.append(sample))
+    recorder.start()
+    recorder.hurry()
+    try:
+        yield
+    finally:
+        recorder.stop(timeout_s=20.0)
+        assert not recorder._thread.is_alive()
+
+
+def until(seen: Callable[[], bool], what: str) -> None:
+    end_s = time.monotonic() + 30.0
+    while not seen():
+        assert time.monotonic() < end_s, what
+        time.sleep(0.02)
+
+
+def kept(layout: RunLayout) -> list[float]:
+    return [sample.time_s for sample in RunFollower(layout).poll().samples]
+
+
+def test_that_samples_go_on_after_a_disk_was_full_and_those_before_stay_whole(
+    small_disk: Path,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    layout, heard = RunLayout(small_disk), list[TelemetrySample]()
+    log = full_page(layout.trainer_log)
+    # Most of its last page is full already.
+    layout.telemetry.write_text(" " * (PAGE_BYTES - 1_000) + "\n")
+    with logging_to(log), recording(layout, heard):
+        until(lambda: len(kept(layout)) >= 2, "the first samples")
+        filler = fill(small_disk)
+        until(lambda: layout.telemetry.stat().st_size % PAGE_BYTES == 0, "a torn line")
+        before, count = kept(layout), len(heard)
+        until(lambda: len(heard) > count + 3, "samples while the disk is full")
+        assert kept(layout) == before
+        filler.unlink()
+        until(lambda: len(kept(layout)) > len(before) + 2, "samples after that")
+    after, told = kept(layout), [sample.time_s for sample in heard]
+    assert after[: len(before)] == before == told[: len(before)]
+    assert set(after) < set(told), "there is a gap, and nothing is made up"
+    assert after == sorted(after)
+    said = log.read_text().splitlines()[1:]
+    assert [each.endswith("samples could not be written: a gap.") for each in said] == [True]
+
+
+def test_that_samples_are_taken_though_none_can_be_written(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    layout, heard = RunLayout(tmp_path), list[TelemetrySample]()
+    layout.telemetry.mkdir()
+    with recording(layout, heard):
+        until(lambda: len(heard) > 2, "samples")
+    assert capfd.readouterr().err.count("samples are left out") == 1
+
+
+def test_that_deleted_samples_are_told_in_the_log(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    layout, heard = RunLayout(tmp_path), list[TelemetrySample]()
+    with recording(layout, heard):
+        until(lambda: len(kept(layout)) >= 2, "the first samples")
+        layout.telemetry.unlink()
+        until(lambda: layout.telemetry.exists() and len(kept(layout)) >= 2, "the next ones")
+    told = [line for line in capfd.readouterr().err.splitlines() if line]
+    (words,) = told
+    assert words.startswith("telemetry: telemetry.jsonl was deleted or replaced")
 
 
 def test_that_a_line_written_before_there_were_so_many_readings_is_still_read() -> None:
