@@ -14,7 +14,7 @@ from gpupanel.cli.listing import devices
 from gpupanel.cli.opening import open_window
 from gpupanel.cli.queueing import queue
 from gpupanel.cli.running import run, runs, watch
-from gpupanel.cli.steering import resume, stop, suspend
+from gpupanel.cli.steering import checkpoint, resume, stop, suspend
 
 OPEN = "open"
 QUEUE = "queue"
@@ -52,7 +52,19 @@ def root(
 
 VERBS = {
     verb.__name__: verb
-    for verb in (devices, doctor, check, export, run, runs, watch, stop, suspend, resume)
+    for verb in (
+        devices,
+        doctor,
+        check,
+        export,
+        run,
+        runs,
+        watch,
+        stop,
+        suspend,
+        checkpoint,
+        resume,
+    )
 }
 
 app.command(OPEN, hidden=True)(open_window)

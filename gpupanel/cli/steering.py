@@ -1,4 +1,4 @@
-"""Verbs that steer a run: stop, suspend, resume."""
+"""Verbs that steer a run: stop, suspend, checkpoint, resume."""
 
 from pathlib import Path
 from typing import Annotated
@@ -27,6 +27,7 @@ _ASKED = {
     Request.STOP: "stop: it finishes its step and saves",
     Request.END: "end now",
     Request.SUSPEND: "suspend: it saves a checkpoint and frees its devices",
+    Request.CHECKPOINT: "save a checkpoint and go on",
 }
 
 
@@ -45,6 +46,13 @@ def stop(
 def suspend(run: RunArgument, runs_dir: RunsDirOption = None, *, json: JsonOption = False) -> None:
     """Ask a run to save a checkpoint and free its devices, to be resumed later."""
     _ask(found_run(run, runs_dir, json=json), Request.SUSPEND, json=json)
+
+
+def checkpoint(
+    run: RunArgument, runs_dir: RunsDirOption = None, *, json: JsonOption = False
+) -> None:
+    """Ask a run to save a checkpoint after its next step and go on."""
+    _ask(found_run(run, runs_dir, json=json), Request.CHECKPOINT, json=json)
 
 
 def resume(

@@ -16,6 +16,7 @@ from gpupanel.runs.following.follower import FollowedRun
 from gpupanel.runs.following.memory_words import returned_words
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.following.unread_words import unread_file_problem, unread_problem
+from gpupanel.ui.checkpoint_offer import checkpoint_offer
 from gpupanel.ui.device_faces import DeviceFaces
 from gpupanel.ui.panels.evaluation_panel import EvaluationPanel
 from gpupanel.ui.panels.live_panel import LivePanel
@@ -88,8 +89,10 @@ class LivePage(QWidget):
         self._control.shownOpened.connect(self._on_opened)
         self._control.followed.connect(self._add)
         self._control.shownStatusChanged.connect(self._show_status)
+        self._control.checkpointAsked.connect(self._show_ways_on)
         self.banner.returnRequested.connect(self._return)
         self.banner.folderRequested.connect(self._open_folder)
+        self.banner.checkpointRequested.connect(self._control.save_checkpoint)
         self.banner.resumeRequested.connect(self._control.resume)
         self.banner.resumeElsewhereRequested.connect(self._resume_elsewhere)
         self.banner.evaluateRequested.connect(self._evaluate)
@@ -183,6 +186,9 @@ class LivePage(QWidget):
         another_goes_on = self._control.active not in (None, self._control.shown)
         self.banner.setReturnVisible(visible=another_goes_on)
         state, shown = self._session.run_state, self._control.shown_status
+        goes_on = shown if self._control.active == self._control.shown else None
+        is_saving = self._control.is_saving_checkpoint
+        self.banner.setCheckpointOffer(checkpoint_offer(state, goes_on, is_saving=is_saving))
         asks = offers_resume(shown) and not state.is_busy
         self.banner.setActions(run_actions(state, shown, self._elsewhere() if asks else None))
         ending = shown.ending_problem if shown is not None and shown.has_ended else None

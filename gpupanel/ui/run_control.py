@@ -4,6 +4,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from gpupanel.domain.events import CheckpointSaved
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
@@ -37,6 +38,8 @@ class RunControl(QObject):
     """The active run has ended: its last :class:`RunStatus`."""
     launched = Signal(object)
     """A run was started here, or started again: its :class:`RunLayout`."""
+    checkpointAsked = Signal()
+    """The active run was asked to save a checkpoint: :attr:`is_saving_checkpoint`."""
     refused = Signal(object)
     """Problems because of which nothing was started or asked."""
     notTrusted = Signal(object, object)
@@ -55,6 +58,7 @@ class RunControl(QObject):
         self._active: RunWatch | None = None
         self._shown: RunWatch | None = None
         self._asked: Request | None = None
+        self._saved_before: tuple[CheckpointSaved | None, int] | None = None
         launcher.launched.connect(self._on_launched)
         launcher.refused.connect(self._on_refused)
         launcher.notTrusted.connect(self.notTrusted)
@@ -73,6 +77,13 @@ class RunControl(QObject):
     def shown_status(self) -> RunStatus | None:
         """Where the run stands that is looked at."""
         return None if self._shown is None else self._shown.status
+
+    @property
+    def is_saving_checkpoint(self) -> bool:
+        """Whether the active run was asked here for a checkpoint, and told of none since."""
+        return self._active is not None and self._saved_before == _told_of_saving(
+            self._active.status
+        )
 
     @Slot()
     def start(self) -> None:
@@ -118,12 +129,22 @@ class RunControl(QObject):
         if self._session.buttons.suspend:
             self._ask(Request.SUSPEND)
 
+    @Slot()
+    def save_checkpoint(self) -> None:
+        """Ask the active run to save a checkpoint and go on."""
+        if self._active is None or self._session.run_state is not RunState.RUNNING:
+            return
+        self._saved_before = _told_of_saving(self._active.status)
+        self._launcher.ask(self._active.layout, Request.CHECKPOINT)
+        self.checkpointAsked.emit()
+
     def follow(self, layout: RunLayout) -> None:
         """Follow a run that goes on, and show it."""
         self._drop(self._active)
         if self._shown is not self._active:
             self._drop(self._shown)
         self._active = self._shown = self._new_watch(layout)
+        self._saved_before = None
         self._active.statusChanged.connect(self._on_active_status)
         self._session.set_run(self._state(RunStatus()), None)
         self._show(self._active)
@@ -221,7 +242,7 @@ class RunControl(QObject):
 
     def _release_active(self) -> None:
         watch, self._active = self._active, None
-        self._asked = None
+        self._asked = self._saved_before = None
         if watch is None:
             return
         watch.statusChanged.disconnect(self._on_active_status)
@@ -230,3 +251,8 @@ class RunControl(QObject):
 
     def _state(self, status: RunStatus) -> RunState:
         return state_after(status, self._asked)
+
+
+def _told_of_saving(status: RunStatus) -> tuple[CheckpointSaved | None, int]:
+    """What changes when a checkpoint was saved, or could not be."""
+    return status.checkpoint, len(status.problems)

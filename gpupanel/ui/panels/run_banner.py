@@ -5,11 +5,14 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from gpupanel.domain.problem import Problem
+from gpupanel.ui.checkpoint_offer import CheckpointOffer
 from gpupanel.ui.run_actions import RunActions
 from gpupanel.ui.widgets.elided_label import ElidedLabel
 from gpupanel.ui.widgets.fix_buttons import FixButtons
 from gpupanel.ui.widgets.tips import wrapped
 from gpupanel.ui.widgets.tone import Tone, set_tone
+
+_SAVE = "Save check&point"
 
 
 class RunBanner(QFrame):
@@ -19,6 +22,8 @@ class RunBanner(QFrame):
     """Back to the run that goes on."""
     folderRequested = Signal()
     """The run's folder is to be opened in the file manager."""
+    checkpointRequested = Signal()
+    """The shown run is to save a checkpoint and go on."""
     resumeRequested = Signal()
     """The shown run is to go on from its last checkpoint."""
     resumeElsewhereRequested = Signal()
@@ -71,6 +76,8 @@ class RunBanner(QFrame):
         self._fixes.setObjectName("ways_out")
         self._return = QPushButton("&Back to the running one", self)
         self._return.setToolTip("Shows the run that goes on again")
+        self._checkpoint = QPushButton(_SAVE, self)
+        self._checkpoint.setObjectName("checkpoint_button")
         self._folder = QPushButton("Open fol&der", self)
         self._folder.setToolTip("Opens the run's folder: events, log, checkpoints, the model")
         self._ways = QWidget(self)
@@ -88,6 +95,7 @@ class RunBanner(QFrame):
         self._copy.setToolTip("Copies the sentence, the hint and what stands behind them")
         self._return.clicked.connect(self.returnRequested)
         self._folder.clicked.connect(self.folderRequested)
+        self._checkpoint.clicked.connect(self.checkpointRequested)
         self._resume.clicked.connect(self.resumeRequested)
         self._elsewhere.clicked.connect(self.resumeElsewhereRequested)
         self._evaluate.clicked.connect(self.evaluateRequested)
@@ -112,6 +120,14 @@ class RunBanner(QFrame):
     def setReturnVisible(self, *, visible: bool) -> None:
         """Offer the way back to the run that goes on."""
         self._return.setVisible(visible)
+
+    def setCheckpointOffer(self, offer: CheckpointOffer | None) -> None:
+        """Offer to save a checkpoint now, or do not."""
+        self._checkpoint.setVisible(offer is not None)
+        if offer is not None:
+            self._checkpoint.setText("Saving…" if offer.is_saving else _SAVE)
+            self._checkpoint.setEnabled(not offer.is_saving)
+            self._checkpoint.setToolTip(wrapped(offer.tip))
 
     def setActions(self, actions: RunActions) -> None:
         """Offer what can be done with the run that is shown."""
@@ -178,6 +194,7 @@ class RunBanner(QFrame):
         head.addWidget(self._title)
         head.addWidget(self._state, 1)
         head.addWidget(self._return)
+        head.addWidget(self._checkpoint)
         head.addWidget(self._folder)
         ways = QHBoxLayout(self._ways)
         ways.setContentsMargins(0, 0, 0, 0)
@@ -218,6 +235,8 @@ class RunBanner(QFrame):
         self.setMemory("")
         self.setGaps("")
         self.setActions(RunActions())
+        self._checkpoint.setToolTip("Saves a checkpoint after the next step and goes on")
+        self.setCheckpointOffer(None)
         self._return.hide()
 
     @Slot()
