@@ -55,6 +55,21 @@ def test_that_only_the_end_of_a_very_long_log_is_kept(panel):
     assert len(lines) <= 5000
 
 
+def test_that_of_long_lines_fewer_are_kept_each_of_them_whole(qtbot, panel):
+    with qtbot.waitExposed(panel):
+        panel.show()
+    panel.append("".join(f"{number}\n" for number in range(100)))
+    for number in range(100, 200):
+        panel.append(f"{number}{'x' * 15_000}\n")
+    bar = _view(panel).verticalScrollBar()
+
+    lines = panel.text().splitlines()
+
+    assert [line.rstrip("x") for line in lines] == [str(each) for each in range(131, 200)]
+    assert {len(line) for line in lines} == {15_003}
+    assert bar.value() == bar.maximum()
+
+
 def test_that_it_cannot_be_typed_into_but_copied_from(panel):
     assert _view(panel).isReadOnly()
 

@@ -11,6 +11,9 @@ _MOST_LINES = 5_000
 _LONGEST_PORTION = 256 * 1024
 _LONGEST_LINE = 16 * 1024
 """A line that never ends, as progress bars write it, is broken here: the view keeps whole lines."""
+_MOST_CHARACTERS = 2**20
+"""Qt takes forty bytes for each that was drawn once: lines of 200 are all kept, of longer ones
+fewer."""
 _BYTES_PER_MIB = 2**20
 
 
@@ -40,7 +43,7 @@ class LogPanel(QWidget):
         )
         self._text.setToolTip(
             "Output of the training process, TensorFlow's own messages among it. "
-            f"The last {_MOST_LINES:,} lines; the whole log is trainer.log in the run's folder."
+            f"At most the last {_MOST_LINES:,} lines; the whole log is trainer.log in the run's folder."
         )
         head = QHBoxLayout()
         head.addWidget(caption)
@@ -87,12 +90,26 @@ class LogPanel(QWidget):
         whole = text.rstrip("\n")
         self._held_back = text[len(whole) :]
         cursor.insertText(whole)
+        self._drop_first()
         if was_at_end:
             bar.setValue(bar.maximum())
 
     def text(self) -> str:
         """What is shown."""
         return self._text.toPlainText()
+
+    def _drop_first(self) -> None:
+        """Keep no more characters than may be, in whole lines."""
+        cursor = QTextCursor(self._text.document())
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        excess = cursor.position() - _MOST_CHARACTERS
+        if excess > 0:
+            cursor.setPosition(0)
+            cursor.setPosition(excess, QTextCursor.MoveMode.KeepAnchor)
+            cursor.movePosition(
+                QTextCursor.MoveOperation.NextBlock, QTextCursor.MoveMode.KeepAnchor
+            )
+            cursor.removeSelectedText()
 
     def _tell_where(self) -> None:
         name = "" if self._path is None else self._path.name
