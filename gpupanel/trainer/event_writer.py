@@ -54,10 +54,11 @@ class EventWriter:
             return
         self._append(event)
         if self._log.waiting:
-            self._waits_since_s = self._waits_since_s or event.time_s
+            self._waits_since_s = self._waits_since_s or time.monotonic()
         elif self._waits_since_s is not None:
             since_s, self._waits_since_s = self._waits_since_s, None
-            self._append(_told(_space_is_back(event.time_s - since_s, self._log.dropped)))
+            waited_s = time.monotonic() - since_s
+            self._append(_told(_space_is_back(waited_s, self._log.dropped)))
         if self._leads and self._log.times_made_anew > self._told_made_anew:
             self._told_made_anew = self._log.times_made_anew
             self._append(_told(_EVENTS_DELETED))

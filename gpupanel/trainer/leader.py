@@ -2,6 +2,7 @@
 
 import signal
 import time
+from pathlib import Path
 
 from gpupanel.trainer.heartbeat import supervisor_is_gone
 from gpupanel.trainer.started_run import StartedRun
@@ -19,13 +20,32 @@ def stay_for_leader(run: StartedRun) -> None:
     that this process has finished already.
     """
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    while not (supervisor_is_gone() and _leader_is_gone(run)):
+    leader = LeadersHeart(run.layout.heartbeats / "0", time.monotonic())
+    while not (leader.has_ceased(time.monotonic()) and supervisor_is_gone()):
         time.sleep(_LOOK_S)
 
 
-def _leader_is_gone(run: StartedRun) -> bool:
-    try:
-        last_beat_s = (run.layout.heartbeats / "0").stat().st_mtime
-    except OSError:
-        return True
-    return time.time() - last_beat_s > _LAST_BEAT_S
+class LeadersHeart:
+    """Whether the leader's heart has ceased to beat, since somebody listens to it.
+
+    Its beats are only compared with each other: the clock that they carry may be set.
+
+    Args:
+        heartbeat: The file that it touches.
+        now_s: By a clock that nobody sets.
+    """
+
+    def __init__(self, heartbeat: Path, now_s: float) -> None:
+        self._heartbeat = heartbeat
+        self._beat: float | None = None
+        self._heard_s = now_s
+
+    def has_ceased(self, now_s: float) -> bool:
+        """Whether it is so now."""
+        try:
+            beat = self._heartbeat.stat().st_mtime
+        except OSError:
+            return True
+        if beat != self._beat:
+            self._beat, self._heard_s = beat, now_s
+        return now_s - self._heard_s > _LAST_BEAT_S

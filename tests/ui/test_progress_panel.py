@@ -129,3 +129,11 @@ def test_that_phases_that_take_turns_do_not_flicker(qtbot, panel):
     panel.setStatus(validating, "Validating")
 
     qtbot.waitUntil(lambda: phase.text() == "Validating", timeout=2000)
+
+
+def test_that_a_clock_set_back_meanwhile_gives_no_negative_time(panel):
+    ended = HALFWAY.model_copy(
+        update={"stage": RunStage.ENDED, "started_s": 7200.0, "ended_s": 3600.0}
+    )
+    texts, _ = _shown(panel, ended)
+    assert f"took {formatting.DASH}" in texts

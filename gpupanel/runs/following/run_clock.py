@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gpupanel.domain.events import Event, RunRestarted, RunStarted
+from gpupanel.domain.events import Event, RunRestarted, RunStarted, UnknownEvent
+from gpupanel.runs.following.steady_time import SteadyTime
 from gpupanel.runs.following.steps import Floats, StepBatch
 
 if TYPE_CHECKING:
@@ -28,10 +29,13 @@ class _Stretch:
 class RunClock:
     """Turns moments into seconds since the start of a run.
 
-    A run that ended and was resumed, perhaps days later, goes on where its time had stopped.
+    A run that ended and was resumed, perhaps days later, goes on where its time had stopped; so
+    does one while which the clock was set back.
     """
 
     def __init__(self) -> None:
+        self._written = SteadyTime()
+        self._sampled = SteadyTime()
         self._stretches: list[_Stretch] = []
         self._last_s = 0.0
 
@@ -40,24 +44,36 @@ class RunClock:
         """Whether the run reported anything at all."""
         return bool(self._stretches)
 
-    def see(self, part: Event | StepBatch) -> None:
-        """Take in one event, or steps in bulk, in the order in which they were written."""
-        if isinstance(part, StepBatch):
-            if not self._stretches:
-                self._stretches.append(_Stretch(part.time_s[0], 0.0))
-            self._last_s = max(self._last_s, max(part.time_s))
-        else:
-            self._see_event(part)
+    def see(self, event: Event) -> float:
+        """Take in one event, in the order in which they were written.
 
-    def _see_event(self, event: Event) -> None:
+        Returns:
+            When it happened, as :meth:`seconds` takes it.
+        """
+        if isinstance(event, UnknownEvent):
+            return self._last_s  # nobody knows when that was
+        time_s = self._written.of(event.time_s)
         if not self._stretches:
-            self._stretches.append(_Stretch(event.time_s, 0.0))
+            self._stretches.append(_Stretch(time_s, 0.0))
         elif isinstance(event, RunStarted):
             # What was told last before belongs to the stretch before.
-            self._stretches.append(_Stretch(event.time_s, self.seconds(self._last_s) or 0.0))
+            self._stretches.append(_Stretch(time_s, self.seconds(self._last_s) or 0.0))
         # A restart by hand is told before its supervisor is there.
         if not isinstance(event, RunRestarted):
-            self._last_s = max(self._last_s, event.time_s)
+            self._last_s = max(self._last_s, time_s)
+        return time_s
+
+    def see_steps(self, steps: StepBatch) -> Floats:
+        """Take in steps in bulk; when they were done, as :meth:`moments` takes it."""
+        times_s = self._written.of_many(steps.time_s)
+        if not self._stretches:
+            self._stretches.append(_Stretch(times_s[0], 0.0))
+        self._last_s = max(self._last_s, max(times_s))
+        return times_s
+
+    def see_samples(self, times_s: Floats) -> Floats:
+        """When samples were taken, as :meth:`moments` takes it; they are in a file of their own."""
+        return self._sampled.of_many(times_s)
 
     def seconds(self, clock_s: float) -> float | None:
         """The run's time at a moment; ``None`` before its beginning, or before it is known."""

@@ -1,5 +1,6 @@
 """Where a run stands: the sum of its events."""
 
+from array import array
 from enum import StrEnum
 from typing import Self, assert_never
 
@@ -10,7 +11,8 @@ from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.request import Request
 from gpupanel.domain.value import Value
-from gpupanel.runs.following.steps import StepBatch
+from gpupanel.runs.following.steady_time import set_back_s
+from gpupanel.runs.following.steps import Floats, StepBatch
 
 _JUDGING = (Phase.EVALUATING, Phase.PREDICTING)
 _EPOCHS = ("training", "epochs")
@@ -65,7 +67,8 @@ class RunStatus(Value):
         model: Where the trained model stands, relative to the run's directory.
         memory_returned: What became of the GPU memory that it held.
         failures: Processes other than the first that told why they failed, by their place.
-        first_step_time_s: When the first step was reported, seconds since the epoch (UTC).
+        first_step_time_s: When the first step was reported, seconds since the epoch (UTC); by the
+            clock as it is now, where that was set back since.
         seconds_left: An estimate from the time of the steps so far.
         unread_lines: Events that this version cannot read: of a newer one, or damaged.
     """
@@ -145,7 +148,7 @@ class RunStatus(Value):
     def after(self, part: Event | StepBatch) -> Self:
         """The status once that event has happened, or those steps: the same as one by one."""
         changes = (
-            self._step_changes(part.first, part.last)
+            self._step_changes(part.first, part.last, part.time_s)
             if isinstance(part, StepBatch)
             else self._changes(part)
         )
@@ -174,7 +177,7 @@ class RunStatus(Value):
             case events.DataReady():
                 return {"step_total": event.steps_per_epoch * self.epoch_total, "download": None}
             case events.StepsDone():
-                return self._step_changes(event, event)
+                return self._step_changes(event, event, array("d", [event.time_s]))
             case events.EpochDone():
                 return {"metrics": event.metrics, "epoch": event.epoch}
             case events.RequestAnswered():
@@ -264,16 +267,27 @@ class RunStatus(Value):
             "examples_per_second": event.examples_per_second,
         }
 
-    def _step_changes(self, first: events.StepsDone, last: events.StepsDone) -> dict[str, object]:
-        begins = self.first_step_time_s is None
+    def _step_changes(
+        self, first: events.StepsDone, last: events.StepsDone, times_s: Floats
+    ) -> dict[str, object]:
+        first_time_s = self.first_step_time_s
+        if first_time_s is None or self.last_step_time_s is None:
+            begin = {"first_step": first.step}
+            first_time_s = first.time_s
+        else:
+            begin = {}
+            times_s = array("d", [self.last_step_time_s]) + times_s
+        for back_s in set_back_s(times_s):
+            first_time_s -= back_s
         return {
             "step": last.step,
             "epoch": last.epoch,
             "loss": last.loss,
             "accuracy": last.accuracy,
             "examples_per_second": last.examples_per_second,
+            "first_step_time_s": first_time_s,
             "last_step_time_s": last.time_s,
-            **({"first_step_time_s": first.time_s, "first_step": first.step} if begins else {}),
+            **begin,
         }
 
     def _end_changes(self, event: events.TrainingEnded | events.RunEnded) -> dict[str, object]:

@@ -87,7 +87,7 @@ class CurveRecorder:
         return {metric: points for metric, points in found if len(points)}
 
     def _add_other(self, event: Event) -> None:
-        self._clock.see(event)
+        time_s = self._clock.see(event)
         match event:
             case TrainingResumed():
                 self._steps.cut(event.step + 1)
@@ -95,18 +95,18 @@ class CurveRecorder:
             case EpochDone():
                 metrics = event.metrics.model_dump()
                 values = [metrics[metric.value] for metric in EPOCH_METRICS]
-                moment = self._clock.seconds(event.time_s)
+                moment = self._clock.seconds(time_s)
                 rows = np.array([event.step, moment, 1, *values], dtype=np.float64)
                 self._epochs.append(rows[:, np.newaxis])
             case _:
                 pass
 
     def _add_steps(self, batch: StepBatch) -> None:
-        self._clock.see(batch)
+        times_s = self._clock.see_steps(batch)
         rows = np.stack(
             (
                 np.asarray(batch.step, dtype=np.float64),
-                self._clock.moments(batch.time_s),
+                self._clock.moments(times_s),
                 np.ones(len(batch)),
                 np.asarray(batch.loss),
                 np.asarray(batch.accuracy),

@@ -27,7 +27,8 @@ class HeldMemory:
     does not; then it is by how much the used memory rose, and back when that fell again.
 
     Attributes:
-        answered_s: When the GPU was last read since the run ended, in seconds since the epoch.
+        answered_s: When the GPU was last read since the run ended, as :func:`time.monotonic` tells
+            it.
         is_settled: The memory is back, or the GPU cannot tell any more.
     """
 

@@ -22,7 +22,8 @@ SILENCE_S: Final = 2.0
 class MemoryWatch:
     """Knows what a run holds of its GPUs, and waits until that is back.
 
-    Samples come in from the thread that takes them; whoever waits never asks a driver itself.
+    Samples come in from the thread that takes them; whoever waits never asks a driver itself. What
+    was read before the end and what after it is told by a clock that nobody sets.
 
     Attributes:
         sample: The last one from before the end; ``None``: none was taken.
@@ -54,14 +55,15 @@ class MemoryWatch:
 
         Args:
             sample: What the devices reported.
-            begun_s: When they were first asked for it, in seconds since the epoch.
+            begun_s: When they were first asked for it, as :func:`time.monotonic` tells it.
         """
+        now_s = time.monotonic()
         with self._news:
             self.sample = sample if self._ended_s is None else self.sample
             for key, held in self._held.items():
                 reading = sample.reading(key)
                 if reading is not None:
-                    self._account(held, reading, sample.time_s, begun_s)
+                    self._account(held, reading, now_s, begun_s)
             self._news.notify_all()
 
     def of_others(self, key: str) -> tuple[int | None, tuple[DeviceProcess, ...]]:
@@ -73,7 +75,7 @@ class MemoryWatch:
     def run_ended(self) -> bool:
         """Note that the last process has ended; whether there is memory to wait for."""
         with self._news:
-            self._ended_s = time.time()
+            self._ended_s = time.monotonic()
             return any(held.held_mib for held in self._held.values())
 
     def wait(self) -> MemoryReturned | None:
@@ -105,14 +107,14 @@ class MemoryWatch:
     def _may_answer_s(self, held: HeldMemory) -> float:
         """How much longer the GPU may be silent; below 0 where what it said is old."""
         said_s = held.answered_s or self._ended_s or 0.0
-        return said_s + SILENCE_S - time.time()
+        return said_s + SILENCE_S - time.monotonic()
 
     def _account(
-        self, held: HeldMemory, reading: DeviceReading, time_s: float, begun_s: float
+        self, held: HeldMemory, reading: DeviceReading, now_s: float, begun_s: float
     ) -> None:
         ours = tuple(process for process in reading.processes if self._is_of_the_run(process))
         # A slow driver answers late, and what is repeated for it may be from before the end.
-        read_s = time_s - reading.age_s if reading.age_s else begun_s
+        read_s = now_s - reading.age_s if reading.age_s else begun_s
         if self._ended_s is None:
             held.take(reading, ours)
         elif read_s >= self._ended_s:

@@ -36,7 +36,8 @@ _OF_READINGS: Final[dict[str, IncEx | bool]] = {"__all__": _OF_A_READING}
 _KEPT: Final[dict[str, IncEx | bool]] = {"time_s": True, "readings": _OF_READINGS}
 
 Listener = Callable[[TelemetrySample, float], None]
-"""Called in the sampling thread with each sample, and when the devices were first asked for it."""
+"""Called in the sampling thread with each sample, and when the devices were first asked for it, by
+a clock that nobody sets."""
 
 
 def telemetry_line(sample: TelemetrySample) -> str:
@@ -91,7 +92,7 @@ class TelemetryRecorder:
         kept = _KeptSamples(self._layout.telemetry)
         with DeviceSampler() as sampler:
             while self._pause():
-                begun_s = time.time()
+                begun_s = time.monotonic()
                 sample = sampler.sample()
                 self.inventory = sampler.inventory()
                 self._listener(sample, begun_s)

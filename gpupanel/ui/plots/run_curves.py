@@ -10,6 +10,7 @@ from gpupanel.domain.outcome import Metrics
 from gpupanel.runs.following.event_tail import Part
 from gpupanel.runs.following.readings import DeviceColumns, SampleBatch
 from gpupanel.runs.following.run_clock import RunClock
+from gpupanel.runs.following.steps import Floats as Times
 from gpupanel.runs.following.steps import StepBatch
 from gpupanel.ui import formatting
 from gpupanel.ui.plots.sample_buffer import Floats, SampleBuffer
@@ -91,24 +92,25 @@ class RunCurves:
 
     def add_events(self, parts: Sequence[Part]) -> None:
         """Take in what the run reported."""
-        steps: list[StepBatch] = []
+        steps: list[tuple[StepBatch, Times]] = []
         for part in parts:
             if isinstance(part, RunStarted | RunRestarted):
                 # The time of the run, or its curves, go on in another way: those before first.
                 self._add_steps(steps)
                 steps = []
-            self._clock.see(part)
             match part:
-                case RunRestarted():
-                    self._break()
                 case StepBatch():
-                    steps.append(part)
+                    steps.append((part, self._clock.see_steps(part)))
                 case StepsDone():
-                    steps.append(StepBatch.of([part]))
+                    batch = StepBatch.of([part])
+                    steps.append((batch, self._clock.see_steps(batch)))
                 case EpochDone():
-                    self._add_epoch(part)
+                    self._add_epoch(part, self._clock.see(part))
+                case RunRestarted():
+                    self._clock.see(part)
+                    self._break()
                 case _:
-                    pass
+                    self._clock.see(part)
         self._add_steps(steps)
         if self._clock.has_begun and self._waiting:
             waiting, self._waiting = self._waiting, []
@@ -122,7 +124,7 @@ class RunCurves:
             return
         import numpy as np
 
-        moments = self._clock.moments(samples.time_s)
+        moments = self._clock.moments(self._clock.see_samples(samples.time_s))
         # What was sampled before the run began is none of its own.
         within = ~np.isnan(moments)
         moments, nothing = moments[within], DeviceColumns(len(samples))
@@ -130,26 +132,29 @@ class RunCurves:
             curves.extend(moments, samples.devices.get(key, nothing), within)
         self.elapsed_s = max(self.elapsed_s, float(moments.max(initial=0.0)))
 
-    def _add_steps(self, steps: Sequence[StepBatch]) -> None:
-        """Take in steps between which nothing happened that changes how they are drawn."""
+    def _add_steps(self, steps: Sequence[tuple[StepBatch, Times]]) -> None:
+        """Take in steps, and when they were done, as the clock told it.
+
+        Nothing happened between them that changes how they are drawn.
+        """
         if not steps:
             return
         import numpy as np
 
-        moments = np.concatenate([self._clock.moments(batch.time_s) for batch in steps])
+        moments = np.concatenate([self._clock.moments(times_s) for _, times_s in steps])
         moments = np.nan_to_num(moments)
-        self.loss.extend(moments, np.concatenate([batch.loss for batch in steps]))
-        rates = np.concatenate([batch.examples_per_second for batch in steps])
+        self.loss.extend(moments, np.concatenate([batch.loss for batch, _ in steps]))
+        rates = np.concatenate([batch.examples_per_second for batch, _ in steps])
         self.examples_per_second.extend(moments, rates)
-        accuracy = np.concatenate([batch.accuracy for batch in steps])
+        accuracy = np.concatenate([batch.accuracy for batch, _ in steps])
         known = ~np.isnan(accuracy)
         if known.any():
             self.metric_name = "accuracy"
             self.metric.extend(moments[known], 100.0 * accuracy[known])
         self.elapsed_s = max(self.elapsed_s, float(moments.max()))
 
-    def _add_epoch(self, event: EpochDone) -> None:
-        moment, metrics = self._moment(event.time_s), event.metrics
+    def _add_epoch(self, event: EpochDone, time_s: float) -> None:
+        moment, metrics = self._moment(time_s), event.metrics
         if metrics.val_loss is not None:
             self.validation_loss.append(moment, metrics.val_loss)
         name, measured, validated = _metric(metrics)

@@ -1,5 +1,6 @@
 """A process whose supervisor is gone: it ends at once where there is nothing to save yet."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -8,6 +9,8 @@ from time import sleep
 
 import psutil
 import pytest
+
+from gpupanel.trainer.leader import LeadersHeart
 
 CHILD = (
     "import sys, time\n"
@@ -73,3 +76,22 @@ def test_that_one_that_has_something_to_save_is_left_to_do_so(begun: Orphan) -> 
     sleep(2.5)
     assert begun.process.is_running()
     assert begun.process.status() != psutil.STATUS_ZOMBIE
+
+
+@pytest.mark.parametrize("set_by_s", [0.0, -3600.0, 3600.0])
+def test_that_a_leader_whose_heart_beats_is_there_whatever_its_clock_says(
+    tmp_path: Path, set_by_s: float
+) -> None:
+    beat, now_s = tmp_path / "0", 1000.0
+    beat.touch()
+    heart = LeadersHeart(beat, now_s)
+    for second in range(20):
+        os.utime(beat, (0.0, 2e9 + second + (set_by_s if second >= 10 else 0.0)))
+        assert not heart.has_ceased(now_s + second)
+    last_s = now_s + 19.0
+    assert not heart.has_ceased(last_s + 4.0)
+    assert heart.has_ceased(last_s + 6.0)
+
+
+def test_that_a_leader_that_left_no_heartbeat_is_gone(tmp_path: Path) -> None:
+    assert LeadersHeart(tmp_path / "0", 1000.0).has_ceased(1000.0)

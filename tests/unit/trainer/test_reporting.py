@@ -65,6 +65,21 @@ def test_that_events_wait_while_the_disk_is_full(small_disk: Path) -> None:  # n
     assert told[-1].problem.code == "disk_was_full"
 
 
+def test_that_a_clock_set_back_while_the_disk_is_full_is_no_negative_time(
+    small_disk: Path,  # noqa: F811
+) -> None:
+    path = small_disk / "events.jsonl"
+    now_s = time.time()
+    with EventWriter(path) as events:
+        filler = fill(small_disk)
+        events.write(ModelSaved(time_s=now_s, path="far " * 2_000))
+        filler.unlink()
+        events.write(ModelSaved(time_s=now_s - 3600.0, path="after"))
+    told = read(path)[-1]
+    assert isinstance(told, ProblemReported)
+    assert "was full for 0 s" in told.problem.message
+
+
 def test_that_deleted_events_are_told(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     with EventWriter(path) as events:

@@ -224,7 +224,7 @@ def test_that_the_run_tells_many_moments_as_it_tells_one(
     singles = [clock.seconds(time_s) for time_s in asked]
     assert [None if math.isnan(moment) else moment for moment in moments] == singles
     in_bulk, alone = RunClock(), RunClock()
-    in_bulk.see(batch)
+    in_bulk.see_steps(batch)
     for event in batch:
         alone.see(event)
     restarted = events.RunStarted(time_s=2e9, supervisor_pid=1)

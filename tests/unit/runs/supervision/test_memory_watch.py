@@ -233,6 +233,25 @@ def test_that_what_the_runs_process_started_in_a_session_of_its_own_is_the_runs(
         child.communicate(b"\n")
 
 
+def test_that_memory_is_seen_to_come_back_though_the_clock_was_set_back(
+    gpu_run: GpuRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watch = MemoryWatch(gpu_run.plan)
+    watch.notice(TrainerStarted(time_s=1.0, pid=os.getpid()))
+    listed = DeviceProcess(pid=os.getpid(), memory_used_mib=700)
+    reading = DeviceReading(key=GPU.key, memory_used_mib=900, processes=(listed,))
+    watch.take(TelemetrySample(time_s=time.time(), readings=(reading,)), time.monotonic())
+    assert watch.run_ended()
+    hour_ago_s = time.time() - 3600.0
+    monkeypatch.setattr(time, "time", lambda: hour_ago_s)
+    empty = DeviceReading(key=GPU.key, memory_used_mib=0)
+    watch.take(TelemetrySample(time_s=hour_ago_s, readings=(empty,)), time.monotonic())
+    returned = watch.wait()
+    assert returned is not None
+    assert [(each.freed_mib, each.still_held_mib) for each in returned.devices] == [(700, 0)]
+    assert returned.seconds < 1.0
+
+
 def test_that_a_reading_from_before_the_end_does_not_count(
     gpu_run: GpuRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -243,7 +262,7 @@ def test_that_a_reading_from_before_the_end_does_not_count(
     reading = DeviceReading(key=GPU.key, memory_used_mib=900, processes=(listed,))
     watch.take(TelemetrySample(time_s=1.0, readings=(reading,)), 1.0)
     assert watch.run_ended()
-    now_s = time.time()
+    now_s = time.monotonic()
     empty = DeviceReading(key=GPU.key, memory_used_mib=0)
     watch.take(TelemetrySample(time_s=now_s + 1.0, readings=(empty,)), now_s - 1.0)
     repeated = empty.model_copy(update={"age_s": 5.0})

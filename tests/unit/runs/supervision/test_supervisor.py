@@ -1,8 +1,10 @@
 """The supervisor against a trainer that behaves, misbehaves, and dies."""
 
+import itertools
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -11,7 +13,14 @@ from time import monotonic, sleep
 import psutil
 import pytest
 
-from gpupanel.domain.events import Event, RequestAnswered, RunEnded, RunStarted, TrainerStarted
+from gpupanel.domain.events import (
+    Event,
+    ProblemReported,
+    RequestAnswered,
+    RunEnded,
+    RunStarted,
+    TrainerStarted,
+)
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
@@ -25,6 +34,7 @@ from gpupanel.runs.launcher import create_run
 from gpupanel.runs.supervision.supervisor import Supervisor
 from gpupanel.runs.supervision.watchdogs import Patience
 from tests.fakes.devices import CPU_ONLY
+from tests.fakes.trainer import ENOUGH
 
 FAKE_TRAINER = Path(__file__).parents[3] / "fakes" / "trainer.py"
 
@@ -80,6 +90,28 @@ def test_that_a_run_that_completes_is_told_with_its_metrics(layout: RunLayout) -
     assert last.metrics.accuracy == 0.9
     assert last.examples_per_second == 1234.0
     assert "the fake trainer says complete" in layout.trainer_log.read_text()
+
+
+def test_that_a_clock_that_is_set_to_and_fro_wakes_no_watchdog(
+    layout: RunLayout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offsets = itertools.cycle((0.0, -3600.0, 3600.0))
+    real = time.time
+    monkeypatch.setattr(time, "time", lambda: real() + next(offsets))
+    patience = Patience(first_step_s=10.0, step_s=10.0, stop_s=10.0, term_s=10.0)
+
+    def go_on_for_a_while() -> None:
+        sleep(1.0)
+        (layout.root / ENOUGH).touch()
+
+    begun_s = monotonic()
+    watched = supervisor(layout, "train_on", patience)
+    assert while_it_runs(watched, layout, go_on_for_a_while) is Outcome.COMPLETED
+    assert monotonic() - begun_s < 8.0
+    told = events_of(layout)
+    assert [event for event in told if isinstance(event, ProblemReported)] == []
+    times_s = [event.time_s for event in told]
+    assert max(times_s) - min(times_s) > 3600.0, "the clock was not set at all"
 
 
 def test_that_the_problem_of_a_failed_run_is_its_own(layout: RunLayout) -> None:
