@@ -43,7 +43,8 @@ class LogPanel(QWidget):
         )
         self._text.setToolTip(
             "Output of the training process, TensorFlow's own messages among it. "
-            f"At most the last {_MOST_LINES:,} lines; the whole log is trainer.log in the run's folder."
+            f"At most the last {_MOST_LINES:,} lines; "
+            "the whole log is trainer.log in the run's folder."
         )
         head = QHBoxLayout()
         head.addWidget(caption)

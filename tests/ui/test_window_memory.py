@@ -1,0 +1,118 @@
+"""What the window keeps of a run that it follows: what its buffers hold, and nothing else."""
+
+import gc
+import threading
+import tracemalloc
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QObject, QSettings
+from pytestqt.qtbot import QtBot
+
+from gpupanel.runs.directory.run_lock import hold_run_lock
+from gpupanel.ui.main_window import MainWindow
+from gpupanel.ui.workers import device_worker, run_worker
+from tests.fakes.growing_run import EightDevices, GrowingRun
+from tests.fakes.person import Person
+
+PORTIONS, REPORTS = 15, 800
+"""Each portion is forty seconds of a run."""
+
+MOST_KEPT = 300_000
+"""Bytes: curves that are drawn with more points than before, and caches of pyqtgraph. What is told
+meanwhile takes 0.9 MB as columns of its steps alone, and six as events."""
+
+LOOKS, MOST_KEPT_OF_LOOKS = 200, 150_000
+"""Caches take 55,000 bytes, however many looks there are. Where the run stands, which is told with
+each, is two kilobytes."""
+
+# Notes of the tests' own about who starts which timer.
+_OF_TESTS = [
+    tracemalloc.Filter(inclusive=False, filename_pattern=f"*{name}")
+    for name in ("tests/ui/conftest.py", "traceback.py", "linecache.py", "tracemalloc.py")
+]
+
+
+class _Followed:
+    """A window on a run that grows."""
+
+    def __init__(self, qtbot: QtBot, window: MainWindow, run: GrowingRun) -> None:
+        self._qtbot, self.window, self.run = qtbot, window, run
+
+    def grow(self, portions: int, reports: int) -> None:
+        for _ in range(portions):
+            self.run.grow(reports)
+            self._qtbot.waitUntil(self._has_caught_up, timeout=20_000)
+
+    def _has_caught_up(self) -> bool:
+        status = self.window.control.shown_status
+        return status is not None and status.step == self.run.step
+
+    def kept_bytes(self) -> int:
+        """What Python holds of all that was allocated since tracing began."""
+        gc.collect()
+        snapshot = tracemalloc.take_snapshot().filter_traces(_OF_TESTS)
+        return sum(each.size for each in snapshot.statistics("filename"))
+
+    def things(self) -> dict[str, int]:
+        """How many there are of what Qt keeps itself."""
+        return {
+            "objects": len(self.window.findChildren(QObject)),
+            "items": sum(
+                len(plot.canvas.scene().items())
+                for plot in self.window.live_page.live.plot_wall.plots
+            ),
+            "threads": threading.active_count(),
+        }
+
+
+@pytest.fixture
+def followed(
+    qtbot: QtBot, tmp_path: Path, runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[_Followed]:
+    monkeypatch.setattr(device_worker, "machine_devices", lambda _folder: EightDevices())
+    monkeypatch.setattr(run_worker, "COALESCE_MS", 0)
+    monkeypatch.setattr(run_worker, "POLL_MS", 20)
+    settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+    window = MainWindow(settings, runs_dir, Person())
+    run = GrowingRun(runs_dir, window._device_watch.sampled.emit)
+    lock = hold_run_lock(run.layout)
+    with qtbot.waitExposed(window):
+        window.show()
+    window.begin()
+    yield _Followed(qtbot, window, run)
+    window.close()
+    window.deleteLater()
+    lock.release()
+
+
+def kept_over(followed: _Followed, portions: int, reports: int) -> int:
+    """Bytes that are held after those portions and were not before, nor after a few like them."""
+    tracemalloc.start()
+    try:
+        followed.grow(portions=3, reports=reports)
+        before = followed.kept_bytes()
+        followed.grow(portions, reports)
+        return followed.kept_bytes() - before
+    finally:
+        tracemalloc.stop()
+
+
+def test_that_the_window_keeps_nothing_of_a_run_but_what_its_buffers_hold(
+    followed: _Followed,
+) -> None:
+    followed.grow(portions=3, reports=REPORTS)
+    things = followed.things()
+    assert kept_over(followed, PORTIONS, REPORTS) < MOST_KEPT
+    # One or two come and go.
+    assert all(count <= things[name] + 2 for name, count in followed.things().items())
+    curves = followed.window.live_page.live._curves
+    assert len(curves.loss) == followed.run.reports, "nothing was followed"
+
+
+def test_that_no_look_at_the_files_leaves_anything_behind(followed: _Followed) -> None:
+    followed.grow(portions=3, reports=REPORTS)
+    # Nothing is drawn: more looks in less time.
+    followed.window.hide()
+    assert kept_over(followed, LOOKS, reports=1) < MOST_KEPT_OF_LOOKS
