@@ -4,11 +4,12 @@ from typing import Any
 
 import typer
 
-from gpupanel.cli.finding import EXIT_FAILED
+from gpupanel.cli.finding import EXIT_FAILED, refuse
 from gpupanel.cli.judging import findings_document, tell_findings
 from gpupanel.cli.telling import answers, tell_json, tell_problems
 from gpupanel.cli.watching import watch_to_its_end
 from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.following.unread_words import unread_problem
@@ -32,8 +33,11 @@ def follow(layout: RunLayout, epochs: int, *, json: bool, ctrl_c_stops: bool = T
     unread = unread_problem(status.unread_lines)
     if unread is not None:
         tell_problems([unread])
-    if status.outcome is None:
+    if status.outcome is None and not status.has_ended:
         raise typer.Exit(EXIT_STOPPED)  # the person stopped watching
+    if status.outcome is None:
+        # Nobody can tell any more how it ended.
+        refuse(ProblemError(*status.problems[-1:]), json=json, status=EXIT_FAILED)
     if json:
         tell_json(run_document(layout, status))
     else:

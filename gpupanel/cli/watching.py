@@ -196,7 +196,9 @@ class _Watcher:
         self._take_news()  # it may have written its last word just now
         if self.status.has_ended:
             return
-        told = (summary.problem,) if summary.problem is not None else ()
+        nobody_knows = summary.flaw if summary.outcome is None else None
+        problem = summary.problem or nobody_knows
+        told = () if problem is None else (problem,)
         self.status = self.status.model_copy(
             update={
                 "outcome": summary.outcome,

@@ -1,5 +1,6 @@
 """What of a run's folder cannot be read, on the page that shows the run."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -97,3 +98,17 @@ def test_that_nothing_is_told_of_a_run_that_can_be_read_whole(qtbot, page, contr
     control.open(whole.layout)
     qtbot.waitUntil(lambda: control.shown_status is not None and control.shown_status.has_ended)
     assert shown_gaps(page) == ""
+
+
+def test_that_a_run_whose_folder_goes_is_told_in_one_sentence(qtbot, page, control, runs_dir):
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.step(4)
+        control.open(run.layout)
+        qtbot.waitUntil(lambda: control.shown_status is not None and control.shown_status.step == 4)
+        shutil.rmtree(run.layout.root)
+        qtbot.waitUntil(lambda: control.shown_status.has_ended)
+    words = page.banner.findChild(QLabel, "run_problem")
+    assert words.isVisible()
+    assert words.text().endswith(" is gone: it was deleted, or moved elsewhere.")
+    assert not run.layout.root.exists()

@@ -51,6 +51,16 @@ def unreadable(name: str, error: OSError) -> Problem:
     )
 
 
+def gone(name: str) -> Problem:
+    """There is no such directory any more."""
+    return Problem(
+        code="run_gone",
+        message=f"The folder of {name} is gone: it was deleted, or moved elsewhere.",
+        hint="Look for it in the bin. A run that goes on without its folder saves nothing more, "
+        "and ends.",
+    )
+
+
 def unknown_event(name: str, line: bytes) -> Problem:
     """Where the events should begin stands something else."""
     try:

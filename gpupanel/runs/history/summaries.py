@@ -195,6 +195,7 @@ def _unreadable_run(layout: RunLayout, error: OSError) -> RunSummary:
         path=layout.root,
         profile_name=layout.name,
         started_s=started_s,
+        problem=flaws.gone(layout.name) if isinstance(error, FileNotFoundError) else None,
         flaw=flaws.unreadable(layout.name, error),
     )
 

@@ -1,10 +1,13 @@
 """What the terminal says of a run that it follows."""
 
+import shutil
 from pathlib import Path
 
 import pytest
+import typer
 
 from gpupanel.cli import watching
+from gpupanel.cli.following import follow
 from gpupanel.cli.watching import watch_to_its_end
 from gpupanel.domain.event_details import LogicalDeviceAnswer, ReturnedMemory
 from gpupanel.domain.events import (
@@ -78,6 +81,27 @@ def test_that_watching_begun_late_sums_up_what_was_before_and_then_tells_each_ep
         "epoch 3003/5000  loss 0.0003  accuracy 0.5000",
     ]
     assert err.count("TensorFlow 2.21") == 1
+
+
+@pytest.mark.parametrize("json", [False, True])
+def test_that_a_run_whose_folder_goes_while_it_is_watched_is_told_in_one_sentence(
+    runs_dir: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, json: bool
+) -> None:
+    monkeypatch.setattr(watching, "_LOOK_FOR_SUPERVISOR_S", 0.0)
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        monkeypatch.setattr(
+            watching.time,
+            "sleep",
+            lambda _seconds: shutil.rmtree(run.layout.root, ignore_errors=True),
+        )
+        with pytest.raises(typer.Exit) as left:
+            follow(run.layout, EPOCHS, json=json, ctrl_c_stops=False)
+    assert left.value.exit_code == 1
+    told = capsys.readouterr()
+    assert " ".join(told.err.split()).count("is gone: it was deleted, or moved elsewhere.") == 1
+    assert ('"code": "run_gone"' in told.out) is json
+    assert not run.layout.root.exists()
 
 
 def test_that_one_epoch_before_is_told_as_it_would_have_been(
