@@ -20,7 +20,6 @@ from tests.fakes.readings import EIGHT_DEVICES, busy_sample
 
 STARTED_S = 1_790_000_000.0
 
-_SAMPLES_PER_LINE = 6
 _LOG_LINE = "2026-11-21 10:15:02.123456: I tensorflow/core/framework/rendezvous.cc:407] {}\n"
 
 
@@ -49,8 +48,7 @@ def _ignore(_sample: TelemetrySample) -> None:
 class GrowingRun:
     """A run on eight devices that reports twenty times a second and ends an epoch a minute.
 
-    Its devices are sampled twice a second, and it prints every third second. One that is to go on
-    needs somebody who holds its lock.
+    Its devices are sampled twice a second. One that is to go on needs somebody who holds its lock.
 
     Args:
         runs_dir: Where its directory is made.
@@ -59,6 +57,7 @@ class GrowingRun:
     Attributes:
         layout: The run.
         reports: How many reports of steps were written.
+        samples_a_line: How many times the devices are sampled until it prints a line.
     """
 
     def __init__(
@@ -66,6 +65,7 @@ class GrowingRun:
     ) -> None:
         self.layout = _created(runs_dir)
         self.reports = 0
+        self.samples_a_line = 6
         self._sampled = sampled
         self._course = LongRun(STARTED_S)
         self._thinning = SampleThinning()
@@ -93,7 +93,7 @@ class GrowingRun:
                 self._sampled(sample)
                 if (kept := self._thinning.take(sample, passed_s)) is not None:
                     telemetry.write(telemetry_line(kept) + "\n")
-                if self._samples % _SAMPLES_PER_LINE == 0:
+                if self._samples % self.samples_a_line == 0:
                     log.write(_LOG_LINE.format(self._samples))
         # The events last: whoever has read them finds the rest, too.
         with self.layout.events.open("a", encoding="utf-8") as file:
