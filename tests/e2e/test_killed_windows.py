@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -155,8 +156,11 @@ class Windows:
 
 def follows_a_run(window: subprocess.Popen[bytes]) -> bool:
     """Whether that process has the thread in which a run is followed; Qt names it."""
-    names = [path.read_text() for path in Path(f"/proc/{window.pid}/task").glob("*/comm")]
-    return any(name.startswith("run 2") for name in names)
+    for path in Path(f"/proc/{window.pid}/task").glob("*/comm"):
+        with suppress(OSError):  # the thread has ended meanwhile
+            if path.read_text().startswith("run 2"):
+                return True
+    return False
 
 
 def processes_about(runs_dir: Path) -> list[psutil.Process]:
