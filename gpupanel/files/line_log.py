@@ -8,9 +8,10 @@ from pathlib import Path
 class LineLog:
     """Appends whole lines, one write each, so that no reader or writer ever sees them mixed.
 
-    A line that a writer before could not finish, because it was killed or the disk was full, is
-    ended first: what is appended is never glued to it. A file that was deleted or replaced is
-    made anew: lines appended to a file that has no name any more would be lost without a word.
+    A line that any writer could not finish, because it was killed or the disk was full, is ended
+    first: what is appended is never glued to it, also where another process has torn it meanwhile.
+    A file that was deleted or replaced is made anew: lines appended to a file that has no name any
+    more would be lost without a word.
 
     Args:
         path: The file; made when it is not there, readable by its owner only.
@@ -22,7 +23,6 @@ class LineLog:
     def __init__(self, path: Path) -> None:
         self._path = path
         self.times_made_anew = 0
-        self._line_is_torn = False
         self._open()
 
     def append(self, line: str) -> None:
@@ -38,15 +38,13 @@ class LineLog:
             os.close(former)
             self.times_made_anew += 1
         content = line.encode() + b"\n"
-        if self._line_is_torn:
+        if self._ends_within_a_line():
             content = b"\n" + content
         written = os.write(self._descriptor, content)
-        self._line_is_torn = written < len(content)
-        if self._line_is_torn:
+        if written < len(content):
             # The rest is tried once: a full disk then says so with an error of its own.
             rest = os.write(self._descriptor, content[written:])
-            self._line_is_torn = rest < len(content) - written
-            if self._line_is_torn:
+            if rest < len(content) - written:
                 raise OSError(errno.ENOSPC, "a line was written in part", str(self._path))
 
     def close(self) -> None:
@@ -54,11 +52,10 @@ class LineLog:
         os.close(self._descriptor)
 
     def _open(self) -> None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
         self._descriptor = os.open(self._path, flags, 0o600)
         opened = os.fstat(self._descriptor)
         self._identity = opened.st_dev, opened.st_ino
-        self._line_is_torn = _ends_within_a_line(self._path, opened.st_size)
 
     def _is_there(self) -> bool:
         try:
@@ -67,10 +64,6 @@ class LineLog:
             return False
         return (found.st_dev, found.st_ino) == self._identity
 
-
-def _ends_within_a_line(path: Path, size: int) -> bool:
-    if size == 0:
-        return False
-    with path.open("rb") as file:
-        file.seek(size - 1)
-        return file.read(1) != b"\n"
+    def _ends_within_a_line(self) -> bool:
+        size = os.fstat(self._descriptor).st_size
+        return size > 0 and os.pread(self._descriptor, 1, size - 1) != b"\n"

@@ -24,6 +24,25 @@ def test_that_a_line_is_not_glued_to_a_torn_one(tmp_path: Path) -> None:
     assert lines(path) == ["whole", "to", "next"]
 
 
+def test_that_a_line_is_not_glued_to_one_that_another_process_tears_meanwhile(
+    small_disk: Path,  # noqa: F811
+) -> None:
+    path = small_disk / "log"
+    theirs, ours = LineLog(path), LineLog(path)
+    ours.append("before")
+    filler = fill(small_disk)
+    with pytest.raises(OSError, match=r"No space left|in part"):
+        theirs.append("torn" * 5_000)
+    assert not path.read_bytes().endswith(b"\n")
+    filler.unlink()
+    ours.append("the last word")
+    for log in (theirs, ours):
+        log.close()
+
+    assert lines(path)[0] == "before"
+    assert lines(path)[-1] == "the last word"
+
+
 @pytest.mark.parametrize("replaced", [False, True])
 def test_that_a_file_that_was_deleted_is_made_anew(tmp_path: Path, replaced: bool) -> None:
     path = tmp_path / "log"
