@@ -44,7 +44,8 @@ takes to draw them settles only when each has been replaced three times."""
 FILLING_PORTION_S = 3.0
 """Six lines, so that all of them are drawn."""
 MOST_BYTES_A_LOOK = 100.0
-"""35 MB a day, if it never stopped; what is not there at all is measured as up to 30."""
+"""Gaps again: some 50 where nothing is kept. Where the run stands, told with each look, would be
+2,000."""
 SMALL_REPORTS = 5
 LOOKS_A_DAY = 4 * 24 * 3600
 GIVE_UP_S = 60.0
