@@ -81,15 +81,17 @@ def test_that_a_run_outlives_a_full_disk(disk_for_a_run: Path) -> None:  # noqa:
 def test_that_a_disk_that_stays_full_is_told_by_the_end(disk_for_a_run: Path) -> None:  # noqa: F811
     layout = launched(100_000, disk_for_a_run / "runs")
     until(lambda: is_saving(layout), "the first checkpoint")
-    (layout.requests / Request.STOP).touch()
     fill(disk_for_a_run)
+    # A file without content finds its place even now.
+    (layout.requests / Request.STOP).touch()
     until(lambda: is_over(layout), "the end")
 
     summary = summarize_run(layout)
-    assert summary.outcome is not None
-    if not summary.outcome.was_successful:
-        assert summary.problem is not None
-        assert summary.problem.code == "no_space", summary.problem
+    assert summary.outcome is Outcome.FAILED
+    assert summary.problem is not None
+    assert summary.problem.code == "no_space", summary.problem
+    assert summary.problem.hint
+    assert summarize_run(layout).flaw is None, "the last word is whole"
 
 
 def test_that_events_deleted_under_a_run_are_told(runs_dir: Path) -> None:

@@ -8,7 +8,7 @@ from enum import IntEnum, auto
 from gpupanel.domain.events import TrainingEnded
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem
-from gpupanel.domain.process_environment import PORT_TAKEN_STATUS
+from gpupanel.domain.process_environment import NO_SPACE_STATUS, PORT_TAKEN_STATUS
 from gpupanel.domain.value import Value
 from gpupanel.runs.supervision.pulse import Stillness
 
@@ -159,8 +159,22 @@ def _still(member: MemberSeen, stillness: Stillness) -> Ending:
 _GO_ON = "Resume the run to go on from its last checkpoint."
 
 
+def _without_space(member: MemberSeen, log: tuple[str, ...]) -> Ending:
+    """It ended by itself without space to say how: started again it would find none either."""
+    problem = Problem(
+        code="no_space",
+        message=f"{_capital(member.name)} ended because the run's disk is full; what it wanted to "
+        "save last, and to say, found no space.",
+        hint=f"Free some space. {_GO_ON}",
+        detail="\n".join(log),
+    )
+    return Ending(outcome=Outcome.FAILED, problem=problem, place=member.place)
+
+
 def _vanished(member: MemberSeen, exit_code: int, log: tuple[str, ...]) -> Ending:
     name = _capital(member.name)
+    if exit_code == NO_SPACE_STATUS:
+        return _without_space(member, log)
     if exit_code == PORT_TAKEN_STATUS:
         code, message = "port_taken", f"Another program has taken the port of {member.name}."
         hint = "Start again; the ports are chosen anew."
