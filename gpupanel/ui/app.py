@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from types import FrameType
 
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QCoreApplication, QEvent, QSettings
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
@@ -42,6 +42,16 @@ def open_window(target: Path | None) -> int:
         return application.exec()
     finally:
         bridge.uninstall()
+        dispose(window)
+
+
+def dispose(window: MainWindow) -> None:
+    """Take a closed window apart in Qt's own order: the parts first that others need last.
+
+    Left to the end of a Python function, parts go as their references do; that crashed.
+    """
+    window.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 def make_application() -> QApplication:

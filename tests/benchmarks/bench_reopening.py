@@ -1,9 +1,10 @@
 """How long a window takes to show a run of many hours that still goes on.
 
 Run with ``python -m tests.benchmarks.bench_reopening``. Writes the directory of a run with a
-million events, fourteen hours of telemetry of eight devices and a log of 50 MB, opens the window
-and measures until the last of it is drawn, then until a line that is written after that is drawn.
-A timer that should fire every 5 ms tells how long the window did not answer meanwhile.
+million events, fourteen hours of telemetry of eight devices and a log of 50 MB, and opens the
+window in a process of its own. Measured is from before the window is made until the last of it is
+drawn, then until a line that is written after that is drawn. A timer that should fire every 5 ms
+tells how long the window did not answer meanwhile.
 """
 
 import argparse
@@ -11,6 +12,7 @@ import json
 import os
 import random
 import resource
+import subprocess
 import sys
 import tempfile
 import time
@@ -19,7 +21,6 @@ from pathlib import Path
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtCore import QObject, QSettings, Qt, QTimer, Slot
-from PySide6.QtWidgets import QApplication
 
 from gpupanel.domain.events import encode_event
 from gpupanel.domain.profile import DeviceSettings, Profile
@@ -30,7 +31,7 @@ from gpupanel.planning.prepare import prepare
 from gpupanel.runs.directory.run_lock import hold_run_lock
 from gpupanel.runs.launcher import create_run
 from gpupanel.ui import formatting
-from gpupanel.ui.app import make_application
+from gpupanel.ui.app import dispose, make_application
 from gpupanel.ui.main_window import MainWindow
 from tests.fakes.long_run import STEPS_INTERVAL_S, LongRun, write_log
 from tests.fakes.readings import EIGHT_DEVICES
@@ -46,12 +47,11 @@ LAST_LOSS, LIVE_LOSS = 77.0, 88.0
 class Meter(QObject):
     """Notes when the last point was drawn, and how late its timer ever was."""
 
-    def __init__(self, window: MainWindow, layout: RunLayout, run: LongRun, reports: int) -> None:
+    def __init__(self, window: MainWindow, layout: RunLayout, live_line: str) -> None:
         super().__init__()
         self._window = window
         self._layout = layout
-        self._run = run
-        self._reports = reports
+        self._live_line = live_line
         self._last_tick = self._began = time.perf_counter()
         self._appended = 0.0
         self._began_cpu = self.cpu_s = 0.0
@@ -85,7 +85,7 @@ class Meter(QObject):
 
     @Slot()
     def _append(self) -> None:
-        append_report(self._layout, self._run, self._reports, LIVE_LOSS)
+        append(self._layout, self._live_line)
         self._appended = time.perf_counter()
 
     def _end(self) -> None:
@@ -98,15 +98,20 @@ class Meter(QObject):
         return entries[0].value if entries else ""
 
 
-def append_report(layout: RunLayout, run: LongRun, number: int, loss: float) -> None:
-    """Write one more report of steps, with a loss that no other has."""
-    event = run.report(number, random.Random(number)).model_copy(update={"loss": loss})
+def append(layout: RunLayout, line: str) -> None:
+    """Write one more line."""
     with layout.events.open("a", encoding="utf-8") as file:
-        file.write(encode_event(event) + "\n")
+        file.write(line + "\n")
 
 
-def write_run(runs_dir: Path, events: int) -> tuple[RunLayout, LongRun, int]:
-    """The run's directory, its course, and how many reports of steps are in it."""
+def report(run: LongRun, number: int, loss: float) -> str:
+    """The line of a report of steps, with a loss that no other has."""
+    event = run.report(number, random.Random(number))
+    return encode_event(event.model_copy(update={"loss": loss}))
+
+
+def write_run(runs_dir: Path, events: int) -> tuple[RunLayout, str]:
+    """The run's directory, and the line that is to come after what is in it."""
     keys = tuple(device.key for device in EIGHT_DEVICES.devices if device.is_gpu)
     profile = Profile(
         name="a long run",
@@ -129,38 +134,31 @@ def write_run(runs_dir: Path, events: int) -> tuple[RunLayout, LongRun, int]:
             file.writelines(line + "\n" for line in lines)
             reports += 1
             written += len(lines)
-    append_report(layout, run, reports, LAST_LOSS)
+    append(layout, report(run, reports, LAST_LOSS))
     with layout.telemetry.open("w", encoding="utf-8") as file:
         file.writelines(line + "\n" for line in run.samples(EIGHT_DEVICES, hours))
     write_log(layout, LOG_MEGABYTES)
-    return layout, run, reports + 1
+    return layout, report(run, reports + 1, LIVE_LOSS)
 
 
-def _peak_mib() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
-def measure(application: QApplication, folder: Path, events: int) -> dict[str, float | None]:
-    """Write the run, open the window, and tell the figures."""
-    layout, run, reports = write_run(folder / "runs", events)
-    release = hold_run_lock(layout).release
+def look(folder: Path, live_line: str) -> dict[str, float | None]:
+    """Open the window on the run that is in the folder, and tell the figures."""
+    application = make_application()
+    (root,) = (folder / "runs").iterdir()
+    layout = RunLayout(root)
+    settings = QSettings(f"{folder}/settings.ini", QSettings.Format.IniFormat)
     before_mib = _peak_mib()
     began = time.perf_counter()
-    settings = QSettings(f"{folder}/settings.ini", QSettings.Format.IniFormat)
     window = MainWindow(settings, folder / "runs")
     window.show()
     window.begin()
-    meter = Meter(window, layout, run, reports)
+    meter = Meter(window, layout, live_line)
     meter.begin(began)
     application.exec()
+    dispose(window)
 
-    release()
     worst = max(meter.stalls_ms)
     return {
-        "events": events,
-        "events_mb": round(layout.events.stat().st_size / 1e6, 1),
-        "telemetry_mb": round(layout.telemetry.stat().st_size / 1e6, 1),
-        "log_mb": round(layout.trainer_log.stat().st_size / 1e6, 1),
         "reopened_s": None if meter.drawn_s is None else round(meter.drawn_s, 2),
         "live_again_s": None if meter.live_s is None else round(meter.live_s, 2),
         "longest_stall_ms": round(worst[0], 1),
@@ -168,6 +166,29 @@ def measure(application: QApplication, folder: Path, events: int) -> dict[str, f
         "peak_mib_more": round(_peak_mib() - before_mib),
         "cpu_s": round(meter.cpu_s, 2),
     }
+
+
+def measure(folder: Path, events: int) -> dict[str, float | None]:
+    """Write the run, let a window of its own process look at it, and tell the figures."""
+    layout, live_line = write_run(folder / "runs", events)
+    sizes = {
+        "events": events,
+        "events_mb": round(layout.events.stat().st_size / 1e6, 1),
+        "telemetry_mb": round(layout.telemetry.stat().st_size / 1e6, 1),
+        "log_mb": round(layout.trainer_log.stat().st_size / 1e6, 1),
+    }
+    command = [sys.executable, "-m", "tests.benchmarks.bench_reopening"]
+    release = hold_run_lock(layout).release
+    try:
+        told = subprocess.run(
+            [*command, "--look", str(folder), "--live-line", live_line],
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
+    finally:
+        release()
+    return {**sizes, **json.loads(told.stdout)}
 
 
 def _peak_mib() -> float:
@@ -179,10 +200,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--events", type=int, default=1_000_000)
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--look", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--live-line", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    application = make_application()
+    if arguments.look is not None:
+        print(json.dumps(look(arguments.look, arguments.live_line)), flush=True)
+        return 0
     with tempfile.TemporaryDirectory() as folder:
-        figures = measure(application, Path(folder), arguments.events)
+        figures = measure(Path(folder), arguments.events)
     if arguments.json:
         print(json.dumps(figures))
     else:

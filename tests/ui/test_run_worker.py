@@ -2,7 +2,7 @@
 
 from gpupanel.domain.events import Phase, StepsDone
 from gpupanel.domain.outcome import Outcome
-from gpupanel.runs.following.history_portion import PORTION_BYTES
+from gpupanel.runs.following.event_tail import PORTION_BYTES
 from gpupanel.runs.following.status import RunStage
 from gpupanel.ui.workers.run_worker import RunWatch
 from tests.fakes.devices import CPU_ONLY

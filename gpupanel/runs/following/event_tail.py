@@ -7,13 +7,17 @@ from typing import TypeAlias
 from gpupanel.domain.events import Event, decode_event
 from gpupanel.runs.directory.tails import LineTail
 from gpupanel.runs.following.gathered_lines import GatheredLines
-from gpupanel.runs.following.history_portion import BLOCK_BYTES, PORTION_BYTES
+from gpupanel.runs.following.history_portion import BLOCK_BYTES
 from gpupanel.runs.following.history_reader import HistoryReader
 from gpupanel.runs.following.steps import StepBatch
 
 Part: TypeAlias = Event | StepBatch
 """An event, or steps in bulk."""
 
+PORTION_BYTES = 8 * 2**20
+"""Read here at once, while other threads of this process wait for their turns."""
+PORTION_BYTES_ASIDE = 32 * 2**20
+"""Read aside at once: each portion costs whoever draws it a turn of its own."""
 LONG_BYTES = 48 * 2**20
 """From there on a process of its own is done before this one would be, its start included."""
 
@@ -45,7 +49,7 @@ class EventTail:
             self._begin_aside()
 
     def read(self) -> tuple[Part, ...]:
-        """What was written since the last read, at most about 8 MiB of it.
+        """What was written since the last read, at most about a portion.
 
         Raises:
             OSError: The file cannot be read.
@@ -64,7 +68,7 @@ class EventTail:
         try:
             size = self._path.stat().st_size
             if size >= LONG_BYTES:
-                self._history = HistoryReader(self._path, size)
+                self._history = HistoryReader(self._path, size, PORTION_BYTES_ASIDE)
         except OSError:
             return  # then it is read here, and who asked hears what is wrong with the file
 
@@ -75,6 +79,8 @@ class EventTail:
             self.close()
             return []
         self._tail.move_to(portion.place)
+        if self._history is not None and portion.place.offset >= self._history.end:
+            self.close()
         return portion.parts
 
     def _read_here(self) -> list[bytes | StepBatch]:

@@ -15,11 +15,15 @@ class GatheredLines:
     Steps whose numbers have an unusual form stay lines. What is read here needs nothing that takes
     long to import: a process of its own can begin with it at once.
 
+    Args:
+        keeps_lines: As :class:`StepBatch` takes it.
+
     Attributes:
         parts: Lines without their ends, none of them empty, and steps in bulk.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, keeps_lines: bool = True) -> None:
+        self._keeps_lines = keeps_lines
         self.parts: list[bytes | StepBatch] = []
 
     def add(self, block: bytes) -> None:
@@ -40,7 +44,7 @@ class GatheredLines:
 
     def _take(self, lines: bytes) -> bool:
         last = self.parts[-1] if self.parts else None
-        steps = last if isinstance(last, StepBatch) else StepBatch()
+        steps = last if isinstance(last, StepBatch) else StepBatch(keeps_lines=self._keeps_lines)
         if not steps.take(lines):
             return False
         if steps is not last and len(steps):

@@ -7,7 +7,6 @@ from gpupanel.runs.following.steps import StepBatch
 
 BLOCK_BYTES = 2**18
 """Read at once: what a processor holds close is still there when it is decoded."""
-PORTION_BYTES = 8 * 2**20
 
 
 @dataclass(frozen=True, slots=True)

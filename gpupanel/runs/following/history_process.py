@@ -1,4 +1,6 @@
-"""The process that reads the history of a run aside: ``python -m`` this, the file, how far.
+"""The process that reads the history of a run aside.
+
+``python -m`` this, the file, how far to read it, the size of a portion; both in bytes.
 
 It writes portion after portion, as :mod:`pickle` does, to its standard output, and ends.
 """
@@ -13,18 +15,26 @@ from threading import Thread
 
 from gpupanel.runs.directory.tails import LineTail
 from gpupanel.runs.following.gathered_lines import GatheredLines
-from gpupanel.runs.following.history_portion import BLOCK_BYTES, PORTION_BYTES, Portion
+from gpupanel.runs.following.history_portion import BLOCK_BYTES, Portion
 
-_MOST_WAITING = 32
-"""Portions that wait for whoever asked, who may be busy at first: about 100 MiB."""
+_MOST_WAITING = 8
+"""Portions that wait for whoever asked, who may be busy at first: a third of their bytes each."""
 
 
-def portions(path: Path, end: int) -> Iterator[Portion]:
-    """The file as far as its byte ``end``, or as far as it goes; one portion at least."""
+def portions(path: Path, end: int, size: int) -> Iterator[Portion]:
+    """The file as far as its byte ``end``, or as far as it goes; one portion at least.
+
+    Args:
+        path: The file.
+        end: How far.
+        size: Of a portion, bytes.
+    """
     tail = LineTail(path, BLOCK_BYTES)
     is_over = False
     while not is_over:
-        lines, goal = GatheredLines(), min(tail.place.offset + PORTION_BYTES, end)
+        # Nobody looks at a million events one by one.
+        lines = GatheredLines(keeps_lines=False)
+        goal = min(tail.place.offset + size, end)
         while not is_over and tail.place.offset < goal:
             lines.add(tail.read_block())
             is_over = not tail.has_more
@@ -32,17 +42,17 @@ def portions(path: Path, end: int) -> Iterator[Portion]:
         yield Portion(lines.parts, tail.place)
 
 
-def _put(path: Path, end: int, waiting: "Queue[Portion | None]") -> None:
-    for portion in portions(path, end):
+def _put(told: Iterator[Portion], waiting: "Queue[Portion | None]") -> None:
+    for portion in told:
         waiting.put(portion)
     waiting.put(None)
 
 
 def main() -> None:
     """Read what the command line names."""
-    path, end = Path(sys.argv[1]), int(sys.argv[2])
+    told = portions(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
     waiting: Queue[Portion | None] = Queue(_MOST_WAITING)
-    Thread(target=_put, args=(path, end, waiting), daemon=True).start()
+    Thread(target=_put, args=(told, waiting), daemon=True).start()
     try:
         while (portion := waiting.get()) is not None:
             pickle.dump(portion, sys.stdout.buffer, pickle.HIGHEST_PROTOCOL)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from gpupanel.runs.following.history_portion import Portion
 
+_PROCESS = "gpupanel.runs.following.history_process"
+
 
 class HistoryReader:
     """Reads a file of events as far as it goes now.
@@ -17,14 +19,19 @@ class HistoryReader:
     Args:
         path: The file.
         end: How far to read it, bytes.
+        portion_bytes: Of the file, in each portion.
+
+    Attributes:
+        end: How far it reads, bytes.
 
     Raises:
         OSError: No process can be started.
     """
 
-    def __init__(self, path: Path, end: int) -> None:
+    def __init__(self, path: Path, end: int, portion_bytes: int) -> None:
+        self.end = end
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "gpupanel.runs.following.history_process", path, str(end)],
+            [sys.executable, "-m", _PROCESS, path, str(end), str(portion_bytes)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

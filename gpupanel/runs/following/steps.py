@@ -2,7 +2,7 @@
 
 from array import array
 from collections.abc import Iterator, Sequence
-from math import isnan, nan
+from math import nan
 from typing import TYPE_CHECKING, Annotated, Literal, Self, TypeAlias
 
 import msgspec
@@ -43,28 +43,27 @@ class StepBatch:
 
     Complete when it is handed out; it has one event at least then.
 
+    Args:
+        keeps_lines: Whether the events can be had one by one later, and not by their columns only.
+
     Attributes:
         time_s: When each was reported, in seconds since the epoch (UTC).
         step: Updates done by then.
-        steps: Updates that each event tells of.
         epoch: The epoch of the steps, counted from 1.
-        step_in_epoch: Updates done in that epoch by then.
-        examples: That the steps of each event learned from.
         loss: Mean over the examples of the steps.
         accuracy: Fraction right, 0 to 1; not-a-number where values are predicted.
         examples_per_second: Over the steps of each event.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, keeps_lines: bool = True) -> None:
         self.time_s: Floats = array("d")
         self.step: Counts = array("q")
-        self.steps: Counts = array("q")
         self.epoch: Counts = array("q")
-        self.step_in_epoch: Counts = array("q")
-        self.examples: Counts = array("q")
         self.loss: Floats = array("d")
         self.accuracy: Floats = array("d")
         self.examples_per_second: Floats = array("d")
+        self._ends: list[_StepsLine] = []
+        self._blocks: list[bytes] | None = [] if keeps_lines else None
 
     @classmethod
     def of(cls, events: Sequence["StepsDone"]) -> Self:
@@ -73,7 +72,9 @@ class StepBatch:
         Such a count is of a damaged line, and must harm nobody who draws it.
         """
         batch = cls()
-        batch._add_lines([_line(event) for event in events])
+        for event in events:
+            line = _line(event)
+            batch._add([line], msgspec.json.encode(line) + b"\n")
         return batch
 
     def take(self, block: bytes) -> bool:
@@ -93,53 +94,52 @@ class StepBatch:
         # As many objects as lines: no line was cut in two, or stands in one with the next.
         if len(lines) != block.count(b"\n"):
             return False
-        self._add_lines(lines)
+        if lines:
+            self._add(lines, block)
         return True
 
     def __len__(self) -> int:
         return len(self.time_s)
 
     def __iter__(self) -> Iterator["StepsDone"]:
-        """The events, one by one: ten times as slow as the columns."""
-        return map(self._event, range(len(self)))
+        """The events, one by one: ten times as slow as the columns.
+
+        Raises:
+            ValueError: The lines were not kept.
+        """
+        if self._blocks is None:
+            raise ValueError("only the columns of these steps were kept")
+        for block in self._blocks:
+            yield from map(_event, _DECODER.decode_lines(block))
 
     @property
     def first(self) -> "StepsDone":
         """The first of the events."""
-        return self._event(0)
+        return _event(self._ends[0])
 
     @property
     def last(self) -> "StepsDone":
         """The last of the events."""
-        return self._event(-1)
+        return _event(self._ends[-1])
 
-    def _event(self, index: int) -> "StepsDone":
-        from gpupanel.domain.events import StepsDone
-
-        accuracy = self.accuracy[index]
-        return StepsDone(
-            time_s=self.time_s[index],
-            step=self.step[index],
-            steps=self.steps[index],
-            epoch=self.epoch[index],
-            step_in_epoch=self.step_in_epoch[index],
-            examples=self.examples[index],
-            loss=self.loss[index],
-            accuracy=None if isnan(accuracy) else accuracy,
-            examples_per_second=self.examples_per_second[index],
-        )
-
-    def _add_lines(self, lines: list[_StepsLine]) -> None:
+    def _add(self, lines: list[_StepsLine], block: bytes) -> None:
+        self._ends = [(self._ends or lines)[0], lines[-1]]
+        if self._blocks is not None:
+            self._blocks.append(block)
         self.time_s.fromlist([line.time_s for line in lines])
         self.step.fromlist([line.step for line in lines])
-        self.steps.fromlist([line.steps for line in lines])
         self.epoch.fromlist([line.epoch for line in lines])
-        self.step_in_epoch.fromlist([line.step_in_epoch for line in lines])
-        self.examples.fromlist([line.examples for line in lines])
         self.loss.fromlist([line.loss for line in lines])
         accuracies = [line.accuracy for line in lines]
         self.accuracy.fromlist([nan if value is None else value for value in accuracies])
         self.examples_per_second.fromlist([line.examples_per_second for line in lines])
+
+
+def _event(line: _StepsLine) -> "StepsDone":
+    # Not at the top: a process that only reads history stands without Pydantic.
+    from gpupanel.domain.events import StepsDone
+
+    return StepsDone(**msgspec.structs.asdict(line))
 
 
 def _line(event: "StepsDone") -> _StepsLine:

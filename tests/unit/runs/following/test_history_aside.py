@@ -14,9 +14,9 @@ from gpupanel.domain import events
 from gpupanel.domain.events import Event, StepsDone, encode_event
 from gpupanel.runs.following import event_tail
 from gpupanel.runs.following.event_tail import EventTail, Part
-from gpupanel.runs.following.history_portion import PORTION_BYTES
 from gpupanel.runs.following.steps import StepBatch
 
+PORTION_BYTES = 2**20
 STEP = StepsDone(
     time_s=5.5,
     step=3,
@@ -42,13 +42,14 @@ MANY = (BATCH + OTHERS).encode()
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     path = tmp_path / "events.jsonl"
-    path.write_bytes(MANY * (5 * PORTION_BYTES // 2 // len(MANY)))
+    path.write_bytes(MANY * (10 * PORTION_BYTES // len(MANY)))
     return path
 
 
 @pytest.fixture
 def aside(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EventTail]:
     monkeypatch.setattr(event_tail, "LONG_BYTES", PORTION_BYTES)
+    monkeypatch.setattr(event_tail, "PORTION_BYTES_ASIDE", PORTION_BYTES)
     tail = EventTail(path, reads_aside=True)
     yield tail
     tail.close()
@@ -59,15 +60,31 @@ def readers() -> list[psutil.Process]:
     return psutil.Process().children()
 
 
-def all_of(tail: EventTail) -> list[Event]:
+Told = list[Event | tuple[float, ...]]
+
+
+def all_of(tail: EventTail) -> Told:
     told = one_by_one(tail.read())
     while tail.has_more:
         told += one_by_one(tail.read())
     return told
 
 
-def one_by_one(parts: tuple[Part, ...]) -> list[Event]:
-    return [event for part in parts for event in (part if isinstance(part, StepBatch) else (part,))]
+def one_by_one(parts: tuple[Part, ...]) -> Told:
+    """Events, and of steps what their columns say."""
+    told: Told = []
+    for part in parts:
+        if isinstance(part, StepBatch):
+            told += columns(part)
+        else:
+            told.append(part)
+    return told
+
+
+def columns(steps: StepBatch) -> list[tuple[float, ...]]:
+    assert (steps.first.step, steps.last.step) == (steps.step[0], steps.step[-1])
+    numbers = (steps.time_s, steps.step, steps.epoch, steps.loss, steps.accuracy)
+    return list(zip(*numbers, steps.examples_per_second, strict=True))
 
 
 def test_that_it_says_the_same_and_goes_on_live(aside: EventTail, path: Path) -> None:
@@ -83,7 +100,7 @@ def test_that_it_says_the_same_and_goes_on_live(aside: EventTail, path: Path) ->
     assert not readers()
     with path.open("a", encoding="utf-8") as file:
         file.write(encode_event(STEP)[20:] + "\n")
-    assert one_by_one(aside.read()) == [STEP]
+    assert one_by_one(aside.read()) == columns(StepBatch.of([STEP]))
 
 
 def test_that_a_reader_that_dies_loses_nothing_and_repeats_nothing(
@@ -113,9 +130,9 @@ def test_that_a_file_begun_anew_meanwhile_is_read_from_its_start(
     path.unlink()
     path.write_text(encode_event(STEP) + "\n")
 
-    told = all_of(aside)
+    told = all_of(aside) + one_by_one(aside.read())
 
-    assert told[-1] == STEP
+    assert told[-1:] == columns(StepBatch.of([STEP]))
     assert one_by_one(aside.read()) == []
 
 
@@ -132,7 +149,7 @@ def test_that_no_history_is_read_here_once_it_begins(tmp_path: Path) -> None:
     assert tail.read() == ()
     (tmp_path / "events.jsonl").write_text(encode_event(STEP) + "\n")
 
-    assert one_by_one(tail.read()) == [STEP]
+    assert one_by_one(tail.read()) == columns(StepBatch.of([STEP]))
 
 
 def test_that_a_reader_ends_with_whoever_asked_though_that_is_killed(path: Path) -> None:
@@ -140,7 +157,7 @@ def test_that_a_reader_ends_with_whoever_asked_though_that_is_killed(path: Path)
         "import sys, time\n"
         "from pathlib import Path\n"
         "from gpupanel.runs.following.history_reader import HistoryReader\n"
-        "reader = HistoryReader(Path(sys.argv[1]), 10**9)\n"
+        "reader = HistoryReader(Path(sys.argv[1]), 10**9, 2**20)\n"
         "reader.read()\n"
         "print(reader._process.pid, flush=True)\n"
         "time.sleep(60)\n"
@@ -153,3 +170,11 @@ def test_that_a_reader_ends_with_whoever_asked_though_that_is_killed(path: Path)
         os.kill(asker.pid, signal.SIGKILL)
 
     reader.wait(5.0)
+
+
+def test_that_steps_read_aside_cannot_be_had_one_by_one(aside: EventTail) -> None:
+    steps = aside.read()[0]
+    assert isinstance(steps, StepBatch)
+    assert steps.first == STEP.model_copy(update={"step": 0})
+    with pytest.raises(ValueError, match="only the columns"):
+        list(steps)
