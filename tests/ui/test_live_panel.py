@@ -362,6 +362,7 @@ def test_that_the_panel_comes_without_pyqtgraph_and_prepares_it_while_nobody_wai
         "app = QApplication([])\n"
         "panel = LivePanel()\n"
         "assert 'pyqtgraph' not in sys.modules\n"
+        "panel.show()\n"
         "from PySide6.QtTest import QTest\n"
         "for _ in range(400):\n"
         "    QTest.qWait(20)\n"
@@ -387,3 +388,17 @@ def test_that_a_plot_without_a_step_says_so_until_the_first_one(panel):
     feed(panel)
     panel.plot_wall.redraw()
     assert notes() == [False, False]
+
+
+def test_that_a_closed_window_makes_no_plot_any_more(qtbot):
+    panel = LivePanel()
+    qtbot.addWidget(panel)
+    panel.show()
+    panel.close()
+    feed(panel)
+    qtbot.wait(200)
+
+    assert not any(plot.is_prepared for plot in panel.plot_wall.plots)
+    panel.show()
+    feed(panel)
+    qtbot.waitUntil(panel.plot_wall.isVisible, timeout=10_000)

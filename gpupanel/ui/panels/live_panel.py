@@ -130,7 +130,10 @@ class LivePanel(QWidget):
     def _prepare_one(self) -> None:
         # One plot a turn of the event loop, so that the window answers in between.
         unprepared = next((plot for plot in self._wall.plots if not plot.is_prepared), None)
-        if unprepared is None:
+        if not self.window().isVisible():
+            # Closed: it may be taken apart at any moment, also while a plot is being made.
+            self._preparing.stop()
+        elif unprepared is None:
             self._preparing.stop()
             self._show_what_there_is()
         else:
