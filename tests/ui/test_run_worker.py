@@ -2,6 +2,7 @@
 
 from gpupanel.domain.events import Phase, StepsDone
 from gpupanel.domain.outcome import Outcome
+from gpupanel.runs.following import event_tail
 from gpupanel.runs.following.event_tail import PORTION_BYTES
 from gpupanel.runs.following.status import RunStage
 from gpupanel.ui.workers.run_worker import RunWatch
@@ -44,6 +45,32 @@ def test_that_a_past_run_is_told_whole(qtbot, runs_dir):
     assert heard.facts[0].profile.name == "written"
     assert (watch.status.outcome, watch.status.step) == (Outcome.COMPLETED, 25)
     assert watch.status.step_total == 30
+
+
+def test_that_a_long_history_is_read_aside_and_what_comes_after_it_here(
+    qtbot, runs_dir, monkeypatch
+):
+    monkeypatch.setattr(event_tail, "LONG_BYTES", 1)
+    readers = []
+
+    class Noted(event_tail.HistoryReader):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            readers.append(self)
+
+    monkeypatch.setattr(event_tail, "HistoryReader", Noted)
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.step(500)
+        watch = RunWatch(run.layout)
+        with qtbot.waitSignal(watch.caughtUp, timeout=10_000):
+            watch.start()
+        before = watch.status.step
+        run.step()
+        qtbot.waitUntil(lambda: watch.status.step == 501, timeout=5000)
+        watch.stop()
+
+    assert (len(readers), before) == (1, 500)
 
 
 def test_that_a_new_line_is_heard_at_once(qtbot, runs_dir):
