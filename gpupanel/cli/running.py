@@ -18,7 +18,7 @@ from gpupanel.cli.run_table import runs_table
 from gpupanel.cli.telling import answers, progress, tell_json, tell_problems
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.directory.profile_file import read_profile
+from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.history.summaries import list_runs
 from gpupanel.runs.launcher import launch
 from gpupanel.runs.locations import default_runs_dir
@@ -81,7 +81,7 @@ def watch(run: RunArgument, runs_dir: RunsDirOption = None, *, json: JsonOption 
     """Follow a run to its end; Ctrl+C stops watching, not the run."""
     layout = found_run(run, runs_dir, json=json)
     try:
-        epochs = read_profile(layout.profile).epochs_to_train
+        epochs = read_run_profile(layout).epochs_to_train
     except ProblemError as error:
         epochs = 0
         tell_problems([_epochs_not_known(layout, error)])

@@ -16,7 +16,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.directory.profile_file import read_profile
+from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.runs.launcher import resume as resume_run
@@ -78,9 +78,9 @@ def resume(
     changed = None if with_profile is None else _changed(with_profile, json=json)
     try:
         if trust:
-            trust_code(code_of_run(layout, read_profile(layout.profile)))
+            trust_code(code_of_run(layout, read_run_profile(layout)))
         resume_run(layout, changed)
-        epochs = read_profile(layout.profile).epochs_to_train
+        epochs = read_run_profile(layout).epochs_to_train
     except ProblemError as error:
         refuse(error, json=json, status=EXIT_FAILED)
     follow_unless(detach, layout, epochs, json=json)

@@ -1,6 +1,7 @@
 """What is printed: tables and sentences for people, one JSON document for scripts."""
 
 import json
+import math
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -20,8 +21,21 @@ NONE_GIVEN = "–"  # noqa: RUF001 - the dash that stands for a reading that is 
 
 
 def tell_json(document: dict[str, Any]) -> None:
-    """Print one JSON document on standard output."""
-    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    """Print one JSON document on standard output: strict JSON (RFC 8259), whatever was read.
+
+    What is no number in JSON (infinity, not-a-number) is null; bytes of a path that are no UTF-8
+    are the escapes by which :func:`json.loads` gives the same path.
+    """
+    text = json.dumps(_strict(document), indent=2, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write(text.encode(errors="backslashreplace").decode() + "\n")
+
+
+def _strict(node: Any) -> Any:  # noqa: ANN401 - as deep as any document
+    if isinstance(node, dict):
+        return {key: _strict(value) for key, value in node.items()}
+    if isinstance(node, list | tuple):
+        return [_strict(value) for value in node]
+    return None if isinstance(node, float) and not math.isfinite(node) else node
 
 
 def tell_problems(problems: Iterable[Problem], console: Console = progress) -> None:

@@ -16,6 +16,7 @@ from gpupanel.domain.event_details import (
     ReturnedMemory,
     ShortageCause,
 )
+from gpupanel.domain.integer_bounds import json_has_integer_beyond_64_bits
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Change, Problem
 from gpupanel.domain.request import Request
@@ -408,9 +409,11 @@ def encode_event(event: Event) -> str:
 
 def decode_event(line: str | bytes) -> Event:
     """The event of one whole line; an :class:`UnknownEvent` when it cannot be read."""
+    content = line.encode(errors="replace") if isinstance(line, str) else line
     try:
-        event: Event = _DECODER.validate_json(line)
+        event: Event = _DECODER.validate_json(content)
+        if not json_has_integer_beyond_64_bits(content):
+            return event
     except ValidationError:
-        text = line.decode(errors="replace") if isinstance(line, bytes) else line
-        return UnknownEvent(time_s=0.0, line=text)
-    return event
+        pass
+    return UnknownEvent(time_s=0.0, line=content.decode(errors="replace"))

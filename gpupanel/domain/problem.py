@@ -1,9 +1,15 @@
 """Something to tell the person: what happened, why, and what to do about it."""
 
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import AfterValidator
+
+from gpupanel.domain.plain_text import escaped, escaped_lines
 from gpupanel.domain.value import Value
+
+_Sentence = Annotated[str, AfterValidator(escaped)]
+_Lines = Annotated[str, AfterValidator(escaped_lines)]
 
 
 class Severity(StrEnum):
@@ -41,6 +47,8 @@ class Fix(Value):
 class Problem(Value):
     """One problem, told so that a person can act on it.
 
+    Names of files and what others wrote stand in it with control characters as escapes.
+
     Attributes:
         code: A stable name in snake_case that scripts and tests may rely on.
         severity: Errors keep a run from starting, or ended it.
@@ -57,9 +65,9 @@ class Problem(Value):
     code: str
     severity: Severity = Severity.ERROR
     field: str = ""
-    message: str
-    hint: str = ""
-    detail: str = ""
+    message: _Sentence
+    hint: _Sentence = ""
+    detail: _Lines = ""
     command: str = ""
     fix: Fix | None = None
     alternatives: tuple[Fix, ...] = ()

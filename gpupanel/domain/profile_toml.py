@@ -2,7 +2,6 @@
 
 import difflib
 import re
-import tomllib
 from collections.abc import Iterable
 from typing import Any, get_args
 
@@ -12,6 +11,7 @@ from pydantic_core import ErrorDetails
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import SCHEMA_VERSION, Profile
+from gpupanel.domain.toml_text import read_toml
 from gpupanel.domain.value import Value
 
 
@@ -27,8 +27,8 @@ def parse_profile(text: str) -> Profile:
         ProblemError: The text is no TOML, or no profile; one problem for each mistake.
     """
     try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        document = read_toml(text)
+    except ValueError as error:
         raise ProblemError(
             Problem(
                 code="profile_not_toml",

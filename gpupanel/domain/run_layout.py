@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpupanel.domain.plain_text import escaped
+
 
 @dataclass(frozen=True, slots=True)
 class RunLayout:
@@ -16,8 +18,12 @@ class RunLayout:
 
     @property
     def name(self) -> str:
-        """The run's name: that of its directory."""
-        return self.root.name
+        """The run's name: that of its directory.
+
+        Control characters and bytes that are no UTF-8 stand in it as escapes, so that it can be
+        shown and written anywhere; backslashes are doubled, so that no two names become the same.
+        """
+        return escaped(self.root.name.replace("\\", "\\\\"))
 
     @property
     def profile(self) -> Path:

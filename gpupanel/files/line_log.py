@@ -4,6 +4,8 @@ import errno
 import os
 from pathlib import Path
 
+from gpupanel.files.guarded_files import open_to_append, status
+
 
 class LineLog:
     """Appends whole lines, one write each, so that no reader or writer ever sees them mixed.
@@ -14,7 +16,8 @@ class LineLog:
     more would be lost without a word.
 
     Args:
-        path: The file; made when it is not there, readable by its owner only.
+        path: The file; made when it is not there, readable by its owner only. See
+            :mod:`~gpupanel.files.guarded_files` for what is not written to.
 
     Attributes:
         times_made_anew: How often it was found deleted or replaced.
@@ -52,17 +55,13 @@ class LineLog:
         os.close(self._descriptor)
 
     def _open(self) -> None:
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-        self._descriptor = os.open(self._path, flags, 0o600)
+        self._descriptor = open_to_append(self._path)
         opened = os.fstat(self._descriptor)
         self._identity = opened.st_dev, opened.st_ino
 
     def _is_there(self) -> bool:
-        try:
-            found = self._path.stat()
-        except FileNotFoundError:
-            return False
-        return (found.st_dev, found.st_ino) == self._identity
+        found = status(self._path)
+        return found is not None and (found.st_dev, found.st_ino) == self._identity
 
     def _ends_within_a_line(self) -> bool:
         size = os.fstat(self._descriptor).st_size

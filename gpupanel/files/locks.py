@@ -7,6 +7,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from gpupanel.files.guarded_files import open_to_append, open_to_read
+
 _PRIVATE = 0o600
 _HELD = frozenset({errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES})
 
@@ -22,9 +24,11 @@ def lock_in_folder(path: Path, timeout_s: float = -1.0) -> FileLock:
         timeout_s: How long to wait for it when it is taken; below 0: for ever.
 
     Raises:
-        OSError: The file cannot be made; :class:`FileNotFoundError` where its folder is gone.
+        OSError: The file cannot be made; :class:`FileNotFoundError` where its folder is gone;
+            :class:`~gpupanel.files.guarded_files.UnsafeFileError` where something else stands in
+            its place.
     """
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE))
+    os.close(open_to_append(path))
     return FileLock(path, timeout_s, mode=_PRIVATE)
 
 
@@ -35,10 +39,11 @@ def is_lock_held(path: Path) -> bool:
     for the instant of the look.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        file = open_to_read(path)
     except OSError:
-        return False  # nobody has ever taken it, or it is another user's alone
+        return False  # nobody has ever taken it, or it is another user's alone, or no lock
     try:
+        descriptor = file.fileno()
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
         # Said, not left to closing: a child that is just being started may have a copy.
         fcntl.flock(descriptor, fcntl.LOCK_UN)
@@ -48,7 +53,7 @@ def is_lock_held(path: Path) -> bool:
         # A file system without such locks: the library has another way there.
         return _cannot_be_taken(path)
     finally:
-        os.close(descriptor)
+        file.close()
     return False
 
 

@@ -1,9 +1,9 @@
 """A log whose last lines find space even on a full disk."""
 
-import os
 from contextlib import suppress
 from pathlib import Path
 
+from gpupanel.files.guarded_files import open_to_write, remove, status
 from gpupanel.files.line_log import LineLog
 from gpupanel.files.patient_log import NO_SPACE
 
@@ -34,22 +34,19 @@ class ReservedLog:
         try:
             self._log.append(line)
         except OSError as error:
-            if error.errno not in NO_SPACE or not self._reserve.exists():
+            if error.errno not in NO_SPACE or status(self._reserve) is None:
                 raise
-            self._reserve.unlink(missing_ok=True)
+            remove(self._reserve)
             self._log.append(line)
 
     def close(self) -> None:
         """Close the file; the reserve is not needed any more."""
         with suppress(OSError):
-            self._reserve.unlink(missing_ok=True)
+            remove(self._reserve)
         self._log.close()
 
 
 def _fill(path: Path) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    try:
+    with open_to_write(path) as file:
         # Written, not only allotted: a file of holes has no space of its own to give back.
-        os.write(descriptor, bytes(RESERVE_BYTES))
-    finally:
-        os.close(descriptor)
+        file.write(bytes(RESERVE_BYTES))

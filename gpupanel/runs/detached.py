@@ -1,11 +1,13 @@
 """Processes that outlive whoever starts them."""
 
+import os
 import subprocess
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from gpupanel.runs.directory.private_files import PRIVATE_UMASK, touch_private
+from gpupanel.files.guarded_files import open_to_append
+from gpupanel.runs.directory.private_files import PRIVATE_UMASK
 
 
 def start_detached(command: Sequence[str], folder: Path, log: Path, name: str) -> None:
@@ -20,8 +22,7 @@ def start_detached(command: Sequence[str], folder: Path, log: Path, name: str) -
     Raises:
         OSError: It cannot be started.
     """
-    touch_private(log)
-    with log.open("ab") as output:
+    with os.fdopen(open_to_append(log), "ab") as output:
         process = subprocess.Popen(
             list(command),
             stdin=subprocess.DEVNULL,

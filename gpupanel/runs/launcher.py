@@ -15,17 +15,17 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.guarded_files import make_folder, remove, touch
 from gpupanel.files.line_log import LineLog
 from gpupanel.files.locks import lock_in_folder
 from gpupanel.planning.resuming import changes_between
 from gpupanel.runs.detached import start_detached
 from gpupanel.runs.directory.amendments import amend, finish_amendment
 from gpupanel.runs.directory.disk_problems import disk_problem, space_problem
-from gpupanel.runs.directory.private_files import (
-    make_private_folder,
-    touch_private,
-)
-from gpupanel.runs.directory.profile_file import anchored, read_profile, write_whole
+from gpupanel.runs.directory.private_files import make_private_folder
+from gpupanel.runs.directory.profile_file import anchored, read_run_profile, write_whole
+from gpupanel.runs.directory.unsafe_entries import check_run_folder
+from gpupanel.runs.named_paths import checked_path
 from gpupanel.runs.resumable import goes_on, resume_problem
 from gpupanel.runs.supervision.run_processes import await_end_of_processes
 from gpupanel.runs.trust.trusted import check_trusted
@@ -70,6 +70,7 @@ def resume(layout: RunLayout, changed: tuple[Profile, LaunchPlan] | None = None)
             the profile would make it another training; or its directory cannot be written.
     """
     try:
+        check_run_folder(layout)
         with lock_in_folder(layout.resume_lock, _ORPHANS_S + 10.0):
             await_end_of_processes(layout, _ORPHANS_S)
             finish_amendment(layout)
@@ -85,15 +86,15 @@ def _start_again(layout: RunLayout, changed: tuple[Profile, LaunchPlan] | None) 
     problem = resume_problem(layout, wanted)
     if problem is not None:
         raise ProblemError(problem)
-    started = read_profile(layout.profile)
+    started = read_run_profile(layout)
     check_trusted(code_of_run(layout, started))
     changes: tuple[Change, ...] = ()
     if changed is not None and wanted is not None:
         amend(layout, wanted, changed[1])
         changes = changes_between(started, wanted)
-    make_private_folder(layout.requests)
+    make_folder(layout.requests)
     for request in Request:
-        (layout.requests / request).unlink(missing_ok=True)
+        remove(layout.requests / request, layout.root)
     log = LineLog(layout.events)
     try:
         log.append(encode_event(RunRestarted(time_s=time.time(), attempt=0, changes=changes)))
@@ -136,6 +137,7 @@ def reserve_run(profile_name: str, runs_dir: Path) -> RunLayout:
     Raises:
         ProblemError: The directory cannot be made, or there is no space left for a run.
     """
+    checked_path(str(runs_dir.absolute()))
     try:
         make_private_folder(runs_dir, parents=True)
         problem = space_problem(runs_dir)
@@ -159,8 +161,8 @@ def fill_run(layout: RunLayout, profile: Profile, plan: LaunchPlan) -> None:
     check_trusted(code)
     try:
         write_whole(layout.plan, plan.model_dump_json(indent=2), private=True)
-        make_private_folder(layout.requests)
-        touch_private(layout.trainer_log)
+        make_folder(layout.requests)
+        touch(layout.trainer_log)
         keep_code(layout, code)
         text = dump_profile(anchored(profile, Path.cwd()))
         write_whole(layout.profile, text, private=True)

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import platformdirs
 
+from gpupanel.runs.named_paths import expanded_path
+
 RUNS_DIR_VARIABLE = "GPUPANEL_RUNS_DIR"
 """Environment variable that names another folder of runs."""
 STATE_DIR_VARIABLE = "GPUPANEL_STATE_DIR"
@@ -15,7 +17,7 @@ def default_runs_dir() -> Path:
     """The folder of runs: ``$GPUPANEL_RUNS_DIR``, else one in the user's data directory."""
     named = os.environ.get(RUNS_DIR_VARIABLE)
     if named:
-        return Path(named).expanduser().absolute()
+        return expanded_path(named).absolute()
     return platformdirs.user_data_path("gpupanel", appauthor=False) / "runs"
 
 
@@ -23,5 +25,5 @@ def queue_dir() -> Path:
     """The folder of the user's queue: in ``$GPUPANEL_STATE_DIR``, else in the state directory."""
     named = os.environ.get(STATE_DIR_VARIABLE)
     if named:
-        return Path(named).expanduser().absolute() / "queue"
+        return expanded_path(named).absolute() / "queue"
     return platformdirs.user_state_path("gpupanel", appauthor=False) / "queue"

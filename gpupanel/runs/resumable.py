@@ -1,19 +1,21 @@
 """Whether a run can go on, and with what."""
 
-from pydantic import ValidationError
 from pydantic_core import from_json
 
 from gpupanel.domain.outcome import Outcome
-from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.guarded_files import open_to_read, read_file
 from gpupanel.planning.resuming import resume_differences
 from gpupanel.runs.directory.checkpoint_folder import has_checkpoint
-from gpupanel.runs.directory.profile_file import read_profile
+from gpupanel.runs.directory.plan_file import whole_plan
+from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.history.summaries import summarize_run
 
 _PROGRESS = (b'"kind":"steps_done"', b'"kind":"examples_done"')
+_LONGEST_WORD = max(map(len, _PROGRESS))
+_PIECE_BYTES = 2**20
 
 
 def resume_problem(layout: RunLayout, wanted: Profile | None = None) -> Problem | None:
@@ -29,7 +31,7 @@ def resume_problem(layout: RunLayout, wanted: Profile | None = None) -> Problem 
     summary = summarize_run(layout)
     if summary.is_running:
         return goes_on(layout)
-    started = read_profile(layout.profile)
+    started = read_run_profile(layout)
     differences = None if wanted is None else resume_differences(started, wanted)
     if differences is not None:
         return differences
@@ -53,18 +55,18 @@ def goes_on(layout: RunLayout) -> Problem:
 def _plan_problem(layout: RunLayout) -> Problem | None:
     """A plan that says more than this version knows; a damaged one is told by the supervisor."""
     try:
-        content = layout.plan.read_bytes()
+        content = read_file(layout.plan)
         is_whole = isinstance(from_json(content), dict)
     except (OSError, ValueError):
         return None
     try:
-        LaunchPlan.model_validate_json(content)
-    except ValidationError as error:
+        whole_plan(content)
+    except ValueError as error:
         return _newer_plan(layout, error) if is_whole else None
     return None
 
 
-def _newer_plan(layout: RunLayout, error: ValidationError) -> Problem:
+def _newer_plan(layout: RunLayout, error: ValueError) -> Problem:
     return Problem(
         code="run_newer",
         message=f"{layout.name} cannot be resumed: its plan was written by a newer gpupanel.",
@@ -80,8 +82,14 @@ def _has_progressed(layout: RunLayout) -> bool:
     simply begins.
     """
     try:
-        with layout.events.open("rb") as file:
-            return any(word in line for line in file for word in _PROGRESS)
+        with open_to_read(layout.events) as file:
+            before = b""
+            # In pieces: what stands there need have no line ends.
+            while piece := file.read(_PIECE_BYTES):
+                if any(word in before + piece for word in _PROGRESS):
+                    return True
+                before = piece[-_LONGEST_WORD:]
+            return False
     except FileNotFoundError:
         return False
 

@@ -101,7 +101,7 @@ def _end(
         problem=problems[-1] if problems else None,
     )
     for problem in problems:
-        say_in_log("\n".join(filter(None, (problem.message, problem.detail))))
+        say_in_log(problem.message, problem.detail)
     try:
         for problem in problems[:-1]:
             events.write(ProblemReported(time_s=time.time(), problem=problem))

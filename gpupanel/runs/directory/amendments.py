@@ -7,11 +7,15 @@ often that is cut short.
 
 from itertools import count
 
+from pydantic import ValidationError
+
 from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.value import PositiveInt, Value
+from gpupanel.files.guarded_files import read_file, remove, rename, status
 from gpupanel.runs.directory.profile_file import write_whole
 
 
@@ -36,9 +40,10 @@ def amend(layout: RunLayout, profile: Profile, plan: LaunchPlan) -> None:
 
     Raises:
         OSError: It cannot be written; profile and plan are both the former ones.
+        ProblemError: A change that was begun before is damaged.
     """
     finish_amendment(layout)
-    number = next(each for each in count(1) if not layout.former_profile(each).exists())
+    number = next(each for each in count(1) if status(layout.former_profile(each)) is None)
     amendment = _Amendment(number=number, profile=profile, plan=plan)
     write_whole(layout.amendment, amendment.model_dump_json(), private=True)
     try:
@@ -53,22 +58,26 @@ def finish_amendment(layout: RunLayout) -> None:
 
     Raises:
         OSError: It cannot be written.
+        ProblemError: What was begun is damaged.
     """
     try:
-        content = layout.amendment.read_bytes()
+        content = read_file(layout.amendment)
     except FileNotFoundError:
         return
-    amendment = _Amendment.model_validate_json(content)
+    try:
+        amendment = _Amendment.model_validate_json(content)
+    except ValidationError as error:
+        raise ProblemError(_damaged(layout, str(error))) from error
     for current, former in (
         (layout.profile, layout.former_profile(amendment.number)),
         (layout.plan, layout.former_plan(amendment.number)),
     ):
         # Kept once: when this is done again the current one may be the new one already.
-        if not former.exists():
-            write_whole(former, current.read_text(encoding="utf-8"), private=True)
+        if status(former) is None:
+            write_whole(former, read_file(current), private=True)
     write_whole(layout.profile, dump_profile(amendment.profile), private=True)
     write_whole(layout.plan, amendment.plan.model_dump_json(indent=2), private=True)
-    layout.amendment.unlink()
+    remove(layout.amendment)
 
 
 def _take_back(layout: RunLayout, number: int) -> None:
@@ -80,6 +89,16 @@ def _take_back(layout: RunLayout, number: int) -> None:
         (layout.profile, layout.former_profile(number)),
         (layout.plan, layout.former_plan(number)),
     ):
-        if former.exists():
-            former.replace(current)
-    layout.amendment.unlink(missing_ok=True)
+        if status(former) is not None:
+            rename(former, current)
+    remove(layout.amendment)
+
+
+def _damaged(layout: RunLayout, detail: str) -> Problem:
+    return Problem(
+        code="amendment_damaged",
+        message=f"{layout.amendment} is damaged: what {layout.name} was to go on with instead "
+        "cannot be read.",
+        hint="Remove that file; the run then goes on as its profile says.",
+        detail=detail,
+    )

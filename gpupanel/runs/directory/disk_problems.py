@@ -5,6 +5,9 @@ import shutil
 from pathlib import Path
 
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.unsafe_files import unsafe_file
+from gpupanel.files.guarded_files import UnsafeFileError
+from gpupanel.files.regular_files import NotRegularFileError
 
 LEAST_FREE_MIB = 64
 """Below this a run is not started: events, telemetry and a small model would not fit."""
@@ -13,6 +16,15 @@ LEAST_FREE_MIB = 64
 def disk_problem(error: OSError, path: Path) -> Problem:
     """The problem that an error of the operating system means for that file or folder."""
     detail = str(error)
+    if isinstance(error, UnsafeFileError):
+        return unsafe_file(str(error.path), error.found)
+    if isinstance(error, NotRegularFileError):
+        return Problem(
+            code="not_a_regular_file",
+            message=f"{error.path} is {error.found}, not a regular file: it is neither read nor "
+            "replaced.",
+            hint="Choose another file.",
+        )
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return Problem(
             code="no_space",

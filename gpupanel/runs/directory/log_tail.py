@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from gpupanel.files.guarded_files import open_to_read
+
 _MOST_BYTES = 16 * 1024
 
 
@@ -11,9 +13,9 @@ def last_lines(path: Path, count: int = 20) -> tuple[str, ...]:
 
 
 def last_bytes_lines(path: Path, most_bytes: int = _MOST_BYTES) -> list[bytes]:
-    """The whole lines within the last bytes of a file; none where there is no file."""
+    """The whole lines within the last bytes of a run's file; none where there is no such file."""
     try:
-        with path.open("rb") as file:
+        with open_to_read(path) as file:
             size = file.seek(0, 2)
             start = max(0, size - most_bytes)
             file.seek(start)

@@ -1,6 +1,5 @@
 """Files and folders that only their owner can read, whatever the process's umask is."""
 
-import os
 from pathlib import Path
 
 PRIVATE_UMASK = 0o077
@@ -11,7 +10,9 @@ _FOLDER = 0o700
 
 
 def make_private_folder(path: Path, *, parents: bool = False) -> None:
-    """Make a folder; one that is there stays as it is.
+    """Make a folder of the person's own, such as that of all runs; one that is there stays.
+
+    Folders of a run are made by :func:`gpupanel.files.guarded_files.make_folder`.
 
     Args:
         path: The folder.
@@ -29,12 +30,3 @@ def make_private_folder(path: Path, *, parents: bool = False) -> None:
     except FileExistsError:
         return
     path.chmod(_FOLDER)  # a umask may have taken the owner's own rights
-
-
-def touch_private(path: Path) -> None:
-    """Make an empty file; one that is there stays as it is.
-
-    Raises:
-        OSError: It cannot be made.
-    """
-    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, PRIVATE_FILE))

@@ -1,16 +1,21 @@
 """Profiles as files: read with every mistake told, written all or nothing."""
 
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
 from gpupanel.domain.data import ImagesData, NpzData, PythonData
 from gpupanel.domain.model import PythonModel, SavedModel
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile, parse_profile
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.guarded_files import open_to_read
+from gpupanel.files.regular_files import open_regular
+from gpupanel.files.whole_files import whole_file
 from gpupanel.runs.directory.disk_problems import disk_problem
+from gpupanel.runs.named_paths import checked_path, expanded_path
 
 LARGEST_PROFILE_BYTES = 2**20
 
@@ -21,8 +26,21 @@ def read_profile(path: Path) -> Profile:
     Raises:
         ProblemError: The file cannot be read or holds no profile; one problem for each mistake.
     """
+    return _read(path, open_regular)
+
+
+def read_run_profile(layout: RunLayout) -> Profile:
+    """The profile that a run was started with.
+
+    Raises:
+        ProblemError: It cannot be read, or holds something else; one problem for each mistake.
+    """
+    return _read(layout.profile, open_to_read)
+
+
+def _read(path: Path, open_file: Callable[[Path], BinaryIO]) -> Profile:
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             content = file.read(LARGEST_PROFILE_BYTES + 1)
         text = content.decode()
     except OSError as error:
@@ -35,10 +53,16 @@ def read_profile(path: Path) -> Profile:
 
 
 def anchored(profile: Profile, folder: Path) -> Profile:
-    """The profile with relative paths of data and model taken from that folder, absolute."""
-    return _with_paths(
-        profile, lambda path: Path(os.path.normpath(folder / Path(path).expanduser()))
-    )
+    """The profile with relative paths of data and model taken from that folder, absolute.
+
+    Raises:
+        ProblemError: Such a path cannot be used, or not be written into a profile.
+    """
+
+    def from_folder(key: str, path: str) -> str:
+        return checked_path(os.path.normpath(folder / expanded_path(path, key)), key)
+
+    return _with_paths(profile, from_folder)
 
 
 def write_profile(path: Path, profile: Profile, *, private: bool = False) -> None:
@@ -54,19 +78,36 @@ def write_profile(path: Path, profile: Profile, *, private: bool = False) -> Non
     Raises:
         ProblemError: The file cannot be written; the old one is untouched.
     """
-    folder = path.absolute().parent
-
-    def from_folder(inside: str) -> Path:
-        found = Path(inside)
-        return found.relative_to(folder) if found.is_relative_to(folder) else found
-
     try:
-        write_whole(path, dump_profile(_with_paths(profile, from_folder)), private=private)
+        place = path if private else _written_place(path)
+        folder = path.absolute().parent
+
+        def from_folder(_key: str, inside: str) -> str:
+            found = Path(inside)
+            return str(found.relative_to(folder) if found.is_relative_to(folder) else found)
+
+        write_whole(place, dump_profile(_with_paths(profile, from_folder)), private=private)
     except OSError as error:
         raise ProblemError(disk_problem(error, path)) from error
 
 
-def write_whole(path: Path, content: str | bytes, *, private: bool = False) -> None:
+def _written_place(path: Path) -> Path:
+    """The file itself; what a link to a profile leads to: people keep profiles among dotfiles.
+
+    A link to anything else is left for :func:`write_whole` to refuse.
+    """
+    if not path.is_symlink():
+        return path
+    try:
+        read_profile(path)
+    except ProblemError:
+        return path
+    return path.resolve()
+
+
+def write_whole(
+    path: Path, content: str | bytes, *, private: bool = False, within: Path | None = None
+) -> None:
     """Write a file all or nothing.
 
     Args:
@@ -74,33 +115,23 @@ def write_whole(path: Path, content: str | bytes, *, private: bool = False) -> N
         content: What it is to hold; text as UTF-8.
         private: Let its owner only read it, as all in a run's directory; a profile is there to be
             shared.
+        within: A folder above it, below which links are not followed.
 
     Raises:
+        NotRegularFileError: A link, a device or a FIFO stands there.
         OSError: It cannot be written; what stood there before still stands.
     """
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with beside.open("wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
-            file.flush()
-            os.fsync(file.fileno())
-        if private:
-            beside.chmod(0o600)
-        elif path.exists():
-            shutil.copymode(path, beside)
-        beside.replace(path)
-    except OSError:
-        beside.unlink(missing_ok=True)
-        raise
+    with whole_file(path, private=private, within=within) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
 
 
-def _with_paths(profile: Profile, change: Callable[[str], Path]) -> Profile:
-    """The profile with each path that was chosen changed."""
+def _with_paths(profile: Profile, change: Callable[[str, str], str]) -> Profile:
+    """The profile with each path that was chosen changed; ``change`` gets its key, too."""
     data, model = profile.data, profile.model
     if isinstance(data, NpzData | ImagesData | PythonData) and data.path:
-        data = data.model_copy(update={"path": str(change(data.path))})
+        data = data.model_copy(update={"path": change("data.path", data.path)})
     if isinstance(model, SavedModel | PythonModel) and model.path:
-        model = model.model_copy(update={"path": str(change(model.path))})
+        model = model.model_copy(update={"path": change("model.path", model.path)})
     return profile.model_copy(update={"data": data, "model": model})
 
 

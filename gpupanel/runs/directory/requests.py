@@ -1,10 +1,12 @@
 """Asking things of a run: a file each in ``requests/``."""
 
+from contextlib import suppress
+
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.guarded_files import make_folder, status, touch
 from gpupanel.runs.directory.disk_problems import disk_problem
-from gpupanel.runs.directory.private_files import make_private_folder, touch_private
 
 
 def ask(layout: RunLayout, request: Request) -> None:
@@ -14,8 +16,8 @@ def ask(layout: RunLayout, request: Request) -> None:
         ProblemError: The run's directory cannot be written.
     """
     try:
-        make_private_folder(layout.requests)
-        touch_private(layout.requests / request.value)
+        make_folder(layout.requests)
+        touch(layout.requests / request.value, layout.root)
     except OSError as error:
         raise ProblemError(disk_problem(error, layout.requests)) from error
 
@@ -31,4 +33,6 @@ def end_now(layout: RunLayout) -> None:
 
 def is_asked(layout: RunLayout, request: Request) -> bool:
     """Whether the request waits."""
-    return (layout.requests / request.value).exists()
+    with suppress(OSError):  # a folder that is none holds no requests
+        return status(layout.requests / request.value, layout.root) is not None
+    return False

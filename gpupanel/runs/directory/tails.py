@@ -5,6 +5,8 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from gpupanel.files.guarded_files import open_to_read
+
 MOST_BYTES_A_READ = 2**20
 MOST_TEXT_A_READ = 2**18
 """More than anybody looks at of a log: of a longer portion only the end is read."""
@@ -58,7 +60,7 @@ class ByteTail:
         self.began_anew = False
         self.passed_over = 0
         try:
-            with self._path.open("rb") as file:
+            with open_to_read(self._path) as file:
                 size = file.seek(0, 2)
                 status = os.fstat(file.fileno())
                 identity = status.st_dev, status.st_ino

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from gpupanel.domain.events import Event, decode_event
+from gpupanel.files.guarded_files import status
 from gpupanel.runs.directory.tails import LineTail
 from gpupanel.runs.following.gathered_lines import GatheredLines
 from gpupanel.runs.following.history_portion import BLOCK_BYTES
@@ -66,7 +67,8 @@ class EventTail:
 
     def _begin_aside(self) -> None:
         try:
-            size = self._path.stat().st_size
+            found = status(self._path)
+            size = 0 if found is None else found.st_size
             if size >= LONG_BYTES:
                 self._history = HistoryReader(self._path, size, PORTION_BYTES_ASIDE)
         except OSError:

@@ -1,11 +1,12 @@
 """Curves of several runs as one table in a file: a row for each value, for other programs."""
 
-import os
+import io
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.whole_files import whole_file
 from gpupanel.runs.history.curve_reader import CurveReader
 from gpupanel.runs.history.curves import MetricPoints
 
@@ -37,19 +38,16 @@ def write_curve_table(
         How many rows there are below the header.
 
     Raises:
-        OSError: A run cannot be read, or the file cannot be written.
+        OSError: A run cannot be read, or the file cannot be written; what is no regular file is
+            not replaced.
         WritingCancelledError: So it was asked.
     """
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with beside.open("w", encoding="utf-8", newline="") as file:
-            file.write(f"{HEADER}\r\n")
-            rows = sum(_write_run(file, layout, is_cancelled) for layout in layouts)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+    with whole_file(path) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        text.write(f"{HEADER}\r\n")
+        rows = sum(_write_run(text, layout, is_cancelled) for layout in layouts)
+        text.flush()
+        text.detach()  # the file is closed by whoever opened it
     return rows
 
 

@@ -41,7 +41,7 @@ def delete_run(layout: RunLayout, move_to_bin: Callable[[Path], bool] | None) ->
             return move_to_bin(layout.root)
         try:
             # Under a name that no list shows, so that what is left by a failure is no half run.
-            doomed = layout.root.rename(layout.root.with_name(f".deleted-{layout.name}"))
+            doomed = layout.root.rename(layout.root.with_name(f".deleted-{layout.root.name}"))
             shutil.rmtree(doomed)
         except OSError as error:
             raise ProblemError(disk_problem(error, layout.root)) from error

@@ -1,5 +1,6 @@
 """What the two ends of ``events.jsonl`` tell, however long it is between them."""
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
@@ -9,6 +10,7 @@ from pydantic_core import from_json
 
 from gpupanel.domain.events import Event, RunEnded, UnknownEvent, decode_event
 from gpupanel.domain.value import Value
+from gpupanel.files.guarded_files import open_to_read
 
 _HEAD_BYTES = 4 * 1024
 _LONG_HEAD_BYTES = 256 * 1024
@@ -26,14 +28,18 @@ class EventEnds:
     Args:
         path: The run's ``events.jsonl``.
 
+    Attributes:
+        changed_s: When it was written last, seconds since the epoch (UTC).
+
     Raises:
         OSError: It cannot be read; :class:`FileNotFoundError` where there is none.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        with path.open("rb") as file:
+        with open_to_read(path) as file:
             self._size = file.seek(0, 2)
+            self.changed_s = os.fstat(file.fileno()).st_mtime
             file.seek(0)
             self._head = file.read(_HEAD_BYTES)
             self._start = max(0, self._size - _TAIL_BYTES)
@@ -56,7 +62,7 @@ class EventEnds:
     def first_of(self, kind: type[_EventT]) -> _EventT | None:
         """The first event of that kind near the start."""
         if len(self._head) == _HEAD_BYTES:
-            with self._path.open("rb") as file:
+            with open_to_read(self._path) as file:
                 self._head = file.read(_LONG_HEAD_BYTES)
         word = _kind_word(kind)
         for line in self._head.splitlines():
@@ -94,7 +100,7 @@ class EventEnds:
         if not self._start or len(self._tail) > _TAIL_BYTES:
             return False
         self._start = max(0, self._size - _LONG_TAIL_BYTES)
-        with self._path.open("rb") as file:
+        with open_to_read(self._path) as file:
             file.seek(self._start)
             self._tail = file.read(self._size - self._start)
         return True

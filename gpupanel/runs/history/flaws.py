@@ -3,6 +3,8 @@
 from pydantic_core import from_json
 
 from gpupanel.domain.problem import Problem, Severity
+from gpupanel.domain.unsafe_files import unsafe_file
+from gpupanel.files.guarded_files import UnsafeFileError
 
 
 def newer(name: str) -> Problem:
@@ -40,8 +42,12 @@ def damaged(name: str, part: str, detail: str) -> Problem:
     )
 
 
-def unreadable(name: str, error: OSError) -> Problem:
-    """The system does not let this user, or anybody, read it."""
+def unreadable(name: str, error: Exception) -> Problem:
+    """The system does not let this user, or anybody, read it; or it is not safe to."""
+    if isinstance(error, UnsafeFileError):
+        return unsafe_file(str(error.path), error.found, Severity.WARNING)
+    if not isinstance(error, OSError):
+        return damaged(name, "folder", f"{type(error).__name__}: {error}")
     return Problem(
         code="run_unreadable",
         severity=Severity.WARNING,

@@ -1,21 +1,23 @@
 """What a person calls a run, and what they noted about it: ``label.toml`` in its directory."""
 
-import tomllib
 from typing import Annotated
 
 import tomli_w
 from filelock import Timeout
-from pydantic import BeforeValidator, ConfigDict, ValidationError
+from pydantic import BeforeValidator, ConfigDict
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.toml_text import read_toml
 from gpupanel.domain.value import Value
+from gpupanel.files.guarded_files import read_file, remove
 from gpupanel.files.locks import lock_in_folder
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.profile_file import write_whole
 
 LONGEST_NAME = 200
 LONGEST_NOTES = 20_000
+_MOST_BYTES = 2**20
 _LOCK_WAIT_S = 5.0
 """Far longer than writing so small a file takes."""
 
@@ -46,8 +48,9 @@ class RunLabel(Value):
 def read_label(layout: RunLayout) -> RunLabel:
     """The run's label; an empty one where none was given, or where it cannot be read."""
     try:
-        return RunLabel.model_validate(tomllib.loads(layout.label.read_text(encoding="utf-8")))
-    except (OSError, ValueError, ValidationError):
+        text = read_file(layout.label, most_bytes=_MOST_BYTES).decode()
+        return RunLabel.model_validate(read_toml(text))
+    except (OSError, ValueError):
         return RunLabel()
 
 
@@ -72,7 +75,7 @@ def change_label(
         with lock_in_folder(layout.label.with_suffix(".lock"), _LOCK_WAIT_S):
             label = RunLabel.model_validate({**read_label(layout).model_dump(), **given})
             if label == RunLabel():
-                layout.label.unlink(missing_ok=True)
+                remove(layout.label)
             else:
                 write_whole(layout.label, tomli_w.dumps(label.model_dump()), private=True)
     except Timeout as error:

@@ -3,7 +3,7 @@
 from gpupanel.domain.events import DataReady, ExamplesDone, StepsDone
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.directory.profile_file import read_profile
+from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.history.event_ends import EventEnds
 from gpupanel.runs.history.run_summary import RunProgress
 
@@ -46,6 +46,6 @@ def _trained(layout: RunLayout, ends: EventEnds) -> tuple[RunProgress | None, fl
 
 def _epochs(layout: RunLayout) -> int | None:
     try:
-        return read_profile(layout.profile).epochs_to_train
+        return read_run_profile(layout).epochs_to_train
     except ProblemError:
         return None

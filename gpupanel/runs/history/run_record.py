@@ -1,5 +1,6 @@
 """What the files of a run tell of it; whether it goes on, its lock tells."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,8 @@ from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import SCHEMA_VERSION
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.guarded_files import status
+from gpupanel.runs.directory.unsafe_entries import first_unsafe_entry
 from gpupanel.runs.history import flaws
 from gpupanel.runs.history.event_ends import EventEnds
 from gpupanel.runs.history.label import read_label
@@ -70,16 +73,21 @@ def read_record(layout: RunLayout) -> RunRecord:
         strategy=plan.strategy,
         devices=tuple(device.name for device in plan.devices),
         device_keys=tuple(device.key for device in plan.devices),
-        flaw=profile_flaw or plan_flaw,
+        flaw=_unsafe(layout) or profile_flaw or plan_flaw,
     )
     try:
         ends = EventEnds(layout.events)
     except FileNotFoundError:
         return _without_events(layout, summary)
     except OSError as error:
-        flaw = flaws.unreadable(layout.name, error)
+        flaw = summary.flaw or flaws.unreadable(layout.name, error)
         return RunRecord(summary.model_copy(update={"flaw": flaw}), has_ended=True)
     return _with_events(layout, summary, ends)
+
+
+def _unsafe(layout: RunLayout) -> Problem | None:
+    found = first_unsafe_entry(layout.root)
+    return None if found is None else flaws.unreadable(layout.name, found)
 
 
 def _profile(layout: RunLayout) -> tuple[ProfileHead, Problem | None]:
@@ -109,8 +117,7 @@ def _plan(layout: RunLayout) -> tuple[PlanHead, Problem | None]:
 
 def _without_events(layout: RunLayout, summary: RunSummary) -> RunRecord:
     """A run that was launched just now, or whose supervisor never came."""
-    place = layout.profile if layout.profile.exists() else layout.root
-    begun_s = place.stat().st_mtime
+    begun_s = (status(layout.profile) or layout.root.stat()).st_mtime
     summary = summary.model_copy(update={"started_s": begun_s})
     return RunRecord(summary, begun_s=begun_s, has_events=False)
 
@@ -118,7 +125,7 @@ def _without_events(layout: RunLayout, summary: RunSummary) -> RunRecord:
 def _with_events(layout: RunLayout, summary: RunSummary, ends: EventEnds) -> RunRecord:
     first_line, last_line = ends.first_line(), ends.last_line()
     first = decode_event(first_line) if first_line else None
-    begun_s = _time_s(first_line) or layout.events.stat().st_mtime
+    begun_s = _time_s(first_line) or ends.changed_s
     changes: dict[str, Any] = {"started_s": begun_s}
     end, trainer_word, restarted = _last_words(ends)
     if first_line and not isinstance(first, RunStarted) and summary.flaw is None:
@@ -189,4 +196,10 @@ def _time_s(line: bytes) -> float | None:
     except ValueError:
         return None
     time_s = document.get("time_s") if isinstance(document, dict) else None
-    return float(time_s) if isinstance(time_s, int | float) and time_s > 0 else None
+    if not isinstance(time_s, int | float):
+        return None
+    try:
+        moment = float(time_s)
+    except OverflowError:
+        return None  # a number of hundreds of digits
+    return moment if math.isfinite(moment) and moment > 0 else None

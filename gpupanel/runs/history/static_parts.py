@@ -5,13 +5,14 @@ and a run of a newer version is listed, too.
 """
 
 import re
-import tomllib
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.toml_text import read_toml
+from gpupanel.files.guarded_files import open_to_read, read_file
 from gpupanel.runs.directory.profile_file import LARGEST_PROFILE_BYTES
 
 _FIRST_TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
@@ -57,7 +58,7 @@ def read_profile_head(layout: RunLayout) -> ProfileHead:
         OSError: It cannot be read.
         ValueError: It is no profile.
     """
-    with layout.profile.open("rb") as file:
+    with open_to_read(layout.profile) as file:
         text = file.read(LARGEST_PROFILE_BYTES).decode().replace("\r\n", "\n")
     try:
         return ProfileHead.model_validate(_document_above_tables(text))
@@ -73,7 +74,7 @@ def read_plan_head(layout: RunLayout) -> PlanHead:
         ValueError: It is no plan.
     """
     try:
-        return PlanHead.model_validate_json(layout.plan.read_bytes())
+        return PlanHead.model_validate_json(read_file(layout.plan))
     except ValidationError as error:
         raise ValueError(str(error)) from error
 
@@ -82,7 +83,7 @@ def _document_above_tables(text: str) -> dict[str, Any]:
     table = _FIRST_TABLE.search(text)
     if table is not None:
         try:
-            return tomllib.loads(text[: table.start()])
-        except tomllib.TOMLDecodeError:
+            return read_toml(text[: table.start()])
+        except ValueError:
             pass  # what looks like a table is inside of a value
-    return tomllib.loads(text)
+    return read_toml(text)

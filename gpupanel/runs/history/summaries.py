@@ -65,7 +65,7 @@ class RunLister:
                     entry.path
                     for entry in entries
                     # What is being deleted has a hidden name.
-                    if not entry.name.startswith(".") and entry.is_dir()
+                    if not entry.name.startswith(".") and _is_folder(entry)
                 ]
         except (FileNotFoundError, NotADirectoryError):
             paths = []
@@ -93,15 +93,18 @@ class RunLister:
 
     def _summary(self, path: str, before: _Remembered | None) -> RunSummary | None:
         try:
-            stamp = _stamp(path)
-            if stamp[: len(_RUN_FILES)] == _NO_FILES:
-                return None
-            is_same = before is not None and before.stamp == stamp
-            record = before.record if before is not None and is_same else read_record(_layout(path))
+            return self._read_summary(path, before)
         except FileNotFoundError:
             return None  # deleted meanwhile
-        except OSError as error:
+        except Exception as error:  # noqa: BLE001 - one bad folder never breaks the list for all
             return _unreadable_run(_layout(path), error)
+
+    def _read_summary(self, path: str, before: _Remembered | None) -> RunSummary | None:
+        stamp = _stamp(path)
+        if stamp[: len(_RUN_FILES)] == _NO_FILES:
+            return None
+        is_same = before is not None and before.stamp == stamp
+        record = before.record if before is not None and is_same else read_record(_layout(path))
         summary = record.summary if record.has_ended else _judged(record)
         if before is not None and before.summary == summary:
             summary = before.summary
@@ -122,9 +125,16 @@ def summarize_run(layout: RunLayout) -> RunSummary:
     """One run, from the ends of its files; one whose directory is gone is ``run_unreadable``."""
     try:
         record = read_record(layout)
-    except OSError as error:
+        return record.summary if record.has_ended else _judged(record)
+    except Exception as error:  # noqa: BLE001 - what stands in a folder never ends who looks at it
         return _unreadable_run(layout, error)
-    return record.summary if record.has_ended else _judged(record)
+
+
+def _is_folder(entry: "os.DirEntry[str]") -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False  # a link that leads round in a circle, or to a disk that is gone
 
 
 def _layout(path: str) -> RunLayout:
@@ -137,7 +147,7 @@ def _stamp(path: str) -> _Stamp:
 
 def _file_stamp(path: str) -> tuple[int, int] | None:
     try:
-        found = os.stat(path)  # noqa: PTH116 - a Path takes longer to make than the file to look at
+        found = os.stat(path, follow_symlinks=False)  # noqa: PTH116 - a Path takes longer to make than the file to look at
     except FileNotFoundError:
         return None
     return found.st_mtime_ns, found.st_size
@@ -185,7 +195,7 @@ def _lost(layout: RunLayout, record: RunRecord) -> RunSummary:
     )
 
 
-def _unreadable_run(layout: RunLayout, error: OSError) -> RunSummary:
+def _unreadable_run(layout: RunLayout, error: Exception) -> RunSummary:
     try:
         started_s = layout.root.stat().st_mtime
     except OSError:

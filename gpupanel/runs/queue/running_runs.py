@@ -4,9 +4,10 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.value import Value
+from gpupanel.files.guarded_files import status
+from gpupanel.runs.directory.plan_file import read_plan
 from gpupanel.runs.directory.run_lock import is_supervised
 from gpupanel.runs.supervision.taking_up import is_taken_up
 
@@ -53,7 +54,7 @@ class RunningRuns:
             return None
         if goes_on(layout):
             keys = device_keys(layout)
-            return RunningRun(name=root.name, path=root, device_keys=keys)
+            return RunningRun(name=layout.name, path=root, device_keys=keys)
         if fingerprint is not None:
             self._over[root] = fingerprint
         return None
@@ -70,23 +71,21 @@ def goes_on(layout: RunLayout) -> bool:
 
 def device_keys(layout: RunLayout) -> tuple[str, ...]:
     """The devices that a run holds while it goes on, by its plan; none where it has none."""
-    try:
-        plan = LaunchPlan.model_validate_json(layout.plan.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return ()
-    return tuple(device.key for device in plan.devices)
+    plan = read_plan(layout)
+    return () if plan is None else tuple(device.key for device in plan.devices)
 
 
 def _fingerprint(events: Path) -> _Fingerprint | None:
     try:
-        found = events.stat()
+        found = status(events)
     except OSError:
         return None
-    return (found.st_mtime_ns, found.st_size)
+    return None if found is None else (found.st_mtime_ns, found.st_size)
 
 
 def _changed_s(path: Path) -> float:
     try:
-        return path.stat().st_mtime
+        found = status(path)
     except OSError:
         return 0.0
+    return 0.0 if found is None else found.st_mtime

@@ -15,6 +15,7 @@ from typing import Final
 from gpupanel.domain.device import CPU_KEY, DeviceKind
 from gpupanel.domain.events import MemoryExhausted
 from gpupanel.domain.plan import PlannedProcess
+from gpupanel.files.guarded_files import status
 from gpupanel.runs.directory.log_tail import last_bytes_lines
 
 _MOST_BYTES: Final = 2**20
@@ -55,9 +56,10 @@ def shortage_in_log(
 def log_size(path: Path) -> int:
     """The bytes of a log; 0 while it is not there."""
     try:
-        return path.stat().st_size
+        found = status(path)
     except OSError:
         return 0
+    return 0 if found is None else found.st_size
 
 
 def _key_of(index: int, process: PlannedProcess) -> str | None:

@@ -12,6 +12,7 @@ import psutil
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess
 from gpupanel.domain.process_environment import RUN_VARIABLE, SUPERVISOR_PID_VARIABLE
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.guarded_files import make_folder, open_to_append
 from gpupanel.runs.supervision.cluster import allowed, process_environments
 from gpupanel.runs.supervision.pulse import Pulse, Stillness, look_at
 from gpupanel.runs.supervision.run_processes import end_processes_of, run_name
@@ -110,7 +111,7 @@ class Gang:
             OSError: One cannot be started, or there is no free port.
         """
         shutil.rmtree(self._layout.heartbeats, ignore_errors=True)
-        self._layout.heartbeats.mkdir()
+        make_folder(self._layout.heartbeats)
         environments = process_environments(self._plan)
         for place, planned in enumerate(self._plan.gang):
             member = self._start(place, planned, environments[place])
@@ -139,7 +140,7 @@ class Gang:
         end_processes_of(self._layout)
 
     def _start(self, place: int, planned: PlannedProcess, environment: dict[str, str]) -> Member:
-        with self._layout.process_log(place).open("ab") as log:
+        with os.fdopen(open_to_append(self._layout.process_log(place)), "ab") as log:
             process = subprocess.Popen(
                 self._command,
                 stdin=subprocess.DEVNULL,

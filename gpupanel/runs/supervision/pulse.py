@@ -6,6 +6,8 @@ from pathlib import Path
 
 import psutil
 
+from gpupanel.files.guarded_files import status
+
 STILL_S = 8.0
 """A process beats once a second: so long without a beat and without work is no delay any more."""
 
@@ -82,17 +84,18 @@ def _moved(last: Vitals, now: Vitals) -> bool:
 def look_at(process: psutil.Process, heartbeat: Path) -> Vitals | None:
     """How a process is now; ``None`` when it has just gone."""
     try:
-        beat: float | None = heartbeat.stat().st_mtime
+        found = status(heartbeat, heartbeat.parent.parent)
     except OSError:
-        beat = None
+        found = None
+    beat = None if found is None else found.st_mtime
     try:
         with process.oneshot():
-            times, status = process.cpu_times(), process.status()
+            times, state = process.cpu_times(), process.status()
     except psutil.Error:
         return None
     return Vitals(
         beat=beat,
         processor_s=times.user + times.system,
-        is_stopped=status == psutil.STATUS_STOPPED,
-        is_held=status in (psutil.STATUS_DISK_SLEEP, psutil.STATUS_TRACING_STOP),
+        is_stopped=state == psutil.STATUS_STOPPED,
+        is_held=state in (psutil.STATUS_DISK_SLEEP, psutil.STATUS_TRACING_STOP),
     )

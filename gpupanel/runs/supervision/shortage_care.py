@@ -9,7 +9,7 @@ from gpupanel.files.process_log import say_in_log
 from gpupanel.planning.out_of_memory import with_less_at_a_time
 from gpupanel.planning.resuming import changes_between
 from gpupanel.runs.directory.amendments import amend
-from gpupanel.runs.directory.profile_file import read_profile
+from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.supervision.exit_reading import Ending
 from gpupanel.runs.supervision.memory_shortage import Surroundings, shortage_problem
 from gpupanel.runs.supervision.memory_watch import MemoryWatch
@@ -47,7 +47,7 @@ class ShortageCare:
         if shortage is None:
             return ending
         try:
-            profile = read_profile(self._layout.profile)
+            profile = read_run_profile(self._layout)
         except ProblemError:
             return ending  # it was there when the run began; what the process said remains
         others_mib, others = self._memory.of_others(shortage.device_key or "")
@@ -68,7 +68,7 @@ class ShortageCare:
         if shortage is None or _is_beside_the_work(shortage, plan):
             return None
         try:
-            profile = read_profile(self._layout.profile)
+            profile = read_run_profile(self._layout)
             less = with_less_at_a_time(profile, plan)
             if less is None or self._retries >= profile.training.out_of_memory_retries:
                 return None

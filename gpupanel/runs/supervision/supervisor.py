@@ -20,11 +20,14 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Change, Problem, ProblemError
 from gpupanel.domain.process_environment import PORT_TAKEN_STATUS
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.unsafe_files import unsafe_file
+from gpupanel.files.guarded_files import UnsafeFileError, read_file
 from gpupanel.files.process_log import say_in_log
 from gpupanel.files.reserved_log import ReservedLog
 from gpupanel.runs.directory.amendments import finish_amendment
 from gpupanel.runs.directory.log_tail import last_lines
-from gpupanel.runs.directory.profile_file import read_profile
+from gpupanel.runs.directory.plan_file import whole_plan
+from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.directory.tails import LineTail
 from gpupanel.runs.queue.waking import wake_scheduler
 from gpupanel.runs.supervision.attempt import Attempt
@@ -89,8 +92,8 @@ class Supervisor:
     def _supervise(self) -> Outcome:
         try:
             finish_amendment(self._layout)
-            plan = LaunchPlan.model_validate_json(self._layout.plan.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+            plan = whole_plan(read_file(self._layout.plan))
+        except (OSError, ValueError, ProblemError) as error:
             return self._end(_not_started(error))
         # Those of a supervisor before, which was killed, write into the same directory.
         end_processes_of(self._layout)
@@ -151,7 +154,7 @@ class Supervisor:
 
     def _most_restarts(self) -> int:
         try:
-            return read_profile(self._layout.profile).training.max_restarts
+            return read_run_profile(self._layout).training.max_restarts
         except ProblemError:
             return 0  # the trainer tells what is wrong with it
 
@@ -180,6 +183,10 @@ class Supervisor:
 
 
 def _not_started(error: Exception) -> Ending:
+    if isinstance(error, ProblemError):
+        return Ending(outcome=Outcome.FAILED, problem=error.problems[0])
+    if isinstance(error, UnsafeFileError):
+        return Ending(outcome=Outcome.FAILED, problem=unsafe_file(str(error.path), error.found))
     return Ending(
         outcome=Outcome.FAILED,
         problem=Problem(

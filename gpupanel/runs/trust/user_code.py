@@ -1,17 +1,20 @@
 """The Python files that a profile names, as bytes: nothing here carries them out."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
 from gpupanel.domain.data import PythonData
 from gpupanel.domain.model import PythonModel
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.directory.private_files import make_private_folder
+from gpupanel.files.guarded_files import make_folder, open_to_read
+from gpupanel.files.regular_files import NotRegularFileError, open_regular
 from gpupanel.runs.directory.profile_file import write_whole
+from gpupanel.runs.named_paths import checked_path, expanded_path
 
 LARGEST_CODE_BYTES = 2**20
 
@@ -50,9 +53,11 @@ def code_of_profile(profile: Profile) -> tuple[UserCode, ...]:
     Raises:
         ProblemError: A file is missing, cannot be read, or is too large to be code.
     """
-    return _read_all(
-        (key, Path(path).expanduser().absolute()) for key, path in _named(profile).items()
-    )
+    places = {
+        key: expanded_path(checked_path(path, key), key).absolute()
+        for key, path in _named(profile).items()
+    }
+    return _read_all(places, open_regular)
 
 
 def code_of_run(layout: RunLayout, profile: Profile) -> tuple[UserCode, ...]:
@@ -62,7 +67,10 @@ def code_of_run(layout: RunLayout, profile: Profile) -> tuple[UserCode, ...]:
         ProblemError: The run's copy of it is missing or cannot be read.
     """
     places = _places(layout)
-    return _read_all((key, places[key]) for key in _named(profile))
+    return _read_all(
+        {key: places[key] for key in _named(profile)},
+        lambda path: open_to_read(path, layout.root),
+    )
 
 
 def keep_code(layout: RunLayout, code: Sequence[UserCode]) -> None:
@@ -72,10 +80,10 @@ def keep_code(layout: RunLayout, code: Sequence[UserCode]) -> None:
         OSError: It cannot be written.
     """
     if code:
-        make_private_folder(layout.code)
+        make_folder(layout.code)
     places = _places(layout)
     for each in code:
-        write_whole(places[each.key], each.content, private=True)
+        write_whole(places[each.key], each.content, private=True, within=layout.root)
 
 
 def _places(layout: RunLayout) -> dict[str, Path]:
@@ -93,12 +101,14 @@ def _named(profile: Profile) -> dict[str, str]:
     return {key: path for key, path in named.items() if path}
 
 
-def _read_all(files: Iterator[tuple[str, Path]]) -> tuple[UserCode, ...]:
+def _read_all(
+    files: Mapping[str, Path], open_file: Callable[[Path], BinaryIO]
+) -> tuple[UserCode, ...]:
     read: list[UserCode] = []
     problems: list[Problem] = []
-    for key, path in files:
+    for key, path in files.items():
         try:
-            read.append(UserCode(key, path, _content(key, path)))
+            read.append(UserCode(key, path, _content(key, path, open_file)))
         except ProblemError as error:
             problems += error.problems
     if problems:
@@ -106,12 +116,14 @@ def _read_all(files: Iterator[tuple[str, Path]]) -> tuple[UserCode, ...]:
     return tuple(read)
 
 
-def _content(key: str, path: Path) -> bytes:
+def _content(key: str, path: Path, open_file: Callable[[Path], BinaryIO]) -> bytes:
     try:
-        if not path.is_file() and path.exists():
-            raise _problem("code_unreadable", key, f"{path} is no Python file.")
-        with path.open("rb") as file:
+        with open_file(path) as file:
             content = file.read(LARGEST_CODE_BYTES + 1)
+    except NotRegularFileError as error:
+        raise _problem(
+            "code_unreadable", key, f"{path} is no Python file: it is {error.found}."
+        ) from error
     except FileNotFoundError as error:
         raise _problem("code_missing", key, f"The Python file {path} does not exist.") from error
     except OSError as error:

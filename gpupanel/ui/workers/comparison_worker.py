@@ -13,7 +13,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.plan_file import read_plan
-from gpupanel.runs.directory.profile_file import read_profile
+from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.history.curve_reader import CurveReader
 from gpupanel.runs.history.differences import differences
 from gpupanel.runs.history.metrics import Metric
@@ -195,7 +195,7 @@ class RunComparison(QObject):
 
 def _profile(layout: RunLayout) -> Profile | None:
     try:
-        return read_profile(layout.profile)
+        return read_run_profile(layout)
     except ProblemError:
         return None
 

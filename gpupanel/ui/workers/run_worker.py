@@ -15,7 +15,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.log_tail import last_lines
 from gpupanel.runs.directory.plan_file import read_plan
-from gpupanel.runs.directory.profile_file import read_profile
+from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.following.follower import FollowedRun, RunFollower
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.history.summaries import RunSummary, summarize_run
@@ -243,7 +243,7 @@ def _is_changed(followed: FollowedRun) -> bool:
 
 def _profile(layout: RunLayout) -> Profile | None:
     try:
-        return read_profile(layout.profile)
+        return read_run_profile(layout)
     except ProblemError:
         return None
 

@@ -1,7 +1,6 @@
 """The comparison as one picture: the legend above all plots."""
 
 import math
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +8,7 @@ from PySide6.QtCore import QBuffer, QIODevice, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
+from gpupanel.files.whole_files import whole_file
 from gpupanel.runs.history.metrics import Metric
 from gpupanel.ui import theme
 from gpupanel.ui.panels.comparison_panel import run_looks
@@ -38,15 +38,8 @@ def write_picture(image: QImage, path: Path) -> None:
     content = QBuffer()
     content.open(QIODevice.OpenModeFlag.WriteOnly)
     image.save(content, "png")  # type: ignore[call-overload]  # the stub knows paths only
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with beside.open("wb") as file:
-            file.write(content.data().data())
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+    with whole_file(path) as file:
+        file.write(content.data().data())
 
 
 class ComparisonPicture:

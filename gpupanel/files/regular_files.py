@@ -1,0 +1,79 @@
+"""Opening only what is a regular file: whatever else stands in its place is never waited for.
+
+A FIFO (named pipe) keeps whoever opens it waiting until somebody opens its other end, a device may
+never come to an end, and merely opening some of them does something.
+"""
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO, Final
+
+_KINDS: Final = (
+    (stat.S_ISLNK, "a symbolic link"),
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a FIFO (named pipe)"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a character device"),
+    (stat.S_ISBLK, "a block device"),
+)
+_FLAGS: Final = os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+
+
+class NotRegularFileError(OSError):
+    """Something else stands where a regular file is wanted.
+
+    Attributes:
+        path: Where.
+        found: What it is: "a FIFO (named pipe)".
+    """
+
+    def __init__(self, path: Path, found: str) -> None:
+        super().__init__(errno.EINVAL, f"it is {found}, not a regular file", str(path))
+        self.path = path
+        self.found = found
+
+
+def kind_of(mode: int) -> str | None:
+    """What a file of that mode (``st_mode``) is; ``None``: a regular file."""
+    if stat.S_ISREG(mode):
+        return None
+    return next((name for is_it, name in _KINDS if is_it(mode)), "no regular file")
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a regular file to read it, wherever links lead to it; returns at once.
+
+    Raises:
+        NotRegularFileError: It is something else.
+        OSError: It cannot be opened.
+    """
+    _check(path, path.stat().st_mode)  # before it is opened: opening a device may do something
+    descriptor = os.open(path, os.O_RDONLY | _FLAGS)
+    try:
+        _check(path, os.fstat(descriptor).st_mode)
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def check_replaceable(path: Path) -> None:
+    """Refuse to replace what is no regular file; what is not there may be made.
+
+    Raises:
+        NotRegularFileError: A link, a device, a FIFO, a socket or a folder stands there.
+        OSError: Nobody can tell.
+    """
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    _check(path, mode)
+
+
+def _check(path: Path, mode: int) -> None:
+    found = kind_of(mode)
+    if found is not None:
+        raise NotRegularFileError(path, found)
