@@ -11,6 +11,7 @@ from gpupanel.cli.watching import watch_to_its_end
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.following.unread_words import unread_problem
 
@@ -29,7 +30,11 @@ def follow_unless(detach: bool, layout: RunLayout, epochs: int, *, json: bool) -
 
 def follow(layout: RunLayout, epochs: int, *, json: bool, ctrl_c_stops: bool = True) -> None:
     """Follow a run to its end, say how it ended, and leave with that exit status."""
-    status = watch_to_its_end(layout, epochs, ctrl_c_stops=ctrl_c_stops)
+    try:
+        status = watch_to_its_end(layout, epochs, ctrl_c_stops=ctrl_c_stops)
+    except OSError as error:
+        problem = disk_problem(error, layout.root)
+        refuse(ProblemError(problem), json=json, status=EXIT_FAILED)
     unread = unread_problem(status.unread_lines)
     if unread is not None:
         tell_problems([unread])

@@ -15,8 +15,9 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedRandom, BufferedReader
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 from gpupanel.files.regular_files import NotRegularFileError, kind_of
 
@@ -64,7 +65,7 @@ def opened_folder(folder: Path, within: Path | None = None) -> Iterator[int]:
         os.close(descriptor)
 
 
-def open_to_read(path: Path, within: Path | None = None) -> BinaryIO:
+def open_to_read(path: Path, within: Path | None = None) -> BufferedReader:
     """Open a file of a run to read it.
 
     Args:
@@ -101,7 +102,7 @@ def open_to_append(path: Path, within: Path | None = None) -> int:
     return _opened(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, within)
 
 
-def open_to_write(path: Path, within: Path | None = None) -> BinaryIO:
+def open_to_write(path: Path, within: Path | None = None) -> BufferedRandom:
     """Open a file of a run to write it anew, and to read what was written.
 
     Raises:

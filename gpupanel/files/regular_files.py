@@ -7,8 +7,9 @@ never come to an end, and merely opening some of them does something.
 import errno
 import os
 import stat
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 _KINDS: Final = (
     (stat.S_ISLNK, "a symbolic link"),
@@ -42,7 +43,7 @@ def kind_of(mode: int) -> str | None:
     return next((name for is_it, name in _KINDS if is_it(mode)), "no regular file")
 
 
-def open_regular(path: Path) -> BinaryIO:
+def open_regular(path: Path) -> BufferedReader:
     """Open a regular file to read it, wherever links lead to it; returns at once.
 
     Raises:

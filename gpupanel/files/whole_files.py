@@ -19,13 +19,12 @@ def whole_file(
 ) -> Iterator[BinaryIO]:
     """A new file that takes its place when the block ends; after an error nothing has changed.
 
-    Only a regular file is replaced: a link, a device or a FIFO stands there on purpose, or was put
-    there by somebody else.
-
     Args:
         path: Its place.
-        private: Let its owner only read it; otherwise it is as readable as the one before, or as
-            the process's umask says.
+        private: A file of ours, for its owner only: it takes the place of whatever stands there,
+            and of a link itself, not of what that leads to. Otherwise it is a person's: as
+            readable as the one before, or as the process's umask says; and only a regular file is
+            replaced, since a link, a device or a FIFO stands there on purpose.
         within: As :func:`~gpupanel.files.guarded_files.opened_folder` takes it.
 
     Raises:
@@ -34,7 +33,7 @@ def whole_file(
     """
     beside = f".{path.name}.{os.getpid()}"
     with opened_folder(path.parent, within) as folder:
-        mode = _mode_before(path, folder)
+        mode = None if private else _mode_before(path, folder)
         with suppress(FileNotFoundError):
             os.unlink(beside, dir_fd=folder)  # of a process of that number, which was killed
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -50,7 +49,6 @@ def whole_file(
                     os.fchmod(file.fileno(), PRIVATE_FILE)
                 elif mode is not None:
                     os.fchmod(file.fileno(), mode)
-            _mode_before(path, folder)
             os.replace(beside, path.name, src_dir_fd=folder, dst_dir_fd=folder)
         except BaseException:
             with suppress(OSError):

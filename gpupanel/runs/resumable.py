@@ -3,13 +3,13 @@
 from pydantic_core import from_json
 
 from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.plan_json import parse_plan
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import open_to_read, read_file
 from gpupanel.planning.resuming import resume_differences
 from gpupanel.runs.directory.checkpoint_folder import has_checkpoint
-from gpupanel.runs.directory.plan_file import whole_plan
 from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.history.summaries import summarize_run
 
@@ -60,7 +60,7 @@ def _plan_problem(layout: RunLayout) -> Problem | None:
     except (OSError, ValueError):
         return None
     try:
-        whole_plan(content)
+        parse_plan(content)
     except ValueError as error:
         return _newer_plan(layout, error) if is_whole else None
     return None

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from gpupanel.files.guarded_files import open_to_read, status
+
 _STANDARD_ERROR: Final = 2
 """The descriptor that TensorFlow's C++ logs to, whatever ``sys.stderr`` is."""
 
@@ -84,7 +86,7 @@ class DeviceLog:
         if self._start is None:
             return ""
         try:
-            with self._path.open("rb") as file:
+            with open_to_read(self._path) as file:
                 file.seek(self._start)
                 return file.read().decode("utf-8", errors="replace")
         except OSError:
@@ -102,7 +104,7 @@ def show_device_log() -> None:
 def _own_size(path: Path) -> int | None:
     """Of the file that standard error goes to; ``None`` when that is another one, or none."""
     try:
-        mine, there = os.fstat(_STANDARD_ERROR), path.stat()
+        mine, there = os.fstat(_STANDARD_ERROR), status(path)
     except OSError:
         return None
-    return there.st_size if os.path.samestat(mine, there) else None
+    return there.st_size if there is not None and os.path.samestat(mine, there) else None

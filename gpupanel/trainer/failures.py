@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.unsafe_files import unsafe_file
+from gpupanel.files.guarded_files import UnsafeFileError
 from gpupanel.trainer.memory_shortage import is_out_of_memory
 from gpupanel.trainer.user_code import user_code_problem
 
@@ -29,6 +31,9 @@ def problems_of(error: BaseException, plan: LaunchPlan | None = None) -> tuple[P
     detail = "".join(traceback.format_exception(error))
     if plan is not None and plan.processes and any(_is_of_a_peer(cause) for cause in _chain(error)):
         return (_peer_lost(detail),)
+    for cause in _chain(error):
+        if isinstance(cause, UnsafeFileError):
+            return (unsafe_file(str(cause.path), cause.found),)
     if any(_is_no_space(cause) for cause in _chain(error)):
         return (_no_space(detail),)
     if is_out_of_memory(error):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gpupanel.domain.process_environment import PROCESS_VARIABLE, SUPERVISOR_PID_VARIABLE
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.guarded_files import touch
 
 _INTERVAL_S = 1.0
 
@@ -39,7 +40,7 @@ def _beat(heartbeat: Path) -> None:
     while True:
         # Where nobody made the folder nobody looks; a disk that is gone is told by others.
         with suppress(OSError):
-            heartbeat.touch()
+            touch(heartbeat, heartbeat.parent.parent)
         if not supervisor_is_gone():
             with_supervisor_s = time.monotonic()
         elif not _work.is_set() or time.monotonic() - with_supervisor_s > _ALONE_S:

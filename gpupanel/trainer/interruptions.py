@@ -2,12 +2,14 @@
 
 import signal
 import time
+from contextlib import suppress
 from enum import Enum, auto
 from pathlib import Path
 from types import FrameType
 
 from gpupanel.domain.events import RequestAnswered
 from gpupanel.domain.request import Request
+from gpupanel.files.guarded_files import remove, status
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.heartbeat import supervisor_is_gone, work_has_begun
 
@@ -67,7 +69,7 @@ class Interruptions:
             return ending
         if self._is_asked(Request.CHECKPOINT):
             # Deleted first: one that comes while the checkpoint is saved asks for another.
-            (self._requests / Request.CHECKPOINT).unlink(missing_ok=True)
+            remove(self._requests / Request.CHECKPOINT, self._requests.parent)
             self._answer(Request.CHECKPOINT)
             return Interruption.CHECKPOINT
         return None
@@ -77,7 +79,11 @@ class Interruptions:
         self._answer_once(Request.STOP)
 
     def _is_asked(self, request: Request) -> bool:
-        return self._leads and (self._requests / request).exists()
+        if not self._leads:
+            return False
+        with suppress(OSError):  # a folder that is none holds no requests
+            return status(self._requests / request, self._requests.parent) is not None
+        return False
 
     def _on_sigterm(self, _signal: int, _frame: FrameType | None) -> None:
         self._told_to_end = True

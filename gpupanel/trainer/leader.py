@@ -4,6 +4,7 @@ import signal
 import time
 from pathlib import Path
 
+from gpupanel.files.guarded_files import status
 from gpupanel.trainer.heartbeat import supervisor_is_gone
 from gpupanel.trainer.started_run import StartedRun
 
@@ -43,9 +44,12 @@ class LeadersHeart:
     def has_ceased(self, now_s: float) -> bool:
         """Whether it is so now."""
         try:
-            beat = self._heartbeat.stat().st_mtime
+            found = status(self._heartbeat, self._heartbeat.parent.parent)
         except OSError:
             return True
+        if found is None:
+            return True
+        beat = found.st_mtime
         if beat != self._beat:
             self._beat, self._heard_s = beat, now_s
         return now_s - self._heard_s > _LAST_BEAT_S

@@ -26,6 +26,7 @@ from typing import Final
 from gpupanel.domain.device import CPU_KEY, DeviceKind
 from gpupanel.domain.events import MemoryExhausted
 from gpupanel.domain.plan import PlannedDevice
+from gpupanel.files.guarded_files import open_to_read
 from gpupanel.files.process_log import say_in_log
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.started_run import StartedRun
@@ -142,7 +143,7 @@ def _in_log(path: Path, allocator: str | None) -> _Said:
 
 def _log_end(path: Path) -> str:
     try:
-        with path.open("rb") as file:
+        with open_to_read(path) as file:
             file.seek(max(0, file.seek(0, 2) - _MOST_LOG_BYTES))
             return file.read().decode("utf-8", errors="replace")
     except OSError:

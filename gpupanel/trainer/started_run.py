@@ -3,16 +3,16 @@
 import os
 from dataclasses import dataclass
 
-from pydantic import ValidationError
-
 from gpupanel.domain.data import PythonData
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess
+from gpupanel.domain.plan_json import parse_plan
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.process_environment import PROCESS_VARIABLE
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import parse_profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind
+from gpupanel.files.guarded_files import read_file
 from gpupanel.trainer.user_code import UserCode
 
 
@@ -61,9 +61,9 @@ def read_started_run(layout: RunLayout) -> StartedRun:
         ProblemError: One of them is missing or cannot be read.
     """
     try:
-        profile = parse_profile(layout.profile.read_text(encoding="utf-8"))
-        plan = LaunchPlan.model_validate_json(layout.plan.read_bytes())
-    except (OSError, UnicodeDecodeError, ValidationError) as error:
+        profile = parse_profile(read_file(layout.profile).decode())
+        plan = parse_plan(read_file(layout.plan))
+    except (OSError, ValueError) as error:
         raise ProblemError(
             Problem(
                 code="run_unreadable",

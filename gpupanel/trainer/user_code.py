@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.files.guarded_files import read_file
 
 _LONGEST_SENTENCE = 300
 _known: dict[str, str] = {}
@@ -55,7 +56,7 @@ class UserCode:
 
     def _carried_out(self) -> ModuleType:
         try:
-            content = self.kept.read_bytes()
+            content = read_file(self.kept, self.kept.parent.parent)
         except OSError as error:
             raise self.problem(
                 "code_missing",

@@ -16,7 +16,7 @@ from gpupanel.domain.unsafe_files import unsafe_file
 from gpupanel.files.guarded_files import UnsafeFileError
 from gpupanel.files.regular_files import kind_of
 
-_FOLDERS: Final = frozenset({"requests", "heartbeats", "checkpoints", "tensorboard", "code"})
+_FOLDERS: Final = re.compile(r"requests|heartbeats|checkpoints|tensorboard|code|decoded-data-\d+")
 _FILES: Final = re.compile(
     r"(profile(-\d+)?|label)\.toml|(plan(-\d+)?|amendment)\.json|(events|telemetry)\.jsonl"
     r"|trainer(-\d+)?\.log|(run|resume|label|download)\.lock|reserve|predictions\.\w+|model\.keras"
@@ -49,7 +49,7 @@ def first_unsafe_entry(root: Path) -> UnsafeFileError | None:
     """The first file or folder of a run that is none, told by the folder alone; fast."""
     with os.scandir(root) as entries:
         for entry in entries:
-            is_folder = entry.name in _FOLDERS
+            is_folder = _FOLDERS.fullmatch(entry.name) is not None
             if not is_folder and not _FILES.fullmatch(entry.name):
                 continue
             is_right = entry.is_dir if is_folder else entry.is_file
@@ -67,7 +67,7 @@ def _entries(root: Path) -> Iterator["os.DirEntry[str]"]:
         folder = waiting.pop()
         with os.scandir(folder) as entries:
             for entry in sorted(entries, key=lambda each: each.name):
-                is_own = entry.name in _FOLDERS or _FILES.fullmatch(entry.name)
+                is_own = _FOLDERS.fullmatch(entry.name) or _FILES.fullmatch(entry.name)
                 if folder != root or is_own:
                     yield entry
                     if entry.is_dir(follow_symlinks=False):
@@ -79,7 +79,7 @@ def _flaw(entry: "os.DirEntry[str]", folder: os.stat_result) -> UnsafeFileError 
     path = Path(entry.path)
     if entry.is_dir(follow_symlinks=False):
         found = "a folder" if _FILES.fullmatch(entry.name) else None
-    elif entry.name in _FOLDERS:
+    elif _FOLDERS.fullmatch(entry.name):
         found = kind_of(status.st_mode) or "a file, not a folder"
     else:
         found = kind_of(status.st_mode)

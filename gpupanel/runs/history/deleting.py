@@ -2,13 +2,14 @@
 
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from filelock import Timeout
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.guarded_files import UnsafeFileError
 from gpupanel.files.locks import lock_in_folder
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.history.summaries import summarize_run
@@ -36,6 +37,8 @@ def delete_run(layout: RunLayout, move_to_bin: Callable[[Path], bool] | None) ->
         return True
     if summarize_run(layout).is_running:
         raise ProblemError(_runs(layout))
+    if layout.root.is_symlink():
+        raise ProblemError(_is_link(layout))
     with _kept_from_running(layout):
         if move_to_bin is not None:
             return move_to_bin(layout.root)
@@ -53,12 +56,21 @@ def _kept_from_running(layout: RunLayout) -> Iterator[None]:
     with ExitStack() as held:
         try:
             for path in (layout.resume_lock, layout.lock):
-                held.enter_context(lock_in_folder(path, _LOCK_WAIT_S))
+                with suppress(UnsafeFileError):  # what is no lock is held by nobody, and goes, too
+                    held.enter_context(lock_in_folder(path, _LOCK_WAIT_S))
         except Timeout as error:
             raise ProblemError(_runs(layout)) from error
         except OSError as error:
             raise ProblemError(disk_problem(error, layout.root)) from error
         yield
+
+
+def _is_link(layout: RunLayout) -> Problem:
+    return Problem(
+        code="run_is_a_link",
+        message=f"{layout.root} is a link to a run that is kept elsewhere: it is not deleted here.",
+        hint="Delete the link with a file manager; the run stays where it is.",
+    )
 
 
 def _runs(layout: RunLayout) -> Problem:

@@ -17,6 +17,7 @@ from types import FrameType
 from gpupanel.domain.events import Event, RunEnded, RunRestarted, RunStarted, encode_event
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.plan_json import parse_plan
 from gpupanel.domain.problem import Change, Problem, ProblemError
 from gpupanel.domain.process_environment import PORT_TAKEN_STATUS
 from gpupanel.domain.run_layout import RunLayout
@@ -26,7 +27,6 @@ from gpupanel.files.process_log import say_in_log
 from gpupanel.files.reserved_log import ReservedLog
 from gpupanel.runs.directory.amendments import finish_amendment
 from gpupanel.runs.directory.log_tail import last_lines
-from gpupanel.runs.directory.plan_file import whole_plan
 from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.directory.tails import LineTail
 from gpupanel.runs.queue.waking import wake_scheduler
@@ -92,7 +92,7 @@ class Supervisor:
     def _supervise(self) -> Outcome:
         try:
             finish_amendment(self._layout)
-            plan = whole_plan(read_file(self._layout.plan))
+            plan = parse_plan(read_file(self._layout.plan))
         except (OSError, ValueError, ProblemError) as error:
             return self._end(_not_started(error))
         # Those of a supervisor before, which was killed, write into the same directory.

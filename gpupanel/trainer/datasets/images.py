@@ -11,6 +11,8 @@ from PIL import Image, ImageOps
 
 from gpupanel.domain.data import DataCache, ImagesData
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.files.guarded_files import make_folder, open_to_write, remove
+from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, Indices, Scaling
 from gpupanel.trainer.size_limits import LARGEST_IMAGE_PIXELS, check_size
 
@@ -52,7 +54,7 @@ class ImageFiles:
 
     def _decode(self, path: Path) -> Array:
         try:
-            with Image.open(path) as image:
+            with open_regular(path) as file, Image.open(file) as image:
                 # Only its header was read yet.
                 if image.width * image.height > LARGEST_IMAGE_PIXELS:
                     raise _too_large(path, f"{image.width:,} x {image.height:,} pixels")
@@ -136,8 +138,11 @@ def read_images(data: ImagesData, cache_dir: Path | None = None) -> DataSet:
 
 
 def _decode_to_disk(files: ImageFiles, everything: Indices, cache_dir: Path) -> Array:
-    cache_dir.mkdir(parents=True, exist_ok=True)
+    make_folder(cache_dir)
     path = cache_dir / "features.npy"
+    remove(path, cache_dir.parent)
+    # Made here, since NumPy opens it by its name, wherever a link of that name would lead.
+    open_to_write(path, cache_dir.parent).close()
     mapped = np.lib.format.open_memmap(path, mode="w+", dtype=np.uint8, shape=files.shape)
     with path.open("r+b") as file:
         # Claimed now: a disk that fills up under a mapped file kills the process with SIGBUS.

@@ -15,6 +15,7 @@ import numpy as np
 
 from gpupanel.domain.data import KerasData, Target
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.checks import (
     ArrayName,
     check_lengths,
@@ -164,7 +165,7 @@ def _read_idx(paths: Iterable[Path]) -> _Raw:
 
 
 def _read_cifar(path: Path, labels: bytes) -> tuple[Array, Array]:
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         batch = read_pickled(file)
     if not isinstance(batch, dict):
         raise TypeError(f"{path} holds no CIFAR batch")

@@ -10,6 +10,7 @@ import numpy as np
 
 from gpupanel.domain.data import NpzData
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.checks import (
     ArrayName,
     check_lengths,
@@ -156,9 +157,7 @@ def check_file(path: Path) -> None:
             )
         )
     try:
-        if path.is_dir():
-            raise IsADirectoryError(21, "it is a folder")
-        with path.open("rb"):
+        with open_regular(path):
             pass
     except FileNotFoundError as error:
         raise ProblemError(

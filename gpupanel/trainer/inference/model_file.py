@@ -13,6 +13,7 @@ import h5py
 
 from gpupanel.domain.model import ModelSettings, SavedModel
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.size_limits import check_size, check_unpacked
 
 _CONFIGURATION, _WEIGHTS = "config.json", "model.weights.h5"
@@ -140,7 +141,7 @@ def _check_is_file(path: Path) -> None:
     if path.is_dir():
         raise problem("model_file_not_keras", f"{path} is a folder, not a .keras file.", convert)
     try:
-        with path.open("rb"):
+        with open_regular(path):
             pass
     except FileNotFoundError as error:
         raise problem(

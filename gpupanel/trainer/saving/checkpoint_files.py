@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 from pydantic import TypeAdapter
 
+from gpupanel.files.guarded_files import open_to_read, open_to_write, read_file, status
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.loop.position import Position
 
@@ -51,13 +52,13 @@ def write_checkpoint(folder: Path, state: Mapping[str, Array], position: Positio
         OSError: It cannot be written; what was begun is still there.
     """
     folder.mkdir()
-    with (folder / STATE_FILE).open("w+b") as file:
+    with open_to_write(folder / STATE_FILE, folder.parent) as file:
         np.savez(file, allow_pickle=False, **state)
         checksums = {STATE_FILE: _forced_to_disk(file)}
-    with (folder / POSITION_FILE).open("w+b") as file:
+    with open_to_write(folder / POSITION_FILE, folder.parent) as file:
         file.write(f"{position.model_dump_json(indent=1)}\n".encode())
         checksums[POSITION_FILE] = _forced_to_disk(file)
-    with (folder / CHECKSUMS_FILE).open("w+b") as file:
+    with open_to_write(folder / CHECKSUMS_FILE, folder.parent) as file:
         file.write(f"{json.dumps(checksums, indent=1)}\n".encode())
         _forced_to_disk(file)
     force_names_to_disk(folder)
@@ -74,7 +75,10 @@ def read_checkpoint(place: Path) -> Checkpoint:
     try:
         _compare_checksums(place)
         # Opened here: of a damaged file NumPy would leave it open.
-        with (place / STATE_FILE).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        with (
+            open_to_read(place / STATE_FILE, place.parent) as file,
+            np.load(file, allow_pickle=False) as arrays,
+        ):
             state = {name: arrays[name] for name in arrays}
         return Checkpoint(place, state, read_position(place))
     except MemoryError:
@@ -91,7 +95,7 @@ def read_position(place: Path) -> Position:
         OSError: The file cannot be read.
         ValueError: It holds something else.
     """
-    return Position.model_validate_json((place / POSITION_FILE).read_bytes())
+    return Position.model_validate_json(read_file(place / POSITION_FILE, place.parent))
 
 
 def force_names_to_disk(folder: Path) -> None:
@@ -117,10 +121,12 @@ def _forced_to_disk(file: BufferedRandom) -> str:
 
 def _compare_checksums(place: Path) -> None:
     path = place / CHECKSUMS_FILE
-    if not path.exists():
+    if status(path, place.parent) is None:
         return
-    for name, wanted in _CHECKSUMS.validate_json(path.read_bytes()).items():
-        with (place / name).open("rb") as file:
+    for name, wanted in _CHECKSUMS.validate_json(read_file(path, place.parent)).items():
+        if name not in (STATE_FILE, POSITION_FILE):
+            raise ValueError(f"{name} is no file of a checkpoint")
+        with open_to_read(place / name, place.parent) as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
         if found != wanted:
             raise ValueError(f"{name} has the checksum {found}, and was written with {wanted}")

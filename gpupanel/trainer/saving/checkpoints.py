@@ -3,9 +3,11 @@
 import re
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpupanel.files.guarded_files import check_folder, make_folder, rename
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.loop.position import Position
 from gpupanel.trainer.saving.checkpoint_files import (
@@ -82,13 +84,13 @@ class Checkpoints:
             OSError: It cannot be written; what was there before stays.
         """
         # Without parents: a run whose folder is gone does not come back as a ghost.
-        self._folder.mkdir(exist_ok=True)
+        make_folder(self._folder)
         self.clean_up()
         place = self._free_place(position.step)
         beside = self._aside(place)
         try:
             write_checkpoint(beside, state, position)
-            beside.replace(place)
+            rename(beside, place, self._folder.parent)
             force_names_to_disk(self._folder)
         except OSError:
             # A full disk: what was begun must not keep it full.
@@ -99,7 +101,13 @@ class Checkpoints:
         return Saved(place, is_best=place == best)
 
     def saved(self) -> list[Path]:
-        """The complete ones, oldest first."""
+        """The complete ones, oldest first.
+
+        Raises:
+            OSError: Something else stands in the place of their folder.
+        """
+        if not check_folder(self._folder):
+            return []
         return sorted(
             (path for path in self._folder.glob("step-*") if _NAME.fullmatch(path.name)),
             key=_age,
@@ -117,8 +125,10 @@ class Checkpoints:
 
     def clean_up(self) -> None:
         """Remove what a killed process left half written or half deleted."""
-        for left_over in self._folder.glob(".*.partial"):
-            shutil.rmtree(left_over, ignore_errors=True)
+        with suppress(OSError):  # what is no folder of checkpoints is told when one is saved
+            if check_folder(self._folder):
+                for left_over in self._folder.glob(".*.partial"):
+                    shutil.rmtree(left_over, ignore_errors=True)
 
     def _free_place(self, step: int) -> Path:
         """A name that none has: the same step may be saved again, at the end of its epoch."""
@@ -150,7 +160,7 @@ class Checkpoints:
     def _delete(self, place: Path) -> None:
         aside = self._aside(place)
         try:
-            place.rename(aside)
+            rename(place, aside, self._folder.parent)
         except OSError:
             # It stays, whole; the next one that is saved tries again.
             return

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import tensorflow as tf
 
+from gpupanel.files.guarded_files import open_to_write, remove, rename
 from gpupanel.trainer.models.build import BuiltModel
 
 _HOST = "/device:CPU:0"
@@ -18,8 +19,11 @@ def save_model(built: BuiltModel, path: Path) -> None:
     beside = path.with_name(f".partial-{path.name}")
     with tf.device(_HOST):
         model = built.plain()
+    remove(beside)
     try:
+        # Made here, since Keras opens it by its name, wherever a link of that name would lead.
+        open_to_write(beside).close()
         model.save(beside)
-        beside.replace(path)
+        rename(beside, path)
     finally:
-        beside.unlink(missing_ok=True)
+        remove(beside)

@@ -1,5 +1,6 @@
 """Event files for TensorBoard, in the layout of Keras's own callback."""
 
+import secrets
 import time
 from pathlib import Path
 from types import TracebackType
@@ -8,6 +9,7 @@ from typing import Self
 import tensorflow as tf
 
 from gpupanel.domain.outcome import Metrics
+from gpupanel.files.guarded_files import make_folder
 
 _VALIDATION_PREFIX = "val_"
 _FLUSH_INTERVAL_S = 2.0
@@ -41,7 +43,13 @@ class TensorBoardFiles:
 
     def _writer(self, part: str) -> tf.summary.SummaryWriter:
         if part not in self._writers:
-            self._writers[part] = tf.summary.create_file_writer(str(self._folder / part))
+            folder = self._folder / part
+            make_folder(self._folder)
+            make_folder(folder, self._folder.parent)
+            # A name that nobody can have put a link under: TensorFlow opens it by its name.
+            suffix = f".{secrets.token_hex(8)}.v2"
+            writer = tf.summary.create_file_writer(str(folder), filename_suffix=suffix)
+            self._writers[part] = writer
         return self._writers[part]
 
     def __enter__(self) -> Self:
