@@ -7,6 +7,8 @@ import typer
 
 from gpupanel.cli.running import train
 from gpupanel.cli.telling import progress, tell_problems
+from gpupanel.domain.problem import ProblemError
+from gpupanel.runs.locations import default_runs_dir, queue_dir
 from gpupanel.ui.preflight import missing_display, missing_libraries
 
 
@@ -24,6 +26,7 @@ def open_window(
     """Open the window, on a profile or a run when one is named."""
     problem = missing_display() or missing_libraries()
     if problem is None:
+        _check_places()
         from gpupanel.ui.app import open_window as show
 
         raise typer.Exit(show(target))
@@ -33,3 +36,13 @@ def open_window(
         raise typer.Exit(1)
     progress.print(f"Training {profile} in the terminal instead.")
     train(profile)
+
+
+def _check_places() -> None:
+    """Leave with a problem where nobody knows in which folders runs and queue are kept."""
+    try:
+        default_runs_dir()
+        queue_dir()
+    except ProblemError as error:
+        tell_problems(error.problems)
+        raise typer.Exit(1) from error

@@ -38,8 +38,8 @@ def listed(context: typer.Context, *, json: JsonOption = False) -> None:
     """List what waits, goes on and has ended; starts again what should look after it."""
     if context.invoked_subcommand is not None:
         return
-    files = QueueFiles(queue_dir())
     try:
+        files = QueueFiles(queue_dir())
         line = files.read()
         ensure_scheduler(files)
     except ProblemError as error:

@@ -1,6 +1,7 @@
 """Starting a run: its directory is made, then a supervisor that outlives whoever started it."""
 
 import re
+import shutil
 import sys
 import time
 from datetime import datetime
@@ -127,7 +128,12 @@ def create_run(profile: Profile, plan: LaunchPlan, runs_dir: Path) -> RunLayout:
     """
     check_trusted(code_of_profile(profile))
     layout = reserve_run(profile.name, runs_dir)
-    fill_run(layout, profile, plan)
+    try:
+        fill_run(layout, profile, plan)
+    except BaseException:
+        # No run yet, and nobody would know what the folder is.
+        shutil.rmtree(layout.root, ignore_errors=True)
+        raise
     return layout
 
 

@@ -14,16 +14,29 @@ STATE_DIR_VARIABLE = "GPUPANEL_STATE_DIR"
 
 
 def default_runs_dir() -> Path:
-    """The folder of runs: ``$GPUPANEL_RUNS_DIR``, else one in the user's data directory."""
+    """The folder of runs: ``$GPUPANEL_RUNS_DIR``, else one in the user's data directory.
+
+    Raises:
+        ProblemError: Nobody knows where the user's home folder is.
+    """
     named = os.environ.get(RUNS_DIR_VARIABLE)
     if named:
         return expanded_path(named).absolute()
-    return platformdirs.user_data_path("gpupanel", appauthor=False) / "runs"
+    return _known(platformdirs.user_data_path("gpupanel", appauthor=False)) / "runs"
 
 
 def queue_dir() -> Path:
-    """The folder of the user's queue: in ``$GPUPANEL_STATE_DIR``, else in the state directory."""
+    """The folder of the user's queue: in ``$GPUPANEL_STATE_DIR``, else in the state directory.
+
+    Raises:
+        ProblemError: Nobody knows where the user's home folder is.
+    """
     named = os.environ.get(STATE_DIR_VARIABLE)
     if named:
         return expanded_path(named).absolute() / "queue"
-    return platformdirs.user_state_path("gpupanel", appauthor=False) / "queue"
+    return _known(platformdirs.user_state_path("gpupanel", appauthor=False)) / "queue"
+
+
+def _known(path: Path) -> Path:
+    # A user without a home folder: "~" stays, and would be made in the working directory.
+    return path if path.is_absolute() else expanded_path(str(path))

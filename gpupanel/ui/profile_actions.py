@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from PySide6.QtCore import QObject, QSettings, Signal, Slot
+from PySide6.QtCore import QDir, QObject, QSettings, Signal, Slot
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
@@ -161,7 +161,7 @@ class ProfileActions(QObject):
         if self._session.path is not None:
             return self._session.path.parent
         recent = self.recent()
-        return recent[0].parent if recent else Path.home()
+        return recent[0].parent if recent else Path(QDir.homePath())
 
 
 def example_profiles() -> tuple[tuple[str, Path], ...]:

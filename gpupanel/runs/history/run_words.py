@@ -7,6 +7,7 @@ _FLAWS = {
     "run_incomplete": "files missing",
     "run_damaged": "damaged",
     "run_unreadable": "unreadable",
+    "run_folder_unsafe": "unsafe",
 }
 
 

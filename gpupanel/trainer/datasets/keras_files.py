@@ -41,7 +41,8 @@ class KerasFile:
 def keras_cache() -> Path:
     """The folder of downloaded data sets: in ``$KERAS_HOME``, else in ``~/.keras``."""
     home = os.environ.get("KERAS_HOME")
-    return (Path(home).expanduser() if home else Path.home() / ".keras") / "datasets"
+    # As Keras does: a "~" of nobody stays as it is.
+    return Path(os.path.expanduser(home or "~/.keras")) / "datasets"  # noqa: PTH111
 
 
 def _npz(name: str, sha256: str) -> tuple[KerasFile, ...]:

@@ -160,7 +160,7 @@ class Checkpoints:
     def _delete(self, place: Path) -> None:
         aside = self._aside(place)
         try:
-            rename(place, aside, self._folder.parent)
+            place.rename(aside)
         except OSError:
             # It stays, whole; the next one that is saved tries again.
             return

@@ -26,6 +26,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.training import Optimizer, TrainingSettings
 from gpupanel.trainer.loop.position import Position
 from gpupanel.trainer.saving.checkpoints import Checkpoints
+from tests.fakes.small_disks import disk_for_a_run, fill  # noqa: F401 - a fixture
 from tests.unit.trainer.conftest import MakeRun, StartTrainer, Trainer
 
 pytestmark = pytest.mark.tensorflow
@@ -265,11 +266,18 @@ def test_that_a_loss_that_is_not_finite_ends_the_training_and_names_the_step(
 
 
 def test_that_a_full_disk_is_told_and_the_checkpoint_kept(
-    tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
+    disk_for_a_run: Path,  # noqa: F811
+    make_run: MakeRun,
+    start_trainer: StartTrainer,
 ) -> None:
-    short = DIGITS.model_copy(update={"training": TrainingSettings(epochs=1)})
-    layout = make_run(tmp_path / "run", short, [64])
-    (layout.root / ".partial-model.keras").symlink_to("/dev/full")
+    short = DIGITS.model_copy(
+        update={"training": TrainingSettings(epochs=1), "model": MlpModel(hidden=(4096,))}
+    )
+    layout = make_run(disk_for_a_run / "run", short, [64])
+    # Room for the checkpoint, and for half of the model: both hold three numbers a parameter.
+    parameters = 64 * 4096 + 4096 + 4096 * 10 + 10
+    filler = fill(disk_for_a_run)
+    os.truncate(filler, filler.stat().st_size - int(1.5 * 3 * 4 * parameters))
     trainer = start_trainer(layout)
 
     end = failed(trainer, "no_space")

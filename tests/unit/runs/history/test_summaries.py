@@ -221,8 +221,9 @@ def test_that_what_cannot_be_read_is_told(runs_dir: Path, unreadable: str) -> No
     path.mkdir()
     summary = only(runs_dir)
     assert summary.flaw is not None
-    assert summary.flaw.code == "run_unreadable"
-    words = {"events": "unreadable"}.get(unreadable, "completed, unreadable")
+    assert summary.flaw.code == "run_folder_unsafe"
+    assert f"{path} is a folder" in summary.flaw.message
+    words = {"events": "unsafe"}.get(unreadable, "completed, unsafe")
     assert run_outcome_words(summary) == words
 
 
