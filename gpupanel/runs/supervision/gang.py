@@ -10,11 +10,13 @@ from contextlib import ExitStack
 
 import psutil
 
+from gpupanel.devices.memory_node import make_memory_node
 from gpupanel.devices.private_network import (
     NetworkRefusedError,
     PrivateNetwork,
     new_private_network,
 )
+from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess
 from gpupanel.domain.process_environment import RUN_VARIABLE, SUPERVISOR_PID_VARIABLE
 from gpupanel.domain.run_layout import RunLayout
@@ -157,6 +159,8 @@ class Gang:
         """A network for processes that open ports to each other, where there can be one."""
         if len(self._plan.gang) == 1:
             return None
+        if any(device.kind is DeviceKind.GPU for device in self._plan.devices):
+            make_memory_node()
         try:
             return new_private_network()
         except NetworkRefusedError as error:
