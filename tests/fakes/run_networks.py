@@ -5,7 +5,7 @@ import shutil
 import socket
 import struct
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import psutil
@@ -27,13 +27,32 @@ def plain_user() -> tuple[str, ...]:
     return ("setpriv", "--bounding-set=-all,+setfcap", "--inh-caps=-all")
 
 
-def skip_without_networks() -> None:
-    """Skip a test of what only a machine can do that permits namespaces."""
+def refusal() -> str:
+    """Why this machine gives nobody a network namespace; empty: it does."""
     try:
         with new_private_network():
-            return
+            return ""
     except NetworkRefusedError as error:
-        pytest.skip(f"this machine gives no network namespace: {error}")
+        return str(error)
+
+
+def skip_without_networks() -> None:
+    """Skip a test of what only a machine can do that permits namespaces."""
+    if why := refusal():
+        pytest.skip(f"this machine gives no network namespace: {why}")
+
+
+def assert_out_of_reach(pids: Sequence[int]) -> None:
+    """See that these processes listen, on loopback only, where nobody else can connect."""
+    if refusal():
+        found = {each for pid in pids for each in _listening_here(pid)}
+    else:
+        assert all(is_in_own_network(pid) for pid in pids)
+        assert not {each for pid in pids for each in _listening_here(pid)}
+        found = private_listeners(pids)
+        assert not [port for _, port in found if can_another_user_connect(port)]
+    assert len(found) >= len(pids)
+    assert {address for address, _ in found} == {"127.0.0.1"}
 
 
 def without_networks() -> tuple[str, ...]:
@@ -78,6 +97,13 @@ def can_another_user_connect(port: int) -> bool:
     user = None if os.geteuid() else ANOTHER_USER
     tried = subprocess.run(command, user=user, cwd="/", stderr=subprocess.DEVNULL, check=False)
     return tried.returncode == 0
+
+
+def _listening_here(pid: int) -> Iterator[tuple[str, int]]:
+    """What a process listens on in the network of this one."""
+    for connection in psutil.Process(pid).net_connections("inet"):
+        if connection.status == psutil.CONN_LISTEN:
+            yield connection.laddr.ip.removeprefix("::ffff:"), connection.laddr.port
 
 
 def _listeners(pid: int, kind: str) -> Iterator[tuple[str, int]]:
