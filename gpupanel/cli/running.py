@@ -75,6 +75,7 @@ def runs(runs_dir: RunsDirOption = None, *, json: JsonOption = False) -> None:
         answers.print("No runs yet: start one with `gpupanel run PROFILE`.")
         return
     answers.print(runs_table(found))
+    tell_problems(run.problem for run in found if run.is_running and run.problem is not None)
 
 
 def watch(run: RunArgument, runs_dir: RunsDirOption = None, *, json: JsonOption = False) -> None:

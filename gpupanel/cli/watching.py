@@ -114,6 +114,7 @@ class _Watcher:
         )
         self._task: TaskID = self.bar.add_task("starting", total=None)
         self._before: _Before | None = _Before()
+        self._told: Problem | None = None
 
     def watch(self) -> RunStatus:
         """Follow until the last event, or until nobody is left who could write it."""
@@ -192,6 +193,9 @@ class _Watcher:
     def _look_for_supervisor(self) -> None:
         summary = summarize_run(self._layout)
         if summary.is_running:
+            if summary.problem is not None and summary.problem != self._told:
+                tell_problems([summary.problem])
+            self._told = summary.problem
             return
         self._take_news()  # it may have written its last word just now
         if self.status.has_ended:

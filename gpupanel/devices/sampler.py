@@ -15,6 +15,7 @@ from gpupanel.devices.host import Host, disk_reading
 from gpupanel.devices.lanes import Lanes, Step
 from gpupanel.devices.nvml import GpuLostError
 from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.network_access import NetworkAccess
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, DiskReading, TelemetrySample
 
 PATIENT_S: Final = 10.0
@@ -50,6 +51,7 @@ class DeviceSampler:
         *,
         lanes: Lanes | None = None,
         wait_s: float = 0.0,
+        ask_network: Callable[[], NetworkAccess | None] = lambda: None,
     ) -> None:
         """Cheap, a millisecond: the driver is first asked by :meth:`inventory` or :meth:`sample`.
 
@@ -60,12 +62,14 @@ class DeviceSampler:
             lanes: The threads in which the driver is asked; closed with the sampler.
             wait_s: How long a sample waits for what is slow; :data:`PATIENT_S` where one asks
                 only once.
+            ask_network: Tells, for each inventory, who could reach the ports of a run.
         """
         self._lanes = lanes or Lanes()
         self._roster = roster or GpuRoster(walk=self._lanes.walk)
         self._clock = clock
         self._folder = folder
         self._wait_s = wait_s
+        self._ask_network = ask_network
         self._host = Host()
         self._names = ProcessNames()
         self._readers: dict[str, GpuReader] = {}
@@ -115,6 +119,7 @@ class DeviceSampler:
             devices=(*(gpu.device for gpu in self._roster.gpus), self._host.device),
             links=self._roster.links,
             problem=self._problem(),
+            network=self._ask_network(),
         )
         if inventory != self._inventory:
             self._inventory = inventory

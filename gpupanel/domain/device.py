@@ -2,6 +2,7 @@
 
 from enum import StrEnum
 
+from gpupanel.domain.network_access import NetworkAccess
 from gpupanel.domain.value import Value
 
 CPU_KEY = "cpu"
@@ -103,12 +104,14 @@ class DeviceInventory(Value):
         devices: Never empty: the host's CPU is always there.
         links: One for each pair of GPUs whose connection is known.
         problem: Why GPUs cannot be listed although a driver was expected, in one sentence.
+        network: Who could reach the ports of a run; ``None``: nobody asked.
     """
 
     driver: str | None = None
     devices: tuple[PhysicalDevice, ...]
     links: tuple[DeviceLink, ...] = ()
     problem: str | None = None
+    network: NetworkAccess | None = None
 
     @property
     def gpus(self) -> tuple[PhysicalDevice, ...]:

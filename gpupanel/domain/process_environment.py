@@ -10,6 +10,13 @@ goes from its parent, and is known by it."""
 PROCESS_VARIABLE = "GPUPANEL_PROCESS"
 """The place of the process in the plan's gang; not set: 0."""
 
+NETWORK_VARIABLE = "GPUPANEL_NETWORK"
+"""Descriptors of the user and the network namespace of the run, ``USER,NETWORK``: the process
+enters them before it does anything else but download. Not set: the run has none of its own."""
+
+NETWORK_READY = "ready"
+"""What the process says that made a network and keeps it for its supervisor."""
+
 PLANNED_VARIABLES = frozenset(
     {
         "CUDA_DEVICE_ORDER",

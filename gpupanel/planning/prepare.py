@@ -24,6 +24,7 @@ from gpupanel.planning.rules.data_rules import data_problems
 from gpupanel.planning.rules.growth_rules import growth_problems
 from gpupanel.planning.rules.memory_rules import memory_problems
 from gpupanel.planning.rules.mig_rules import instance_problems, nccl_problems, partitioned_gpus
+from gpupanel.planning.rules.network_rules import network_problems
 from gpupanel.planning.rules.placement_rules import placement_problems
 from gpupanel.planning.rules.python_rules import python_problems
 from gpupanel.planning.rules.session_rules import (
@@ -74,6 +75,7 @@ def prepare(
     problems += instance_problems(profile, devices)
     problems += nccl_problems(profile, devices)
     problems += strategy_problems(profile, devices, layout, logical_count)
+    problems += network_problems(profile, devices, inventory.network)
     shares = shares_of(profile, len(layout.spots))
     if shares is None:
         return Preparation(problems=_sorted(problems), others=others)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from gpupanel.devices.network_access import network_access
 from gpupanel.devices.probes.tensorflow_build import tensorflow_build
 from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
 from gpupanel.domain.device import DeviceInventory
@@ -29,7 +30,7 @@ class Machine:
 
 def look_at_machine() -> Machine:
     """Ask once; waits some seconds for drivers that must load first."""
-    with DeviceSampler(wait_s=PATIENT_S) as sampler:
+    with DeviceSampler(wait_s=PATIENT_S, ask_network=network_access) as sampler:
         return Machine(sampler.inventory(), sampler.sample())
 
 

@@ -30,7 +30,7 @@ def resume_problem(layout: RunLayout, wanted: Profile | None = None) -> Problem 
     """
     summary = summarize_run(layout)
     if summary.is_running:
-        return goes_on(layout)
+        return summary.problem or goes_on(layout)
     started = read_run_profile(layout)
     differences = None if wanted is None else resume_differences(started, wanted)
     if differences is not None:

@@ -6,16 +6,37 @@ from contextlib import suppress
 from pathlib import Path
 
 from gpupanel.trainer.heartbeat import start_heartbeat
+from gpupanel.trainer.private_network import enter_handed_over, handed_over
+
+
+def main(root: Path) -> int:
+    """Do the process's part of the run; gives the exit status."""
+    fetches_first = False
+    if handed_over() is not None:
+        from gpupanel.trainer.fetching import must_fetch
+
+        fetches_first = must_fetch(root)
+        if not fetches_first:
+            enter_handed_over()
+    start_heartbeat(root)
+
+    # After the first heartbeat: reading all of it takes a while on a busy machine.
+    from gpupanel.trainer.process import fetch_for_run, train_run
+
+    if not fetches_first:
+        return train_run(root)
+    ended = fetch_for_run(root)
+    if ended is None:
+        # The same process from its beginning: with the threads that it has by now it could not
+        # enter the run's network any more.
+        os.execv(sys.executable, (sys.executable, *sys.orig_argv[1:]))  # noqa: S606 - no shell
+    return ended
+
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit("usage: python -m gpupanel.trainer RUN_DIR")
-    start_heartbeat(Path(sys.argv[1]))
-
-    # After the first heartbeat: reading all of it takes a while on a busy machine.
-    from gpupanel.trainer.process import train_run
-
-    status = train_run(Path(sys.argv[1]))
+    status = main(Path(sys.argv[1]))
     # All is written. TensorFlow would take a second or more to take itself apart while its devices
     # wait, and in a gang it would wait for peers that may be gone, or abort.
     for stream in (sys.stdout, sys.stderr):

@@ -26,7 +26,7 @@ from gpupanel.domain.preview import DataPreview, ExamplePreview
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.value import Value
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples
-from gpupanel.trainer.datasets.keras_data import needs_download
+from gpupanel.trainer.datasets.keras_files import needs_download
 from gpupanel.trainer.datasets.npz import check_file, read_npz_to_judge
 from gpupanel.trainer.datasets.read import read_data
 from gpupanel.trainer.datasets.split import split

@@ -37,8 +37,29 @@ _SUPERVISOR_GONE = Problem(
 )
 
 
-def train_run(root: Path) -> int:
+class _Fetched(Exception):  # noqa: N818 - no failure: what the run needs is here
+    """Ends a process that only had to download."""
+
+
+def fetch_for_run(root: Path) -> int | None:
+    """Download what the run in a directory needs, and nothing else of it.
+
+    Returns:
+        ``None`` when it is here, so that the run can begin; else the process's exit status, as
+        :func:`train_run` gives it.
+    """
+    try:
+        return train_run(root, _fetch)
+    except _Fetched:
+        return None
+
+
+def train_run(root: Path, work: Work | None = None) -> int:
     """Train the run in a directory; its last event tells how that ended.
+
+    Args:
+        root: The directory.
+        work: What to do; left out, what the run is for.
 
     Returns:
         The process's exit status: 0 when it came to its end or was stopped, 1 when it failed,
@@ -50,17 +71,19 @@ def train_run(root: Path) -> int:
             run = read_started_run(RunLayout(root))
         except Exception as error:  # noqa: BLE001 - the last resort: told as a problem
             return _end(events, record, Outcome.FAILED, problems_of(error))
-        return _train_started(run, events, record)
+        return _train_started(run, work or _work_of(run), events, record)
 
 
-def _train_started(run: StartedRun, events: EventWriter, record: TrainingRecord) -> int:
+def _train_started(run: StartedRun, work: Work, events: EventWriter, record: TrainingRecord) -> int:
     interruptions = Interruptions(run.layout.requests, events, leads=run.leads)
     try:
-        interruption = _work_of(run)(run, events, interruptions, record)
+        interruption = work(run, events, interruptions, record)
     except StartUpInterrupted as interrupted:
         interruption = interrupted.interruption
     except PortTaken:
         return PORT_TAKEN_STATUS
+    except _Fetched:
+        raise
     except Exception as error:  # noqa: BLE001 - the last resort: told as a problem
         tell_shortage(run, events, error)
         return _end(events, record, Outcome.FAILED, problems_of(error, run.plan))
@@ -116,6 +139,16 @@ def _end(
         say_in_log(f"The end could not be reported: {error}")
         return NO_SPACE_STATUS if error.errno in NO_SPACE else 1
     return 0 if outcome.was_successful else 1
+
+
+def _fetch(
+    run: StartedRun, events: EventWriter, interruptions: Interruptions, record: TrainingRecord
+) -> Interruption | None:
+    del record  # nothing is trained yet
+    start_up = StartUp(run, events, interruptions)
+    start_up.go_on()
+    start_up.fetch()
+    raise _Fetched
 
 
 def _serve(

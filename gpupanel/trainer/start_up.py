@@ -8,13 +8,16 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
+from filelock import FileLock
+
 from gpupanel.domain.data import KerasData, PythonData
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.events import DownloadProgressed, Phase
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.locks import lock_in_folder
 from gpupanel.trainer.datasets.download import OnDownload
-from gpupanel.trainer.datasets.keras_data import needs_download
+from gpupanel.trainer.datasets.keras_data import fetch_keras_data
+from gpupanel.trainer.datasets.keras_files import needs_download
 from gpupanel.trainer.datasets.read import read_data
 from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.device_log import show_device_log
@@ -68,6 +71,19 @@ class StartUp:
             return lambda: self._read_downloaded(read)
         return pool.submit(read, self._run, self._on_download).result
 
+    def fetch(self) -> None:
+        """Download what the run needs and is not here, once for all its processes.
+
+        Raises:
+            ProblemError: It cannot be downloaded.
+            StartUpInterrupted: Somebody asked to stop.
+        """
+        data = self._run.profile.data
+        if isinstance(data, KerasData):
+            self._events.phase(Phase.LOADING_DATA)
+            with self._downloading():
+                fetch_keras_data(data, self._on_download)
+
     def import_tensorflow(self) -> None:
         """Import TensorFlow and Keras.
 
@@ -87,9 +103,12 @@ class StartUp:
             raise tensorflow_not_importable(error) from error
 
     def _read_downloaded(self, read: Callable[[StartedRun, OnDownload], Read]) -> Read:
-        # One process of the run downloads; the others then find it there.
-        with lock_in_folder(self._run.layout.root / "download.lock"):
+        with self._downloading():
             return read(self._run, self._on_download)
+
+    def _downloading(self) -> FileLock:
+        """One process of the run downloads; the others then find it there."""
+        return lock_in_folder(self._run.layout.root / "download.lock")
 
     def _on_download(self, name: str, bytes_done: int, bytes_total: int | None) -> None:
         self.go_on()

@@ -233,9 +233,9 @@ class LivePage(QWidget):
 
 
 def _problem_to_tell(status: RunStatus) -> Problem | None:
-    """What ended the run, or what it told last since it was started again, if it was."""
+    """What keeps the run, or ended it, or what it told last since it was started again."""
     told = status.problems[status.problems_before :]
-    return status.ending_problem or (told[-1] if told else None)
+    return status.stuck or status.ending_problem or (told[-1] if told else None)
 
 
 def with_devices_of(plan: LaunchPlan | None, inventory: DeviceInventory) -> DeviceInventory:

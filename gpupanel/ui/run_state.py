@@ -129,6 +129,8 @@ _OUTCOMES = {
 
 def phase_words(status: RunStatus) -> str:
     """What the trainer is doing, for people."""
+    if status.stuck is not None:
+        return "Frozen"
     if status.download is not None and status.phase is Phase.LOADING_DATA:
         done, total = status.download.bytes_done, status.download.bytes_total
         share = f", {done * 100 // total} %" if total else ""
@@ -200,7 +202,9 @@ def state_words(run: RunState, status: RunStatus | None, preparation: Preparatio
             return "Starting…" if status is None else phase_words(status)
         case RunState.RUNNING:
             # Validating and saving can take turns with training many times a second.
-            return "Training" if status is None or not status.judges else phase_words(status)
+            if status is None or not (status.judges or status.stuck is not None):
+                return "Training"
+            return phase_words(status)
         case RunState.STOPPING | RunState.SUSPENDING:
             words = "Stopping" if run is RunState.STOPPING else "Suspending"
             saving = status is not None and status.phase is Phase.SAVING

@@ -1,9 +1,11 @@
-"""What a run leaves is its owner's alone, and its processes listen on loopback only."""
+"""What a run leaves is its owner's alone, and nobody else reaches its processes."""
 
 import os
 import stat
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
@@ -18,8 +20,9 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.domain.training import TrainingSettings
+from gpupanel.domain.training import Optimizer, TrainingSettings
 from gpupanel.planning.prepare import prepare
+from gpupanel.runs.detached import start_detached
 from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.history.label import change_label
@@ -31,6 +34,14 @@ from gpupanel.runs.trust.trusted import trust, trusted_file
 from gpupanel.runs.trust.user_code import code_of_profile
 from tests.conftest import TENSORFLOW_BUILD
 from tests.fakes.devices import CPU_ONLY
+from tests.fakes.run_networks import (
+    can_another_user_connect,
+    descendants,
+    plain_user,
+    private_listeners,
+    refusal,
+)
+from tests.unit.trainer.trained_runs import furthest
 
 pytestmark = pytest.mark.tensorflow
 
@@ -60,16 +71,12 @@ def open_to_others(root: Path) -> list[str]:
     ]
 
 
-def listening(pid: int) -> set[str]:
-    """The addresses that a process and its children listen on, with their ports."""
+def open_ports(pids: Iterable[int]) -> set[str]:
+    """The addresses, with ports, on which processes listen in the network of this machine."""
     found = set()
-    try:
-        processes = [process := psutil.Process(pid), *process.children(recursive=True)]
-    except psutil.NoSuchProcess:
-        return found
-    for each in processes:
+    for pid in pids:
         try:
-            connections = each.net_connections("inet")
+            connections = psutil.Process(pid).net_connections("inet")
         except (psutil.NoSuchProcess, psutil.AccessDenied):
             continue
         for one in connections:
@@ -79,17 +86,50 @@ def listening(pid: int) -> set[str]:
     return found
 
 
-def watched_to_its_end(layout: RunLayout) -> tuple[RunEnded, set[str]]:
+@dataclass
+class Heard:
+    """What the processes of a run were seen to listen on.
+
+    Attributes:
+        inside: In a network of the run's own.
+        outside: In the network of this machine.
+        reached: Ports of the run to which another user of this machine got through.
+    """
+
+    inside: set[tuple[str, int]] = field(default_factory=set)
+    outside: set[str] = field(default_factory=set)
+    reached: set[int] = field(default_factory=set)
+
+    def listen(self, pids: Sequence[int]) -> None:
+        """Look at each process once, and try each port that is new."""
+        self.outside |= open_ports(pids)
+        new = private_listeners(pids) - self.inside
+        self.inside |= new
+        self.reached |= {port for _, port in new if can_another_user_connect(port)}
+
+
+def watched_to_its_end(layout: RunLayout) -> tuple[RunEnded, Heard]:
     """How the run ended, and all that its processes were seen listening on."""
-    follower, heard, events = RunFollower(layout), set(), []
+    follower, heard, events = RunFollower(layout), Heard(), []
     end_s = time.monotonic() + _PATIENCE_S
     while not any(isinstance(event, RunEnded) for event in events):
         assert time.monotonic() < end_s, layout.trainer_log.read_text()[-4000:]
-        heard |= listening(os.getpid())
+        heard.listen(descendants(os.getpid()))
         events += follower.poll().events
         time.sleep(0.1)
     (ended,) = (event for event in events if isinstance(event, RunEnded))
     return ended, heard
+
+
+def start_as_plain_user(layout: RunLayout) -> None:
+    """Start its supervisor with the rights of an ordinary user, whoever tests."""
+    module = "gpupanel.runs.supervision.supervisor"
+    start_detached(
+        (*plain_user(), sys.executable, "-P", "-m", module, str(layout.root)),
+        layout.root,
+        layout.trainer_log,
+        "supervisor",
+    )
 
 
 def profile_of(folder: Path, strategy: StrategySettings) -> Profile:
@@ -99,8 +139,16 @@ def profile_of(folder: Path, strategy: StrategySettings) -> Profile:
         strategy=strategy,
         data=DigitsData(validation_fraction=0.2),
         model=PythonModel(path=str(folder / "network.py")),
-        training=TrainingSettings(epochs=1),
+        training=TrainingSettings(epochs=1, optimizer=Optimizer.SGD, learning_rate=0.1),
     )
+
+
+def new_run(folder: Path, runs_dir: Path, strategy: StrategySettings) -> RunLayout:
+    profile = profile_of(folder, strategy)
+    plan = prepare(profile, CPU_ONLY).plan
+    assert plan is not None
+    trust(code_of_profile(profile))
+    return create_run(profile, plan, runs_dir)
 
 
 @pytest.mark.parametrize(
@@ -114,32 +162,38 @@ def profile_of(folder: Path, strategy: StrategySettings) -> Profile:
     ],
     ids=["multi_worker", "parameter_server"],
 )
-def test_that_processes_of_a_run_listen_on_loopback_only_and_its_files_are_private(
+def test_that_nobody_reaches_the_processes_of_a_run_and_its_files_are_private(
     tmp_path: Path, runs_dir: Path, strategy: StrategySettings
 ) -> None:
-    profile = profile_of(tmp_path, strategy)
-    plan = prepare(profile, CPU_ONLY).plan
-    assert plan is not None
-    trust(code_of_profile(profile))
-    layout = create_run(profile, plan, runs_dir)
+    layout = new_run(tmp_path, runs_dir, strategy)
     # Whoever gives away a run's directory could put a module there that hides a real one.
     (layout.root / "numpy.py").write_text("raise SystemExit('taken from the run')")
     (layout.root / "numpy.py").chmod(0o600)
-    start_supervisor(layout)
+    start_as_plain_user(layout)
 
     ended, heard = watched_to_its_end(layout)
 
     assert ended.outcome is Outcome.COMPLETED, ended.problem
-    assert heard, "no process was seen listening"
-    assert {address.rpartition(":")[0].removeprefix("::ffff:") for address in heard} == {
-        "127.0.0.1"
-    }
+    if refusal():
+        assert heard.outside, "no process was seen listening"
+        assert {each.rpartition(":")[0].removeprefix("::ffff:") for each in heard.outside} == {
+            "127.0.0.1"
+        }
+    else:
+        assert len(heard.inside) >= 2, "processes were not seen listening"
+        assert {address for address, _ in heard.inside} == {"127.0.0.1"}
+        assert (heard.outside, heard.reached) == (set(), set())
     ask(layout, Request.STOP)
     change_label(layout, name="a name", notes="notes")
     assert open_to_others(layout.root) == []
     made = {path.name for path in layout.root.iterdir()}
     assert made >= {"code", "checkpoints", "tensorboard", "model.keras", "events.jsonl", "run.lock"}
     assert open_to_others(runs_dir) == []
+    if strategy.kind is StrategyKind.MULTI_WORKER:
+        alone = new_run(tmp_path, runs_dir, StrategySettings())
+        start_supervisor(alone)
+        assert watched_to_its_end(alone)[0].outcome is Outcome.COMPLETED
+        assert furthest(alone, layout) < 1e-5
 
 
 def test_that_queue_trust_and_cache_are_private(

@@ -1,5 +1,6 @@
 """What the window shows, and how soon, when a trainer or a supervisor is killed under it."""
 
+import signal
 import subprocess
 import sys
 import time
@@ -12,10 +13,13 @@ from gpupanel.domain.events import TrainerStarted
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.planning.preparation import Preparation
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.launcher import create_run
 from gpupanel.runs.supervision.run_processes import await_end_of_processes, processes_of
+from gpupanel.ui.live_page import _problem_to_tell
+from gpupanel.ui.run_state import RunState, state_words, status_words
 from gpupanel.ui.workers.run_worker import RunWatch
 from tests.fakes.devices import CPU_ONLY
 
@@ -120,3 +124,19 @@ def test_that_what_the_trainer_saves_then_is_shown_too(qtbot, watched):
     qtbot.waitUntil(lambda: run.watch.status.checkpoint is not None, timeout=20_000)
     assert run.watch.status.checkpoint.step == 10
     assert run.watch.status.has_ended
+
+
+def test_that_a_frozen_supervisor_without_its_trainer_is_shown(qtbot, watched):
+    run = watched(ALONE, "hang_in_a_step")
+    qtbot.waitUntil(lambda: run.watch.status.step == 10, timeout=20_000)
+    run.supervisor.send_signal(signal.SIGSTOP)
+    psutil.Process(run.pids()[0]).kill()
+    qtbot.waitUntil(lambda: run.watch.status.stuck is not None, timeout=15_000)
+    status = run.watch.status
+    assert status.stuck.code == "supervisor_frozen"
+    assert _problem_to_tell(status) is status.stuck
+    assert state_words(RunState.RUNNING, status, Preparation()) == status_words(status) == "Frozen"
+    _, took_s = run.shown_after(lambda: run.supervisor.send_signal(signal.SIGCONT))
+    assert took_s < SOON_S
+    assert run.watch.status.stuck is None
+    assert run.watch.status.ending_problem.code == "trainer_killed"

@@ -7,10 +7,13 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import make_folder, status, touch
 from gpupanel.runs.directory.disk_problems import disk_problem
+from gpupanel.runs.supervision.frozen_supervisor import continue_frozen
 
 
 def ask(layout: RunLayout, request: Request) -> None:
     """Ask it of the run; asking twice is asking once.
+
+    A supervisor that is frozen goes on, unless the request is for the trainer alone.
 
     Raises:
         ProblemError: The run's directory cannot be written.
@@ -20,6 +23,8 @@ def ask(layout: RunLayout, request: Request) -> None:
         touch(layout.requests / request.value, layout.root)
     except OSError as error:
         raise ProblemError(disk_problem(error, layout.requests)) from error
+    if request is not Request.CHECKPOINT:
+        continue_frozen(layout)
 
 
 def end_now(layout: RunLayout) -> None:

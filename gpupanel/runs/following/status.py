@@ -71,6 +71,7 @@ class RunStatus(Value):
             clock as it is now, where that was set back since.
         seconds_left: An estimate from the time of the steps so far.
         unread_lines: Events that this version cannot read: of a newer one, or damaged.
+        stuck: What keeps it from going on now, seen from outside: no event tells it.
     """
 
     started_s: float | None = None
@@ -113,6 +114,7 @@ class RunStatus(Value):
     last_step_time_s: float | None = None
     first_step: int = 0
     unread_lines: int = 0
+    stuck: Problem | None = None
 
     @property
     def has_ended(self) -> bool:
@@ -308,5 +310,6 @@ class RunStatus(Value):
                 "stage": RunStage.ENDED,
                 "ended_s": event.time_s,
                 "log_tail": event.log_tail,
+                "stuck": None,
             }
         return changes

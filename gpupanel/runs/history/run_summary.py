@@ -48,7 +48,8 @@ class RunSummary(Value):
         examples_per_second: Over the whole training; over the last steps while it runs.
         devices: Names of the physical devices that it used.
         device_keys: Their keys, in the same order.
-        problem: What ended it, where it did not end well.
+        problem: What ended it, where it did not end well; while it runs, what keeps it from
+            going on.
         flaw: Why not all of it can be told: its directory is of a newer version, incomplete,
             damaged or unreadable.
     """

@@ -14,10 +14,13 @@ _FLAWS = {
 def run_outcome_words(run: RunSummary) -> str:
     """How the run ended or how far it is, and what is odd about its folder.
 
-    "completed", "running, 45 %", "lost, files missing", "unreadable"; empty: nothing is known.
+    "completed", "running, 45 %", "frozen", "lost, files missing", "unreadable"; empty: nothing is
+    known.
     """
     words = []
-    if run.is_running:
+    if run.is_running and run.problem is not None:
+        words.append("frozen")
+    elif run.is_running:
         done = None if run.progress is None else run.progress.fraction
         words.append("running" if done is None else f"running, {int(done * 100.0)} %")
     elif run.outcome is not None:

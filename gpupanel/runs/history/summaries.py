@@ -16,6 +16,7 @@ from gpupanel.runs.history import flaws
 from gpupanel.runs.history.progress import read_progress
 from gpupanel.runs.history.run_record import RunRecord, read_record
 from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.runs.supervision.frozen_supervisor import frozen_problem
 
 __all__ = ["RunLister", "RunSummary", "list_runs", "summarize_run"]
 
@@ -167,7 +168,12 @@ def _judged(record: RunRecord) -> RunSummary:
     if starting or is_supervised(layout):
         progress, rate = read_progress(layout, record.summary.task)
         return record.summary.model_copy(
-            update={"is_running": True, "progress": progress, "examples_per_second": rate}
+            update={
+                "is_running": True,
+                "progress": progress,
+                "examples_per_second": rate,
+                "problem": frozen_problem(layout),
+            }
         )
     word = record.trainer_word
     if word is None:

@@ -3,6 +3,7 @@
 from types import TracebackType
 from typing import Self
 
+from gpupanel.devices.network_access import network_access
 from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
 from gpupanel.runs.readiness import Machine
 
@@ -28,5 +29,5 @@ class MachineWatch:
     def look(self) -> Machine:
         """The devices and what they report now."""
         if self._sampler is None:
-            self._sampler = DeviceSampler(wait_s=PATIENT_S)
+            self._sampler = DeviceSampler(wait_s=PATIENT_S, ask_network=network_access)
         return Machine(self._sampler.inventory(), self._sampler.sample())

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from gpupanel.devices.network_access import network_access
 from gpupanel.domain.events import (
     Event,
     MemoryExhausted,
@@ -18,6 +19,8 @@ from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.process_log import say_in_log
+from gpupanel.planning.rules.network_rules import port_open
 from gpupanel.runs.directory.checkpoint_folder import has_checkpoint
 from gpupanel.runs.directory.log_tail import last_lines
 from gpupanel.runs.directory.tails import LineTail
@@ -108,6 +111,7 @@ class Attempt:
         self._log_begins = [log_size(self._layout.process_log(place)) for place in places]
         try:
             self._gang.start(self._tell_started)
+            self._tell_open_port()
             failure = self._watch()
         finally:
             self._gang.end()
@@ -159,6 +163,15 @@ class Attempt:
                 time_s=time.time(), pid=member.pid, process=member.place, name=member.name
             )
         )
+
+    def _tell_open_port(self) -> None:
+        """Tell where the gang got no network of its own, and others could reach its ports."""
+        if not self._gang.network_refusal:
+            return
+        say_in_log(f"supervisor: no network of its own: {self._gang.network_refusal}")
+        problem = port_open(network_access())
+        if problem is not None:
+            self._tell(ProblemReported(time_s=time.time(), problem=problem))
 
     def _look(self) -> None:
         """Take in what the trainers wrote and what people asked."""

@@ -6,9 +6,17 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 
 import psutil
 
+from gpupanel.devices.memory_node import make_memory_node
+from gpupanel.devices.private_network import (
+    NetworkRefusedError,
+    PrivateNetwork,
+    new_private_network,
+)
+from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess
 from gpupanel.domain.process_environment import RUN_VARIABLE, SUPERVISOR_PID_VARIABLE
 from gpupanel.domain.run_layout import RunLayout
@@ -91,6 +99,10 @@ class Gang:
         layout: The run.
         plan: Its gang says what to start.
         command: Of a trainer, without the run's directory.
+
+    Attributes:
+        network_refusal: Why its processes are in the network of this machine, where they should
+            have one of their own; empty: they have, or open no ports.
     """
 
     def __init__(self, layout: RunLayout, plan: LaunchPlan, command: Sequence[str]) -> None:
@@ -98,6 +110,7 @@ class Gang:
         self._plan = plan
         self._command = [*command, str(layout.root)]
         self.members: list[Member] = []
+        self.network_refusal = ""
 
     @property
     def leader(self) -> Member:
@@ -113,10 +126,14 @@ class Gang:
         shutil.rmtree(self._layout.heartbeats, ignore_errors=True)
         make_folder(self._layout.heartbeats)
         environments = process_environments(self._plan)
-        for place, planned in enumerate(self._plan.gang):
-            member = self._start(place, planned, environments[place])
-            self.members.append(member)
-            on_started(member)
+        with ExitStack() as handed_over:
+            network = self._network()
+            if network is not None:
+                handed_over.enter_context(network)
+            for place, planned in enumerate(self._plan.gang):
+                member = self._start(place, planned, environments[place], network)
+                self.members.append(member)
+                on_started(member)
 
     def look(self) -> None:
         """Look at every process."""
@@ -139,7 +156,25 @@ class Gang:
             member.wait()
         end_processes_of(self._layout)
 
-    def _start(self, place: int, planned: PlannedProcess, environment: dict[str, str]) -> Member:
+    def _network(self) -> PrivateNetwork | None:
+        """A network for processes that open ports to each other, where there can be one."""
+        if len(self._plan.gang) == 1:
+            return None
+        if any(device.kind is DeviceKind.GPU for device in self._plan.devices):
+            make_memory_node()
+        try:
+            return new_private_network()
+        except NetworkRefusedError as error:
+            self.network_refusal = str(error)
+            return None
+
+    def _start(
+        self,
+        place: int,
+        planned: PlannedProcess,
+        environment: dict[str, str],
+        network: PrivateNetwork | None,
+    ) -> Member:
         with os.fdopen(open_to_append(self._layout.process_log(place)), "ab") as log:
             process = subprocess.Popen(
                 self._command,
@@ -154,7 +189,9 @@ class Gang:
                     RUN_VARIABLE: run_name(self._layout),
                     SUPERVISOR_PID_VARIABLE: str(os.getpid()),
                     "PYTHONUNBUFFERED": "1",
+                    **({} if network is None else network.environment),
                 },
+                pass_fds=() if network is None else network.descriptors,
                 process_group=0,
             )
         return Member(self._layout, planned, place, process)

@@ -54,9 +54,17 @@ _DIVIDED = ("x_train", "y_train", "x_test", "y_test")
 _Raw = tuple[Array, Array, Array, Array]
 
 
-def needs_download(data: KerasData) -> bool:
-    """Whether a file of the data set is missing from Keras's cache."""
-    return not all(file.is_here for file in KERAS_FILES[data.source])
+def fetch_keras_data(data: KerasData, on_download: OnDownload) -> None:
+    """Download what is not in Keras's cache yet.
+
+    Raises:
+        ProblemError: It cannot be downloaded, or what came does not hold the data set.
+    """
+    for file in KERAS_FILES[data.source]:
+        if not file.is_here:
+            download(data.source, file, on_download)
+            if not file.is_here:
+                raise _damaged(data, FileNotFoundError(f"{file.path / file.holds} did not come"))
 
 
 def read_keras_data(data: KerasData, on_download: OnDownload) -> DataSet:
@@ -67,9 +75,7 @@ def read_keras_data(data: KerasData, on_download: OnDownload) -> DataSet:
     Raises:
         ProblemError: It cannot be downloaded, or a cached file is damaged.
     """
-    for file in KERAS_FILES[data.source]:
-        if not file.is_here:
-            download(data.source, file, on_download)
+    fetch_keras_data(data, on_download)
     try:
         raw = _read(data)
     except _DAMAGE as error:

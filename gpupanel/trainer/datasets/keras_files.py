@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpupanel.domain.data import KerasDataName
+from gpupanel.domain.data import KerasData, KerasDataName
 
 _GOOGLE = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"
 _TORONTO = "https://www.cs.toronto.edu/~kriz/"
@@ -86,3 +86,8 @@ KERAS_FILES: dict[KerasDataName, tuple[KerasFile, ...]] = {
     ),
 }
 """The files of each data set; all of them are needed."""
+
+
+def needs_download(data: KerasData) -> bool:
+    """Whether a file of the data set is missing from Keras's cache."""
+    return not all(file.is_here for file in KERAS_FILES[data.source])

@@ -45,9 +45,10 @@ def machine_devices(folder: Path | None = None) -> DeviceSource:
         folder: Of which samples tell how full its disk is.
     """
     # Here and not above: it is the worker's thread that waits for the import.
+    from gpupanel.devices.network_access import network_access
     from gpupanel.devices.sampler import DeviceSampler
 
-    return DeviceSampler(folder=folder)
+    return DeviceSampler(folder=folder, ask_network=network_access)
 
 
 class _DeviceWorker(Worker):

@@ -102,8 +102,8 @@ class _RunReader(Worker):
             self._tell(followed)
         elif self._status.has_ended:
             self._poll_timer.stop()
-        elif (summary := self._vanished()) is not None:
-            self._tell(_last_word(summary))
+        elif (summary := self._look_at_lock()) is not None:
+            self._judge(summary)
         elif not self._has_caught_up:
             self._has_caught_up = True
             self.caughtUp.emit()
@@ -122,14 +122,22 @@ class _RunReader(Worker):
         self._has_more = followed.has_more or not self._has_caught_up
         self.updated.emit(RunUpdate(followed, self._status))
 
-    def _vanished(self) -> RunSummary | None:
-        """How the run ended, if its supervisor went without saying it."""
+    def _look_at_lock(self) -> RunSummary | None:
+        """What is to be told of the run that no event tells: its supervisor went, or is frozen."""
         now = time.monotonic()
         if now - self._lock_seen_s < LOCK_INTERVAL_S:
             return None
         self._lock_seen_s = now
         summary = summarize_run(self._layout)
-        return None if summary.is_running else summary
+        is_same = summary.is_running and summary.problem == self._status.stuck
+        return None if is_same else summary
+
+    def _judge(self, summary: RunSummary) -> None:
+        if not summary.is_running:
+            self._tell(_last_word(summary))
+            return
+        self._status = self._status.model_copy(update={"stuck": summary.problem})
+        self._tell(FollowedRun())
 
     @Slot()
     def go_on(self) -> None:

@@ -29,6 +29,7 @@ from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.launcher import create_run, resume
 from gpupanel.runs.supervision.supervisor import Supervisor
 from tests.fakes.devices import CPU_ONLY
+from tests.fakes.run_networks import assert_out_of_reach
 from tests.unit.trainer.trained_runs import changed, profile, variables
 
 pytestmark = pytest.mark.tensorflow
@@ -114,17 +115,6 @@ def supervised(layout: RunLayout) -> Iterator[None]:
     assert not thread.is_alive()
 
 
-def assert_only_loopback(layout: RunLayout) -> None:
-    for pid in pids(layout):
-        addresses = [
-            connection.laddr.ip
-            for connection in psutil.Process(pid).net_connections("inet")
-            if connection.status == psutil.CONN_LISTEN
-        ]
-        assert addresses
-        assert set(addresses) <= {"127.0.0.1", "::ffff:127.0.0.1"}
-
-
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> RunLayout:
     layout = new_run(tmp_path_factory.mktemp("undisturbed"))
@@ -146,7 +136,7 @@ def test_that_a_run_with_a_killed_worker_reaches_the_same_bits(
     layout = new_run(runs_dir, every_minutes=0.002)
     with supervised(layout):
         wait_until(layout, lambda: any(is_within_an_epoch(event) for event in events_of(layout)))
-        assert_only_loopback(layout)
+        assert_out_of_reach(pids(layout))
         os.kill(pids(layout)[1], signal.SIGKILL)
         assert ended(layout, 1).outcome is Outcome.COMPLETED
 

@@ -21,8 +21,8 @@ from gpupanel.trainer.datasets import keras_data
 from gpupanel.trainer.datasets.class_names import KERAS_CLASS_NAMES
 from gpupanel.trainer.datasets.download import download
 from gpupanel.trainer.datasets.examples import Scaling
-from gpupanel.trainer.datasets.keras_data import needs_download, read_keras_data
-from gpupanel.trainer.datasets.keras_files import KERAS_FILES, KerasFile
+from gpupanel.trainer.datasets.keras_data import read_keras_data
+from gpupanel.trainer.datasets.keras_files import KERAS_FILES, KerasFile, needs_download
 from gpupanel.trainer.datasets.restricted_pickle import read_pickled
 
 RANDOM = np.random.default_rng(5)

@@ -39,6 +39,7 @@ from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.launcher import create_run, launch, resume
 from gpupanel.runs.supervision.cluster import process_environments
 from tests.fakes.devices import CPU_ONLY
+from tests.fakes.run_networks import assert_out_of_reach
 from tests.unit.trainer.test_multi_worker import images
 from tests.unit.trainer.trained_runs import (
     all_events,
@@ -217,17 +218,6 @@ def pids(layout: RunLayout) -> dict[str, int]:
     return {event.name: event.pid for event in started if isinstance(event, TrainerStarted)}
 
 
-def assert_only_loopback(layout: RunLayout) -> None:
-    for pid in pids(layout).values():
-        addresses = {
-            connection.laddr.ip
-            for connection in psutil.Process(pid).net_connections("inet")
-            if connection.status == psutil.CONN_LISTEN
-        }
-        assert addresses
-        assert addresses <= {"127.0.0.1", "::ffff:127.0.0.1"}
-
-
 def launched(runs_dir: Path) -> RunLayout:
     """A run that ends in days, after some epochs."""
     endless = TrainingSettings(epochs=100_000, max_restarts=1, checkpoint_every_epochs=10)
@@ -253,7 +243,7 @@ def assert_ends_when_left_alone(layout: RunLayout) -> None:
 
 def test_that_a_gang_stops_goes_on_and_is_never_left_alone(runs_dir: Path) -> None:
     layout = launched(runs_dir)
-    assert_only_loopback(layout)
+    assert_out_of_reach(tuple(pids(layout).values()))
     ask(layout, Request.STOP)
     wait_until(layout, lambda: bool(happened(layout, RunEnded)))
     stopped = happened(layout, RunEnded)[-1]
