@@ -18,6 +18,7 @@ import os
 import socket
 import struct
 import sys
+import threading
 from pathlib import Path
 from typing import NoReturn
 
@@ -35,6 +36,8 @@ _WAYS = (_NEW_NETWORK, _NEW_USER | _NEW_NETWORK)
 """Root makes a network alone: in a user namespace it could not read the files of others."""
 
 _LIMITED = "no more namespaces are permitted"
+
+_inside = threading.Event()
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -61,9 +64,15 @@ def enter_handed_over() -> None:
     if handed is None:
         return
     enter(*handed)
+    _inside.set()
     for descriptor in handed:
         os.close(descriptor)
     del os.environ[NETWORK_VARIABLE]  # what this process starts is inside already
+
+
+def leads_nowhere() -> bool:
+    """Whether this process has entered a network of the run's own: it reaches nothing else."""
+    return _inside.is_set()
 
 
 def enter(user: int, network: int) -> None:

@@ -3,7 +3,9 @@
 Only a run does: whoever starts it has seen to it that the person trusts the file.
 """
 
+import errno
 import linecache
+import socket
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -13,7 +15,9 @@ from types import ModuleType
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.guarded_files import read_file
+from gpupanel.trainer.private_network import leads_nowhere
 
+_UNREACHABLE = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN})
 _LONGEST_SENTENCE = 300
 _known: dict[str, str] = {}
 """Files that were carried out in this process, by the profile keys that name them."""
@@ -107,10 +111,25 @@ def user_code_problem(error: BaseException) -> Problem | None:
                 field=_known[file],
                 message=f"{file} failed in line {line}{where}: {type(cause).__name__}: "
                 f"{_sentence(cause)}",
-                hint="Mend it and start again; the details below tell how it came there.",
+                hint=_hint(error),
                 detail="".join(traceback.format_exception(error)),
             )
     return None
+
+
+def _hint(error: BaseException) -> str:
+    if leads_nowhere() and any(_is_of_network(cause) for cause in _chain(error)):
+        return (
+            "The processes of this strategy have a network of their own, in which nothing else is "
+            "reached: load what the code needs beforehand, or use a strategy of one process, such "
+            "as mirrored."
+        )
+    return "Mend it and start again; the details below tell how it came there."
+
+
+def _is_of_network(error: BaseException) -> bool:
+    is_unreachable = isinstance(error, OSError) and error.errno in _UNREACHABLE
+    return is_unreachable or isinstance(error, socket.gaierror | ConnectionError | TimeoutError)
 
 
 def _place(error: BaseException) -> tuple[str, int, str] | None:

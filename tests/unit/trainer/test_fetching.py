@@ -1,0 +1,161 @@
+"""A run in a network of its own downloads first what it needs, and only that is outside."""
+
+import http.server
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpupanel.domain.data import DigitsData, KerasData
+from gpupanel.domain.events import DownloadProgressed, RunEnded, TrainerStarted
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.profile_toml import dump_profile
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.training import TrainingSettings
+from gpupanel.planning.prepare import prepare
+from gpupanel.runs.launcher import create_run
+from gpupanel.runs.supervision.supervisor import Supervisor
+from gpupanel.trainer.fetching import must_fetch
+from tests.fakes.devices import CPU_ONLY
+from tests.fakes.run_networks import is_in_own_network
+from tests.unit.trainer.trained_runs import all_events
+
+FETCHING_TRAINER = Path(__file__).with_name("fetching_trainer.py")
+MNIST = KerasData(source="mnist", validation_fraction=0.2)
+
+
+class _Server:
+    """Serves one small data set to whoever can reach this machine, and counts."""
+
+    def __init__(self, file: Path) -> None:
+        asked = self.asked = []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                asked.append(self.path)
+                content = file.read_bytes()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, *_arguments: object) -> None:
+                pass
+
+        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.http.server_address[1]}/mnist.npz"
+
+
+@pytest.fixture
+def keras_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("KERAS_HOME", str(tmp_path / "keras"))
+    return tmp_path / "keras"
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[_Server]:
+    file = tmp_path / "mnist.npz"
+    generator = np.random.default_rng(1)
+    np.savez(
+        file,
+        x_train=generator.integers(0, 256, (100, 28, 28), dtype=np.uint8),
+        y_train=np.arange(100) % 10,
+        x_test=generator.integers(0, 256, (20, 28, 28), dtype=np.uint8),
+        y_test=np.arange(20) % 10,
+    )
+    server = _Server(file)
+    monkeypatch.setenv("SERVED_MNIST", server.url)
+    thread = threading.Thread(target=server.http.serve_forever, kwargs={"poll_interval": 0.01})
+    with server.http:
+        thread.start()
+        yield server
+        server.http.shutdown()
+        thread.join()
+
+
+def new_run(runs_dir: Path, profile: Profile) -> RunLayout:
+    plan = prepare(profile, CPU_ONLY).plan
+    assert plan is not None
+    return create_run(profile, plan, runs_dir)
+
+
+def run_of_two(runs_dir: Path) -> RunLayout:
+    return new_run(
+        runs_dir,
+        Profile(
+            devices=DeviceSettings(visible=("cpu",)),
+            strategy=StrategySettings(kind=StrategyKind.MULTI_WORKER, workers=2),
+            data=MNIST,
+            training=TrainingSettings(epochs=1, max_restarts=0),
+        ),
+    )
+
+
+def test_that_only_a_data_set_that_is_not_here_is_fetched(
+    tmp_path: Path, runs_dir: Path, keras_home: Path
+) -> None:
+    layout = new_run(runs_dir, Profile(data=MNIST))
+    assert must_fetch(layout.root)
+    (keras_home / "datasets").mkdir(parents=True)
+    (keras_home / "datasets/mnist.npz").touch()
+    assert not must_fetch(layout.root)
+    assert not must_fetch(new_run(runs_dir, Profile(data=DigitsData())).root)
+
+
+@pytest.mark.parametrize("content", [b"name = ", b"\xff", None], ids=["no TOML", "no text", "gone"])
+def test_that_a_profile_that_cannot_be_read_is_left_to_those_who_tell(
+    tmp_path: Path, content: bytes | None, keras_home: Path
+) -> None:
+    layout = RunLayout(tmp_path)
+    layout.profile.write_text(dump_profile(Profile(data=MNIST)))
+    assert must_fetch(layout.root)
+    if content is None:
+        layout.profile.unlink()
+    else:
+        layout.profile.write_bytes(content)
+    assert not must_fetch(layout.root)
+
+
+@pytest.mark.tensorflow
+def test_that_workers_download_once_and_train_in_a_network_of_their_own(
+    runs_dir: Path, keras_home: Path, server: _Server
+) -> None:
+    layout = run_of_two(runs_dir)
+    seen: dict[int, bool] = {}
+    command = (sys.executable, "-P", str(FETCHING_TRAINER))
+    supervisor = Supervisor(layout, command)
+    thread = threading.Thread(target=supervisor.run)
+    thread.start()
+    while thread.is_alive():
+        if layout.events.exists():
+            for event in all_events(layout):
+                if isinstance(event, TrainerStarted):
+                    seen[event.pid] = seen.get(event.pid, False) or is_in_own_network(event.pid)
+        thread.join(0.1)
+
+    events = all_events(layout)
+    assert isinstance(events[-1], RunEnded)
+    assert events[-1].outcome is Outcome.COMPLETED, events[-1].problem
+    assert server.asked == ["/mnist.npz"]
+    told = [event for event in events if isinstance(event, DownloadProgressed)]
+    assert told[-1].bytes_done == told[-1].bytes_total
+    assert list(seen.values()) == [True, True]
+
+
+@pytest.mark.tensorflow
+def test_that_a_download_that_fails_is_told_before_tensorflow_is_read(
+    runs_dir: Path, keras_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SERVED_MNIST", "http://127.0.0.1:9/mnist.npz")
+    layout = run_of_two(runs_dir)
+    assert Supervisor(layout, (sys.executable, "-P", str(FETCHING_TRAINER))).run() is Outcome.FAILED
+    end = all_events(layout)[-1]
+    assert isinstance(end, RunEnded)
+    assert end.problem is not None
+    assert end.problem.code == "data_download_failed"
+    assert "importing_tensorflow" not in layout.events.read_text()
