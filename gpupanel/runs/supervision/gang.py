@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 import psutil
 
+from gpupanel.domain.child_command import child_environment
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess
 from gpupanel.domain.process_environment import RUN_VARIABLE, SUPERVISOR_PID_VARIABLE
 from gpupanel.domain.run_layout import RunLayout
@@ -146,14 +147,16 @@ class Gang:
                 stdout=log,
                 stderr=log,
                 cwd=self._layout.root,
-                env={
-                    **os.environ,
-                    **allowed(self._plan.environment),
-                    **environment,
-                    RUN_VARIABLE: run_name(self._layout),
-                    SUPERVISOR_PID_VARIABLE: str(os.getpid()),
-                    "PYTHONUNBUFFERED": "1",
-                },
+                env=child_environment(
+                    os.environ,
+                    {
+                        **allowed(self._plan.environment),
+                        **environment,
+                        RUN_VARIABLE: run_name(self._layout),
+                        SUPERVISOR_PID_VARIABLE: str(os.getpid()),
+                        "PYTHONUNBUFFERED": "1",
+                    },
+                ),
                 process_group=0,
             )
         return Member(self._layout, planned, place, process)
