@@ -38,7 +38,7 @@ def child_environment(
         additions: What the child gets besides, or instead.
     """
     variables = {**environment, **(additions or {})}
-    kept = [entry for entry in _entries(variables) if os.path.isabs(entry)]
+    kept = [entry for entry in _entries(variables) if _is_absolute(entry)]
     variables.pop(_PYTHON_PATH, None)
     if kept:
         variables[_PYTHON_PATH] = os.pathsep.join(kept)
@@ -60,17 +60,17 @@ def searched_folders(
         entries of ``PYTHONPATH`` were taken for.
     """
     entries = _entries(environment)
-    named = {os.path.normpath(entry) for entry in entries if os.path.isabs(entry)}
+    named = {os.path.normpath(entry) for entry in entries if _is_absolute(entry)}
     taken_for = {
         os.path.normpath(f"{working_directory}/{entry}")
         for entry in entries
-        if not os.path.isabs(entry)
+        if not _is_absolute(entry)
     }
     folders = search_path[1:] if search_path[:1] == [working_directory] else search_path
     return [
         folder
         for folder in folders
-        if os.path.isabs(folder) and os.path.normpath(folder) not in taken_for - named
+        if _is_absolute(folder) and os.path.normpath(folder) not in taken_for - named
     ]
 
 
@@ -78,3 +78,8 @@ def _entries(environment: Mapping[str, str]) -> list[str]:
     """Of ``PYTHONPATH``; an empty variable is none to Python, while an empty entry is one."""
     text = environment.get(_PYTHON_PATH, "")
     return text.split(os.pathsep) if text else []
+
+
+def _is_absolute(folder: str) -> bool:
+    # Not by pathlib: nothing more is imported before the folders of modules are right.
+    return os.path.isabs(folder)  # noqa: PTH117

@@ -106,9 +106,11 @@ def calls(tree: ast.Module) -> Iterator[tuple[str, ast.Call]]:
 def starts(tree: ast.Module) -> list[str]:
     """Whatever starts a process there."""
     found = [name for name, _ in calls(tree) if name in STARTS]
-    for name in imported(tree):
-        if name.partition(".")[0] in STARTING_MODULES or "ProcessPoolExecutor" in name:
-            found.append(name)
+    found += [
+        name
+        for name in imported(tree)
+        if name.partition(".")[0] in STARTING_MODULES or "ProcessPoolExecutor" in name
+    ]
     return found
 
 

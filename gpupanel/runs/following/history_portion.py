@@ -1,4 +1,4 @@
-"""How a file of events is read: in blocks, which make up portions that one process hands another."""
+"""How a file of events is read: in blocks, which make up portions for another process."""
 
 from dataclasses import dataclass
 from typing import IO
@@ -69,5 +69,7 @@ def read_portion(stream: IO[bytes]) -> Portion | None:
         message = _DECODER.decode(content)
     except msgspec.MsgspecError as error:
         raise ValueError(str(error)) from error
-    parts = [part if isinstance(part, bytes) else StepBatch.unpacked(part) for part in message.parts]
-    return Portion(parts, message.place)
+    return Portion(
+        [part if isinstance(part, bytes) else StepBatch.unpacked(part) for part in message.parts],
+        message.place,
+    )

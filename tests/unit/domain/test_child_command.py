@@ -72,9 +72,7 @@ def test_that_the_working_directory_is_not_searched_unless_named(
 
 
 @pytest.mark.parametrize("python_path", ["", ":", ".", "modules"])
-def test_that_a_real_child_takes_its_modules_from_python(
-    tmp_path: Path, python_path: str
-) -> None:
+def test_that_a_real_child_takes_its_modules_from_python(tmp_path: Path, python_path: str) -> None:
     (tmp_path / "modules").mkdir()
     for folder in (tmp_path, tmp_path / "modules"):
         (folder / "base64.py").write_text("open('run', 'w')")

@@ -97,5 +97,5 @@ def test_that_columns_that_do_not_belong_together_are_refused() -> None:
     ):
         torn = msgspec.structs.replace(packed, columns=columns)
         content = msgspec.msgpack.encode([[torn], PLACE])
-        with pytest.raises(ValueError, match="column|multiple"):
+        with pytest.raises(ValueError, match=r"column|multiple"):
             read_portion(framed(content))
