@@ -5,6 +5,8 @@ import shutil
 import sys
 from importlib.util import find_spec
 
+from gpupanel.domain.child_command import python_module_command
+
 
 def install(*requirements: str, anew: bool = False, upgrade: bool = False) -> str:
     """The command that installs packages into this Python.
@@ -14,20 +16,20 @@ def install(*requirements: str, anew: bool = False, upgrade: bool = False) -> st
         anew: Also what is there already.
         upgrade: To the newest version.
     """
-    python = shlex.quote(sys.executable)
     options = ["--upgrade"] if upgrade else []
-    what = shlex.join(requirements)
     if find_spec("pip") is None and shutil.which("uv") is not None:
         options += ["--reinstall"] if anew else []
-        return " ".join(["uv pip install --python", python, *options, what])
+        uv = ("uv", "pip", "install", "--python", sys.executable)
+        return shlex.join((*uv, *options, *requirements))
     options += ["--force-reinstall"] if anew else []
-    pip = " ".join([f"{python} -m pip install", *options, what])
-    return pip if find_spec("pip") is not None else f"{python} -m ensurepip && {pip}"
+    pip = shlex.join(python_module_command("pip", "install", *options, *requirements))
+    if find_spec("pip") is not None:
+        return pip
+    return f"{shlex.join(python_module_command('ensurepip'))} && {pip}"
 
 
 def uninstall(package: str) -> str:
     """The command that removes a package from this Python."""
-    python = shlex.quote(sys.executable)
     if find_spec("pip") is None and shutil.which("uv") is not None:
-        return f"uv pip uninstall --python {python} {package}"
-    return f"{python} -m pip uninstall -y {package}"
+        return shlex.join(("uv", "pip", "uninstall", "--python", sys.executable, package))
+    return shlex.join(python_module_command("pip", "uninstall", "-y", package))

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self
 
+from gpupanel.domain.child_command import child_environment, python_module_command
 from gpupanel.domain.process_environment import NETWORK_READY, NETWORK_VARIABLE
 
-MAKER: Final = (sys.executable, "-P", "-m", "gpupanel.trainer.private_network")
+MAKER: Final = python_module_command("gpupanel.trainer.private_network")
 """What makes it, started by name: it does what the run's processes do to enter it, too."""
 
 _TIME_LIMIT_S: Final = 10.0
@@ -70,7 +71,13 @@ def new_private_network(maker: Sequence[str] = MAKER) -> PrivateNetwork:
     if sys.platform != "linux":
         raise NetworkRefusedError(f"{sys.platform} has no network namespaces")
     try:
-        with subprocess.Popen(maker, stdin=_PIPE, stdout=_PIPE, stderr=_PIPE) as process:
+        with subprocess.Popen(
+            maker,
+            stdin=_PIPE,
+            stdout=_PIPE,
+            stderr=_PIPE,
+            env=child_environment(os.environ),
+        ) as process:
             return _opened_while_kept(process)
     except OSError as error:
         raise NetworkRefusedError(f"{error.strerror or error}") from error

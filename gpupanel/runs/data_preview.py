@@ -4,12 +4,13 @@ The window asks the same child through its own worker.
 """
 
 import json
+import os
 import subprocess
-import sys
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from gpupanel.domain.child_command import child_environment, python_module_command
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
@@ -27,8 +28,9 @@ def preview_data(profile: Profile) -> DataPreview:
     }
     try:
         answer = subprocess.run(
-            [sys.executable, "-m", "gpupanel.trainer.preview"],
+            python_module_command("gpupanel.trainer.preview"),
             input=json.dumps(question),
+            env=child_environment(os.environ),
             capture_output=True,
             text=True,
             timeout=PREVIEW_TIMEOUT_S,

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
+from gpupanel.domain.child_command import child_environment
 from gpupanel.files.guarded_files import open_to_append
 from gpupanel.runs.directory.private_files import PRIVATE_UMASK
 
@@ -29,6 +30,7 @@ def start_detached(command: Sequence[str], folder: Path, log: Path, name: str) -
             stdout=output,
             stderr=output,
             cwd=folder,
+            env=child_environment(os.environ),
             start_new_session=True,
             # All that it and its children write is the owner's alone.
             umask=PRIVATE_UMASK,

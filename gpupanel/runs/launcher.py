@@ -2,13 +2,13 @@
 
 import re
 import shutil
-import sys
 import time
 from datetime import datetime
 from pathlib import Path
 
 from filelock import Timeout
 
+from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.events import RunRestarted, encode_event
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Change, ProblemError
@@ -112,7 +112,7 @@ def start_supervisor(layout: RunLayout) -> None:
     Raises:
         OSError: No process can be made, or the run's log cannot be written.
     """
-    command = (sys.executable, "-P", "-m", "gpupanel.runs.supervision.supervisor", str(layout.root))
+    command = python_module_command("gpupanel.runs.supervision.supervisor", str(layout.root))
     start_detached(command, layout.root, layout.trainer_log, f"supervisor of {layout.name}")
 
 

@@ -1,9 +1,11 @@
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextDocumentFragment
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 
 from gpupanel.domain.problem import Change, Fix, Problem
+from gpupanel.domain.strategy import StrategyKind
 from gpupanel.ui.widgets.problem_row import ProblemRow
 
 FIXES = tuple(
@@ -63,3 +65,25 @@ def test_that_a_row_keeps_the_buttons_that_its_next_problem_needs(row, qtbot):
     assert told.args == [FIXES[2]]
     row.setProblem(PROBLEM.model_copy(update={"fix": None, "alternatives": ()}))
     assert buttons(row) == []
+
+
+def test_that_a_button_says_its_changes_as_a_profile_has_them(row):
+    fix = Fix(
+        label="Use two workers",
+        changes=(
+            Change(path=("strategy", "kind"), value=StrategyKind.MULTI_WORKER),
+            Change(path=("strategy", "shares"), value=[48, 16]),
+            Change(path=("training", "jit_compile"), value=True),
+            Change(path=("memory", "GPU-1"), value={"policy": "growth"}),
+            Change(path=("strategy", "placement")),
+        ),
+    )
+    row.setProblem(PROBLEM.model_copy(update={"fix": fix, "alternatives": ()}))
+
+    tip = QTextDocumentFragment.fromHtml(buttons(row)[0].toolTip()).toPlainText()
+
+    assert tip == (
+        "Use two workers: strategy.kind = multi_worker, strategy.shares = [48, 16], "
+        'training.jit_compile = true, memory.GPU-1 = {"policy": "growth"}, '
+        "without strategy.placement"
+    )

@@ -26,6 +26,40 @@ def _project() -> dict[str, object]:
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
+def _files_in_wheel() -> dict[str, Path]:
+    """Where each file of the package, and each that is included besides, comes to stand.
+
+    As hatchling does it: https://hatch.pypa.io/latest/config/build/#forced-inclusion
+    """
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    wheel = settings["tool"]["hatch"]["build"]["targets"]["wheel"]
+    places = {package: package for package in wheel["packages"]} | wheel["force-include"]
+    return {
+        f"{place}/{path.relative_to(ROOT / source).as_posix()}": path
+        for source, place in places.items()
+        for path in (ROOT / source).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
+def test_that_the_wheel_carries_what_the_program_reads_and_no_pictures_of_the_readme() -> None:
+    carried = _files_in_wheel()
+    read = re.compile(r'resources\.path\("([a-z]+)"')
+    folders = {
+        folder
+        for path in (ROOT / "gpupanel").rglob("*.py")
+        for folder in read.findall(path.read_text(encoding="utf-8"))
+    }
+
+    assert folders == {"icons", "profiles", "styles"}
+    for folder in folders:
+        for path in (ROOT / "resources" / folder).rglob("*.*"):
+            assert carried[f"gpupanel/{path.relative_to(ROOT).as_posix()}"] == path
+    assert "gpupanel/__main__.py" in carried
+    assert [name for name in carried if name.endswith((".png", ".jpg", ".gif"))] == []
+    assert max(path.stat().st_size for path in carried.values()) < 100_000
+
+
 def test_that_the_desktop_finds_window_entry_and_metadata_under_one_name() -> None:
     window = (ROOT / "gpupanel" / "ui" / "app.py").read_text(encoding="utf-8")
 

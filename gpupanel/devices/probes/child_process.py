@@ -11,6 +11,8 @@ from enum import Enum, auto
 from threading import Event
 from typing import IO, Final
 
+from gpupanel.domain.child_command import child_environment
+
 _POLL_S: Final = 0.1
 _END_LIMIT_S: Final = 3.0
 
@@ -68,7 +70,7 @@ def ask_child(
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=log,
-            env=None if environment is None else {**os.environ, **environment},
+            env=child_environment(os.environ, environment),
             start_new_session=True,
         )
         try:

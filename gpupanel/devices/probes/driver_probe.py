@@ -14,11 +14,12 @@ from pydantic import ValidationError
 
 from gpupanel.devices.gpus.roster import GpuRoster
 from gpupanel.devices.probes.child_process import ChildAnswer, ChildEnd, ask_child
+from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.value import Value
 
-PROBE_COMMAND: Final = (sys.executable, "-P", "-m", "gpupanel.devices.probes.driver_probe")
+PROBE_COMMAND: Final = python_module_command("gpupanel.devices.probes.driver_probe")
 TIME_LIMIT_S: Final = 30.0
 """A driver that is woken for the first time takes seconds for each GPU."""
 

@@ -1,7 +1,6 @@
 """Asks TensorFlow about itself, in a child process with a time limit."""
 
 import signal
-import sys
 from collections.abc import Sequence
 from threading import Event
 from typing import Final, assert_never
@@ -11,12 +10,12 @@ from pydantic import ValidationError
 from gpupanel.devices.install_commands import install
 from gpupanel.devices.probes.child_process import ChildAnswer, ChildEnd, ask_child
 from gpupanel.devices.probes.tensorflow_refusals import Refusal, refusals
+from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.tensorflow_facts import TensorFlowFacts
 from gpupanel.domain.value import Value
 
-PROBE_COMMAND: Final = (sys.executable, "-P", "-m", "gpupanel.trainer.probe")
-"""``-P``: a file named as a module in the working directory is none of its business."""
+PROBE_COMMAND: Final = python_module_command("gpupanel.trainer.probe")
 TIME_LIMIT_S: Final = 120.0
 _ALL_MESSAGES: Final = {"TF_CPP_MIN_LOG_LEVEL": "0"}
 """TensorFlow says why it passes a GPU over in a message that many people silence."""

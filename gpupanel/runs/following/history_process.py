@@ -2,11 +2,10 @@
 
 ``python -m`` this, the file, how far to read it, the size of a portion; both in bytes.
 
-It writes portion after portion, as :mod:`pickle` does, to its standard output, and ends.
+It writes portion after portion to its standard output, and ends.
 """
 
 import os
-import pickle
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +14,7 @@ from threading import Thread
 
 from gpupanel.runs.directory.tails import LineTail
 from gpupanel.runs.following.gathered_lines import GatheredLines
-from gpupanel.runs.following.history_portion import BLOCK_BYTES, Portion
+from gpupanel.runs.following.history_portion import BLOCK_BYTES, Portion, write_portion
 
 _MOST_WAITING = 8
 """Portions that wait for whoever asked, who may be busy at first: a third of their bytes each."""
@@ -55,8 +54,7 @@ def main() -> None:
     Thread(target=_put, args=(told, waiting), daemon=True).start()
     try:
         while (portion := waiting.get()) is not None:
-            pickle.dump(portion, sys.stdout.buffer, pickle.HIGHEST_PROTOCOL)
-            sys.stdout.buffer.flush()
+            write_portion(portion, sys.stdout.buffer)
     except BrokenPipeError:
         # Whoever asked is gone, and Python would complain that it cannot flush.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

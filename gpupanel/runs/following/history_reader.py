@@ -1,11 +1,11 @@
 """A long history, read by a process of its own while the threads of this one do their work."""
 
-import pickle
+import os
 import subprocess
-import sys
 from pathlib import Path
 
-from gpupanel.runs.following.history_portion import Portion
+from gpupanel.domain.child_command import child_environment, python_module_command
+from gpupanel.runs.following.history_portion import Portion, read_portion
 
 _PROCESS = "gpupanel.runs.following.history_process"
 
@@ -31,7 +31,8 @@ class HistoryReader:
     def __init__(self, path: Path, end: int, portion_bytes: int) -> None:
         self.end = end
         self._process = subprocess.Popen(
-            [sys.executable, "-m", _PROCESS, path, str(end), str(portion_bytes)],
+            python_module_command(_PROCESS, str(path), str(end), str(portion_bytes)),
+            env=child_environment(os.environ),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -41,12 +42,9 @@ class HistoryReader:
         """The next portion, once it is there; ``None`` after the last, and if the process died."""
         assert self._process.stdout is not None
         try:
-            # Written by a process that this one started, from a module of its own.
-            portion = pickle.load(self._process.stdout)  # noqa: S301
-        except (EOFError, pickle.UnpicklingError, OSError):
+            return read_portion(self._process.stdout)
+        except (ValueError, OSError):
             return None
-        assert isinstance(portion, Portion)
-        return portion
 
     def close(self) -> None:
         """End the process, whether it is done or not."""

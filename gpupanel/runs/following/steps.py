@@ -38,6 +38,18 @@ class _StepsLine(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 _DECODER = msgspec.json.Decoder(_StepsLine)
 
 
+class PackedSteps(msgspec.Struct, array_like=True, forbid_unknown_fields=True, gc=False):
+    """A :class:`StepBatch` without its lines, as one process hands it to another of this machine.
+
+    Attributes:
+        columns: As the attributes of a batch, in their order; eight bytes a number.
+    """
+
+    first: _StepsLine
+    last: _StepsLine
+    columns: tuple[bytes, bytes, bytes, bytes, bytes, bytes]
+
+
 class StepBatch:
     """Consecutive :class:`StepsDone` events, in the order in which they were written.
 
@@ -76,6 +88,29 @@ class StepBatch:
             line = _line(event)
             batch._add([line], msgspec.json.encode(line) + b"\n")
         return batch
+
+    @classmethod
+    def unpacked(cls, packed: PackedSteps) -> Self:
+        """The batch that was packed; its events cannot be had one by one.
+
+        Raises:
+            ValueError: Its columns are not of one length.
+        """
+        batch = cls(keeps_lines=False)
+        batch._ends = [packed.first, packed.last]
+        for column, content in zip(batch._columns(), packed.columns, strict=True):
+            column.frombytes(content)
+        if len({len(column) for column in batch._columns()}) != 1 or not len(batch):
+            raise ValueError("the columns of these steps are not of one length")
+        return batch
+
+    def packed(self) -> PackedSteps:
+        """The same to hand over, without the lines."""
+        time_s, step, epoch, loss, accuracy, speed = (
+            column.tobytes() for column in self._columns()
+        )
+        columns = (time_s, step, epoch, loss, accuracy, speed)
+        return PackedSteps(self._ends[0], self._ends[1], columns)
 
     def take(self, block: bytes) -> bool:
         """Add the steps of whole lines, unless any of them is something else, or damaged.
@@ -121,6 +156,16 @@ class StepBatch:
     def last(self) -> "StepsDone":
         """The last of the events."""
         return _event(self._ends[-1])
+
+    def _columns(self) -> "tuple[Floats | Counts, ...]":
+        return (
+            self.time_s,
+            self.step,
+            self.epoch,
+            self.loss,
+            self.accuracy,
+            self.examples_per_second,
+        )
 
     def _add(self, lines: list[_StepsLine], block: bytes) -> None:
         self._ends = [(self._ends or lines)[0], lines[-1]]

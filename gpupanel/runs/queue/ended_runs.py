@@ -15,16 +15,17 @@ def ended_entry(entry: QueueEntry) -> QueueEntry | None:
     layout = RunLayout(entry.run)
     if goes_on(layout):
         return None
-    try:
-        summary = summarize_run(layout)
-    except OSError:
-        return _ended(entry, Outcome.LOST, _removed(entry))
+    summary = summarize_run(layout)
     if summary.is_running:
         return None
-    return _ended(entry, summary.outcome, summary.problem)
+    if summary.outcome is not None:
+        return _ended(entry, summary.outcome, summary.problem)
+    # Nobody can tell any more: its folder went this moment, or cannot be read.
+    is_there = layout.profile.exists()
+    return _ended(entry, Outcome.LOST, summary.flaw if is_there else _removed(entry))
 
 
-def _ended(entry: QueueEntry, outcome: Outcome | None, problem: Problem | None) -> QueueEntry:
+def _ended(entry: QueueEntry, outcome: Outcome, problem: Problem | None) -> QueueEntry:
     told = () if problem is None else (problem,)
     return entry.model_copy(
         update={"state": EntryState.ENDED, "outcome": outcome, "problems": told}

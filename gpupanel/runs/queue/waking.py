@@ -1,11 +1,11 @@
 """Seeing to it that a scheduler is there while something waits."""
 
 import os
-import sys
 from pathlib import Path
 
 from filelock import FileLock
 
+from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.problem import ProblemError
 from gpupanel.files.locks import is_lock_held
 from gpupanel.files.process_log import say_in_log
@@ -47,7 +47,7 @@ def ensure_scheduler(files: QueueFiles) -> bool:
     if not files.read().needs_scheduler or scheduler_lives(files.folder):
         return False
     log = files.folder / "scheduler.log"
-    command = (sys.executable, "-P", "-m", "gpupanel.runs.queue.scheduler", str(files.folder))
+    command = python_module_command("gpupanel.runs.queue.scheduler", str(files.folder))
     try:
         if log.exists() and log.stat().st_size > _LONGEST_LOG_BYTES:
             os.truncate(log, 0)

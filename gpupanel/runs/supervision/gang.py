@@ -16,6 +16,7 @@ from gpupanel.devices.private_network import (
     PrivateNetwork,
     new_private_network,
 )
+from gpupanel.domain.child_command import child_environment
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess
 from gpupanel.domain.process_environment import RUN_VARIABLE, SUPERVISOR_PID_VARIABLE
@@ -182,15 +183,17 @@ class Gang:
                 stdout=log,
                 stderr=log,
                 cwd=self._layout.root,
-                env={
-                    **os.environ,
-                    **allowed(self._plan.environment),
-                    **environment,
-                    RUN_VARIABLE: run_name(self._layout),
-                    SUPERVISOR_PID_VARIABLE: str(os.getpid()),
-                    "PYTHONUNBUFFERED": "1",
-                    **({} if network is None else network.environment),
-                },
+                env=child_environment(
+                    os.environ,
+                    {
+                        **allowed(self._plan.environment),
+                        **environment,
+                        RUN_VARIABLE: run_name(self._layout),
+                        SUPERVISOR_PID_VARIABLE: str(os.getpid()),
+                        "PYTHONUNBUFFERED": "1",
+                        **({} if network is None else network.environment),
+                    },
+                ),
                 pass_fds=() if network is None else network.descriptors,
                 process_group=0,
             )

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
+from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.events import Event, RunEnded, RunRestarted, RunStarted, encode_event
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.plan import LaunchPlan
@@ -40,6 +41,7 @@ from gpupanel.runs.supervision.telemetry import TelemetryRecorder
 from gpupanel.runs.supervision.watchdogs import Patience
 from gpupanel.runs.supervision.wishes import Wishes
 
+TRAINER_COMMAND = python_module_command("gpupanel.trainer")
 _MOST_PORT_RETRIES = 3
 
 
@@ -55,7 +57,7 @@ class Supervisor:
     def __init__(
         self,
         layout: RunLayout,
-        trainer_command: Sequence[str] = (sys.executable, "-P", "-m", "gpupanel.trainer"),
+        trainer_command: Sequence[str] = TRAINER_COMMAND,
         patience: Patience | None = None,
     ) -> None:
         self._layout = layout

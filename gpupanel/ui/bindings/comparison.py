@@ -26,7 +26,6 @@ class Comparison(QObject):
         self._binding: ComparisonBinding | None = None
         page.compareRequested.connect(self.compare)
         page.panel.setComparable(True)
-        page.panel.setComparable(True)
 
     @Slot(object)
     def compare(self, runs: tuple[RunSummary, ...]) -> None:

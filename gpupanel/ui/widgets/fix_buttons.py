@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QStyleOptionButton, QWid
 from typing_extensions import override
 
 from gpupanel.domain.problem import Fix, Problem
+from gpupanel.runs.following.change_words import change_words
 from gpupanel.ui.widgets.flow_layout import FlowLayout
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -70,7 +71,7 @@ class _FixButton(QPushButton):
         self._fix = fix
         self.setText(fix.label)
         self.setAccessibleName(fix.label)
-        self.setToolTip(wrapped(f"{fix.label}. {_changes_in_words(fix)}"))
+        self.setToolTip(wrapped(f"{fix.label}: {change_words(fix.changes)}"))
 
     @override
     def minimumSizeHint(self) -> QSize:
@@ -85,12 +86,3 @@ class _FixButton(QPushButton):
     def _request(self) -> None:
         if self._fix is not None:
             self.fixRequested.emit(self._fix)
-
-
-def _changes_in_words(fix: Fix) -> str:
-    changes = [
-        f"{'.'.join(change.path)}: "
-        + ("its default" if change.value is None else f"{change.value!r}")
-        for change in fix.changes
-    ]
-    return f"Sets {'; '.join(changes)}."

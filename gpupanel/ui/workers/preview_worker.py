@@ -6,21 +6,19 @@ can be ended at once.
 """
 
 import json
-import sys
+import os
 from collections.abc import Sequence
 
 from pydantic import ValidationError
 from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, QTimer, Signal, Slot
 
+from gpupanel.domain.child_command import child_environment, python_module_command
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, Severity
 
-COMMAND = (sys.executable, "-P", "-m", "gpupanel.trainer.preview")
-"""Reads the question on standard input and answers on standard output.
-
-``-P``: a file named as a module in the working directory is none of its business.
-"""
+COMMAND = python_module_command("gpupanel.trainer.preview")
+"""Reads the question on standard input and answers on standard output."""
 TIME_LIMIT_MS = 30_000
 EXAMPLE_LIMIT = 24
 _LAST_LINES = 12
@@ -159,9 +157,15 @@ class PreviewLoader(QObject):
 
 def _environment() -> QProcessEnvironment:
     """As ours, but without a GPU and without TensorFlow's chatter: a look needs neither."""
+    variables = child_environment(
+        os.environ, {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"}
+    )
+    # What is the same stays as it is, also where it is no UTF-8.
     environment = QProcessEnvironment.systemEnvironment()
-    environment.insert("CUDA_VISIBLE_DEVICES", "-1")
-    environment.insert("TF_CPP_MIN_LOG_LEVEL", "2")
+    for name in os.environ.keys() - variables.keys():
+        environment.remove(name)
+    for name, value in variables.items() - os.environ.items():
+        environment.insert(name, value)
     return environment
 
 

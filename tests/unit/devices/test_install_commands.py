@@ -25,11 +25,11 @@ def test_that_pip_of_this_python_is_asked(tools) -> None:
     tools(pip=True, uv=True)
 
     assert install("tensorflow[and-cuda]==2.21.0") == (
-        f"{sys.executable} -m pip install 'tensorflow[and-cuda]==2.21.0'"
+        f"{sys.executable} -P -m pip install 'tensorflow[and-cuda]==2.21.0'"
     )
     assert install("keras", anew=True).endswith("-m pip install --force-reinstall keras")
     assert install("keras", upgrade=True).endswith("-m pip install --upgrade keras")
-    assert uninstall("keras") == f"{sys.executable} -m pip uninstall -y keras"
+    assert uninstall("keras") == f"{sys.executable} -P -m pip uninstall -y keras"
 
 
 def test_that_uv_is_asked_where_there_is_no_pip(tools) -> None:
@@ -46,8 +46,8 @@ def test_that_pip_is_brought_where_there_is_neither(tools) -> None:
 
     first, _, second = install("keras").partition(" && ")
 
-    assert first == f"{sys.executable} -m ensurepip"
-    assert second == f"{sys.executable} -m pip install keras"
+    assert first == f"{sys.executable} -P -m ensurepip"
+    assert second == f"{sys.executable} -P -m pip install keras"
 
 
 def test_that_a_path_with_spaces_survives_the_shell(tools, monkeypatch) -> None:
@@ -56,7 +56,7 @@ def test_that_a_path_with_spaces_survives_the_shell(tools, monkeypatch) -> None:
 
     assert shlex.split(install("a[b]")) == [
         "/opt/my python/bin/python",
-        *("-m", "pip", "install", "a[b]"),
+        *("-P", "-m", "pip", "install", "a[b]"),
     ]
 
 

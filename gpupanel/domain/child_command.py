@@ -1,0 +1,85 @@
+"""How every child of this program is started, so that none runs a file of where it works.
+
+Python looks for modules in the working directory of ``python -m``, and so do an empty or a relative
+entry of ``PYTHONPATH``: a file named ``base64.py`` beside a profile, or in a run folder that came
+from somebody else, would be run instead of Python's own.
+"""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+
+_PYTHON_PATH = "PYTHONPATH"
+
+
+def python_module_command(module: str, *arguments: str) -> tuple[str, ...]:
+    """The command that runs a module as ``python -m`` does, with the Python of this process.
+
+    ``-P``: the working directory is not searched for modules
+    (https://docs.python.org/3/using/cmdline.html#cmdoption-P).
+
+    Args:
+        module: Its full name.
+        arguments: Of the module.
+    """
+    return (sys.executable, "-P", "-m", module, *arguments)
+
+
+def child_environment(
+    environment: Mapping[str, str], additions: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """The variables of a child: those of this process, with additions.
+
+    ``PYTHONPATH`` keeps its absolute entries only. ``-P`` does not concern the others, which a
+    child would search in its own working directory.
+
+    Args:
+        environment: The variables of this process.
+        additions: What the child gets besides, or instead.
+    """
+    variables = {**environment, **(additions or {})}
+    kept = [entry for entry in _entries(variables) if _is_absolute(entry)]
+    variables.pop(_PYTHON_PATH, None)
+    if kept:
+        variables[_PYTHON_PATH] = os.pathsep.join(kept)
+    return variables
+
+
+def searched_folders(
+    search_path: Sequence[str], environment: Mapping[str, str], working_directory: str
+) -> list[str]:
+    """Where a process that was started without ``-P`` is to look for modules from now on.
+
+    Args:
+        search_path: ``sys.path`` as Python made it.
+        environment: The variables of the process.
+        working_directory: Absolute.
+
+    Returns:
+        Without the working directory that ``python -m`` puts first, and without what relative
+        entries of ``PYTHONPATH`` were taken for.
+    """
+    entries = _entries(environment)
+    named = {os.path.normpath(entry) for entry in entries if _is_absolute(entry)}
+    taken_for = {
+        os.path.normpath(f"{working_directory}/{entry}")
+        for entry in entries
+        if not _is_absolute(entry)
+    }
+    folders = search_path[1:] if search_path[:1] == [working_directory] else search_path
+    return [
+        folder
+        for folder in folders
+        if _is_absolute(folder) and os.path.normpath(folder) not in taken_for - named
+    ]
+
+
+def _entries(environment: Mapping[str, str]) -> list[str]:
+    """Of ``PYTHONPATH``; an empty variable is none to Python, while an empty entry is one."""
+    text = environment.get(_PYTHON_PATH, "")
+    return text.split(os.pathsep) if text else []
+
+
+def _is_absolute(folder: str) -> bool:
+    # Not by pathlib: nothing more is imported before the folders of modules are right.
+    return os.path.isabs(folder)  # noqa: PTH117

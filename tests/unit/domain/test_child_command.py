@@ -1,0 +1,90 @@
+"""A child imports nothing of the folder it works in."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gpupanel.domain.child_command import (
+    child_environment,
+    python_module_command,
+    searched_folders,
+)
+
+HERE = "/home/somebody/downloads"
+
+
+def test_that_a_module_is_run_by_this_python_without_the_working_directory() -> None:
+    assert python_module_command("gpupanel.trainer", "a run") == (
+        sys.executable,
+        "-P",
+        "-m",
+        "gpupanel.trainer",
+        "a run",
+    )
+
+
+def test_that_additions_stand_beside_the_own_variables_or_in_their_place() -> None:
+    assert child_environment({"A": "1", "B": "2"}, {"B": "3"}) == {"A": "1", "B": "3"}
+    assert child_environment({"A": "1"}) == {"A": "1"}
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("/opt/lib", "/opt/lib"),
+        (":/opt/lib", "/opt/lib"),
+        ("/opt/lib:", "/opt/lib"),
+        (".:/opt/lib::lib:/srv", "/opt/lib:/srv"),
+        ("./lib", None),
+        (":", None),
+        ("", None),
+    ],
+)
+def test_that_only_absolute_folders_of_modules_are_handed_on(text: str, kept: str | None) -> None:
+    assert child_environment({"PYTHONPATH": text}).get("PYTHONPATH") == kept
+
+
+@pytest.mark.parametrize(
+    ("python_path", "search_path", "searched"),
+    [
+        # `python -m gpupanel`, and the command, whose own folder stands first.
+        (None, [HERE, "/usr/lib"], ["/usr/lib"]),
+        (None, ["/usr/bin", "/usr/lib"], ["/usr/bin", "/usr/lib"]),
+        # The folder of an installation that one happens to be in is kept.
+        (None, ["/usr/bin", "/usr/lib", HERE], ["/usr/bin", "/usr/lib", HERE]),
+        ("", ["/usr/bin", "/usr/lib", HERE], ["/usr/bin", "/usr/lib", HERE]),
+        # What Python makes of relative entries.
+        (":/opt", ["/usr/bin", HERE, "/opt", "/usr/lib"], ["/usr/bin", "/opt", "/usr/lib"]),
+        ("./lib", ["/usr/bin", f"{HERE}/lib", "/usr/lib"], ["/usr/bin", "/usr/lib"]),
+        (".", ["", "/usr/lib"], ["/usr/lib"]),
+        # Who names it in full means it.
+        (f".:{HERE}/", ["/usr/bin", HERE, "/usr/lib"], ["/usr/bin", HERE, "/usr/lib"]),
+    ],
+)
+def test_that_the_working_directory_is_not_searched_unless_named(
+    python_path: str | None, search_path: list[str], searched: list[str]
+) -> None:
+    environment = {} if python_path is None else {"PYTHONPATH": python_path}
+
+    assert searched_folders(search_path, environment, HERE) == searched
+
+
+@pytest.mark.parametrize("python_path", ["", ":", ".", "modules"])
+def test_that_a_real_child_takes_its_modules_from_python(tmp_path: Path, python_path: str) -> None:
+    (tmp_path / "modules").mkdir()
+    for folder in (tmp_path, tmp_path / "modules"):
+        (folder / "base64.py").write_text("open('run', 'w')")
+    command = python_module_command("base64", "-t")
+
+    child = subprocess.run(
+        command,
+        cwd=tmp_path,
+        env=child_environment({"PYTHONPATH": python_path}),
+        capture_output=True,
+        check=True,
+    )
+
+    assert b"Aladdin" in child.stdout
+    assert not (tmp_path / "run").exists()

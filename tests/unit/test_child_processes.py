@@ -1,0 +1,167 @@
+"""Nothing of the package starts a process otherwise than a child command says."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "gpupanel"
+CHILD_COMMAND = "domain/child_command.py"
+
+STARTING = {
+    "devices/probes/child_process.py",
+    "runs/data_preview.py",
+    "runs/detached.py",
+    "runs/following/history_reader.py",
+    "runs/supervision/gang.py",
+    "ui/workers/preview_worker.py",
+}
+"""The modules that start a process; a new one hands on the environment as these do."""
+
+NAMING_PYTHON = {
+    CHILD_COMMAND,
+    "devices/doctor/examination.py",  # says which Python it is
+    "devices/install_commands.py",  # commands for a person to copy
+}
+"""The modules that may read ``sys.executable``."""
+
+STARTS = {
+    *(f"subprocess.{name}" for name in ("Popen", "run", "call", "check_call", "check_output")),
+    *(f"subprocess.{name}" for name in ("getoutput", "getstatusoutput")),
+    *(f"os.{name}" for name in ("system", "popen", "fork", "forkpty")),
+    *(f"os.exec{how}" for how in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")),
+    *(f"os.spawn{how}" for how in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")),
+    *("os.posix_spawn", "os.posix_spawnp", "pty.spawn", "psutil.Popen", "QProcess"),
+    *("QProcess.startDetached", "QProcess.execute", "runpy.run_module", "runpy.run_path"),
+    *("asyncio.create_subprocess_exec", "asyncio.create_subprocess_shell"),
+}
+STARTING_MODULES = {"multiprocessing", "pty", "runpy", "pexpect", "joblib"}
+UNPICKLING = {"pickle", "cPickle", "_pickle", "marshal", "shelve", "dill", "cloudpickle"}
+
+FORBIDDEN = [
+    ("import subprocess\nsubprocess.run(['ls'])", "subprocess.run"),
+    ("from subprocess import Popen as P\nP(['ls'])", "subprocess.Popen"),
+    ("import os as o\no.execv('a', ['a'])", "os.execv"),
+    ("from PySide6.QtCore import QProcess\nQProcess.startDetached('a')", "QProcess.startDetached"),
+    ("from PySide6 import QtCore\nQtCore.QProcess()", "QProcess"),
+    ("from concurrent.futures import ProcessPoolExecutor", "ProcessPoolExecutor"),
+    ("import multiprocessing.pool", "multiprocessing.pool"),
+]
+
+
+def sources() -> dict[str, ast.Module]:
+    return {
+        path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+        for path in PACKAGE.rglob("*.py")
+    }
+
+
+SOURCES = sources()
+
+
+def full_names(tree: ast.Module) -> dict[str, str]:
+    """What each imported name stands for: ``P`` for ``subprocess.Popen``."""
+    names = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for each in node.names:
+                names[each.asname or each.name.partition(".")[0]] = (
+                    each.name if each.asname else each.name.partition(".")[0]
+                )
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for each in node.names:
+                names[each.asname or each.name] = f"{node.module}.{each.name}"
+    return names
+
+
+def dotted(node: ast.expr, names: dict[str, str]) -> str:
+    """``subprocess.Popen`` for what is written so, under whatever name it was imported."""
+    if isinstance(node, ast.Name):
+        found = names.get(node.id, node.id)
+    elif isinstance(node, ast.Attribute):
+        found = f"{dotted(node.value, names)}.{node.attr}"
+    else:
+        return ""
+    return found.removeprefix("PySide6.QtCore.")
+
+
+def imported(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (each.name for each in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{each.name}" for each in node.names)
+
+
+def calls(tree: ast.Module) -> Iterator[tuple[str, ast.Call]]:
+    names = full_names(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            yield dotted(node.func, names), node
+
+
+def starts(tree: ast.Module) -> list[str]:
+    """Whatever starts a process there."""
+    found = [name for name, _ in calls(tree) if name in STARTS]
+    found += [
+        name
+        for name in imported(tree)
+        if name.partition(".")[0] in STARTING_MODULES or "ProcessPoolExecutor" in name
+    ]
+    return found
+
+
+@pytest.mark.parametrize(("source", "found"), FORBIDDEN)
+def test_that_a_start_is_seen_however_it_is_written(source: str, found: str) -> None:
+    assert any(found in each for each in starts(ast.parse(source)))
+
+
+def test_that_processes_are_started_in_known_places_only() -> None:
+    assert {path for path, tree in SOURCES.items() if starts(tree)} == STARTING
+
+
+@pytest.mark.parametrize("path", sorted(STARTING))
+def test_that_each_start_hands_on_the_environment_of_a_child(path: str) -> None:
+    for name, call in calls(SOURCES[path]):
+        if name in STARTS and name != "QProcess":
+            given = {word.arg: word.value for word in call.keywords}
+            assert ast.unparse(given["env"]).startswith("child_environment("), name
+            assert "shell" not in given
+        if name == "QProcess":
+            text = ast.unparse(SOURCES[path])
+            assert "process.setProcessEnvironment(_environment())" in text
+            assert "variables = child_environment(os.environ," in text
+
+
+def test_that_no_other_module_names_python_or_a_module_to_run() -> None:
+    for path, tree in SOURCES.items():
+        text = ast.unparse(tree)
+        assert path in NAMING_PYTHON or "sys.executable" not in text, path
+        literals = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+        assert path == CHILD_COMMAND or not {"-m", "-c", "-P"} & set(map(str, literals)), path
+
+
+def test_that_nothing_is_unpickled_but_arrays_in_data_sets_of_keras() -> None:
+    using = {
+        path
+        for path, tree in SOURCES.items()
+        if {name.partition(".")[0] for name in imported(tree)} & UNPICKLING
+    }
+    # Its unpickler builds arrays and lists and refuses every other name.
+    assert using == {
+        "trainer/datasets/keras_data.py",
+        "trainer/datasets/restricted_pickle.py",
+    }
+
+
+def test_that_only_code_that_a_person_trusts_is_evaluated() -> None:
+    names = {
+        path: {name for name, _ in calls(tree) if name in {"eval", "exec", "compile", "__import__"}}
+        for path, tree in SOURCES.items()
+    }
+    assert {path for path, found in names.items() if found} <= {
+        "trainer/user_code.py",
+    }
