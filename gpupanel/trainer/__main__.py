@@ -11,18 +11,19 @@ from gpupanel.trainer.private_network import enter_handed_over, handed_over
 
 def main(root: Path) -> int:
     """Do the process's part of the run; gives the exit status."""
-    fetches_first = False
+    fetches_first, refusal = False, None
     if handed_over() is not None:
         from gpupanel.trainer.fetching import must_fetch
 
         fetches_first = must_fetch(root)
-        if not fetches_first:
-            enter_handed_over()
+        refusal = None if fetches_first else _entered()
     start_heartbeat(root)
 
     # After the first heartbeat: reading all of it takes a while on a busy machine.
-    from gpupanel.trainer.process import fetch_for_run, train_run
+    from gpupanel.trainer.process import fetch_for_run, refuse_run, train_run
 
+    if refusal is not None:
+        return refuse_run(root, refusal)
     if not fetches_first:
         return train_run(root)
     ended = fetch_for_run(root)
@@ -31,6 +32,15 @@ def main(root: Path) -> int:
         # enter the run's network any more.
         os.execv(sys.executable, (sys.executable, *sys.orig_argv[1:]))  # noqa: S606 - no shell
     return ended
+
+
+def _entered() -> OSError | None:
+    """Enter the run's network; gives why that cannot be done."""
+    try:
+        enter_handed_over()
+    except OSError as error:
+        return error
+    return None
 
 
 if __name__ == "__main__":

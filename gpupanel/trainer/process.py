@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gpupanel.domain.events import Phase, ProblemReported, TrainingEnded
 from gpupanel.domain.outcome import Outcome
-from gpupanel.domain.problem import Problem
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.process_environment import NO_SPACE_STATUS, PORT_TAKEN_STATUS
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.patient_log import NO_SPACE
@@ -52,6 +52,25 @@ def fetch_for_run(root: Path) -> int | None:
         return train_run(root, _fetch)
     except _Fetched:
         return None
+
+
+def refuse_run(root: Path, error: OSError) -> int:
+    """End a run whose network this process cannot enter: it would be alone, or open to others.
+
+    Returns:
+        The process's exit status.
+    """
+    problem = Problem(
+        code="network_not_entered",
+        message="This process cannot enter the network that was made for the run "
+        f"({error.strerror}), so it does not go on.",
+        hint="Start the run again, or use a strategy of one process, such as mirrored.",
+    )
+
+    def refuse(*_: object) -> Interruption | None:
+        raise ProblemError(problem)
+
+    return train_run(root, refuse)
 
 
 def train_run(root: Path, work: Work | None = None) -> int:

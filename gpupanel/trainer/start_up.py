@@ -8,8 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
-from filelock import FileLock
-
 from gpupanel.domain.data import KerasData, PythonData
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.events import DownloadProgressed, Phase
@@ -26,6 +24,8 @@ from gpupanel.trainer.failures import tensorflow_not_importable
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.models.fit_check import check_features_fit_model
 from gpupanel.trainer.started_run import StartedRun, process_place
+
+_LOOK_S = 0.2
 
 Read = TypeVar("Read")
 
@@ -72,17 +72,21 @@ class StartUp:
         return pool.submit(read, self._run, self._on_download).result
 
     def fetch(self) -> None:
-        """Download what the run needs and is not here, once for all its processes.
+        """Download what the run needs and is not here; who does not lead waits until it is.
 
         Raises:
             ProblemError: It cannot be downloaded.
             StartUpInterrupted: Somebody asked to stop.
         """
         data = self._run.profile.data
-        if isinstance(data, KerasData):
+        if not isinstance(data, KerasData):
+            return
+        if self._run.leads:
             self._events.phase(Phase.LOADING_DATA)
-            with self._downloading():
-                fetch_keras_data(data, self._on_download)
+            fetch_keras_data(data, self._on_download)
+        while needs_download(data):
+            self.go_on()
+            time.sleep(_LOOK_S)
 
     def import_tensorflow(self) -> None:
         """Import TensorFlow and Keras.
@@ -103,12 +107,9 @@ class StartUp:
             raise tensorflow_not_importable(error) from error
 
     def _read_downloaded(self, read: Callable[[StartedRun, OnDownload], Read]) -> Read:
-        with self._downloading():
+        # One process of the run downloads; the others then find it there.
+        with lock_in_folder(self._run.layout.root / "download.lock"):
             return read(self._run, self._on_download)
-
-    def _downloading(self) -> FileLock:
-        """One process of the run downloads; the others then find it there."""
-        return lock_in_folder(self._run.layout.root / "download.lock")
 
     def _on_download(self, name: str, bytes_done: int, bytes_total: int | None) -> None:
         self.go_on()

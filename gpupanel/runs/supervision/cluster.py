@@ -14,6 +14,10 @@ _PORTS = range(12_000, 32_000)
 """Below those that the system gives to outgoing connections (32768 on Linux): nothing takes one
 by chance in the seconds between the choice and TensorFlow's server."""
 
+_NCCL = {"NCCL_SOCKET_IFNAME": "lo"}
+"""NCCL listens while it sets itself up, also for the GPUs of one process, and by itself never on
+loopback where there is another interface (NCCL User Guide, "Environment Variables")."""
+
 _TASK_TYPES = {
     ProcessRole.WORKER: "worker",
     ProcessRole.COORDINATOR: "chief",
@@ -49,13 +53,12 @@ def process_environments(plan: LaunchPlan) -> tuple[dict[str, str], ...]:
     """
     gang = plan.gang
     if len(gang) == 1:
-        return ({PROCESS_VARIABLE: "0", **allowed(gang[0].environment)},)
+        return ({PROCESS_VARIABLE: "0", **_NCCL, **allowed(gang[0].environment)},)
     cluster = _cluster(gang, free_ports(len(gang)))
     return tuple(
         {
             PROCESS_VARIABLE: str(place),
-            # The workers of one machine need no other way to each other than loopback.
-            "NCCL_SOCKET_IFNAME": "lo",
+            **_NCCL,
             "no_grpc_proxy": _LOOPBACK,
             **allowed(process.environment),
             "TF_CONFIG": json.dumps(

@@ -80,7 +80,8 @@ def _holders(inode: int) -> Iterator[int]:
         return
     for line in lines:
         fields = line.split()
-        if len(fields) >= 6 and fields[5].rpartition(":")[2] == str(inode):
+        is_held = len(fields) >= 6 and fields[1] != "->"
+        if is_held and fields[5].rpartition(":")[2] == str(inode):
             pid = int(fields[4])
             if pid > 0:  # else it is beyond this container
                 yield pid

@@ -1,6 +1,8 @@
 """A run in a network of its own downloads first what it needs, and only that is outside."""
 
 import http.server
+import os
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -10,8 +12,9 @@ import numpy as np
 import pytest
 
 from gpupanel.domain.data import DigitsData, KerasData
-from gpupanel.domain.events import DownloadProgressed, RunEnded, TrainerStarted
+from gpupanel.domain.events import DownloadProgressed, RunEnded, TrainerStarted, TrainingEnded
 from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.process_environment import NETWORK_VARIABLE
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.profile_toml import dump_profile
 from gpupanel.domain.run_layout import RunLayout
@@ -119,6 +122,24 @@ def test_that_a_profile_that_cannot_be_read_is_left_to_those_who_tell(
     else:
         layout.profile.write_bytes(content)
     assert not must_fetch(layout.root)
+
+
+def test_that_a_network_that_cannot_be_entered_is_told(runs_dir: Path) -> None:
+    layout = new_run(runs_dir, Profile())
+    with layout.profile.open() as no_namespace:
+        handed = f"{no_namespace.fileno()},{no_namespace.fileno()}"
+        ended = subprocess.run(
+            [sys.executable, "-P", "-m", "gpupanel.trainer", layout.root],
+            env={**os.environ, NETWORK_VARIABLE: handed},
+            pass_fds=(no_namespace.fileno(),),
+            check=False,
+        )
+    assert ended.returncode == 1
+    last = all_events(layout)[-1]
+    assert isinstance(last, TrainingEnded)
+    assert last.problem is not None
+    assert last.problem.code == "network_not_entered"
+    assert "(Invalid argument)" in last.problem.message
 
 
 @pytest.mark.tensorflow

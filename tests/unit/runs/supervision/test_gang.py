@@ -243,6 +243,13 @@ def test_that_each_process_is_told_where_the_others_are() -> None:
         assert each["TF_CONFIG"].count("127.0.0.1:") == 3
 
 
+def test_that_nccl_listens_on_loopback_in_runs_of_one_process_too() -> None:
+    for kind in (StrategyKind.MIRRORED, StrategyKind.MULTI_WORKER):
+        plan = plan_of(Profile(strategy=StrategySettings(kind=kind)))
+        for each in process_environments(plan):
+            assert each["NCCL_SOCKET_IFNAME"] == "lo"
+
+
 def test_that_ports_are_free_and_different() -> None:
     ports = free_ports(50)
     assert len(set(ports)) == 50
