@@ -18,7 +18,7 @@ TensorFlow 2.21 says so in these places:
 import math
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -28,6 +28,7 @@ from gpupanel.domain.events import MemoryExhausted
 from gpupanel.domain.plan import PlannedDevice
 from gpupanel.files.process_log import say_in_log
 from gpupanel.trainer.event_writer import EventWriter
+from gpupanel.trainer.file_errors import chain, is_of_files
 from gpupanel.trainer.started_run import StartedRun
 
 _TENSOR: Final = re.compile(
@@ -68,7 +69,7 @@ _MOST_LOG_BYTES: Final = 8 * 2**20
 
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether an exception, or what it came from, says that there was not enough memory."""
-    return any(_is_shortage(cause) for cause in _chain(error))
+    return any(_is_shortage(cause) for cause in chain(error))
 
 
 def tell_shortage(run: StartedRun, events: EventWriter, error: BaseException) -> None:
@@ -76,7 +77,7 @@ def tell_shortage(run: StartedRun, events: EventWriter, error: BaseException) ->
 
     A disk without space leaves the telling to the last word and the log.
     """
-    cause = next((cause for cause in _chain(error) if _is_shortage(cause)), None)
+    cause = next((cause for cause in chain(error) if _is_shortage(cause)), None)
     if cause is None:
         return
     try:
@@ -190,16 +191,9 @@ def _bytes_of(words: str) -> int | None:
         return None
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    cause: BaseException | None = error
-    while cause is not None:
-        yield cause
-        cause = cause.__cause__ or cause.__context__
-
-
 def _is_shortage(error: BaseException) -> bool:
     if isinstance(error, MemoryError) or _NOT_COPIED in str(error):
         return True
     # TensorFlow's errors are known by their names, so that TensorFlow need not be there.
     exhausted = type(error).__name__ == "ResourceExhaustedError"
-    return exhausted and _MESSAGE_TOO_LONG not in str(error)
+    return exhausted and _MESSAGE_TOO_LONG not in str(error) and not is_of_files(error)

@@ -28,6 +28,7 @@ from gpupanel.trainer.inference.replicas import Replica, load_replicas, reshaped
 from gpupanel.trainer.inference.spread import Digest, Spread
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.loop.record import TrainingRecord
+from gpupanel.trainer.memory_shortage import is_out_of_memory
 from gpupanel.trainer.started_run import StartedRun
 
 _FIRST_EXAMPLES = 64
@@ -77,6 +78,8 @@ class Inference:
                 return self._evaluate(replicas, reading)
             return self._predict(replicas, reading)
         except tf.errors.ResourceExhaustedError as error:
+            if not is_out_of_memory(error):
+                raise  # a full disk has the same error
             raise ProblemError(_out_of_memory(error)) from error
 
     def _load(self) -> list[Replica]:

@@ -12,6 +12,7 @@ from gpupanel.domain.plan import LaunchPlan, PlannedDevice, PlannedReplica
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind
+from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.memory_shortage import is_out_of_memory, read_shortage
 from gpupanel.trainer.started_run import StartedRun
 from tests.unit.trainer.conftest import MakeRun, StartTrainer
@@ -109,6 +110,25 @@ def test_that_numbers_of_two_dumps_at_once_are_not_taken_for_either(run: Started
     shortage = read(run, ResourceExhaustedError(words()), log)
 
     assert (shortage.limit_bytes, shortage.held_bytes) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ("/runs/a/tensorboard/train/events.v2; No space left on device\n\tFlushing", "no_space"),
+        ("/runs/a/events.v2; Disk quota exceeded", "no_space"),
+        ("/runs/a/events.v2; Too many open files", "trainer_crashed"),
+        (words(), "out_of_memory"),
+        ("/runs/a; Cannot allocate memory", "out_of_memory"),
+    ],
+)
+def test_that_only_memory_is_taken_for_memory(run: StartedRun, said: str, code: str) -> None:
+    error = ResourceExhaustedError(said)
+
+    (problem,) = problems_of(error, run.plan)
+
+    assert problem.code == code
+    assert is_out_of_memory(error) == (code == "out_of_memory")
 
 
 def test_that_a_tensor_that_could_not_be_copied_is_read_from_the_log(run: StartedRun) -> None:
