@@ -52,7 +52,7 @@ def test_that_a_file_that_cannot_be_made_or_written_is_told_once_and_why(
 ) -> None:
     done = subprocess.run(
         [sys.executable, "-c", _WRITE, str(small_disk), str(tmp_path)],
-        env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "PYTHONPATH": os.getcwd()},
+        env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "PYTHONPATH": str(Path.cwd())},
         capture_output=True,
         text=True,
         timeout=120,
