@@ -5,6 +5,7 @@ import traceback
 
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.files.process_limits import address_space_limit
 from gpupanel.trainer.file_errors import chain, is_no_space
 from gpupanel.trainer.memory_shortage import is_out_of_memory
 from gpupanel.trainer.user_code import user_code_problem
@@ -92,6 +93,10 @@ def _no_space(detail: str) -> Problem:
 def _out_of_memory(message: str, detail: str, plan: LaunchPlan | None) -> Problem:
     device = _device_named_in(message, plan)
     where = f" of {device}" if device else ""
+    limit = address_space_limit()
+    if limit is not None:
+        told = f"This process may take {limit / 2**30:,.1f} GiB of address space (ulimit -v)."
+        detail = f"{told}\n{detail}"
     return Problem(
         code="out_of_memory",
         field="training.global_batch_size",
