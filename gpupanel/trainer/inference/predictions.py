@@ -2,8 +2,6 @@
 
 import csv
 import io
-import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -11,6 +9,7 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from gpupanel.files.whole_files import write_whole_file
 from gpupanel.trainer.datasets.examples import Array, Indices
 from gpupanel.trainer.inference.meaning import Floats
 
@@ -44,19 +43,7 @@ def write_predictions(predictions: Predictions, path: Path) -> None:
         OSError: It cannot be written; nothing of it is left then.
     """
     write = _write_csv if path.suffix == ".csv" else _write_npz
-    _write_whole(path, lambda file: write(predictions, file))
-
-
-def _write_whole(path: Path, write: Callable[[BinaryIO], None]) -> None:
-    beside = path.with_name(f".partial-{path.name}")
-    try:
-        with beside.open("wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+    write_whole_file(path, lambda file: write(predictions, file))
 
 
 def _write_npz(predictions: Predictions, file: BinaryIO) -> None:

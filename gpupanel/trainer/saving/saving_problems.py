@@ -46,6 +46,18 @@ def tensorboard_not_written(cause: Exception) -> Problem:
     )
 
 
+def confusion_not_saved(cause: OSError) -> Problem:
+    """The warning about a confusion matrix without which an evaluation ends."""
+    return Problem(
+        code="confusion_not_saved",
+        severity=Severity.WARNING,
+        message=f"The confusion matrix could not be saved, because {_why(cause)}; the figures over "
+        "all examples are there.",
+        hint=f"{_what_to_do(cause)}, and evaluate again for the figures of each class.",
+        detail="".join(traceback.format_exception(cause)),
+    )
+
+
 def not_finite(what: str, position: Position) -> ProblemError:
     """The problem of a training that has run into numbers that are none.
 
