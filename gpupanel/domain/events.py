@@ -4,6 +4,7 @@ Trainer and supervisor append, everybody else reads; both sides import this one 
 this version does not know becomes an :class:`UnknownEvent`, so that newer runs can be looked at.
 """
 
+import json
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -134,7 +135,8 @@ class DataReady(_Event):
 
     Attributes:
         feature_shape: Shape of one example, without the batch axis.
-        class_names: Empty where values are predicted.
+        class_count: 0 where values are predicted.
+        class_names: Empty where values are predicted, and where they are too many for an event.
         steps_per_epoch: Optimizer updates of one epoch, the last smaller batch counted.
     """
 
@@ -142,6 +144,7 @@ class DataReady(_Event):
     training_examples: int
     validation_examples: int
     feature_shape: tuple[int, ...]
+    class_count: int = 0
     class_names: tuple[str, ...] = ()
     steps_per_epoch: int
 
@@ -191,14 +194,20 @@ class EvaluationDone(_Event):
     """What a saved model reaches on the whole data.
 
     Attributes:
-        confusion: How many examples of each class (row) were taken for each class (column);
-            empty where values are predicted or labels are not known.
-        class_names: Of rows and columns.
+        class_count: 0 where values are predicted.
+        confusion_file: Where the confusion matrix stands, relative to the run's directory, with
+            the names of the classes; empty where values are predicted, and where it could not be
+            written.
+        confusion: The matrix itself, as earlier versions wrote it here: how many examples of each
+            class (row) were taken for each class (column).
+        class_names: Of its rows and columns.
     """
 
     kind: Literal["evaluation_done"] = "evaluation_done"
     examples: int
     metrics: Metrics
+    class_count: int = 0
+    confusion_file: str = ""
     confusion: tuple[tuple[int, ...], ...] = ()
     class_names: tuple[str, ...] = ()
 
@@ -402,9 +411,36 @@ Event = KnownEvent | UnknownEvent
 _DECODER: TypeAdapter[Any] = TypeAdapter(Annotated[KnownEvent, Field(discriminator="kind")])
 
 
+LONGEST_EVENT = 32 * 1024
+"""Characters of a line, where a text in it makes it longer: whoever looks for the last event of a
+run reads the end of the file only, and little space is kept for it on a full disk."""
+_LONGEST_TEXT = 8 * 1024
+
+
 def encode_event(event: Event) -> str:
-    """The event as one line of JSON, without the line's end."""
-    return event.model_dump_json()
+    """The event as one line of JSON, without the line's end.
+
+    Of a text that would make it longer than :data:`LONGEST_EVENT`, such as a message of the
+    person's own code, the middle is left out.
+    """
+    line = event.model_dump_json()
+    if len(line) <= LONGEST_EVENT:
+        return line
+    document = _shortened(event.model_dump(mode="json"))
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+
+
+def _shortened(node: Any) -> Any:  # noqa: ANN401 - a document as JSON holds it
+    match node:
+        case dict():
+            return {key: _shortened(value) for key, value in node.items()}
+        case list():
+            return [_shortened(value) for value in node]
+        case str() if len(node) > _LONGEST_TEXT:
+            half = _LONGEST_TEXT // 2
+            left_out = len(node) - 2 * half
+            return f"{node[:half]}\n[{left_out:,} characters left out]\n{node[-half:]}"
+    return node
 
 
 def decode_event(line: str | bytes) -> Event:

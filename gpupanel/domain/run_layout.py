@@ -128,6 +128,11 @@ class RunLayout:
         """Event files for TensorBoard."""
         return self.root / "tensorboard"
 
+    @property
+    def confusion(self) -> Path:
+        """The confusion matrix that the task ``evaluate`` found."""
+        return self.root / "evaluation.npz"
+
     def predictions(self, output: str) -> Path:
         """What the task ``predict`` wrote, in that format: ``npz`` or ``csv``."""
         return self.root / f"predictions.{output}"

@@ -1,19 +1,17 @@
 """From an exception to a problem that a person can act on."""
 
-import errno
 import re
 import traceback
-from collections.abc import Iterator
 
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.unsafe_files import unsafe_file
 from gpupanel.files.guarded_files import UnsafeFileError
+from gpupanel.files.process_limits import address_space_limit
+from gpupanel.trainer.file_errors import chain, is_no_space
 from gpupanel.trainer.memory_shortage import is_out_of_memory
 from gpupanel.trainer.user_code import user_code_problem
 
-_NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
-_NO_SPACE_WORDS = ("No space left on device", "Disk quota exceeded")
 _PEER_ERRORS = frozenset({"UnavailableError", "AbortedError", "DeadlineExceededError"})
 _PEER_WORDS = "Collective ops is aborted by"
 _DEVICE_NAME = re.compile(r"device:(?P<kind>[A-Z]+):(?P<index>\d+)")
@@ -29,12 +27,12 @@ def problems_of(error: BaseException, plan: LaunchPlan | None = None) -> tuple[P
     if isinstance(error, ProblemError):
         return error.problems
     detail = "".join(traceback.format_exception(error))
-    if plan is not None and plan.processes and any(_is_of_a_peer(cause) for cause in _chain(error)):
+    if plan is not None and plan.processes and any(_is_of_a_peer(cause) for cause in chain(error)):
         return (_peer_lost(detail),)
-    for cause in _chain(error):
+    for cause in chain(error):
         if isinstance(cause, UnsafeFileError):
             return (unsafe_file(str(cause.path), cause.found),)
-    if any(_is_no_space(cause) for cause in _chain(error)):
+    if any(is_no_space(cause) for cause in chain(error)):
         return (_no_space(detail),)
     if is_out_of_memory(error):
         return (_out_of_memory(str(error), detail, plan),)
@@ -74,21 +72,8 @@ def _first_sentence(error: BaseException) -> str:
     return lines[0] if lines else "it says no more"
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    cause: BaseException | None = error
-    while cause is not None:
-        yield cause
-        cause = cause.__cause__ or cause.__context__
-
-
 def _is_of_a_peer(error: BaseException) -> bool:
     return type(error).__name__ in _PEER_ERRORS or _PEER_WORDS in str(error)
-
-
-def _is_no_space(error: BaseException) -> bool:
-    if isinstance(error, OSError) and error.errno in _NO_SPACE:
-        return True
-    return any(words in str(error) for words in _NO_SPACE_WORDS)
 
 
 def _peer_lost(detail: str) -> Problem:
@@ -113,6 +98,10 @@ def _no_space(detail: str) -> Problem:
 def _out_of_memory(message: str, detail: str, plan: LaunchPlan | None) -> Problem:
     device = _device_named_in(message, plan)
     where = f" of {device}" if device else ""
+    limit = address_space_limit()
+    if limit is not None:
+        told = f"This process may take {limit / 2**30:,.1f} GiB of address space (ulimit -v)."
+        detail = f"{told}\n{detail}"
     return Problem(
         code="out_of_memory",
         field="training.global_batch_size",

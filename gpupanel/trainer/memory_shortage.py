@@ -15,10 +15,11 @@ TensorFlow 2.21 says so in these places:
   ``xla/tsl/framework/allocator.cc``: sizes for people since 2.20, plain bytes before).
 """
 
+import errno
 import math
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -27,8 +28,10 @@ from gpupanel.domain.device import CPU_KEY, DeviceKind
 from gpupanel.domain.events import MemoryExhausted
 from gpupanel.domain.plan import PlannedDevice
 from gpupanel.files.guarded_files import open_to_read
+from gpupanel.files.process_limits import address_space_limit
 from gpupanel.files.process_log import say_in_log
 from gpupanel.trainer.event_writer import EventWriter
+from gpupanel.trainer.file_errors import chain, is_of_files
 from gpupanel.trainer.started_run import StartedRun
 
 _TENSOR: Final = re.compile(
@@ -45,6 +48,15 @@ _ARRAY: Final = re.compile(
 _NOT_COPIED: Final = "Dst tensor is not initialized"
 _MESSAGE_TOO_LONG: Final = "larger than max"
 """gRPC's ``RESOURCE_EXHAUSTED`` for a message beyond its own limit: no memory is missing."""
+
+_NOT_MAPPED: Final = (
+    "failed to map segment from shared object",
+    "cannot map zero-fill pages",
+    "std::bad_alloc",
+)
+"""glibc's loader (elf/dl-load.h, dl-map-segments.h), as an ImportError, and the C++ library's."""
+_NO_THREAD: Final = "can't start new thread"
+"""Python's (Modules/_threadmodule.c), whatever there was not enough of."""
 
 _BYTES_OF_TYPE: Final = {
     **dict.fromkeys(("bool", "int8", "uint8", "qint8", "quint8"), 1),
@@ -69,7 +81,7 @@ _MOST_LOG_BYTES: Final = 8 * 2**20
 
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether an exception, or what it came from, says that there was not enough memory."""
-    return any(_is_shortage(cause) for cause in _chain(error))
+    return any(_is_shortage(cause) for cause in chain(error))
 
 
 def tell_shortage(run: StartedRun, events: EventWriter, error: BaseException) -> None:
@@ -77,7 +89,7 @@ def tell_shortage(run: StartedRun, events: EventWriter, error: BaseException) ->
 
     A disk without space leaves the telling to the last word and the log.
     """
-    cause = next((cause for cause in _chain(error) if _is_shortage(cause)), None)
+    cause = next((cause for cause in chain(error) if _is_shortage(cause)), None)
     if cause is None:
         return
     try:
@@ -101,7 +113,7 @@ def read_shortage(error: BaseException, run: StartedRun) -> MemoryExhausted:
     return MemoryExhausted(
         time_s=time.time(),
         process=run.place,
-        device_key=CPU_KEY if isinstance(error, MemoryError) else _owner(run, logical),
+        device_key=CPU_KEY if _is_of_host(error) else _owner(run, logical),
         logical_device=logical,
         asked_bytes=asked if asked is not None else said.asked_bytes,
         tensor_shape=shape,
@@ -191,16 +203,21 @@ def _bytes_of(words: str) -> int | None:
         return None
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    cause: BaseException | None = error
-    while cause is not None:
-        yield cause
-        cause = cause.__cause__ or cause.__context__
-
-
 def _is_shortage(error: BaseException) -> bool:
-    if isinstance(error, MemoryError) or _NOT_COPIED in str(error):
+    if _is_of_host(error) or _NOT_COPIED in str(error):
         return True
     # TensorFlow's errors are known by their names, so that TensorFlow need not be there.
     exhausted = type(error).__name__ == "ResourceExhaustedError"
-    return exhausted and _MESSAGE_TOO_LONG not in str(error)
+    return exhausted and _MESSAGE_TOO_LONG not in str(error) and not is_of_files(error)
+
+
+def _is_of_host(error: BaseException) -> bool:
+    """Whether Python, a library's loader or the system says that the host's memory is used up."""
+    if isinstance(error, MemoryError) or (
+        isinstance(error, OSError) and error.errno == errno.ENOMEM
+    ):
+        return True
+    if _NO_THREAD in str(error):
+        # A thread wants room for its stack; without a limit on that it is threads that lack.
+        return isinstance(error, RuntimeError) and address_space_limit() is not None
+    return any(words in str(error) for words in _NOT_MAPPED)

@@ -3,15 +3,12 @@
 The limit is this machine's memory, since what is unpacked here is held in it.
 """
 
-import math
 import zipfile
 from pathlib import Path
 
-import numpy as np
 import psutil
 
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.trainer.datasets.examples import Array
 
 LARGEST_IMAGE_PIXELS = 89_478_485
 """Width times height; Pillow's own limit, above which it warns: a quarter GiB as RGB."""
@@ -69,31 +66,6 @@ def check_size(size_bytes: int, what: str, field: str) -> None:
             hint="Use a smaller one; a file that was made to do harm looks like this, too.",
         )
     )
-
-
-def read_npy(archive: zipfile.ZipFile, member: str) -> Array:
-    """An array of numbers in an archive that :func:`check_unpacked` accepts.
-
-    Raises:
-        ValueError: It holds Python objects ("allow_pickle" stands in the message), or is damaged:
-            among others, when it says that it is larger than the member.
-        zipfile.BadZipFile: The archive is damaged.
-    """
-    with archive.open(member) as file:
-        version = np.lib.format.read_magic(file)
-        read_header = {
-            (1, 0): np.lib.format.read_array_header_1_0,
-            (2, 0): np.lib.format.read_array_header_2_0,
-        }.get(version)
-        if read_header is None:
-            raise ValueError(f"an array of format {version} holds no plain numbers")
-        shape, _, dtype = read_header(file)
-        # NumPy makes room for all that the header says before it reads the first number.
-        said = file.tell() + math.prod(shape) * dtype.itemsize
-        if not dtype.hasobject and said > archive.getinfo(member).file_size:
-            raise ValueError(f"{member} says that it holds {said:,} bytes, which it does not")
-    with archive.open(member) as file:
-        return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
 
 
 def _gib(size_bytes: int) -> str:

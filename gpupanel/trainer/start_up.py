@@ -22,6 +22,7 @@ from gpupanel.trainer.device_log import show_device_log
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.failures import tensorflow_not_importable
 from gpupanel.trainer.interruptions import Interruption, Interruptions
+from gpupanel.trainer.memory_shortage import is_out_of_memory
 from gpupanel.trainer.models.fit_check import check_features_fit_model
 from gpupanel.trainer.started_run import StartedRun, process_place
 
@@ -93,6 +94,7 @@ class StartUp:
 
         Raises:
             ProblemError: They cannot be imported.
+            Exception: There is not enough memory for them.
         """
         self._events.phase(Phase.IMPORTING_TENSORFLOW)
         # A keras.json of the user's may name another backend.
@@ -103,6 +105,8 @@ class StartUp:
             importlib.import_module("tensorflow")
             importlib.import_module("keras")
         except Exception as error:
+            if is_out_of_memory(error):
+                raise
             # A broken build raises whatever its libraries raise, not only ImportError.
             raise tensorflow_not_importable(error) from error
 

@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from gpupanel.domain.events import DataReady, LayersPlaced, ModelReady, Phase
 from gpupanel.domain.strategy import StrategyKind
+from gpupanel.trainer.datasets.class_names import told_names
 from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.device_configuration import configure_devices, tell_devices
 from gpupanel.trainer.device_log import DeviceLog
@@ -51,7 +52,8 @@ def tell_data(run: StartedRun, split: Split, events: EventWriter) -> None:
             training_examples=len(split.training),
             validation_examples=len(split.validation or ()),
             feature_shape=split.training.feature_shape,
-            class_names=split.data.class_names,
+            class_count=len(split.data.class_names),
+            class_names=told_names(split.data.class_names),
             steps_per_epoch=steps_per_epoch(len(split.training), run.plan.global_batch_size),
         )
     )

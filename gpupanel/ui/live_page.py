@@ -144,7 +144,7 @@ class LivePage(QWidget):
         layout = self._control.shown
         if layout is not None:
             self.banner.setRun(layout.name, status_words(status))
-            self.evaluation.setStatus(status, layout.root)
+            self.evaluation.setStatus(status, layout.root, self._control.shown_confusion)
         self.parts.setStatus(status)
         self.banner.setStory(restart_words(status))
         self.banner.setProblem(_problem_to_tell(status), status.log_tail)

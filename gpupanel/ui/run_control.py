@@ -1,6 +1,7 @@
 """Starts, stops and shows runs; knows which run goes on and which one is looked at."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -16,6 +17,9 @@ from gpupanel.ui.run_state import RunState, state_after
 from gpupanel.ui.session import Session
 from gpupanel.ui.workers.launch_worker import Launcher, Order
 from gpupanel.ui.workers.run_worker import RunWatch
+
+if TYPE_CHECKING:
+    from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
 
 
 class RunControl(QObject):
@@ -77,6 +81,11 @@ class RunControl(QObject):
     def shown_status(self) -> RunStatus | None:
         """Where the run stands that is looked at."""
         return None if self._shown is None else self._shown.status
+
+    @property
+    def shown_confusion(self) -> "ConfusionMatrix | Problem | None":
+        """What the run that is looked at confused, where it evaluated; or why nobody knows."""
+        return None if self._shown is None else self._shown.confusion
 
     @property
     def is_saving_checkpoint(self) -> bool:

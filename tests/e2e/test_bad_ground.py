@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gpupanel.domain.events import ProblemReported
+from gpupanel.domain.events import DataReady, ProblemReported
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import DeviceSettings, Profile
@@ -26,18 +26,19 @@ from tests.fakes.run_directory import WrittenRun
 from tests.fakes.small_disks import disk_for_a_run, fill  # noqa: F401 - a fixture
 
 
-def profile(epochs: int) -> Profile:
+def profile(epochs: int, *, tensorboard: bool = False) -> Profile:
     return Profile(
         name="on bad ground",
         devices=DeviceSettings(visible=("cpu",)),
-        training=TrainingSettings(epochs=epochs, tensorboard=False),
+        training=TrainingSettings(epochs=epochs, tensorboard=tensorboard),
     )
 
 
-def launched(epochs: int, runs_dir: Path) -> RunLayout:
-    plan = prepare(profile(epochs), CPU_ONLY).plan
+def launched(epochs: int, runs_dir: Path, *, tensorboard: bool = False) -> RunLayout:
+    wanted = profile(epochs, tensorboard=tensorboard)
+    plan = prepare(wanted, CPU_ONLY).plan
     assert plan is not None
-    return launch(profile(epochs), plan, runs_dir)
+    return launch(wanted, plan, runs_dir)
 
 
 def until(seen: Callable[[], bool], what: str, longest_s: float = 90.0) -> None:
@@ -52,6 +53,10 @@ def codes(layout: RunLayout) -> list[str]:
     while not (followed := follower.poll()).is_empty:
         found += [e.problem.code for e in followed.events if isinstance(e, ProblemReported)]
     return found
+
+
+def has_data(layout: RunLayout) -> bool:
+    return any(isinstance(event, DataReady) for event in RunFollower(layout).poll().events)
 
 
 def is_saving(layout: RunLayout) -> bool:
@@ -88,6 +93,25 @@ def test_that_a_run_outlives_a_full_disk(disk_for_a_run: Path) -> None:  # noqa:
 
     assert summarize_run(layout).outcome is Outcome.STOPPED
     assert "checkpoint_not_saved" in codes(layout)
+    assert layout.model.exists()
+
+
+def test_that_tensorboard_files_without_space_do_not_end_a_run(
+    disk_for_a_run: Path,  # noqa: F811
+) -> None:
+    layout = launched(100_000, disk_for_a_run / "runs", tensorboard=True)
+    until(lambda: has_data(layout), "the data")
+    # The first epoch has not begun: TensorFlow still traces.
+    filler = keep_full(disk_for_a_run, layout)
+    assert all(path.stat().st_size == 0 for path in layout.tensorboard.rglob("*.v2"))
+    filler.unlink()
+    until(lambda: "tensorboard_not_written" in codes(layout), "the word about TensorBoard")
+    ask(layout, Request.STOP)
+    until(lambda: is_over(layout), "the end")
+
+    summary = summarize_run(layout)
+    assert summary.outcome is Outcome.STOPPED, summary.problem
+    assert codes(layout).count("tensorboard_not_written") == 1
     assert layout.model.exists()
 
 

@@ -1,21 +1,24 @@
 """What evaluating and predicting found, as it is shown."""
 
+import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QPushButton
 
-from gpupanel.domain.confusion import ConfusionMatrix
 from gpupanel.domain.events import EvaluationDone
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Problem, Severity
+from gpupanel.files.confusion_file import ConfusionCells
+from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
 from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.ui import formatting, theme
 from gpupanel.ui.panels.evaluation_panel import EvaluationPanel
 from gpupanel.ui.panels.evaluation_panel.class_table import ClassTable
-from gpupanel.ui.panels.evaluation_panel.confusion_map import ConfusionMap
+from gpupanel.ui.panels.evaluation_panel.confusion_map import ConfusionMap, _mixed
 from gpupanel.ui.widgets.empty_state import EmptyState
 
 FOLDER = Path("/runs/one")
@@ -23,8 +26,11 @@ PETS = EvaluationDone(
     time_s=0.0,
     examples=20,
     metrics=Metrics(loss=0.25, accuracy=0.85),
-    confusion=((8, 2, 0), (1, 9, 0), (0, 0, 0)),
-    class_names=("cat", "dog", "unicorn"),
+    class_count=3,
+    confusion_file="evaluation.npz",
+)
+PETS_CONFUSED = ConfusionMatrix.of_counts(
+    ((8, 2, 0), (1, 9, 0), (0, 0, 0)), ("cat", "dog", "unicorn")
 )
 ENDED = RunStatus(stage=RunStage.ENDED, outcome=Outcome.COMPLETED, examples_per_second=12_345.0)
 
@@ -42,9 +48,13 @@ def evaluated(found: EvaluationDone) -> RunStatus:
     return ENDED.model_copy(update={"evaluation": found, "examples": found.examples})
 
 
-def matrix_of(count: int) -> ConfusionMatrix:
-    counts = tuple(tuple(int(row == column) for column in range(count)) for row in range(count))
-    return ConfusionMatrix(counts=counts, class_names=tuple(f"class {n}" for n in range(count)))
+def matrix_of(count: int, mistaken: tuple[int, int] | None = None) -> ConfusionMatrix:
+    """One example of each class, all of them right but one."""
+    rows, columns = np.arange(count), np.arange(count)
+    if mistaken is not None:
+        columns[mistaken[0]] = mistaken[1]
+    names = tuple(f"class {number}" for number in range(count))
+    return ConfusionMatrix(ConfusionCells(rows, columns, np.ones(count, np.int64), names))
 
 
 def cells(table: ClassTable, column: int) -> list[str]:
@@ -68,7 +78,7 @@ def test_that_it_says_what_will_appear_and_how_far_it_is(panel):
 
 def test_that_an_evaluation_is_told_with_all_its_figures(panel):
     panel.begin("evaluate")
-    panel.setStatus(evaluated(PETS), FOLDER)
+    panel.setStatus(evaluated(PETS), FOLDER, PETS_CONFUSED)
 
     shown = texts(panel)
     assert {"85.0 %", "0.2500", "20", "12,345 ex/s"} <= set(shown)
@@ -84,7 +94,7 @@ def test_that_an_evaluation_is_told_with_all_its_figures(panel):
 
 def test_that_classes_are_sorted_by_number_not_by_text(panel):
     panel.begin("evaluate")
-    panel.setStatus(evaluated(PETS), FOLDER)
+    panel.setStatus(evaluated(PETS), FOLDER, PETS_CONFUSED)
     table = panel.findChild(ClassTable)
     table.sortByColumn(2, Qt.SortOrder.DescendingOrder)
     assert cells(table, 0) == ["dog", "cat", "unicorn"]
@@ -94,7 +104,7 @@ def test_that_classes_are_sorted_by_number_not_by_text(panel):
 
 def test_that_a_chosen_class_is_framed_whatever_the_order(panel, qtbot):
     panel.begin("evaluate")
-    panel.setStatus(evaluated(PETS), FOLDER)
+    panel.setStatus(evaluated(PETS), FOLDER, PETS_CONFUSED)
     table, confusion = panel.findChild(ClassTable), panel.findChild(ConfusionMap)
     table.sortByColumn(2, Qt.SortOrder.DescendingOrder)
     before = confusion.grab().toImage()
@@ -176,9 +186,71 @@ def test_that_the_diagonal_is_painted_and_told_cell_by_cell(confusion, count):
     assert "class 1: 1 of 1 right" in confusion.accessibleDescription()
 
 
-def test_that_tooltips_count_examples_in_a_sentence(confusion):
-    matrix = ConfusionMatrix(counts=PETS.confusion, class_names=PETS.class_names)
+@pytest.mark.parametrize("count", [200, 1_000])
+def test_that_of_many_classes_each_cell_is_a_point_of_its_colour(confusion, count):
+    confusion.setMatrix(matrix_of(count, mistaken=(3, count - 5)))
+    confusion.resize(confusion.minimumSizeHint())
+    image, grid = confusion.grab().toImage(), confusion._grid()
+    shown = theme.current()
+
+    def color(row: int, column: int) -> str:
+        point = QPointF(grid.left() + column + 0.5, grid.top() + row + 0.5)
+        assert confusion.cell_at(point) == (row, column)
+        return image.pixelColor(int(point.x()), int(point.y())).name()
+
+    diagonal = {color(number, number) for number in range(7, count, 7)}
+    assert diagonal == {shown.color("accent").name()}
+    assert color(3, count - 5) == _mixed(shown.color("raised"), shown.color("warning"), 1.0).name()
+    assert color(0, 1) == shown.color("raised").name()
+
+
+def test_that_of_ten_thousand_classes_a_cell_stands_for_several(confusion):
+    matrix = matrix_of(10_000, mistaken=(3, 9_995))
+    matrix.prepare()  # as the thread does that reads it
+    start_s = time.thread_time()
     confusion.setMatrix(matrix)
+    confusion.resize(confusion.minimumSizeHint())
+    image = confusion.grab().toImage()
+    assert time.thread_time() - start_s < 1.0, "the window's thread has other things to do"
+    assert max(image.width(), image.height()) < 1_200
+    grid = confusion._grid()
+
+    def words(row: int, column: int) -> str:
+        return confusion._words_at(QPointF(grid.left() + column + 0.5, grid.top() + row + 0.5))
+
+    assert words(0, 999) == (
+        "1 of 10 examples of the classes class 0 to class 9 were taken for one of class 9990 to "
+        "class 9999."
+    )
+    confusion.choose(9_999)
+    assert not confusion.grab().isNull()
+    assert len(confusion.accessibleDescription()) < 10_000
+
+
+def test_that_a_table_of_ten_thousand_classes_is_sorted_at_once(panel):
+    panel.begin("evaluate")
+    panel.setStatus(evaluated(PETS), FOLDER, matrix_of(10_000, mistaken=(3, 9_995)))
+    table = panel.findChild(ClassTable)
+    start_s = time.thread_time()
+    table.sortByColumn(2, Qt.SortOrder.AscendingOrder)
+    assert time.thread_time() - start_s < 1.0, "the window's thread has other things to do"
+    assert [table.model().index(row, 0).data() for row in range(2)] == ["class 3", "class 0"]
+
+
+def test_that_a_matrix_that_cannot_be_read_is_told(panel):
+    problem = Problem(code="confusion_unread", message="Its file is damaged.", hint="Again.")
+    panel.begin("evaluate")
+    panel.setStatus(evaluated(PETS), FOLDER, problem)
+    assert "Its file is damaged. Again." in texts(panel)
+    assert not panel.findChild(ClassTable).isVisible()
+    assert "85.0 %" in texts(panel)
+    panel.begin("evaluate")
+    panel.setStatus(evaluated(PETS.model_copy(update={"confusion_file": ""})), FOLDER)
+    assert any("could not be saved" in text for text in texts(panel))
+
+
+def test_that_tooltips_count_examples_in_a_sentence(confusion):
+    confusion.setMatrix(PETS_CONFUSED)
     grid, cell = confusion._grid(), confusion._cell()
 
     def words(row: int, column: int) -> str:

@@ -10,6 +10,9 @@ from gpupanel.files.guarded_files import open_to_read
 MOST_BYTES_A_READ = 2**20
 MOST_TEXT_A_READ = 2**18
 """More than anybody looks at of a log: of a longer portion only the end is read."""
+LONGEST_LINE_BYTES = 32 * 2**20
+"""An evaluation of 4,000 classes, as it was written before it had a file of its own."""
+_SHOWN_OF_LONGER = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,45 +99,77 @@ class ByteTail:
 
 
 class LineTail:
-    """The whole lines appended to a file; half a line waits for its other half."""
+    """The whole lines appended to a file; half a line waits for its other half.
+
+    A line longer than :data:`LONGEST_LINE_BYTES` would take as much memory: of it only the
+    beginning is given, as a line that nobody can read and that is told as such.
+    """
 
     def __init__(self, path: Path, most_bytes: int = MOST_BYTES_A_READ) -> None:
         self._bytes = ByteTail(path, most_bytes)
-        self._half = b""
+        self._halves: list[bytes] = []
+        self._half_bytes = 0
 
     @property
     def has_more(self) -> bool:
-        """Whether more waits than one read takes."""
+        """Whether more waits than was read."""
         return self._bytes.has_more
 
     @property
     def place(self) -> Place:
         """How far the file was read: to the end of a line."""
         place = self._bytes.place
-        return replace(place, offset=place.offset - len(self._half))
+        return replace(place, offset=place.offset - self._half_bytes)
 
     def move_to(self, place: Place) -> None:
         """Go on as if the file had been read so far, to the end of a line."""
         self._bytes.move_to(place)
-        self._half = b""
+        self._forget_half()
 
     def read(self) -> list[bytes]:
-        """The new lines, without their ends; empty ones are left out."""
+        """The new lines, without their ends; empty ones are left out.
+
+        None need not mean that there are no more: see :attr:`has_more`.
+        """
         return [line for line in self.read_block().split(b"\n") if line.strip()]
 
     def read_block(self) -> bytes:
-        """The new lines as they stand in the file, with their ends."""
+        """The new lines as they stand in the file, with their ends.
+
+        A line longer than one read is read to its end, up to the longest.
+        """
+        read_bytes = 0
+        while True:
+            before = self._bytes.place.offset
+            block = self._read_once()
+            read_bytes += self._bytes.place.offset - before
+            if block or not self.has_more or read_bytes > LONGEST_LINE_BYTES:
+                return block
+
+    def _read_once(self) -> bytes:
         content = self._bytes.read()
         if self._bytes.began_anew:
-            self._half = b""
+            self._forget_half()
         end = content.rfind(b"\n") + 1
         if not end:
-            self._half += content
+            self._half_bytes += len(content)
+            if self._half_bytes <= LONGEST_LINE_BYTES:
+                self._halves.append(content)
+            else:
+                # Too long: its beginning has to do, and what follows is counted only.
+                self._halves = [b"".join((*self._halves, content))[:_SHOWN_OF_LONGER]]
             return b""
         # What follows the last end is read again with its other half: no copy of megabytes.
         self._bytes.put_back(len(content) - end)
-        whole, self._half = self._half + content[:end], b""
+        if self._half_bytes > LONGEST_LINE_BYTES:
+            content = content[content.find(b"\n") : end]
+            end = len(content)
+        whole = b"".join((*self._halves, content[:end]))
+        self._forget_half()
         return whole
+
+    def _forget_half(self) -> None:
+        self._halves, self._half_bytes = [], 0
 
 
 class TextTail:

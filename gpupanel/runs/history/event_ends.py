@@ -11,6 +11,7 @@ from pydantic_core import from_json
 from gpupanel.domain.events import Event, RunEnded, UnknownEvent, decode_event
 from gpupanel.domain.value import Value
 from gpupanel.files.guarded_files import open_to_read
+from gpupanel.runs.directory.tails import LONGEST_LINE_BYTES
 
 _HEAD_BYTES = 4 * 1024
 _LONG_HEAD_BYTES = 256 * 1024
@@ -18,6 +19,9 @@ _LONG_HEAD_BYTES = 256 * 1024
 _TAIL_BYTES = 16 * 1024
 _LONG_TAIL_BYTES = 256 * 1024
 """Within these lies a run's last word, however long the log that it quotes, or its last epoch."""
+_LONGEST_TAIL_BYTES = 2 * LONGEST_LINE_BYTES
+"""Looked through only where lines are so long that few of them stand near the end."""
+_FEW_LINES = 8
 
 _EventT = TypeVar("_EventT", bound=Event)
 
@@ -96,10 +100,15 @@ class EventEnds:
         return None
 
     def lengthen(self) -> bool:
-        """Look farther back from the end; false where that was done, or nothing is left."""
-        if not self._start or len(self._tail) > _TAIL_BYTES:
+        """Look farther back from the end; false where that was done, or nothing is left.
+
+        Once, and as often as it takes where lines are long.
+        """
+        length = len(self._tail)
+        is_enough = length >= _LONG_TAIL_BYTES and self._tail.count(b"\n") > _FEW_LINES
+        if not self._start or is_enough or length >= _LONGEST_TAIL_BYTES:
             return False
-        self._start = max(0, self._size - _LONG_TAIL_BYTES)
+        self._start = max(0, self._size - max(_LONG_TAIL_BYTES, 8 * length))
         with open_to_read(self._path) as file:
             file.seek(self._start)
             self._tail = file.read(self._size - self._start)

@@ -175,20 +175,24 @@ class Attempt:
 
     def _look(self) -> None:
         """Take in what the trainers wrote and what people asked."""
-        while lines := self._news.read():
-            self._last_sign_s = time.monotonic()
-            for line in lines:
-                event = decode_event(line)
-                self._status = self._status.after(event)
-                if isinstance(event, MemoryExhausted):
-                    self._shortages[event.process] = event
-                elif isinstance(event, TrainingEnded):
-                    self._last_words.setdefault(event.process, event)
+        has_more = True
+        while has_more:
+            for line in self._news.read():
+                self._last_sign_s = time.monotonic()
+                self._take(decode_event(line))
+            has_more = self._news.has_more
         self.said = self._last_words.get(0)
         if self._stop_asked_s is None and self._wishes.ending() is not None:
             self._stop_asked_s = time.monotonic()
             if not self._wishes.reach_trainers:
                 self._gang.signal(signal.SIGTERM)
+
+    def _take(self, event: Event) -> None:
+        self._status = self._status.after(event)
+        if isinstance(event, MemoryExhausted):
+            self._shortages[event.process] = event
+        elif isinstance(event, TrainingEnded):
+            self._last_words.setdefault(event.process, event)
 
     def _act(self) -> None:
         watched = Watched(

@@ -4,7 +4,9 @@ TensorFlow may fall over a refused allocation instead of raising an error for it
 each refusal before that ("Allocator (GPU_0_bfc) ran out of memory trying to allocate 1.25GiB
 (rounded to 1342177280)requested by op MatMul", ``xla/tsl/framework/bfc_allocator.cc`` of 2.21), and
 the C++ library an allocation of the host's ("terminate called after throwing an instance of
-'std::bad_alloc'").
+'std::bad_alloc'"). A thread that has no room for its stack ends the process, too ("Thread
+tf_numa_-1_Eigen creation via pthread_create() failed.", ``tsl/platform/default/env.cc``): where
+the address space is limited that is what it lacked.
 """
 
 import re
@@ -16,6 +18,7 @@ from gpupanel.domain.device import CPU_KEY, DeviceKind
 from gpupanel.domain.events import MemoryExhausted
 from gpupanel.domain.plan import PlannedProcess
 from gpupanel.files.guarded_files import status
+from gpupanel.files.process_limits import address_space_limit
 from gpupanel.runs.directory.log_tail import last_bytes_lines
 
 _MOST_BYTES: Final = 2**20
@@ -25,6 +28,7 @@ _REFUSED: Final = re.compile(
 )
 _GPU: Final = re.compile(r"GPU_(?P<index>\d+)_bfc")
 _BAD_ALLOC: Final = b"std::bad_alloc"
+_NO_THREAD: Final = b"creation via pthread_create() failed"
 
 
 def shortage_in_log(
@@ -38,9 +42,10 @@ def shortage_in_log(
         place: Its place in the gang.
         process: What it was there for: tells which GPU an allocator's number means.
     """
+    words = (_BAD_ALLOC,) if address_space_limit() is None else (_BAD_ALLOC, _NO_THREAD)
     for line in reversed(last_bytes_lines(path, min(_MOST_BYTES, log_size(path) - begins))):
         found = _REFUSED.search(line.decode(errors="replace"))
-        if found is None and _BAD_ALLOC not in line:
+        if found is None and not any(word in line for word in words):
             continue
         gpu = _GPU.fullmatch(found["name"]) if found else None
         return MemoryExhausted(

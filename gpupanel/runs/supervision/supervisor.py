@@ -88,8 +88,9 @@ class Supervisor:
 
     def _skip_what_was(self) -> None:
         """Events of a run that is resumed: they are over."""
-        while self._news.read():
-            pass
+        self._news.read()
+        while self._news.has_more:
+            self._news.read()
 
     def _supervise(self) -> Outcome:
         try:

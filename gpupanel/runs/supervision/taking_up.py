@@ -11,7 +11,8 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.log_tail import last_bytes_lines
 from gpupanel.runs.directory.run_lock import hold_run_lock
 
-_MOST_BYTES = 256 * 1024
+_MOST_BYTES = 4 * 2**20
+"""More than the longest change to a profile, whose file has a mebibyte at most."""
 
 
 class TakenUpError(Exception):

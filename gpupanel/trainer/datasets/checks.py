@@ -14,6 +14,8 @@ from gpupanel.trainer.datasets.examples import Array
 
 _NUMBER_KINDS = "buif"
 _CHUNK = 65_536
+_GREATEST_CLASS = 2**31 - 1
+"""Class numbers are held as ``int32``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,16 +110,16 @@ def checked_classes(
         odd = np.flatnonzero(~(np.isfinite(labels) & (labels == np.floor(labels))))
         if len(odd):
             raise _not_integer(name, f"{labels[odd[0]]} in example {odd[0]}")
-    numbers = labels.astype(np.int64)
-    least, greatest = int(numbers.min()), int(numbers.max())
+    # As the array holds them: as integers of another size the greatest would be others.
+    least, greatest = int(labels.min()), int(labels.max())
     if least < 0:
-        where = int(np.argmax(numbers < 0))
+        where = int(np.argmax(np.less(labels, 0)))
         raise name.problem(
             "data_labels_negative",
-            f"{name} holds the negative label {least}, first in example {where}.",
+            f"{name} holds the negative label {_shown(labels[where])}, first in example {where}.",
             "Number the classes from 0.",
         )
-    _check_greatest(numbers, class_count, name)
+    _check_greatest(labels, class_count, name)
     if must_differ and least == greatest:
         raise name.problem(
             "data_one_class",
@@ -127,24 +129,28 @@ def checked_classes(
     return labels.astype(np.int32)
 
 
-def _check_greatest(
-    labels: npt.NDArray[np.int64], class_count: int | None, name: ArrayName
-) -> None:
-    greatest = int(labels.max())
+def _check_greatest(labels: Array, class_count: int | None, name: ArrayName) -> None:
+    greatest, told = int(labels.max()), _shown(labels.max())
     if class_count is not None and greatest >= class_count:
         raise name.problem(
             "data_labels_out_of_range",
-            f"{name} holds the label {greatest}, but with {class_count} classes labels go from 0 "
+            f"{name} holds the label {told}, but with {class_count} classes labels go from 0 "
             f"to {class_count - 1}; the first outside is in example "
-            f"{int(np.argmax(labels >= class_count))}.",
+            f"{int(np.argmax(np.greater_equal(labels, class_count)))}.",
             "Mend the labels, or set data.class_count to the number of classes.",
+        )
+    if greatest > _GREATEST_CLASS:
+        raise name.problem(
+            "data_labels_out_of_range",
+            f"{name} holds the label {told}, and class numbers go to {_GREATEST_CLASS:,} at most.",
+            "Number the classes from 0 without gaps.",
         )
     # Without a count the greatest label decides how many outputs the model gets: a stray one
     # (an identifier taken for a class) would ask for gigabytes.
     if class_count is None and greatest >= max(1000, len(labels)):
         raise name.problem(
             "data_labels_out_of_range",
-            f"{name} holds the label {greatest}, which would make {greatest + 1:,} classes of "
+            f"{name} holds the label {told}, which would make {greatest + 1:,} classes of "
             f"{len(labels):,} examples.",
             "Number the classes from 0 without gaps, or set data.class_count.",
         )
@@ -157,13 +163,23 @@ def checked_values(labels: Array, name: ArrayName) -> Array:
         ProblemError: They are not one finite number an example.
     """
     labels = _one_per_example(labels, name)
-    if labels.dtype.kind not in _NUMBER_KINDS or not np.isfinite(labels).all():
+    if labels.dtype.kind not in _NUMBER_KINDS:
         raise name.problem(
             "data_labels_not_finite",
-            f"{name} holds labels that are no finite numbers.",
+            f"{name} holds {labels.dtype} values, which are no numbers.",
+            "Save the values as numbers.",
+        )
+    with np.errstate(over="ignore"):
+        values = labels.astype(np.float32)
+    odd = np.flatnonzero(~np.isfinite(values))
+    if len(odd):
+        raise name.problem(
+            "data_labels_not_finite",
+            f"{name} holds {labels[odd[0]]} in example {odd[0]}, which is no finite number of 32 "
+            "bits.",
             "Replace or remove these examples.",
         )
-    return labels.astype(np.float32)
+    return values
 
 
 def check_lengths(features: Array, labels: Array, of: ArrayName, other: ArrayName) -> None:
@@ -194,6 +210,12 @@ def _one_per_example(labels: Array, name: ArrayName) -> Array:
             "data_empty", f"{name} is empty.", "Choose a file with at least one example."
         )
     return labels
+
+
+def _shown(label: np.generic) -> str:
+    """A whole number as people write it: a float of a great one has digits that nobody wrote."""
+    value = label.item()
+    return f"{value:g}" if isinstance(value, float) and abs(value) >= 2**53 else f"{int(value)}"
 
 
 def _not_integer(name: ArrayName, what: str) -> ProblemError:

@@ -65,6 +65,19 @@ class ImageFiles:
                 return np.asarray(scaled, np.uint8).reshape(height, width, self.channels)
         except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
             raise _too_large(path, "more pixels than that") from error
+        except FileNotFoundError as error:
+            raise _problem(
+                "data_image_missing",
+                f"The image {path} is not there any more: it was when the folder was listed.",
+                "Put it back, or start again without it; leave the folder alone while a run goes "
+                "on.",
+            ) from error
+        except PermissionError as error:
+            raise _problem(
+                "data_image_unreadable",
+                f"The image {path} may not be read by this user.",
+                "Change its permissions, or remove it.",
+            ) from error
         except (OSError, SyntaxError, ValueError) as error:
             raise ProblemError(
                 Problem(

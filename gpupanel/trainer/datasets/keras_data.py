@@ -15,6 +15,7 @@ import numpy as np
 
 from gpupanel.domain.data import KerasData, Target
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.files.npy_members import read_npy
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.checks import (
     ArrayName,
@@ -29,7 +30,7 @@ from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, Scaling
 from gpupanel.trainer.datasets.keras_files import KERAS_FILES
 from gpupanel.trainer.datasets.restricted_pickle import read_pickled
 from gpupanel.trainer.datasets.words import multi_hot
-from gpupanel.trainer.size_limits import check_unpacked, read_npy
+from gpupanel.trainer.size_limits import check_unpacked
 
 _TEST_FRACTION = 0.2
 _SPLIT_SEED = 113

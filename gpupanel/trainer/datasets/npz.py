@@ -10,6 +10,7 @@ import numpy as np
 
 from gpupanel.domain.data import NpzData
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.files.npy_members import read_npy
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.checks import (
     ArrayName,
@@ -18,7 +19,7 @@ from gpupanel.trainer.datasets.checks import (
     checked_features,
 )
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, Scaling
-from gpupanel.trainer.size_limits import check_unpacked, read_npy
+from gpupanel.trainer.size_limits import check_unpacked
 
 _DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, NotImplementedError)
 

@@ -6,8 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gpupanel.domain.outcome import Metrics
+from gpupanel.files.confusion_file import ConfusionCells
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.inference.meaning import Floats, Meaning, Reading, scores_of
+
+_LEAST_WAITING = 2**16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,12 +30,20 @@ class Judged:
 
 
 class Evaluation:
-    """Sums over examples in double precision, so that no split of the data changes them."""
+    """Sums over examples in double precision, so that no split of the data changes them.
+
+    Of the confusion matrix only cells that are not 0 are held: no more than there are examples,
+    however many classes there are.
+    """
 
     def __init__(self, labels: Array, reading: Reading) -> None:
         self._labels = labels
         self._reading = reading
-        self._confusion = np.zeros((reading.class_count, reading.class_count), np.int64)
+        self._places = np.empty(0, np.int64)
+        self._counts = np.empty(0, np.int64)
+        self._waiting: list[npt.NDArray[np.int64]] = []
+        self._waiting_examples = 0
+        self._right = 0
         self._loss_sum = 0.0
         self._error_sum = 0.0
         self._examples = 0
@@ -61,12 +72,31 @@ class Evaluation:
         for part in parts:
             self._loss_sum += part.loss_sum
             self._error_sum += part.error_sum
-            np.add.at(self._confusion, (part.classes[:, 0], part.classes[:, 1]), 1)
+            true, taken_for = part.classes[:, 0], part.classes[:, 1]
+            self._right += int((true == taken_for).sum())
+            self._waiting.append(true * self._reading.class_count + taken_for)
+            self._waiting_examples += len(true)
+        # Rarely enough that it costs the more the rarer it becomes.
+        if self._waiting_examples >= max(_LEAST_WAITING, len(self._places)):
+            self._count_waiting()
 
-    @property
-    def confusion(self) -> tuple[tuple[int, ...], ...]:
-        """Rows: the class that an example is of; columns: the one that it was taken for."""
-        return tuple(tuple(map(int, row)) for row in self._confusion)
+    def confusion(self, class_names: tuple[str, ...]) -> ConfusionCells:
+        """The cells that are not 0; their rows are the classes that examples are of.
+
+        Args:
+            class_names: A name for each class.
+        """
+        self._count_waiting()
+        rows, columns = np.divmod(self._places, max(1, self._reading.class_count))
+        return ConfusionCells(rows, columns, self._counts, class_names)
+
+    def _count_waiting(self) -> None:
+        places = np.concatenate((self._places, *self._waiting))
+        counts = np.concatenate((self._counts, np.ones(self._waiting_examples, np.int64)))
+        self._places, where = np.unique(places, return_inverse=True)
+        self._counts = np.zeros(len(self._places), np.int64)
+        np.add.at(self._counts, where, counts)
+        self._waiting, self._waiting_examples = [], 0
 
     @property
     def metrics(self) -> Metrics:
@@ -74,4 +104,4 @@ class Evaluation:
         loss = self._loss_sum / self._examples
         if self._reading.meaning is Meaning.VALUES:
             return Metrics(loss=loss, mean_absolute_error=self._error_sum / self._examples)
-        return Metrics(loss=loss, accuracy=float(np.trace(self._confusion)) / self._examples)
+        return Metrics(loss=loss, accuracy=self._right / self._examples)

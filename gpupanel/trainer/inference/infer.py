@@ -17,6 +17,7 @@ from gpupanel.domain.events import (
     ProblemReported,
 )
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.files.confusion_file import write_confusion
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.inference.evaluation import Evaluation
 from gpupanel.trainer.inference.examples import InferenceExamples
@@ -28,6 +29,8 @@ from gpupanel.trainer.inference.replicas import Replica, load_replicas, reshaped
 from gpupanel.trainer.inference.spread import Digest, Spread
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.loop.record import TrainingRecord
+from gpupanel.trainer.memory_shortage import is_out_of_memory
+from gpupanel.trainer.saving.saving_problems import confusion_not_saved
 from gpupanel.trainer.started_run import StartedRun
 
 _FIRST_EXAMPLES = 64
@@ -77,6 +80,8 @@ class Inference:
                 return self._evaluate(replicas, reading)
             return self._predict(replicas, reading)
         except tf.errors.ResourceExhaustedError as error:
+            if not is_out_of_memory(error):
+                raise  # a full disk has the same error
             raise ProblemError(_out_of_memory(error)) from error
 
     def _load(self) -> list[Replica]:
@@ -124,11 +129,24 @@ class Inference:
                 time_s=time.time(),
                 examples=len(self._examples),
                 metrics=evaluation.metrics,
-                confusion=evaluation.confusion,
-                class_names=self._class_names(reading),
+                class_count=reading.class_count,
+                confusion_file=self._save_confusion(evaluation, reading),
             )
         )
         return None
+
+    def _save_confusion(self, evaluation: Evaluation, reading: Reading) -> str:
+        """The name of its file; empty where there are no classes, or it cannot be written."""
+        if not reading.class_count:
+            return ""
+        path = self._run.layout.confusion
+        try:
+            write_confusion(path, evaluation.confusion(self._class_names(reading)))
+        except OSError as error:
+            # The figures over all examples were reached, and need little space.
+            self._tell(confusion_not_saved(error))
+            return ""
+        return path.name
 
     def _predict(self, replicas: list[Replica], reading: Reading) -> Interruption | None:
         self._events.phase(Phase.PREDICTING)

@@ -10,9 +10,11 @@ from gpupanel.domain.data import Target
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.trainer.datasets.examples import Array
+from gpupanel.trainer.file_errors import chain, is_no_space
 from gpupanel.trainer.inference.examples import InferenceExamples
 from gpupanel.trainer.inference.meaning import Activation, Floats
 from gpupanel.trainer.inference.model_file import problem
+from gpupanel.trainer.memory_shortage import is_out_of_memory
 
 _NUMBERS = ("float", "bfloat", "int", "uint", "bool")
 
@@ -95,9 +97,9 @@ def _load(path: str) -> keras.Model:
     try:
         # Without its loss and optimizer, which evaluation does not need and may be custom.
         return keras.saving.load_model(path, compile=False, safe_mode=True)
-    except tf.errors.ResourceExhaustedError:
-        raise
     except Exception as error:
+        if is_out_of_memory(error) or any(is_no_space(cause) for cause in chain(error)):
+            raise
         # Whatever is wrong inside the file, Keras raises the error of where it stumbles.
         raise problem(
             "model_not_loaded",

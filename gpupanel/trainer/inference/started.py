@@ -4,6 +4,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from gpupanel.domain.events import DataReady, Phase
+from gpupanel.trainer.datasets.class_names import told_names
 from gpupanel.trainer.datasets.download import OnDownload
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.inference.examples import InferenceExamples, read_inference_examples
@@ -60,7 +61,8 @@ def _tell_data(run: StartedRun, examples: InferenceExamples, events: EventWriter
             training_examples=0 if held_back else len(examples),
             validation_examples=len(examples) if held_back else 0,
             feature_shape=examples.feature_shape,
-            class_names=examples.class_names,
+            class_count=len(examples.class_names),
+            class_names=told_names(examples.class_names),
             steps_per_epoch=0,
         )
     )

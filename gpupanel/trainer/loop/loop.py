@@ -77,7 +77,8 @@ class TrainingLoop:
         """
         if self._balancing is not None:
             self._balancing.measure(self._position.step)
-        with closing(self._saving), TensorBoardFiles(self._layout.tensorboard) as board:
+        files = TensorBoardFiles(self._layout.tensorboard, self._events)
+        with closing(self._saving), files as board:
             interruption = self._train_epochs(board)
             if interruption is not None:
                 self._saving.save_checkpoint(self._position, "end")

@@ -1,12 +1,10 @@
 """What to tell when something could not be saved, or should not be."""
 
-import errno
 import traceback
 
 from gpupanel.domain.problem import Problem, ProblemError, Severity
+from gpupanel.trainer.file_errors import is_no_space
 from gpupanel.trainer.loop.position import Position
-
-_NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 def not_saved(step: int, cause: OSError) -> Problem:
@@ -32,6 +30,34 @@ def last_not_saved(step: int, cause: OSError) -> Problem:
     )
 
 
+def tensorboard_not_written(cause: Exception) -> Problem:
+    """The warning about TensorBoard's files, without which the training goes on."""
+    why = "no space is left on the disk that holds the run"
+    if not is_no_space(cause):
+        why = f"TensorFlow says: {str(cause).splitlines()[0][:200] if str(cause) else cause!r}"
+    return Problem(
+        code="tensorboard_not_written",
+        severity=Severity.WARNING,
+        message=f"The files for TensorBoard could not be written, because {why}; the training "
+        "goes on without them.",
+        hint="What was written before is there, and the Live tab shows the same curves. A run "
+        "that is resumed writes them again.",
+        detail="".join(traceback.format_exception(cause)),
+    )
+
+
+def confusion_not_saved(cause: OSError) -> Problem:
+    """The warning about a confusion matrix without which an evaluation ends."""
+    return Problem(
+        code="confusion_not_saved",
+        severity=Severity.WARNING,
+        message=f"The confusion matrix could not be saved, because {_why(cause)}; the figures over "
+        "all examples are there.",
+        hint=f"{_what_to_do(cause)}, and evaluate again for the figures of each class.",
+        detail="".join(traceback.format_exception(cause)),
+    )
+
+
 def not_finite(what: str, position: Position) -> ProblemError:
     """The problem of a training that has run into numbers that are none.
 
@@ -52,12 +78,12 @@ def not_finite(what: str, position: Position) -> ProblemError:
 
 
 def _why(cause: OSError) -> str:
-    if cause.errno in _NO_SPACE:
+    if is_no_space(cause):
         return "no space is left on the disk that holds the run"
     return f"the system says: {cause.strerror or cause}"
 
 
 def _what_to_do(cause: OSError) -> str:
-    if cause.errno in _NO_SPACE:
+    if is_no_space(cause):
         return "Free some space"
     return "Look at the run's folder and at the disk that holds it"

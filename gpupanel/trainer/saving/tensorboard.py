@@ -8,8 +8,11 @@ from typing import Self
 
 import tensorflow as tf
 
+from gpupanel.domain.events import ProblemReported
 from gpupanel.domain.outcome import Metrics
 from gpupanel.files.guarded_files import make_folder
+from gpupanel.trainer.event_writer import EventWriter
+from gpupanel.trainer.saving.saving_problems import tensorboard_not_written
 
 _VALIDATION_PREFIX = "val_"
 _FLUSH_INTERVAL_S = 2.0
@@ -20,15 +23,35 @@ class TensorBoardFiles:
 
     ``tf.summary.scalar`` wants the package tensorboard; the same records are written here
     without it.
+
+    No failure of theirs ends a training: the first one is told, and nothing more is written.
+
+    Args:
+        folder: Made with the first file.
+        events: Where a failure is told.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, events: EventWriter) -> None:
         self._folder = folder
+        self._events = events
         self._writers: dict[str, tf.summary.SummaryWriter] = {}
         self._flushed_s = float("-inf")
+        self._has_failed = False
 
     def write_epoch(self, epoch: int, metrics: Metrics) -> None:
-        """Write the metrics that are there."""
+        """Write the metrics that are there.
+
+        Raises:
+            OSError: An event cannot be written.
+        """
+        if self._has_failed:
+            return
+        try:
+            self._write(epoch, metrics)
+        except Exception as error:  # noqa: BLE001 - TensorFlow raises what the system says
+            self._tell(error)
+
+    def _write(self, epoch: int, metrics: Metrics) -> None:
         for name, value in metrics.model_dump(exclude_none=True).items():
             part = "validation" if name.startswith(_VALIDATION_PREFIX) else "train"
             tag = f"epoch_{name.removeprefix(_VALIDATION_PREFIX)}"
@@ -52,6 +75,12 @@ class TensorBoardFiles:
             self._writers[part] = writer
         return self._writers[part]
 
+    def _tell(self, error: Exception) -> None:
+        if not self._has_failed:
+            self._has_failed = True
+            problem = tensorboard_not_written(error)
+            self._events.write(ProblemReported(time_s=time.time(), problem=problem))
+
     def __enter__(self) -> Self:
         return self
 
@@ -62,7 +91,12 @@ class TensorBoardFiles:
         trace: TracebackType | None,
     ) -> None:
         for writer in self._writers.values():
-            writer.close()
+            try:
+                # Closing alone drops what cannot be written, and does not say so.
+                writer.flush()
+                writer.close()
+            except Exception as failure:  # noqa: BLE001 - as above
+                self._tell(failure)
 
 
 def _scalar_metadata() -> tf.compat.v1.SummaryMetadata:

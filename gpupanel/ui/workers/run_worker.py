@@ -2,14 +2,15 @@
 
 import time
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal, Slot
 from typing_extensions import override
 
-from gpupanel.domain.events import RunEnded, RunRestarted
+from gpupanel.domain.events import EvaluationDone, RunEnded, RunRestarted
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.disk_problems import disk_problem
@@ -20,6 +21,9 @@ from gpupanel.runs.following.follower import FollowedRun, RunFollower
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.history.summaries import RunSummary, summarize_run
 from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
+
+if TYPE_CHECKING:
+    from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
 
 POLL_MS = 500
 """For file systems that tell nothing, and for the log and the lock, which are not watched."""
@@ -40,10 +44,15 @@ class RunFacts:
 
 @dataclass(frozen=True, slots=True)
 class RunUpdate:
-    """What is new, and where the run stands with it."""
+    """What is new, and where the run stands with it.
+
+    Attributes:
+        confusion: Of an evaluation that is done; the problem where it cannot be read.
+    """
 
     followed: FollowedRun
     status: RunStatus
+    confusion: "ConfusionMatrix | Problem | None" = None
 
 
 class _RunReader(Worker):
@@ -59,6 +68,7 @@ class _RunReader(Worker):
         self._layout = layout
         self._follower = RunFollower(layout, reads_aside=True)
         self._status = RunStatus()
+        self._confusion: ConfusionMatrix | Problem | None = None
         self._is_unread = False
         self._has_more = False
         self._has_caught_up = False
@@ -98,7 +108,7 @@ class _RunReader(Worker):
             self._poll_timer.stop()
             self.unreadable.emit(disk_problem(error, self._layout.root))
             return
-        if not followed.is_empty:
+        if not followed.is_empty or followed.has_more:
             self._tell(followed)
         elif self._status.has_ended:
             self._poll_timer.stop()
@@ -109,9 +119,11 @@ class _RunReader(Worker):
             self.caughtUp.emit()
 
     def _tell(self, followed: FollowedRun) -> None:
-        had_ended = self._status.has_ended
+        had_ended, evaluation = self._status.has_ended, self._status.evaluation
         for part in followed.parts:
             self._status = self._status.after(part)
+        if self._status.evaluation is not None and self._status.evaluation is not evaluation:
+            self._confusion = _read_matrix(self._layout, self._status.evaluation)
         if (had_ended or self._has_caught_up) and _is_changed(followed):
             self.opened.emit(_facts(self._layout))
         if had_ended and not self._status.has_ended and self._poll_timer is not None:
@@ -120,7 +132,7 @@ class _RunReader(Worker):
             self._poll_timer.start()
         self._is_unread = True
         self._has_more = followed.has_more or not self._has_caught_up
-        self.updated.emit(RunUpdate(followed, self._status))
+        self.updated.emit(RunUpdate(followed, self._status, self._confusion))
 
     def _look_at_lock(self) -> RunSummary | None:
         """What is to be told of the run that no event tells: its supervisor went, or is frozen."""
@@ -196,6 +208,7 @@ class RunWatch(QObject):
         super().__init__(parent)
         self._layout = layout
         self._status = RunStatus()
+        self._confusion: ConfusionMatrix | Problem | None = None
         self._is_stopped = False
         self._reader = _RunReader(layout)
         self._thread = WorkerThread(self._reader, f"run {layout.name}", self)
@@ -216,6 +229,11 @@ class RunWatch(QObject):
         """Where the run stands, as told last."""
         return self._status
 
+    @property
+    def confusion(self) -> "ConfusionMatrix | Problem | None":
+        """Of an evaluation that is done; the problem where it cannot be read."""
+        return self._confusion
+
     def start(self) -> None:
         """Follow the run, from its beginning."""
         self._thread.start()
@@ -230,7 +248,7 @@ class RunWatch(QObject):
     def _on_updated(self, update: RunUpdate) -> None:
         if self._is_stopped:
             return  # it was on its way when the watch was stopped
-        self._status = update.status
+        self._status, self._confusion = update.status, update.confusion
         self.followed.emit(update.followed)
         self.statusChanged.emit(update.status)
         self._dealt.emit()
@@ -267,6 +285,19 @@ def _last_word(summary: RunSummary) -> FollowedRun:
         log_tail=last_lines(RunLayout(summary.path).trainer_log),
     )
     return FollowedRun(parts=(ended,))
+
+
+def _read_matrix(
+    layout: RunLayout, evaluation: EvaluationDone
+) -> "ConfusionMatrix | Problem | None":
+    """In this thread, the class figures, too: of thousands of classes they take a moment."""
+    # Not at the top: NumPy takes longer to load than a window may not answer.
+    from gpupanel.runs.following.confusion_matrix import ConfusionMatrix, read_matrix
+
+    found = read_matrix(layout, evaluation)
+    if isinstance(found, ConfusionMatrix):
+        found.prepare()
+    return found
 
 
 def _load_plots() -> None:

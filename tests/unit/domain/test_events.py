@@ -134,6 +134,34 @@ def test_that_any_line_is_an_event_or_shown_as_unknown(line: bytes | str) -> Non
     assert isinstance(decode_event(line), UnknownEvent)
 
 
+def test_that_a_text_without_end_does_not_make_an_event_long() -> None:
+    detail = "The cause.\n" + "\N{FIRE}" * 10**6 + "\nValueError: the last line"
+    problem = PROBLEM.model_copy(update={"detail": detail})
+    ended = events.RunEnded(
+        time_s=1.5, outcome=Outcome.FAILED, problem=problem, log_tail=("a" * 10**5, "b")
+    )
+
+    line = encode_event(ended)
+
+    assert len(line.encode()) < 64 * 1024
+    read = decode_event(line)
+    assert isinstance(read, events.RunEnded)
+    assert read.problem is not None
+    assert read.problem.message == PROBLEM.message
+    assert read.problem.detail.startswith("The cause.\n")
+    assert read.problem.detail.endswith("ValueError: the last line")
+    assert "characters left out" in read.problem.detail
+    assert read.log_tail[1] == "b"
+
+
+def test_that_an_event_of_many_numbers_keeps_them_all() -> None:
+    shares = events.SharesChosen(
+        time_s=1.5, step=1, shares=tuple(range(20_000)), speeds=(), reason="measured"
+    )
+
+    assert decode_event(encode_event(shares)) == shares
+
+
 def test_that_an_event_of_a_newer_version_is_shown_as_unknown() -> None:
     line = '{"kind": "replica_rebalanced", "time_s": 1.0}'
     assert decode_event(line) == UnknownEvent(time_s=0.0, line=line)

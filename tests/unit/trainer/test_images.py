@@ -103,3 +103,17 @@ def test_that_a_bad_image_is_told_by_name(tmp_path: Path, damage: str) -> None:
     assert problem.code == "data_image_unreadable"
     assert str(bad) in problem.message
     assert problem.detail
+
+
+def test_that_a_picture_that_vanished_is_not_called_cut_short(tmp_path: Path) -> None:
+    root = make_folder(tmp_path, {"cat": 2, "dog": 3})
+    data = read_images(ImagesData(path=str(root), cache=DataCache.NONE))
+    (root / "dog" / "1.png").unlink()
+
+    with pytest.raises(ProblemError) as caught:
+        data.training.read(np.array([3], np.int32))
+
+    (problem,) = caught.value.problems
+    assert problem.code == "data_image_missing"
+    assert "dog/1.png is not there any more" in problem.message
+    assert "cut short" not in problem.message

@@ -29,6 +29,7 @@ from gpupanel.domain.model import SavedModel
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.following.confusion_matrix import ConfusionMatrix, read_matrix
 from gpupanel.trainer.datasets.digits import read_digits
 from gpupanel.trainer.datasets.split import split
 from tests.unit.trainer.conftest import MakeRun
@@ -63,6 +64,12 @@ class Judged:
     @property
     def evaluation(self) -> events.EvaluationDone:
         (found,) = self.told_of(events.EvaluationDone)
+        return found
+
+    @property
+    def matrix(self) -> ConfusionMatrix:
+        found = read_matrix(self.layout, self.evaluation)
+        assert isinstance(found, ConfusionMatrix)
         return found
 
     @property
@@ -193,13 +200,16 @@ def test_that_an_evaluation_is_that_of_plain_keras(
 ) -> None:
     run = judged(f"evaluate {shares}")
     as_keras_measures(run)
-    confusion = np.asarray(run.evaluation.confusion)
+    matrix = run.matrix
+    confusion = np.asarray(matrix.in_full())
     labels, outputs = run.keras["labels"], run.keras["outputs"]
     expected = np.zeros((10, 10), int)
     np.add.at(expected, (labels, outputs.argmax(axis=1)), 1)
     assert confusion.tolist() == expected.tolist()
     assert run.evaluation.examples == confusion.sum() == 1797
-    assert run.evaluation.class_names == tuple("0123456789")
+    assert matrix.class_names == tuple("0123456789")
+    assert (run.evaluation.class_count, run.evaluation.confusion) == (10, ())
+    assert run.evaluation.confusion_file == "evaluation.npz"
     assert run.told == {"ended": None, "examples": 1797}
     assert not list(run.layout.root.glob("predictions*"))
 
@@ -289,19 +299,21 @@ def test_that_few_examples_of_one_class_are_judged_by_one_device(
 ) -> None:
     run = judged("few")
     as_keras_measures(run)
-    assert np.asarray(run.evaluation.confusion)[4].sum() == 3
+    assert run.matrix.totals[4] == 3
 
 
 def test_that_pictures_are_read_as_they_are_needed(judged: Callable[[str], Judged]) -> None:
     run = judged("pictures")
     as_keras_measures(run)
-    assert run.evaluation.class_names == ("dark", "light")
+    assert run.matrix.class_names == ("dark", "light")
 
 
 def test_that_values_are_measured_in_their_own_unit(judged: Callable[[str], Judged]) -> None:
     run = judged("values")
     as_keras_measures(run)
-    assert (run.evaluation.confusion, run.evaluation.metrics.accuracy) == ((), None)
+    assert (run.evaluation.class_count, run.evaluation.metrics.accuracy) == (0, None)
+    assert run.evaluation.confusion_file == ""
+    assert not run.layout.confusion.exists()
     assert run.evaluation.examples == 100
     predicted = judged("predict values")
     np.testing.assert_allclose(

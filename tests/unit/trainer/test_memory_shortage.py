@@ -1,20 +1,26 @@
 """What a process asked for when it ran out of memory: TensorFlow's words, its log, a real run."""
 
+import errno
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.event_details import ShortageCause
-from gpupanel.domain.events import MemoryExhausted
+from gpupanel.domain.events import MemoryExhausted, TrainingEnded
 from gpupanel.domain.model import MlpModel
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice, PlannedReplica
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind
+from gpupanel.trainer import failures, memory_shortage
+from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.memory_shortage import is_out_of_memory, read_shortage
 from gpupanel.trainer.started_run import StartedRun
 from tests.unit.trainer.conftest import MakeRun, StartTrainer
+from tests.unit.trainer.trained_runs import CHILD_ENVIRONMENT, all_events
 
 GIB = 2**30
 DUMP = """\
@@ -109,6 +115,84 @@ def test_that_numbers_of_two_dumps_at_once_are_not_taken_for_either(run: Started
     shortage = read(run, ResourceExhaustedError(words()), log)
 
     assert (shortage.limit_bytes, shortage.held_bytes) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ("/runs/a/tensorboard/train/events.v2; No space left on device\n\tFlushing", "no_space"),
+        ("/runs/a/events.v2; Disk quota exceeded", "no_space"),
+        ("/runs/a/events.v2; Too many open files", "trainer_crashed"),
+        (words(), "out_of_memory"),
+        ("/runs/a; Cannot allocate memory", "out_of_memory"),
+    ],
+)
+def test_that_only_memory_is_taken_for_memory(run: StartedRun, said: str, code: str) -> None:
+    error = ResourceExhaustedError(said)
+
+    (problem,) = problems_of(error, run.plan)
+
+    assert problem.code == code
+    assert is_out_of_memory(error) == (code == "out_of_memory")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        OSError(errno.ENOMEM, "Cannot allocate memory"),
+        ImportError("libtensorflow_cc.so.2: failed to map segment from shared object"),
+        InternalError("std::bad_alloc"),
+    ],
+)
+def test_that_a_library_or_the_system_without_memory_is_told_as_the_hosts(
+    run: StartedRun, error: Exception
+) -> None:
+    assert [problem.code for problem in problems_of(error, run.plan)] == ["out_of_memory"]
+    assert read(run, error).device_key == "cpu"
+
+
+def test_that_a_thread_that_cannot_start_lacks_memory_only_where_that_is_limited(
+    run: StartedRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error = RuntimeError("can't start new thread")
+    assert not is_out_of_memory(error)
+
+    for module in (memory_shortage, failures):
+        monkeypatch.setattr(module, "address_space_limit", lambda: 2 * GIB)
+    assert is_out_of_memory(error)
+    (problem,) = problems_of(error, run.plan)
+    assert "2.0 GiB of address space (ulimit -v)" in problem.detail
+
+
+_IMPORT_WITHOUT_ROOM = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (1_200 * 2**20, resource.RLIM_INFINITY))
+from pathlib import Path
+from gpupanel.trainer.process import train_run
+sys.exit(train_run(Path(sys.argv[1])))
+"""
+
+
+@pytest.mark.tensorflow
+def test_that_a_tensorflow_that_finds_no_room_is_not_called_broken(
+    tmp_path: Path, make_run: MakeRun
+) -> None:
+    layout = make_run(tmp_path / "run", Profile(), [64])
+    subprocess.run(
+        [sys.executable, "-c", _IMPORT_WITHOUT_ROOM, str(layout.root)],
+        env=CHILD_ENVIRONMENT,
+        capture_output=True,
+        check=False,
+    )
+
+    events = all_events(layout)
+    ended = events[-1]
+    assert isinstance(ended, TrainingEnded)
+    assert ended.problem is not None
+    assert ended.problem.code == "out_of_memory", ended.problem
+    assert "ulimit -v" in ended.problem.detail
+    assert any(isinstance(event, MemoryExhausted) for event in events)
 
 
 def test_that_a_tensor_that_could_not_be_copied_is_read_from_the_log(run: StartedRun) -> None:

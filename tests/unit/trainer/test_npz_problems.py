@@ -187,3 +187,31 @@ def test_that_labels_outside_the_classes_are_told(tmp_path: Path) -> None:
 
     assert problem.code == "data_labels_out_of_range"
     assert "example 2" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("label", "said"),
+    [
+        (1e30, "label 1e+30"),
+        (3e9, "label 3000000000"),
+        (np.uint64(2**63 + 5), "label 9223372036854775813"),
+        (np.int64(2**40), "label 1099511627776"),
+    ],
+)
+@pytest.mark.parametrize("class_count", [None, 3, 2**62])
+def test_that_a_label_too_great_for_a_class_is_not_called_negative(
+    tmp_path: Path, label: float, said: str, class_count: int | None
+) -> None:
+    y = np.array([0, 1, 2, 0, label, 2], dtype=np.asarray(label).dtype)
+
+    problem = problem_of(save(tmp_path, y=y), class_count=class_count)
+
+    assert problem.code == "data_labels_out_of_range"
+    assert said in problem.message
+
+
+def test_that_a_great_negative_label_is_told_as_it_stands(tmp_path: Path) -> None:
+    problem = problem_of(save(tmp_path, y=np.array([0, 1, -1e30, 0, 1, 2])))
+
+    assert problem.code == "data_labels_negative"
+    assert "-1e+30, first in example 2" in problem.message

@@ -1,13 +1,18 @@
 """Figures per class as a table."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from typing_extensions import override
 
-from gpupanel.domain.confusion import ClassFigures, ConfusionMatrix
+from gpupanel.domain.confusion import ClassFigures
 from gpupanel.ui import formatting
+
+if TYPE_CHECKING:
+    # NumPy, which it needs, takes longer to load than a window may.
+    from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
 
 _Index = QModelIndex | QPersistentModelIndex
 _NO_INDEX = QModelIndex()
@@ -79,7 +84,6 @@ COLUMNS = (
         is_number=False,
     ),
 )
-SORT_ROLE = int(Qt.ItemDataRole.UserRole)
 
 
 class ClassModel(QAbstractTableModel):
@@ -88,15 +92,45 @@ class ClassModel(QAbstractTableModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._rows: tuple[_Row, ...] = ()
+        self._order = 0, Qt.SortOrder.AscendingOrder
 
-    def set_matrix(self, matrix: ConfusionMatrix) -> None:
-        """Show other classes."""
+    def set_matrix(self, matrix: "ConfusionMatrix") -> None:
+        """Show other classes; the order of sorting stays."""
         self.beginResetModel()
-        self._rows = tuple(
+        self._rows = self._sorted(
             _Row(number, figures, matrix.most_mistaken_for(number))
             for number, figures in enumerate(matrix.classes)
         )
         self.endResetModel()
+
+    def number_at(self, index: _Index) -> int:
+        """The number of the class in that row."""
+        return self._rows[index.row()].number
+
+    @override
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Here and not by a proxy, which asks for each of thousands of classes many times."""
+        self.layoutAboutToBeChanged.emit()
+        self._order = column, order
+        chosen = self.persistentIndexList()
+        numbers = [self.number_at(index) for index in chosen]
+        self._rows = self._sorted(self._rows)
+        places = {row.number: place for place, row in enumerate(self._rows)}
+        self.changePersistentIndexList(
+            chosen,
+            [
+                self.index(places[number], index.column())
+                for number, index in zip(numbers, chosen, strict=True)
+            ],
+        )
+        self.layoutChanged.emit()
+
+    def _sorted(self, rows: Iterable[_Row]) -> tuple[_Row, ...]:
+        """In the chosen order; equal ones by their numbers."""
+        column, order = self._order
+        by_number = sorted(rows, key=lambda row: row.number)
+        descends = order is Qt.SortOrder.DescendingOrder
+        return tuple(sorted(by_number, key=COLUMNS[column].key, reverse=descends))
 
     @override
     def rowCount(self, parent: _Index = _NO_INDEX) -> int:
@@ -112,8 +146,6 @@ class ClassModel(QAbstractTableModel):
         match role:
             case Qt.ItemDataRole.DisplayRole:
                 return column.text(row)
-            case Qt.ItemDataRole.UserRole:
-                return column.key(row)
             case Qt.ItemDataRole.TextAlignmentRole:
                 return _alignment(column)
         return None

@@ -1,6 +1,8 @@
 """The table of classes, sorted by any of its columns."""
 
-from PySide6.QtCore import QSize, QSortFilterProxyModel, Qt, Signal, Slot
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -10,8 +12,11 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from gpupanel.domain.confusion import ConfusionMatrix
-from gpupanel.ui.panels.evaluation_panel.class_model import COLUMNS, SORT_ROLE, ClassModel
+from gpupanel.ui.panels.evaluation_panel.class_model import COLUMNS, ClassModel
+
+if TYPE_CHECKING:
+    # NumPy, which it needs, takes longer to load than a window may.
+    from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
 
 _ROW_HEIGHT = 26
 _NARROWEST, _WIDEST = 320, 520
@@ -30,10 +35,7 @@ class ClassTable(QTableView):
         self.setAccessibleName("Figures of each class")
         self.setProperty("textSize", "small")
         self._model = ClassModel(self)
-        self._proxy = QSortFilterProxyModel(self)
-        self._proxy.setSourceModel(self._model)
-        self._proxy.setSortRole(SORT_ROLE)
-        self.setModel(self._proxy)
+        self.setModel(self._model)
         self.setSortingEnabled(True)
         self.sortByColumn(0, Qt.SortOrder.AscendingOrder)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -51,7 +53,7 @@ class ClassTable(QTableView):
         header.setHighlightSections(False)
         self.selectionModel().selectionChanged.connect(self._on_selection_changed)
 
-    def setMatrix(self, matrix: ConfusionMatrix) -> None:
+    def setMatrix(self, matrix: "ConfusionMatrix") -> None:
         """Shows other classes; the order of sorting stays."""
         self._model.set_matrix(matrix)
         for column, width in enumerate(self._widths()):
@@ -83,4 +85,4 @@ class ClassTable(QTableView):
     @Slot()
     def _on_selection_changed(self) -> None:
         rows = self.selectionModel().selectedRows()
-        self.classChosen.emit(self._proxy.mapToSource(rows[0]).row() if rows else None)
+        self.classChosen.emit(self._model.number_at(rows[0]) if rows else None)

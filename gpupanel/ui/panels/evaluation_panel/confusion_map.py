@@ -1,17 +1,25 @@
 """A confusion matrix as a grid of coloured cells with their counts."""
 
 from math import sqrt
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QHelpEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFont, QHelpEvent, QImage, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from typing_extensions import override
 
-from gpupanel.domain.confusion import ConfusionMatrix
 from gpupanel.ui import formatting, theme
 from gpupanel.ui.widgets.share_segment import ink_on
 from gpupanel.ui.widgets.tips import wrapped
 
+if TYPE_CHECKING:
+    # NumPy, which it needs, takes longer to load than a window may.
+    from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
+
+_MOST_PAINTED = 128
+"""Cells of more classes are not painted one by one, but as a picture."""
+_MOST_NAMES_MEASURED = 50
+_MOST_SUMMED_UP = 100
 _LEAST_CELL = 4
 _LARGEST_CELL = 56
 """Unless a class name is wider."""
@@ -20,41 +28,52 @@ _WITH_COUNT = 22
 _WITH_GAP = 12
 _LONGEST_NAME = 120
 _GAP = 6
+_FAINTEST = 0.18
+"""Of the full colour, where there is anything at all."""
+_DIAGONAL = 128
+"""Where the shades of the diagonal begin; those of a matrix go from 0 to 127."""
 _LESSON = (
     "Each row is a true class, each column the class that the model took its examples for. Right "
     "answers lie on the diagonal; what lies beside it are mistakes."
 )
-_EMPTY = ConfusionMatrix(counts=(), class_names=())
 
 
 class ConfusionMap(QWidget):
     """Rows are the true classes, columns those that their examples were taken for.
 
     Cells are as large as the place allows. Where they are too small for counts, colour and
-    tooltip tell them, and only as many class names are written as have room.
+    tooltip tell them, and only as many class names are written as have room. Of more than a
+    thousand classes a cell stands for several that follow each other.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._matrix = _EMPTY
+        self._matrix: ConfusionMatrix | None = None
+        self._names: tuple[str, ...] = ()
+        self._widest: tuple[str, ...] = ()
+        self._block = 1
+        self._size_blocks = 0
         self._row_totals: tuple[int, ...] = ()
         self._cells: tuple[tuple[int, int, int], ...] = ()
+        self._picture: tuple[theme.Theme, QImage] | None = None
         self._chosen: int | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Confusion matrix")
 
-    def setMatrix(self, matrix: ConfusionMatrix) -> None:
+    def setMatrix(self, matrix: "ConfusionMatrix") -> None:
         """Shows another matrix."""
-        self._matrix = matrix
-        self._row_totals = tuple(map(sum, matrix.counts))
-        self._cells = tuple(
-            (row, column, count)
-            for row, counts in enumerate(matrix.counts)
-            for column, count in enumerate(counts)
-            if count
-        )
+        self._matrix, self._names = matrix, matrix.class_names
+        # Nearly always among the longest: to measure thousands takes too long.
+        self._widest = tuple(sorted(self._names, key=len)[-_MOST_NAMES_MEASURED:])
+        self._block = matrix.drawn_block
+        self._size_blocks = -(-matrix.size // self._block)
+        self._row_totals = tuple(matrix.totals.tolist())
+        self._cells = ()
+        if matrix.size <= _MOST_PAINTED:
+            self._cells = tuple(zip(*(each.tolist() for each in matrix.cells), strict=True))
+        self._picture = None
         self._chosen = None
-        self.setAccessibleDescription(self._summary())
+        self.setAccessibleDescription(_summary(matrix))
         self.updateGeometry()
         self.update()
 
@@ -65,11 +84,12 @@ class ConfusionMap(QWidget):
 
     @override
     def minimumSizeHint(self) -> QSize:
-        return self._size(_LEAST_CELL)
+        return self._size(self._least_cell())
 
     @override
     def sizeHint(self) -> QSize:
-        return self._size(self._largest_cell() if len(self._row_totals) <= 20 else _LEAST_CELL)
+        few = self._size_blocks <= 20
+        return self._size(self._largest_cell() if few else self._least_cell())
 
     @override
     def event(self, event: QEvent) -> bool:
@@ -89,16 +109,16 @@ class ConfusionMap(QWidget):
         self._paint_chosen(painter)
 
     def cell_at(self, position: QPointF) -> tuple[int, int] | None:
-        """Row and column of the cell at a position of this widget."""
+        """Row and column of the cell at a position of this widget, counted in cells."""
         grid, cell = self._grid(), self._cell()
-        if not self._row_totals or not grid.contains(position):
+        if not self._size_blocks or not grid.contains(position):
             return None
-        last = len(self._row_totals) - 1
+        last = self._size_blocks - 1
         row = min(last, int((position.y() - grid.top()) / cell))
         return row, min(last, int((position.x() - grid.left()) / cell))
 
     def _size(self, cell: int) -> QSize:
-        side = cell * len(self._row_totals)
+        side = cell * self._size_blocks
         return QSize(round(self._left()) + side + 1, round(self._top()) + side + 1)
 
     def _cell(self) -> float:
@@ -106,15 +126,19 @@ class ConfusionMap(QWidget):
         return self._cell_below(self._top())
 
     def _cell_below(self, top: float) -> float:
-        count = max(1, len(self._row_totals))
+        count = max(1, self._size_blocks)
         room = min(self.width() - self._left() - 1, self.height() - top - 1)
-        return float(min(self._largest_cell(), max(_LEAST_CELL, int(room / count))))
+        return float(min(self._largest_cell(), max(self._least_cell(), int(room / count))))
+
+    def _least_cell(self) -> int:
+        """In a picture of hundreds of classes a point is enough: all of it is seen at once."""
+        return _LEAST_CELL if self._size_blocks <= _MOST_PAINTED else 1
 
     def _largest_cell(self) -> int:
         return max(_LARGEST_CELL, round(self._names_width()) + 2 * _GAP)
 
     def _grid(self) -> QRectF:
-        side = self._cell() * len(self._row_totals)
+        side = self._cell() * self._size_blocks
         return QRectF(self._left(), self._top(), side, side)
 
     def _left(self) -> float:
@@ -132,7 +156,7 @@ class ConfusionMap(QWidget):
 
     def _names_width(self) -> float:
         metrics = self.fontMetrics()
-        widest = max((metrics.horizontalAdvance(n) for n in self._matrix.class_names), default=0)
+        widest = max((metrics.horizontalAdvance(name) for name in self._widest), default=0)
         return float(min(widest, _LONGEST_NAME))
 
     def _paint_axes(self, painter: QPainter) -> None:
@@ -152,19 +176,19 @@ class ConfusionMap(QWidget):
         painter.setPen(theme.current().color("text"))
         step, width = max(1, -int(-line // cell)), self._names_width()
         left = grid.left() - width - _GAP
-        for row in range(0, len(self._row_totals), step):
+        for row in range(0, self._size_blocks, step):
             middle = grid.top() + (row + 0.5) * cell
             self._paint_name(painter, row, QRectF(left, middle - line / 2.0, width, line))
         if self._names_are_turned():
             painter.save()
             painter.rotate(-90.0)
-            for column in range(0, len(self._row_totals), step):
+            for column in range(0, self._size_blocks, step):
                 middle = grid.left() + (column + 0.5) * cell
                 place = QRectF(_GAP - grid.top(), middle - line / 2.0, width, line)
                 self._paint_name(painter, column, place, Qt.AlignmentFlag.AlignLeft)
             painter.restore()
             return
-        for column in range(len(self._row_totals)):
+        for column in range(self._size_blocks):
             place = QRectF(grid.left() + column * cell, grid.top() - line - 3.0, cell, line)
             self._paint_name(painter, column, place, Qt.AlignmentFlag.AlignHCenter)
 
@@ -176,7 +200,7 @@ class ConfusionMap(QWidget):
         side: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignRight,
     ) -> None:
         words = painter.fontMetrics().elidedText(
-            self._matrix.class_names[number], Qt.TextElideMode.ElideRight, int(place.width()) + 1
+            self._names[number * self._block], Qt.TextElideMode.ElideRight, int(place.width()) + 1
         )
         painter.drawText(place, side | Qt.AlignmentFlag.AlignVCenter, words)
 
@@ -185,6 +209,8 @@ class ConfusionMap(QWidget):
         shows_counts = cell >= _WITH_COUNT
         gap = 1.0 if cell >= _WITH_GAP else 0.0
         painter.fillRect(grid, theme.current().color("raised"))
+        if self._size_blocks > _MOST_PAINTED:
+            painter.drawImage(grid, self._image())
         for row, column, count in self._cells:
             place = QRectF(grid.left() + column * cell, grid.top() + row * cell, cell, cell)
             if not place.intersects(shown):
@@ -203,7 +229,15 @@ class ConfusionMap(QWidget):
         shown = theme.current()
         strength = sqrt(count / max(1, self._row_totals[row]))
         full = shown.color("accent" if row == column else "warning")
-        return _mixed(shown.color("raised"), full, 0.18 + 0.82 * strength)
+        return _mixed(shown.color("raised"), full, _FAINTEST + (1.0 - _FAINTEST) * strength)
+
+    def _image(self) -> QImage:
+        """The cells as points, in the same colours; made once for each theme."""
+        shown = theme.current()
+        if self._picture is None or self._picture[0] is not shown:
+            assert self._matrix is not None
+            self._picture = shown, _painted(self._matrix, shown)
+        return self._picture[1]
 
     def _paint_chosen(self, painter: QPainter) -> None:
         if self._chosen is None:
@@ -211,27 +245,36 @@ class ConfusionMap(QWidget):
         grid, cell = self._grid(), self._cell()
         painter.setPen(QPen(theme.current().color("text"), 1.5))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        offset = self._chosen * cell
+        offset = self._chosen // self._block * cell
         painter.drawRect(QRectF(grid.left(), grid.top() + offset, grid.width(), cell))
         painter.drawRect(QRectF(grid.left() + offset, grid.top(), cell, grid.height()))
 
     def _words_at(self, position: QPointF) -> str:
         found = self.cell_at(position)
-        if found is None:
+        if found is None or self._matrix is None:
             return _LESSON
         row, column = found
-        count, total = self._matrix.counts[row][column], self._row_totals[row]
-        true, taken = self._matrix.class_names[row], self._matrix.class_names[column]
+        if self._block > 1:
+            return self._block_words(row, column)
+        count, total = self._matrix.count_at(row, column), self._row_totals[row]
+        true, taken = self._names[row], self._names[column]
         part = formatting.fraction(count / total) if total else formatting.DASH
         number = f"{formatting.count(count)} of {formatting.count(total)} examples of {true}"
         verb = "was" if count == 1 else "were"
         return f"{number} {verb} taken for {taken} ({part})."
 
-    def _summary(self) -> str:
-        figures = self._matrix.classes
-        return "; ".join(
-            f"{each.name}: {each.right:,} of {each.examples:,} right" for each in figures
+    def _block_words(self, row: int, column: int) -> str:
+        assert self._matrix is not None
+        count = int(self._matrix.drawn[row, column])
+        total = sum(self._row_totals[row * self._block : (row + 1) * self._block])
+        return (
+            f"{formatting.count(count)} of {formatting.count(total)} examples of the classes "
+            f"{self._span(row)} were taken for one of {self._span(column)}."
         )
+
+    def _span(self, block: int) -> str:
+        names = self._names[block * self._block : (block + 1) * self._block]
+        return f"{names[0]} to {names[-1]}"
 
     def _line(self) -> float:
         return float(self.fontMetrics().height())
@@ -240,6 +283,37 @@ class ConfusionMap(QWidget):
         font = QFont(self.font())
         font.setPointSizeF(max(7.0, font.pointSizeF() * theme.SMALL_TEXT))
         return font
+
+
+def _summary(matrix: "ConfusionMatrix") -> str:
+    figures = matrix.classes
+    told = "; ".join(
+        f"{each.name}: {each.right:,} of {each.examples:,} right"
+        for each in figures[:_MOST_SUMMED_UP]
+    )
+    more = len(figures) - _MOST_SUMMED_UP
+    return f"{told}; and {more:,} more classes" if more > 0 else told
+
+
+def _painted(matrix: "ConfusionMatrix", shown: theme.Theme) -> QImage:
+    """A point for each cell, or for each block of cells where there are more than a thousand."""
+    shades = matrix.shades.copy()
+    size, strongest = len(shades), int(shades.max(initial=1))
+    # Two scales in one table: what is right stands on the diagonal, in another colour.
+    for number in range(size):
+        if shades[number, number]:
+            shades[number, number] += _DIAGONAL
+    image = QImage(shades.tobytes(), size, size, size, QImage.Format.Format_Indexed8)
+    raised = shown.color("raised")
+    table = [raised.rgb()] * 256
+    for first, name in ((0, "warning"), (_DIAGONAL, "accent")):
+        for shade in range(1, strongest + 1):
+            strength = (shade - 1) / (_DIAGONAL - 2)
+            part = _FAINTEST + (1.0 - _FAINTEST) * strength
+            table[first + shade] = _mixed(raised, shown.color(name), part).rgb()
+    image.setColorTable(table)
+    # With points of its own: those above are gone with this function.
+    return image.copy()
 
 
 def _short(count: int) -> str:

@@ -1,6 +1,7 @@
 """What the tasks ``evaluate`` and ``predict`` found, where training shows its curves."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
@@ -13,9 +14,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpupanel.domain.confusion import ConfusionMatrix
 from gpupanel.domain.events import EvaluationDone
-from gpupanel.domain.problem import Severity
+from gpupanel.domain.problem import Problem, Severity
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import formatting
 from gpupanel.ui.panels.evaluation_panel.class_table import ClassTable
@@ -39,6 +39,14 @@ _NOTHING_FOUND = (
     "The run ended before all examples were done, and a part of them would pass for the whole.",
 )
 
+if TYPE_CHECKING:
+    # NumPy, which it needs, takes longer to load than a window may.
+    from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
+_VALUES = "The data has values in place of classes, so there are no classes to confuse."
+_NOT_SAVED = (
+    "The confusion matrix could not be saved, so that it is not known what was confused with what."
+)
+
 
 class EvaluationPanel(QWidget):
     """Totals, a confusion matrix and a table of classes; or where the predictions are."""
@@ -55,10 +63,11 @@ class EvaluationPanel(QWidget):
         self._totals = Totals()
         self._map = ConfusionMap()
         self._table = ClassTable()
-        self._values_words = QLabel(
-            "The data has values in place of classes, so there are no classes to confuse."
-        )
-        self._values_words.setProperty("tone", "muted")
+        self._no_classes = QLabel(_VALUES)
+        self._no_classes.setObjectName("evaluation_no_classes")
+        self._no_classes.setWordWrap(True)
+        self._no_classes.setTextFormat(Qt.TextFormat.PlainText)
+        self._no_classes.setProperty("tone", "muted")
         self._assumed = QLabel()
         self._assumed.setObjectName("evaluation_assumed")
         self._assumed.setWordWrap(True)
@@ -89,16 +98,23 @@ class EvaluationPanel(QWidget):
         self._assumed.hide()
         self._stack.setCurrentWidget(self._empty)
 
-    def setStatus(self, status: RunStatus, folder: Path) -> None:
+    def setStatus(
+        self,
+        status: RunStatus,
+        folder: Path,
+        confusion: "ConfusionMatrix | Problem | None" = None,
+    ) -> None:
         """Show what the run found, once it did.
 
         Args:
             status: Where the run stands.
             folder: The run's directory.
+            confusion: What an evaluation confused; the problem where it cannot be read, ``None``
+                where there are no classes.
         """
         self._show_assumed(status)
         if status.evaluation is not None:
-            self._show_evaluation(status, status.evaluation)
+            self._show_evaluation(status, status.evaluation, confusion)
         elif status.predictions is not None:
             path = folder / status.predictions
             self._predictions.setPredictions(path, status.examples, status.examples_per_second)
@@ -138,20 +154,33 @@ class EvaluationPanel(QWidget):
         column.setSpacing(GRID)
         column.addWidget(self._totals)
         column.addWidget(self._classes, 1)
-        column.addWidget(self._values_words)
+        column.addWidget(self._no_classes)
         column.addStretch(0)
         return page
 
-    def _show_evaluation(self, status: RunStatus, found: EvaluationDone) -> None:
+    def _show_evaluation(
+        self,
+        status: RunStatus,
+        found: EvaluationDone,
+        confusion: "ConfusionMatrix | Problem | None",
+    ) -> None:
         self._totals.setStatus(status)
         self._stack.setCurrentIndex(1)
-        if found == self._shown:
+        if found is self._shown:
             return
         self._shown = found
-        has_classes = bool(found.confusion)
+        if confusion is None or isinstance(confusion, Problem):
+            self._no_classes.setText(_no_classes_words(found, confusion))
+        else:
+            self._map.setMatrix(confusion)
+            self._table.setMatrix(confusion)
+        has_classes = not (confusion is None or isinstance(confusion, Problem))
         self._classes.setVisible(has_classes)
-        self._values_words.setVisible(not has_classes)
-        if has_classes:
-            matrix = ConfusionMatrix(counts=found.confusion, class_names=found.class_names)
-            self._map.setMatrix(matrix)
-            self._table.setMatrix(matrix)
+        self._no_classes.setVisible(not has_classes)
+
+
+def _no_classes_words(found: EvaluationDone, confusion: Problem | None) -> str:
+    """Why no confusion matrix is shown."""
+    if confusion is not None:
+        return f"{confusion.message} {confusion.hint}"
+    return _NOT_SAVED if found.class_count else _VALUES

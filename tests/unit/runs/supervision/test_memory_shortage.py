@@ -25,6 +25,7 @@ from gpupanel.runs.directory.profile_file import read_profile
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.launcher import create_run
+from gpupanel.runs.supervision import crash_log
 from gpupanel.runs.supervision.crash_log import shortage_in_log
 from gpupanel.runs.supervision.memory_shortage import Surroundings, shortage_problem
 from gpupanel.runs.supervision.supervisor import Supervisor
@@ -288,6 +289,21 @@ def test_that_a_crash_of_another_kind_is_not_taken_for_lack_of_memory(tmp_path: 
     shortage = shortage_in_log(tmp_path / "log", 0, 0, PlannedProcess())
     assert shortage is not None
     assert (shortage.device_key, shortage.asked_bytes) == ("cpu", None)
+
+
+def test_that_a_thread_without_room_for_its_stack_is_lack_of_memory_where_that_is_limited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "log").write_text(
+        "F0000 env.cc:84] Check failed: ret == 0 (11 vs. 0) Thread tf_numa_-1_Eigen creation via "
+        "pthread_create() failed.\n"
+    )
+    assert shortage_in_log(tmp_path / "log", 0, 0, PlannedProcess()) is None
+
+    monkeypatch.setattr(crash_log, "address_space_limit", lambda: 2**31)
+    shortage = shortage_in_log(tmp_path / "log", 0, 0, PlannedProcess())
+    assert shortage is not None
+    assert shortage.device_key == "cpu"
 
 
 def test_that_a_refusal_of_an_earlier_attempt_does_not_count(tmp_path: Path) -> None:

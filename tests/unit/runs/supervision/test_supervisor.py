@@ -1,6 +1,7 @@
 """The supervisor against a trainer that behaves, misbehaves, and dies."""
 
 import itertools
+import json
 import os
 import sys
 import threading
@@ -18,8 +19,11 @@ from gpupanel.domain.events import (
     ProblemReported,
     RequestAnswered,
     RunEnded,
+    RunRestarted,
     RunStarted,
     TrainerStarted,
+    TrainingEnded,
+    encode_event,
 )
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile import Profile
@@ -90,6 +94,24 @@ def test_that_a_run_that_completes_is_told_with_its_metrics(layout: RunLayout) -
     assert last.metrics.accuracy == 0.9
     assert last.examples_per_second == 1234.0
     assert "the fake trainer says complete" in layout.trainer_log.read_text()
+
+
+def test_that_a_line_of_megabytes_before_the_last_word_makes_no_run_lost(
+    layout: RunLayout,
+) -> None:
+    assert supervisor(layout, "say_much").run() is Outcome.COMPLETED
+
+    assert end_of(layout).metrics.accuracy == 0.9
+
+
+def test_that_words_of_before_behind_a_line_of_megabytes_are_over(layout: RunLayout) -> None:
+    failed = TrainingEnded(time_s=1.0, outcome=Outcome.FAILED, problem=None)
+    long_line = json.dumps({"kind": "much", "numbers": [0] * 2**20})
+    restarted = RunRestarted(time_s=2.0, attempt=0)
+    lines = (long_line, encode_event(failed), encode_event(restarted), "")
+    layout.events.write_text("\n".join(lines))
+
+    assert supervisor(layout, "vanish").run() is Outcome.LOST
 
 
 def test_that_a_clock_that_is_set_to_and_fro_wakes_no_watchdog(
