@@ -16,7 +16,7 @@ from gpupanel.domain.event_details import (
     ReturnedMemory,
     ShortageCause,
 )
-from gpupanel.domain.outcome import Metrics, Outcome
+from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
 from gpupanel.domain.problem import Change, Problem
 from gpupanel.domain.request import Request
 from gpupanel.domain.value import Value
@@ -352,6 +352,8 @@ class RunEnded(_Event):
     Attributes:
         exit_code: Of the trainer; negative: the signal that killed it; ``None``: never started.
         log_tail: Last lines of ``trainer.log`` when the run did not end well.
+        saved: What of a training is saved; ``None``: it trained nothing, or an older version
+            wrote this.
     """
 
     kind: Literal["run_ended"] = "run_ended"
@@ -361,6 +363,7 @@ class RunEnded(_Event):
     problem: Problem | None = None
     exit_code: int | None = None
     log_tail: tuple[str, ...] = ()
+    saved: SavedWork | None = None
 
 
 class UnknownEvent(_Event):

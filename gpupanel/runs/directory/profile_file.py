@@ -11,6 +11,7 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile, parse_profile
 from gpupanel.runs.directory.disk_problems import disk_problem
+from gpupanel.runs.directory.run_folder import check_outside_of_runs
 
 LARGEST_PROFILE_BYTES = 2**20
 
@@ -52,8 +53,9 @@ def write_profile(path: Path, profile: Profile, *, private: bool = False) -> Non
         private: Let its owner only read it.
 
     Raises:
-        ProblemError: The file cannot be written; the old one is untouched.
+        ProblemError: The file cannot be written, or belongs to a run; the old one is untouched.
     """
+    check_outside_of_runs(path)
     folder = path.absolute().parent
 
     def from_folder(inside: str) -> Path:
