@@ -6,7 +6,7 @@ from pathlib import Path
 from PySide6.QtCore import QFile, QObject, Signal, Slot
 from typing_extensions import override
 
-from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.error_problems import problems_of
 from gpupanel.runs.history.deleting import delete_run
@@ -75,7 +75,7 @@ class _HistoryKeeper(Worker):
         for path in order.paths:
             try:
                 is_gone = delete_run(RunLayout(path), None if order.for_good else _move_to_bin)
-            except (ProblemError, OSError) as error:
+            except Exception as error:  # noqa: BLE001 - the other runs are to go all the same
                 problems += problems_of(error)
             else:
                 (gone if is_gone else kept).append(path)
