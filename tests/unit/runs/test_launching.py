@@ -134,14 +134,17 @@ def test_that_an_error_of_the_disk_is_told_as_one() -> None:
     assert "/root/x" in problem.message
 
 
+def refuse() -> None:
+    raise MemoryError
+
+
 def test_that_every_error_is_told_with_what_stands_behind_it() -> None:
     own = Problem(code="own", message="A sentence.")
     assert problems_of(ProblemError(own)) == (own,)
     assert problems_of(OSError(errno.EAGAIN, "no more"))[0].code == "process_not_started"
-    try:
-        raise MemoryError
-    except MemoryError as error:
-        (problem,) = problems_of(error)
+    with pytest.raises(MemoryError) as caught:
+        refuse()
+    (problem,) = problems_of(caught.value)
     assert problem.code == "unexpected_error"
     assert "MemoryError" in problem.message
     assert "test_launching.py" in problem.detail
