@@ -10,11 +10,14 @@ from gpupanel import __version__
 from gpupanel.cli.checking import check
 from gpupanel.cli.doctoring import doctor
 from gpupanel.cli.exporting import export
+from gpupanel.cli.finding import EXIT_FAILED
 from gpupanel.cli.listing import devices
 from gpupanel.cli.opening import open_window
 from gpupanel.cli.queueing import queue
 from gpupanel.cli.running import run, runs, watch
 from gpupanel.cli.steering import checkpoint, resume, stop, suspend
+from gpupanel.cli.telling import tell_json, tell_problems
+from gpupanel.runs.error_problems import problems_of
 
 OPEN = "open"
 QUEUE = "queue"
@@ -81,5 +84,15 @@ def with_verb(arguments: Sequence[str]) -> list[str]:
 
 
 def main() -> None:
-    """Run the command with the arguments of this process."""
-    app(args=with_verb(sys.argv[1:]))
+    """Run the command with the arguments of this process.
+
+    Whatever goes wrong is told as a problem, with an exit status, and never as a bare traceback.
+    """
+    try:
+        app(args=with_verb(sys.argv[1:]))
+    except Exception as error:  # noqa: BLE001 - whichever it is, the person has to be told
+        tell_problems(problems := problems_of(error))
+        if "--json" in sys.argv:
+            documents = [problem.model_dump(mode="json") for problem in problems]
+            tell_json({"outcome": None, "problems": documents})
+        sys.exit(EXIT_FAILED)

@@ -12,6 +12,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.planning.script.stand_alone import stand_alone_script
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.profile_file import write_whole
+from gpupanel.runs.directory.run_folder import check_outside_of_runs
 
 
 def export(
@@ -40,6 +41,8 @@ def export(
 
 
 def _write_script(output: Path, script: str) -> None:
+    if output.exists():
+        check_outside_of_runs(output)
     try:
         write_whole(output, script)
     except OSError as error:

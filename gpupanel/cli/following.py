@@ -12,6 +12,7 @@ from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.disk_problems import disk_problem
+from gpupanel.runs.following.end_words import end_words, loses_steps
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.following.unread_words import unread_problem
 
@@ -57,12 +58,14 @@ def follow(layout: RunLayout, epochs: int, *, json: bool, ctrl_c_stops: bool = T
 def run_document(layout: RunLayout, status: RunStatus) -> dict[str, Any]:
     """What ``--json`` says of a run that has ended."""
     problem, returned = status.ending_problem, status.memory_returned
+    saved = status.saved_work
     return {
         "run": str(layout.root),
         "outcome": status.outcome.value if status.outcome is not None else None,
         "metrics": status.metrics.model_dump(mode="json"),
         "examples_per_second": status.examples_per_second,
         "problem": problem.model_dump(mode="json") if problem is not None else None,
+        "saved": saved.model_dump(mode="json") if saved is not None else None,
         "memory_returned": returned.model_dump(mode="json") if returned is not None else None,
         "unread_lines": status.unread_lines,
         **findings_document(layout, status),
@@ -78,6 +81,10 @@ def _tell_end(layout: RunLayout, status: RunStatus) -> None:
     outcome = str(status.outcome)
     style = "green" if status.outcome is Outcome.COMPLETED else "yellow"
     answers.print(f"[{style} bold]{outcome}[/]  {words}")
+    told = end_words(status.outcome, status.saved_work)
+    if told:
+        is_lost = loses_steps(status.outcome, status.saved_work)
+        answers.print(f"{told}.", style="yellow" if is_lost else "", highlight=False)
     if status.examples_per_second is not None:
         answers.print(f"{status.examples_per_second:,.0f} examples/s", style="dim")
     answers.print(str(layout.root), style="dim", highlight=False, soft_wrap=True)

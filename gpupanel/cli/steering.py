@@ -25,7 +25,7 @@ from gpupanel.runs.trust.user_code import code_of_run
 
 _ASKED = {
     Request.STOP: "stop: it finishes its step and saves",
-    Request.END: "end now",
+    Request.END: "end now, without saving: what it did after its last checkpoint is lost",
     Request.SUSPEND: "suspend: it saves a checkpoint and frees its devices",
     Request.CHECKPOINT: "save a checkpoint and go on",
 }

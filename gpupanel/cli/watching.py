@@ -1,6 +1,7 @@
 """Following a run in the terminal, with a progress bar on standard error."""
 
 import time
+from collections.abc import Iterator
 
 from rich.markup import escape
 from rich.progress import (
@@ -12,6 +13,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
+from gpupanel.cli.interrupts import Interrupts, Wish
 from gpupanel.cli.telling import progress as console
 from gpupanel.cli.telling import tell_problems
 from gpupanel.domain.events import (
@@ -29,6 +31,7 @@ from gpupanel.runs.directory.plan_file import read_plan
 from gpupanel.runs.directory.requests import ask, end_now
 from gpupanel.runs.following.answer_words import line_words, process_name
 from gpupanel.runs.following.change_words import change_words
+from gpupanel.runs.following.end_words import loss_words
 from gpupanel.runs.following.event_tail import Part
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.following.memory_words import returned_words
@@ -45,29 +48,35 @@ def watch_to_its_end(layout: RunLayout, epochs: int, *, ctrl_c_stops: bool) -> R
     Args:
         layout: The run.
         epochs: Epochs that its profile asks for; 0: not known.
-        ctrl_c_stops: Ctrl+C asks the run to stop, a second one ends it now; otherwise Ctrl+C only
-            stops watching and the status returned has no outcome.
+        ctrl_c_stops: Ctrl+C asks the run to stop and save; again, two seconds later or for the
+            third time, it ends it without saving. Otherwise Ctrl+C only stops watching and the
+            status returned has no outcome.
     """
     watcher = _Watcher(layout, epochs)
-    interrupts = 0
-    with watcher.bar:
-        while True:
-            try:
-                return watcher.watch()
-            except KeyboardInterrupt:
-                if not ctrl_c_stops:
-                    return watcher.status
-                interrupts += 1
-                _ask_to_stop(layout, now=interrupts > 1)
+    with watcher.bar, Interrupts() as interrupts:
+        for wish in watcher.watch(interrupts):
+            if not ctrl_c_stops:
+                break
+            _carry_out(wish, layout, watcher.status)
+    return watcher.status
 
 
-def _ask_to_stop(layout: RunLayout, *, now: bool) -> None:
+def _carry_out(wish: Wish, layout: RunLayout, status: RunStatus) -> None:
     try:
-        if now:
-            end_now(layout)
-        else:
-            ask(layout, Request.STOP)
-            console.print("Stopping after this step; Ctrl+C again ends it now.")
+        match wish:
+            case Wish.STOP:
+                ask(layout, Request.STOP)
+                console.print(
+                    "Stopping after this step, and saving. "
+                    "Ctrl+C again, in two seconds or later, ends it without saving."
+                )
+            case Wish.STOP_AGAIN:
+                console.print(
+                    "It is stopping and saves first; Ctrl+C once more ends it without saving."
+                )
+            case Wish.END:
+                end_now(layout)
+                console.print(f"Ending it without saving. {loss_words(status.saved_work)}")
     except ProblemError as error:
         tell_problems(error.problems)
 
@@ -113,14 +122,19 @@ class _Watcher:
             console=console,
         )
         self._task: TaskID = self.bar.add_task("starting", total=None)
-        self._before: _Before | None = _Before()
+        self._before: _Before | None = None
         self._told: Problem | None = None
 
-    def watch(self) -> RunStatus:
-        """Follow until the last event, or until nobody is left who could write it."""
+    def watch(self, interrupts: Interrupts) -> Iterator[Wish]:
+        """Follow until the last event, or until nobody is left who could write it.
+
+        Yields:
+            What Ctrl+C meant, each time that it was pressed.
+        """
         looked_s = time.monotonic()
         self._catch_up()
         while not self.status.has_ended:
+            yield from interrupts.wishes()
             self._take_news()
             self._draw()
             if time.monotonic() - looked_s > _LOOK_FOR_SUPERVISOR_S:
@@ -128,14 +142,12 @@ class _Watcher:
                 self._look_for_supervisor()
             time.sleep(_POLL_S)
         self._draw()
-        return self.status
 
     def _catch_up(self) -> None:
         """Sum up what was before: of a run of days nobody reads each epoch anew."""
-        if self._before is None:
-            return  # Ctrl+C, and it is watched on
+        self._before = before = _Before()
         self._take_news()
-        before, self._before = self._before, None
+        self._before = None
         if before.restart is not None:
             _tell_restart(before.restart)
         for answer in self.status.answers:

@@ -18,7 +18,7 @@ from gpupanel.domain.event_details import (
     ShortageCause,
 )
 from gpupanel.domain.integer_bounds import json_has_integer_beyond_64_bits
-from gpupanel.domain.outcome import Metrics, Outcome
+from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
 from gpupanel.domain.problem import Change, Problem
 from gpupanel.domain.request import Request
 from gpupanel.domain.value import Value
@@ -362,6 +362,8 @@ class RunEnded(_Event):
     Attributes:
         exit_code: Of the trainer; negative: the signal that killed it; ``None``: never started.
         log_tail: Last lines of ``trainer.log`` when the run did not end well.
+        saved: What of a training is saved; ``None``: it trained nothing, or an older version
+            wrote this.
     """
 
     kind: Literal["run_ended"] = "run_ended"
@@ -371,6 +373,7 @@ class RunEnded(_Event):
     problem: Problem | None = None
     exit_code: int | None = None
     log_tail: tuple[str, ...] = ()
+    saved: SavedWork | None = None
 
 
 class UnknownEvent(_Event):

@@ -35,3 +35,19 @@ class Metrics(Value):
     val_loss: float | None = None
     val_accuracy: float | None = None
     val_mean_absolute_error: float | None = None
+
+
+class SavedWork(Value):
+    """What of a training is saved, and what would be lost if nothing more were.
+
+    Attributes:
+        model: The trained model stands in the run's directory, with the last step in it.
+        checkpoint_step: Updates that the last checkpoint holds; ``None``: there is none.
+        unsaved_steps: Updates that neither holds.
+        ended_at_once: A person ended the training without saving.
+    """
+
+    model: bool = False
+    checkpoint_step: int | None = None
+    unsaved_steps: int = 0
+    ended_at_once: bool = False

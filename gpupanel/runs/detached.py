@@ -4,6 +4,7 @@ import os
 import subprocess
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from gpupanel.domain.child_command import child_environment
@@ -35,5 +36,7 @@ def start_detached(command: Sequence[str], folder: Path, log: Path, name: str) -
             # All that it and its children write is the owner's alone.
             umask=PRIVATE_UMASK,
         )
-    # It outlives this process; should it end before, somebody has to take its exit status.
-    threading.Thread(target=process.wait, name=name, daemon=True).start()
+    # It outlives this process; should it end before, somebody has to take its exit status. Where
+    # no thread can be started it is taken with the next process: this one was started all the same.
+    with suppress(RuntimeError, MemoryError):
+        threading.Thread(target=process.wait, name=name, daemon=True).start()

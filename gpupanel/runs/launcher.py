@@ -9,7 +9,8 @@ from pathlib import Path
 from filelock import Timeout
 
 from gpupanel.domain.child_command import python_module_command
-from gpupanel.domain.events import RunRestarted, encode_event
+from gpupanel.domain.events import Event, RunEnded, RunRestarted, encode_event
+from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Change, ProblemError
 from gpupanel.domain.profile import Profile
@@ -26,6 +27,8 @@ from gpupanel.runs.directory.disk_problems import disk_problem, space_problem
 from gpupanel.runs.directory.private_files import make_private_folder
 from gpupanel.runs.directory.profile_file import anchored, read_run_profile, write_whole
 from gpupanel.runs.directory.unsafe_entries import check_run_folder
+from gpupanel.runs.error_problems import process_problem
+from gpupanel.runs.history.summaries import RunSummary, summarize_run
 from gpupanel.runs.named_paths import checked_path
 from gpupanel.runs.resumable import goes_on, resume_problem
 from gpupanel.runs.supervision.run_processes import await_end_of_processes
@@ -45,10 +48,19 @@ def launch(profile: Profile, plan: LaunchPlan, runs_dir: Path) -> RunLayout:
     Takes some milliseconds of disk and process work; it does not wait for the run.
 
     Raises:
-        ProblemError: The directory cannot be made, or there is no space left for a run.
+        CodeNotTrustedError: The profile names Python code that nobody trusted yet.
+        ProblemError: The directory cannot be made, there is no space left for a run, or the
+            system starts no process. Nothing of the run is left.
     """
     layout = create_run(profile, plan, runs_dir)
-    start_supervisor(layout)
+    try:
+        start_supervisor(layout)
+    except OSError as error:
+        _remove(layout)
+        raise ProblemError(process_problem(error, layout.root)) from error
+    except Exception:
+        _remove(layout)
+        raise
     return layout
 
 
@@ -68,7 +80,8 @@ def resume(layout: RunLayout, changed: tuple[Profile, LaunchPlan] | None = None)
     Raises:
         CodeNotTrustedError: Its directory holds Python code that nobody trusted here.
         ProblemError: It runs, it has come to its end, there is no checkpoint to go on from, or
-            the profile would make it another training; or its directory cannot be written.
+            the profile would make it another training; or its directory cannot be written, or
+            the system starts no process. The run's outcome is then what it was before.
     """
     try:
         check_run_folder(layout)
@@ -96,12 +109,36 @@ def _start_again(layout: RunLayout, changed: tuple[Profile, LaunchPlan] | None) 
     make_folder(layout.requests)
     for request in Request:
         remove(layout.requests / request, layout.root)
+    before = summarize_run(layout)
+    _append(layout, RunRestarted(time_s=time.time(), attempt=0, changes=changes))
+    try:
+        start_supervisor(layout)
+    except OSError as error:
+        _append(layout, _ended_as_before(before))
+        raise ProblemError(process_problem(error, layout.root)) from error
+    except Exception:
+        _append(layout, _ended_as_before(before))
+        raise
+
+
+def _append(layout: RunLayout, event: Event) -> None:
     log = LineLog(layout.events)
     try:
-        log.append(encode_event(RunRestarted(time_s=time.time(), attempt=0, changes=changes)))
+        log.append(encode_event(event))
     finally:
         log.close()
-    start_supervisor(layout)
+
+
+def _ended_as_before(before: RunSummary) -> RunEnded:
+    """The last word of a run that was to go on and did not: no supervisor is there to say one."""
+    return RunEnded(
+        time_s=time.time(),
+        outcome=before.outcome or Outcome.LOST,
+        metrics=before.metrics,
+        examples_per_second=before.examples_per_second,
+        problem=before.problem,
+        saved=before.saved,
+    )
 
 
 def start_supervisor(layout: RunLayout) -> None:
@@ -124,17 +161,22 @@ def create_run(profile: Profile, plan: LaunchPlan, runs_dir: Path) -> RunLayout:
     Raises:
         CodeNotTrustedError: The profile names Python code that nobody trusted yet; nothing is
             made.
-        ProblemError: The directory cannot be made, or there is no space left for a run.
+        ProblemError: The directory cannot be made, or there is no space left for a run; nothing
+            of it is left.
     """
     check_trusted(code_of_profile(profile))
     layout = reserve_run(profile.name, runs_dir)
     try:
         fill_run(layout, profile, plan)
     except BaseException:
-        # No run yet, and nobody would know what the folder is.
-        shutil.rmtree(layout.root, ignore_errors=True)
+        _remove(layout)
         raise
     return layout
+
+
+def _remove(layout: RunLayout) -> None:
+    """Remove a run that never began: no supervisor was started, so nobody works in it."""
+    shutil.rmtree(layout.root, ignore_errors=True)
 
 
 def reserve_run(profile_name: str, runs_dir: Path) -> RunLayout:

@@ -1,9 +1,7 @@
 """The composition root of the window."""
 
-import signal
 import sys
 from pathlib import Path
-from types import FrameType
 
 from PySide6.QtCore import QCoreApplication, QEvent, QSettings
 from PySide6.QtGui import QIcon
@@ -11,6 +9,7 @@ from PySide6.QtWidgets import QApplication
 
 from gpupanel.runs.locations import default_runs_dir
 from gpupanel.ui import resources, theme
+from gpupanel.ui.closing import EndingSignals, Leaving, leave
 from gpupanel.ui.error_bridge import ErrorBridge
 from gpupanel.ui.main_window import MainWindow
 
@@ -20,7 +19,7 @@ that reads a long history would wait the whole of it hundreds of times a frame."
 
 
 def open_window(target: Path | None) -> int:
-    """Open the window and stay until it is closed.
+    """Open the window and stay until it is closed, and what was ordered in it is done.
 
     Args:
         target: A profile to open, or the directory of a run to show.
@@ -33,16 +32,20 @@ def open_window(target: Path | None) -> int:
     bridge = ErrorBridge(window)
     bridge.raised.connect(window.tell_error)
     bridge.install()
-    _close_on_interrupt(window)
+    Leaving(application, window)
+    signals = EndingSignals(window.close, window.close_unasked, lambda: window.is_closed, window)
     window.show()
     window.begin()
     if target is not None:
         window.open_target(target)
     try:
-        return application.exec()
+        status = application.exec()
+        leave(window, status)
     finally:
         bridge.uninstall()
+        signals.uninstall()
         dispose(window)
+    return status
 
 
 def dispose(window: MainWindow) -> None:
@@ -66,11 +69,3 @@ def make_application() -> QApplication:
         application.setWindowIcon(QIcon(str(icon)))
     theme.apply(application)
     return application
-
-
-def _close_on_interrupt(window: MainWindow) -> None:
-    def close(_signal: int, _frame: FrameType | None) -> None:
-        window.close()
-
-    # Python runs this when its own code runs next: at the latest with the next device sample.
-    signal.signal(signal.SIGINT, close)

@@ -42,6 +42,8 @@ class LivePage(QWidget):
     """A trained model is to be measured: its :class:`Profile` or ``None``, and its path."""
     keepSharesRequested = Signal(object)
     """The shares that the run measured are to be given ones: a tuple of int."""
+    settingsRequested = Signal(object)
+    """The settings of the shown run are to be used for another one: its :class:`RunLayout`."""
     fixRequested = Signal(object)
     """The run is to be tried again with a change: its :class:`Fix`."""
 
@@ -92,6 +94,7 @@ class LivePage(QWidget):
         self._control.checkpointAsked.connect(self._show_ways_on)
         self.banner.returnRequested.connect(self._return)
         self.banner.folderRequested.connect(self._open_folder)
+        self.banner.settingsRequested.connect(self._use_settings)
         self.banner.checkpointRequested.connect(self._control.save_checkpoint)
         self.banner.resumeRequested.connect(self._control.resume)
         self.banner.resumeElsewhereRequested.connect(self._resume_elsewhere)
@@ -113,6 +116,7 @@ class LivePage(QWidget):
         self.banner.setStory("")
         self.banner.setMemory("")
         self.banner.setGaps("")
+        self.banner.setSettingsReadable(readable=False)
         self._show_devices()
         self._show_ways_on()
 
@@ -120,6 +124,7 @@ class LivePage(QWidget):
     def _on_opened(self, facts: RunFacts) -> None:
         self._plan, self._facts = facts.plan, facts
         self.parts.setRun(facts.plan)
+        self.banner.setSettingsReadable(readable=facts.profile is not None)
         self._show_gaps()
         self._show_ways_on()
         self._show_devices()
@@ -220,6 +225,11 @@ class LivePage(QWidget):
     def _return(self) -> None:
         if self._control.active is not None:
             self._control.open(self._control.active)
+
+    @Slot()
+    def _use_settings(self) -> None:
+        if self._control.shown is not None:
+            self.settingsRequested.emit(self._control.shown)
 
     @Slot()
     def _evaluate(self) -> None:

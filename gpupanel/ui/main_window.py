@@ -4,20 +4,23 @@ from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QSettings, Qt, Slot
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QMainWindow, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QSplitter, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.ui.bindings.comparison import Comparison
+from gpupanel.ui.bindings.end_asking import EndAsking
 from gpupanel.ui.bindings.history_binding import HistoryBinding
 from gpupanel.ui.bindings.machine_care import MachineCare
 from gpupanel.ui.bindings.process_actions import ProcessActions
 from gpupanel.ui.bindings.profile_binding import ProfileBinding
 from gpupanel.ui.bindings.queue_binding import QueueBinding
 from gpupanel.ui.bindings.run_binding import RunBinding
+from gpupanel.ui.bindings.settings_reuse import SettingsReuse
 from gpupanel.ui.bindings.trust_asking import TrustAsking
 from gpupanel.ui.bindings.way_out import WayOut
+from gpupanel.ui.closing import hide_and_end
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.main_tabs import MainTabs
 from gpupanel.ui.panels.device_panel import DevicePanel
@@ -46,6 +49,9 @@ class MainWindow(QMainWindow):
         settings: Where the recent profiles and the window's place are remembered.
         runs_dir: Where runs are kept.
         questions: Asks the person; dialogs over this window when left out.
+
+    Attributes:
+        is_closed: It was closed; what was ordered in it may still be at work.
     """
 
     def __init__(
@@ -56,6 +62,8 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self._settings = settings
         self._questions = questions or Questions(self)
+        self.is_closed = False
+        self._is_hurried = False
         self.session = Session(parent=self)
         self.control = RunControl(self.session, Launcher(self), runs_dir, self)
         self.profiles = ProfileActions(self.session, settings, self._questions, self)
@@ -86,8 +94,11 @@ class MainWindow(QMainWindow):
         ProfileBinding(self.session, self.profiles, self.profile_bar, self.devices, self)
         RunBinding(self.session, self.control, self.profile_bar, self.progress, self.devices, self)
         TrustAsking(self.control, self._questions, self)
+        EndAsking(self.session, self.control, self._questions, self)
         way_out = WayOut(self.session, self.control, self.profiles, self.live_page, self)
         way_out.notStarted.connect(self.tabs.show_session)
+        reuse = SettingsReuse(self.profiles, self.live_page, self.runs, self)
+        reuse.used.connect(self.tabs.show_session)
         self._connect()
 
     def begin(self) -> None:
@@ -106,7 +117,11 @@ class MainWindow(QMainWindow):
     @Slot(object)
     def tell_error(self, problem: Problem) -> None:
         """Tell something that should not have happened."""
-        self._questions.tell("Something unexpected happened.", (problem,))
+        self._tell_errors((problem,))
+
+    @Slot(object)
+    def _tell_errors(self, problems: tuple[Problem, ...]) -> None:
+        self._questions.tell("Something unexpected happened.", problems)
 
     def _compose(self) -> None:
         self.tabs = MainTabs(self.session_page, self.live_page, self.runs)
@@ -135,6 +150,8 @@ class MainWindow(QMainWindow):
         self._device_watch.inventoryChanged.connect(self.session.set_inventory)
         self._device_watch.sampled.connect(self.session.set_sample)
         self._device_watch.sampled.connect(self.devices.setSample)
+        self._device_watch.refused.connect(self._tell_errors)
+        self._machine_care.refused.connect(self._tell_errors)
         self.session_page.plan.fieldActivated.connect(self.devices.show_field)
         self.devices.doctorRequested.connect(self._machine_care.open_doctor)
         self.devices.endRequested.connect(self._process_actions.end)
@@ -177,22 +194,30 @@ class MainWindow(QMainWindow):
             event.acceptProposedAction()
             self.open_target(Path(files[0]))
 
+    def close_unasked(self) -> None:
+        """Close all that is open, whatever is not saved: the system wants the process to end."""
+        self._is_hurried = True
+        for dialog in QApplication.topLevelWidgets():
+            if dialog.isVisible() and dialog is not self:
+                dialog.close()
+        self.close()
+
     @override
     def closeEvent(self, event: QCloseEvent) -> None:
-        if not self.profiles.may_lose_changes():
+        if self.is_closed:
+            return
+        if not (self._is_hurried or self.profiles.may_lose_changes()):
             event.ignore()
             return
-        if self.session.run_state.is_busy and not self._settings.value(_TOLD_KEY):
+        self.is_closed = True
+        is_told = self._is_hurried or self._settings.value(_TOLD_KEY)
+        if self.session.run_state.is_busy and not is_told:
             self._settings.setValue(_TOLD_KEY, 1)
             self._questions.tell_run_goes_on()
         self._settings.setValue(_GEOMETRY_KEY, self.saveGeometry())
         remember_folds(self._settings, self.devices.folds())
-        self.session.close()
-        self._process_actions.close()
-        self._device_watch.stop()
-        self._machine_care.stop()
-        self._preview_loader.stop()
-        self._history.stop()
-        self._queue.stop()
-        self._comparison.stop()
-        self.control.close()
+        self._settings.sync()
+        parts = (self.session.close, self._process_actions.close, self._device_watch.stop)
+        others = (self._machine_care, self._preview_loader, self._history, self._queue)
+        stops = (*(each.stop for each in others), self._comparison.stop, self.control.close)
+        hide_and_end(self, (*parts, *stops))

@@ -8,8 +8,10 @@ from PySide6.QtCore import QDir, QObject, QSettings, Signal, Slot
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.run_layout import RunLayout
 from gpupanel.planning.description import described
 from gpupanel.runs.directory.profile_file import read_profile, write_profile
+from gpupanel.runs.directory.run_folder import run_of_file
 from gpupanel.ui import resources
 from gpupanel.ui.questions import SaveChoice
 from gpupanel.ui.session import Session
@@ -90,6 +92,15 @@ class ProfileActions(QObject):
         if profile is not None:
             self._session.open_profile(profile, None)
 
+    def use_settings_of(self, layout: RunLayout) -> bool:
+        """Begin with the settings of a run; says whether. Saving asks for a file."""
+        if not self.may_lose_changes():
+            return False
+        profile = self._profile_in(layout.profile)
+        if profile is not None:
+            self._session.open_profile(profile, None)
+        return profile is not None
+
     @Slot()
     def save(self) -> bool:
         """Save to the profile's file, asking for one when there is none; says whether it was."""
@@ -121,6 +132,10 @@ class ProfileActions(QObject):
         profile = self._profile_in(path)
         if profile is None:
             return False
+        if run_of_file(path) is not None:
+            # What the run was started with: its file is a record, and no profile to be edited.
+            self._session.open_profile(profile, None)
+            return True
         self._session.open_profile(profile, path)
         self._remember(path)
         return True

@@ -45,6 +45,7 @@ class Questions:
 
     def __init__(self, window: QWidget) -> None:
         self._window = window
+        self._ending_box: QMessageBox | None = None
 
     def about_changes(self, name: str) -> SaveChoice:
         """Whether to save changes of the profile before they would be lost."""
@@ -80,6 +81,34 @@ class Questions:
         box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
         box.exec()
         return box.clickedButton() is end
+
+    def about_ending_run(self, name: str, loss: str) -> bool:
+        """Whether to end a run at once, without saving.
+
+        Args:
+            name: Of the run.
+            loss: What would be lost.
+        """
+        box = QMessageBox(self._window)
+        box.setObjectName("ending_run_question")
+        box.setIcon(QMessageBox.Icon.Warning)
+        box.setWindowTitle("End without saving")
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setText(f"End {name} now, without saving?")
+        box.setInformativeText(f"It was asked to stop, and saves before it ends. {loss}")
+        end = box.addButton("&End without saving", QMessageBox.ButtonRole.DestructiveRole)
+        keep = box.addButton("&Let it save", QMessageBox.ButtonRole.RejectRole)
+        box.setDefaultButton(keep)
+        box.setEscapeButton(keep)
+        self._ending_box = box
+        box.exec()
+        self._ending_box = None
+        return box.clickedButton() is end
+
+    def withdraw_ending_run(self) -> None:
+        """Take that question back, if it is being asked: the run has ended by itself."""
+        if self._ending_box is not None:
+            self._ending_box.reject()
 
     def about_code(self, code: Sequence[UserCode]) -> bool:
         """Whether Python code may be carried out, which then is remembered."""

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from gpupanel.domain.events import CheckpointSaved
 from gpupanel.domain.plan import LaunchPlan
@@ -20,6 +20,9 @@ from gpupanel.ui.workers.run_worker import RunWatch
 
 if TYPE_CHECKING:
     from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
+
+SECOND_STOP_MS = 2_000
+"""So long after Stop another click on it does nothing: it may belong to a double click."""
 
 
 class RunControl(QObject):
@@ -51,6 +54,8 @@ class RunControl(QObject):
 
     :meth:`start_trusted` or :meth:`give_up_start` has to follow.
     """
+    endDoubted = Signal()
+    """Stop was clicked again: before :meth:`end_now` the person has to be asked."""
 
     def __init__(
         self, session: Session, launcher: Launcher, runs_dir: Path, parent: QObject | None = None
@@ -63,9 +68,12 @@ class RunControl(QObject):
         self._shown: RunWatch | None = None
         self._asked: Request | None = None
         self._saved_before: tuple[CheckpointSaved | None, int] | None = None
+        self._is_closed = False
+        self._after_stop = QTimer(self, singleShot=True, interval=SECOND_STOP_MS)
+        self._after_stop.timeout.connect(self._refresh_state)
         launcher.launched.connect(self._on_launched)
         launcher.refused.connect(self._on_refused)
-        launcher.notTrusted.connect(self.notTrusted)
+        launcher.notTrusted.connect(self._on_not_trusted)
 
     @property
     def active(self) -> RunLayout | None:
@@ -100,7 +108,7 @@ class RunControl(QObject):
         preparation = self._session.prepare_now()
         if preparation.plan is None or not self._session.buttons.start:
             return
-        self._session.set_run(RunState.LAUNCHING, None)
+        self._set_run(RunState.LAUNCHING, None)
         self._launcher.launch(self._session.profile, preparation.plan, self._runs_dir)
 
     @Slot()
@@ -119,18 +127,31 @@ class RunControl(QObject):
     def give_up_start(self) -> None:
         """Let what waited be: the person does not trust the code."""
         self._asked = None
-        status = self._session.run_status
+        self._after_stop.stop()
         if self._active is None:
-            self._session.set_run(RunState.IDLE, None)
+            self._set_run(RunState.IDLE, None)
         else:
-            self._session.set_run(self._state(status or RunStatus()), status)
+            self._refresh_state()
 
     @Slot()
     def stop(self) -> None:
-        """Ask the active run to end; a second time: end it now."""
-        if not self._session.buttons.stop:
-            return
-        self._ask(Request.END if self._session.buttons.stop_ends_now else Request.STOP)
+        """Ask the active run to save and end; again, a while later: doubt whether it may."""
+        buttons = self._session.buttons
+        if buttons.stop_ends_now:
+            self.endDoubted.emit()
+        elif buttons.stop and not buttons.is_stopping:
+            self._after_stop.start()
+            self._ask(Request.STOP)
+
+    def end_now(self, layout: RunLayout | None) -> None:
+        """End a run at once, without saving.
+
+        Args:
+            layout: The active run when the person was asked; where another one is active by now,
+                or it has ended, nothing happens.
+        """
+        if self._session.buttons.stop_ends_now and layout == self.active:
+            self._ask(Request.END)
 
     @Slot()
     def suspend(self) -> None:
@@ -149,13 +170,15 @@ class RunControl(QObject):
 
     def follow(self, layout: RunLayout) -> None:
         """Follow a run that goes on, and show it."""
+        if self._is_closed:
+            return
         self._drop(self._active)
         if self._shown is not self._active:
             self._drop(self._shown)
         self._active = self._shown = self._new_watch(layout)
         self._saved_before = None
         self._active.statusChanged.connect(self._on_active_status)
-        self._session.set_run(self._state(RunStatus()), None)
+        self._set_run(self._state(RunStatus()), None)
         self._show(self._active)
 
     def open(self, layout: RunLayout) -> None:
@@ -163,6 +186,8 @@ class RunControl(QObject):
 
         One that goes on becomes the active one.
         """
+        if self._is_closed:
+            return
         if self._shown is not self._active:
             self._drop(self._shown)
         elif self._active is not None:
@@ -173,17 +198,23 @@ class RunControl(QObject):
         self._show(self._shown)
 
     def close(self) -> None:
-        """Follow nothing any more; runs go on."""
-        self._drop(self._active)
-        if self._shown is not self._active:
-            self._drop(self._shown)
+        """Follow nothing any more; runs go on, and what was ordered is done."""
+        self._is_closed = True
+        self._after_stop.stop()
+        if self._asked is not None and self._active is None:
+            # Of a run that is being started: nobody will be here to hear that it was.
+            self._launcher.ask_started(self._asked)
+        for watch in {self._active, self._shown}:
+            if watch is not None:
+                watch.stop()
+                watch.retire()
         self._active = self._shown = None
         self._launcher.stop()
 
     def _resume(self, changed: tuple[Profile, LaunchPlan] | None) -> None:
         if self.shown is None or self._session.run_state.is_busy:
             return
-        self._session.set_run(RunState.LAUNCHING, None)
+        self._set_run(RunState.LAUNCHING, None)
         self._launcher.resume(self.shown, changed)
 
     def _ask(self, request: Request) -> None:
@@ -191,8 +222,7 @@ class RunControl(QObject):
         self._asked = request
         if self._active is not None:
             self._launcher.ask(self._active.layout, request)
-        status = self._session.run_status
-        self._session.set_run(self._state(status or RunStatus()), status)
+        self._refresh_state()
 
     def _new_watch(self, layout: RunLayout) -> RunWatch:
         watch = RunWatch(layout, self)
@@ -208,12 +238,14 @@ class RunControl(QObject):
         watch.start()
 
     def _drop(self, watch: RunWatch | None) -> None:
+        """Follow it no longer; its thread may be in the middle of a portion, and ends beside."""
         if watch is not None:
-            watch.stop()
-            watch.deleteLater()
+            watch.retire()
 
     @Slot(object)
     def _on_launched(self, layout: RunLayout) -> None:
+        if self._is_closed:
+            return
         if self._asked is not None:
             self._launcher.ask(layout, self._asked)
         self.follow(layout)
@@ -224,13 +256,22 @@ class RunControl(QObject):
         self.give_up_start()
         self.refused.emit(problems)
 
+    @Slot(object, object)
+    def _on_not_trusted(self, order: Order, code: tuple[UserCode, ...]) -> None:
+        if not self._is_closed:
+            self.notTrusted.emit(order, code)
+
     @Slot(object)
     def _on_unreadable(self, problem: Problem) -> None:
+        """A run cannot be followed any more; another one can be started, or this one opened."""
+        if self._active is not None and self._active.is_unreadable:
+            self._release_active()
+            self._set_run(RunState.IDLE, None)
         self.refused.emit((problem,))
 
     @Slot(object)
     def _on_active_status(self, status: RunStatus) -> None:
-        self._session.set_run(self._state(status), status)
+        self._set_run(self._state(status), status)
         if status.has_ended:
             self._release_active()
             self.ended.emit(status)
@@ -247,11 +288,12 @@ class RunControl(QObject):
         self._release_active()
         self._active = self._shown
         self._active.statusChanged.connect(self._on_active_status)
-        self._session.set_run(self._state(self._active.status), self._active.status)
+        self._set_run(self._state(self._active.status), self._active.status)
 
     def _release_active(self) -> None:
         watch, self._active = self._active, None
         self._asked = self._saved_before = None
+        self._after_stop.stop()
         if watch is None:
             return
         watch.statusChanged.disconnect(self._on_active_status)
@@ -260,6 +302,15 @@ class RunControl(QObject):
 
     def _state(self, status: RunStatus) -> RunState:
         return state_after(status, self._asked)
+
+    @Slot()
+    def _refresh_state(self) -> None:
+        """Tell the state that follows from what was asked here since the last status."""
+        status = self._session.run_status
+        self._set_run(self._state(status or RunStatus()), status)
+
+    def _set_run(self, state: RunState, status: RunStatus | None) -> None:
+        self._session.set_run(state, status, stopped_now=self._after_stop.isActive())
 
 
 def _told_of_saving(status: RunStatus) -> tuple[CheckpointSaved | None, int]:

@@ -5,10 +5,11 @@ from enum import StrEnum
 from typing import assert_never
 
 from gpupanel.domain.events import Phase
-from gpupanel.domain.outcome import Metrics, Outcome
+from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.request import Request
 from gpupanel.planning.preparation import Preparation
+from gpupanel.runs.following.end_words import end_words, loses_steps, short_end_words
 from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.ui import formatting
 from gpupanel.ui.widgets.tone import Tone
@@ -41,13 +42,16 @@ class ButtonStates:
     """Which buttons can be pressed, and what Stop means now.
 
     Attributes:
-        stop_ends_now: Stop was clicked before: clicking again ends the run without saving.
+        stop_ends_now: The run was asked to stop before: clicking again asks whether to end it
+            without saving.
+        is_stopping: Stop was clicked a moment ago: clicking again does nothing yet.
         suspend_tip: What suspending does, or why it cannot be done now.
     """
 
     start: bool
     stop: bool
     stop_ends_now: bool
+    is_stopping: bool = False
     suspend: bool = False
     suspend_tip: str = ""
 
@@ -60,13 +64,16 @@ _SUSPEND_TIPS = {
 }
 
 
-def button_states(run: RunState, preparation: Preparation, *, judges: bool = False) -> ButtonStates:
+def button_states(
+    run: RunState, preparation: Preparation, *, judges: bool = False, stopped_now: bool = False
+) -> ButtonStates:
     """The enabled state of every button that steers a run.
 
     Args:
         run: Where the run of this window stands.
         preparation: What would happen with the profile as it is.
         judges: The run evaluates or predicts: it has nothing to go on from.
+        stopped_now: Stop was clicked a moment ago.
     """
     may_suspend = run in _MAY_SUSPEND and not judges
     tip = "Only a training can be suspended" if judges else "No run goes on"
@@ -78,7 +85,8 @@ def button_states(run: RunState, preparation: Preparation, *, judges: bool = Fal
     return ButtonStates(
         start=not run.is_busy and preparation.is_startable,
         stop=run.is_busy and run is not RunState.KILLING,
-        stop_ends_now=run is RunState.STOPPING,
+        stop_ends_now=run is RunState.STOPPING and not stopped_now,
+        is_stopping=run is RunState.STOPPING and stopped_now,
         suspend=may_suspend,
         suspend_tip=_SUSPEND_TIPS.get(run, tip),
     )
@@ -145,14 +153,17 @@ def is_passing(status: RunStatus) -> bool:
     return status.stage is RunStage.RUNNING and status.phase not in _LASTING
 
 
-def outcome_words(outcome: Outcome | None) -> str:
+def outcome_words(outcome: Outcome | None, saved: SavedWork | None = None) -> str:
     """How a run ended, for people; ``None``: it goes on."""
-    return "Running" if outcome is None else _OUTCOMES[outcome]
+    words = short_end_words(outcome, saved).capitalize()
+    return words or ("Running" if outcome is None else _OUTCOMES[outcome])
 
 
 def short_words(status: RunStatus) -> str:
     """What a run is doing, or how it ended."""
-    return outcome_words(status.outcome) if status.has_ended else phase_words(status)
+    if not status.has_ended:
+        return phase_words(status)
+    return outcome_words(status.outcome, status.saved_work)
 
 
 def status_words(status: RunStatus) -> str:
@@ -176,9 +187,14 @@ def status_words(status: RunStatus) -> str:
 def _end_words(status: RunStatus) -> str:
     """How the run ended; of a suspended one, that its devices can be used for something else."""
     words = short_words(status)
-    if not status.has_ended or status.outcome is not Outcome.SUSPENDED:
+    if not status.has_ended:
         return words
-    if status.checkpoint is not None:
+    told = end_words(status.outcome, status.saved_work)
+    if status.outcome is not Outcome.SUSPENDED:
+        return told or words
+    if told:
+        words = told
+    elif status.checkpoint is not None:
         words = f"{words} at step {formatting.count(status.checkpoint.step)}"
     returned = status.memory_returned
     is_held = returned is not None and any(each.still_held_mib for each in returned.devices)
@@ -212,7 +228,7 @@ def state_words(run: RunState, status: RunStatus | None, preparation: Preparatio
         case RunState.KILLING:
             return "Ending now…"
         case RunState.ENDED:
-            return outcome_words(status.outcome if status else None)
+            return "Running" if status is None else short_words(status)
     assert_never(run)
 
 
@@ -221,6 +237,8 @@ def state_tone(run: RunState, status: RunStatus | None, preparation: Preparation
     if run is RunState.IDLE:
         return Tone.GOOD if preparation.is_startable else Tone.WARNING
     if run is RunState.ENDED and status is not None and status.outcome is not None:
+        if loses_steps(status.outcome, status.saved_work):
+            return Tone.WARNING
         return Tone.GOOD if status.outcome.was_successful else Tone.ERROR
     return Tone.PLAIN
 

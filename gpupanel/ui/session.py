@@ -70,6 +70,7 @@ class Session(QObject):
         self._preparation = Preparation()
         self._run_state = RunState.IDLE
         self._run_status: RunStatus | None = None
+        self._stopped_now = False
         self._timer = QTimer(self, singleShot=True, interval=PREPARE_DELAY_MS)
         self._timer.timeout.connect(self.prepare_now)
 
@@ -112,7 +113,9 @@ class Session(QObject):
     def buttons(self) -> ButtonStates:
         """Which buttons can be pressed now."""
         judges = self._run_status is not None and self._run_status.judges
-        return button_states(self._run_state, self._preparation, judges=judges)
+        return button_states(
+            self._run_state, self._preparation, judges=judges, stopped_now=self._stopped_now
+        )
 
     @property
     def state_words(self) -> str:
@@ -184,10 +187,19 @@ class Session(QObject):
         self._build = build
         self._timer.start()
 
-    def set_run(self, state: RunState, status: RunStatus | None) -> None:
-        """Take over where the run stands."""
-        if (state, status) != (self._run_state, self._run_status):
-            self._run_state, self._run_status = state, status
+    def set_run(
+        self, state: RunState, status: RunStatus | None, *, stopped_now: bool = False
+    ) -> None:
+        """Take over where the run stands.
+
+        Args:
+            state: Of the run of this window.
+            status: The sum of its events.
+            stopped_now: Stop was clicked a moment ago.
+        """
+        before = (self._run_state, self._run_status, self._stopped_now)
+        if (state, status, stopped_now) != before:
+            self._run_state, self._run_status, self._stopped_now = state, status, stopped_now
             self.runChanged.emit()
 
     def prepare_now(self) -> Preparation:

@@ -31,6 +31,8 @@ class Person(Questions):
         self.trusts = False
         self.codes: list[tuple[UserCode, ...]] = []
         self.endings: list[tuple[DeviceProcess, bool]] = []
+        self.ends_runs = False
+        self.losses: list[str] = []
 
     @override
     def about_changes(self, name: str) -> SaveChoice:
@@ -41,6 +43,15 @@ class Person(Questions):
     def about_ending(self, process: DeviceProcess, *, by_force: bool) -> bool:
         self.endings.append((process, by_force))
         return self.ends
+
+    @override
+    def about_ending_run(self, name: str, loss: str) -> bool:
+        self.losses.append(loss)
+        return self.ends_runs
+
+    @override
+    def withdraw_ending_run(self) -> None:
+        pass
 
     @override
     def about_code(self, code: Sequence[UserCode]) -> bool:

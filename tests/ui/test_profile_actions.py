@@ -12,6 +12,7 @@ from gpupanel.ui.profile_actions import ProfileActions, example_profiles
 from gpupanel.ui.questions import SaveChoice
 from gpupanel.ui.session import Session
 from tests.fakes.devices import TWO_UNEQUAL
+from tests.fakes.run_directory import WrittenRun
 from tests.fakes.small_disks import fill, small_disk  # noqa: F401 - a fixture
 
 FIVE_MISTAKES = """
@@ -260,3 +261,57 @@ def test_that_a_relative_data_path_is_meant_from_the_profiles_folder(actions, se
 
     assert isinstance(session.profile.data, NpzData)
     assert Path(session.profile.data.path) == tmp_path / "cats.npz"
+
+
+@pytest.fixture
+def run(runs_dir):
+    with WrittenRun(
+        runs_dir, Profile(name="of a run", data=NpzData(path="/data/x.npz"))
+    ) as written:
+        written.begin()
+        written.end()
+    return written.layout
+
+
+@pytest.mark.parametrize("name", ["profile.toml", "profile-1.toml"])
+def test_that_the_profile_of_a_run_opens_as_a_copy_that_no_file_holds(
+    actions, session, person, run, tmp_path, name
+):
+    path = run.root / name
+    path.write_bytes(run.profile.read_bytes())
+    before = path.read_bytes()
+    assert actions.open_file(path)
+    assert (session.profile.name, session.path, session.is_dirty) == ("of a run", None, False)
+    assert session.profile.data == NpzData(path="/data/x.npz")
+    assert actions.recent() == ()
+    session.edit(session.profile.model_copy(update={"name": "changed"}))
+    person.saves = path
+    assert not actions.save()
+    assert person.told[-1][1][0].code == "inside_a_run"
+    assert session.is_dirty
+    person.saves = tmp_path / "mine.toml"
+    assert actions.save()
+    assert read_profile(tmp_path / "mine.toml").name == "changed"
+    assert path.read_bytes() == before
+
+
+def test_that_a_relative_path_in_a_copied_run_is_meant_from_the_runs_folder(actions, session, run):
+    text = run.profile.read_text().replace("/data/x.npz", "x.npz")
+    run.profile.write_text(text)
+    assert actions.open_file(run.profile)
+    assert session.profile.data == NpzData(path=str(run.root / "x.npz"))
+
+
+def test_that_the_settings_of_a_run_are_used_unless_changes_would_be_lost(
+    actions, session, person, run
+):
+    session.edit(Profile(name="in the making"))
+    assert not actions.use_settings_of(run)
+    assert (session.profile.name, person.asked) == ("in the making", ["in the making"])
+    person.choice = SaveChoice.DISCARD
+    assert actions.use_settings_of(run)
+    assert (session.profile.name, session.path) == ("of a run", None)
+    run.profile.write_text("colour = 'red'")
+    assert not actions.use_settings_of(run)
+    assert person.told
+    assert session.profile.name == "of a run"

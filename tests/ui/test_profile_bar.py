@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QShortcut
 from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QPushButton
 
 from gpupanel.ui.panels.profile_bar import ProfileBar
@@ -13,7 +14,8 @@ from gpupanel.ui.widgets.tone import Tone
 
 READY = ButtonStates(start=True, stop=False, stop_ends_now=False)
 GOING = ButtonStates(start=False, stop=True, stop_ends_now=False)
-STOPPING = ButtonStates(start=False, stop=True, stop_ends_now=True)
+STOPPING = ButtonStates(start=False, stop=True, stop_ends_now=False, is_stopping=True)
+STOPPED_LONG_AGO = ButtonStates(start=False, stop=True, stop_ends_now=True)
 
 
 @pytest.fixture
@@ -81,12 +83,27 @@ def test_that_the_second_stop_says_that_it_ends_now_and_nothing_moves(bar):
     bar.setButtons(GOING, 0)
     before = _button(bar, "start_button").x()
 
+    stop = _button(bar, "stop_button")
+    stop.setFocus()
     bar.setButtons(STOPPING, 0)
     bar.layout().activate()
-
-    assert _button(bar, "stop_button").text().replace("&", "") == "End now"
-    assert "without saving" in _button(bar, "stop_button").toolTip()
+    assert stop.text() == "Stopping…"
+    assert stop.hasFocus()
     assert _button(bar, "start_button").x() == before
+
+    bar.setButtons(STOPPED_LONG_AGO, 0)
+    bar.layout().activate()
+    assert stop.text().replace("&", "") == "End now…"
+    assert "without saving" in stop.toolTip()
+    assert _button(bar, "start_button").x() == before
+
+
+def test_that_keys_that_are_held_do_what_they_do_once(bar):
+    bar.setButtons(GOING, 0)
+    keys = {each.key().toString(): each for each in bar.findChildren(QShortcut)}
+
+    assert {"Ctrl+Return", "Ctrl+Shift+Return", "Ctrl+.", "Ctrl+Shift+."} <= set(keys)
+    assert not any(each.autoRepeat() for each in keys.values())
 
 
 def test_that_a_start_that_is_off_says_why(bar):

@@ -1,5 +1,7 @@
 """Start, Stop, stop again, and looking at other runs meanwhile."""
 
+import time
+
 import pytest
 from PySide6.QtCore import QObject, Signal
 
@@ -15,6 +17,8 @@ from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.request import Request
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.ui import run_control
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.session import Session
@@ -42,6 +46,9 @@ class _FakeLauncher(QObject):
 
     def ask(self, layout, request):
         self.orders.append(f"{request} {layout.name}")
+
+    def ask_started(self, request):
+        self.orders.append(f"{request} what was started")
 
     def stop(self):
         self.orders.append("closed")
@@ -114,18 +121,68 @@ def test_that_a_profile_with_errors_is_not_launched(control, session, launcher):
     assert launcher.orders == []
 
 
-def test_that_stop_asks_and_stop_again_ends(qtbot, control, session, launcher, runs_dir):
+@pytest.fixture
+def later(monkeypatch):
+    """Lets the two seconds pass in which a second click on Stop does nothing."""
+    monkeypatch.setattr(run_control, "SECOND_STOP_MS", 20)
+
+    def wait(qtbot, session):
+        qtbot.waitUntil(lambda: session.buttons.stop_ends_now, timeout=5000)
+
+    return wait
+
+
+def test_that_a_double_click_on_stop_asks_to_stop_and_to_nothing_else(
+    qtbot, control, session, launcher, runs_dir
+):
+    with WrittenRun(runs_dir) as run:
+        control.follow(run.layout)
+        run.begin()
+        _wait_for(qtbot, session, RunState.RUNNING)
+        with qtbot.assertNotEmitted(control.endDoubted):
+            for _ in range(5):
+                control.stop()
+        assert session.run_state is RunState.STOPPING
+        assert session.buttons.is_stopping
+        assert not session.buttons.stop_ends_now
+        control.end_now(run.layout)
+
+    assert launcher.orders == [f"stop {run.layout.name}"]
+
+
+def test_that_a_stop_two_seconds_later_ends_nothing_before_somebody_says_so(
+    qtbot, later, session, launcher, runs_dir
+):
+    control = RunControl(session, launcher, runs_dir)
     with WrittenRun(runs_dir) as run:
         control.follow(run.layout)
         run.begin()
         _wait_for(qtbot, session, RunState.RUNNING)
         control.stop()
+        later(qtbot, session)
+        with qtbot.waitSignal(control.endDoubted):
+            control.stop()
         assert session.run_state is RunState.STOPPING
-        control.stop()
+        control.end_now(RunLayout(runs_dir / "another"))
+        assert session.run_state is RunState.STOPPING
+        control.end_now(run.layout)
         assert session.run_state is RunState.KILLING
         control.stop()
+    control.close()
 
-    assert launcher.orders == [f"stop {run.layout.name}", f"end {run.layout.name}"]
+    name = run.layout.name
+    assert launcher.orders == [f"stop {name}", f"end {name}", "closed"]
+
+
+def test_that_the_two_seconds_are_two_seconds(qtbot, control, session, runs_dir):
+    with WrittenRun(runs_dir) as run:
+        control.follow(run.layout)
+        run.begin()
+        _wait_for(qtbot, session, RunState.RUNNING)
+        control.stop()
+        begin = time.monotonic()
+        qtbot.waitUntil(lambda: session.buttons.stop_ends_now, timeout=5000)
+    assert time.monotonic() - begin > 1.9
 
 
 def test_that_suspend_asks_and_that_a_stop_wins_over_it(
@@ -144,11 +201,9 @@ def test_that_suspend_asks_and_that_a_stop_wins_over_it(
         assert session.run_state is RunState.STOPPING
         assert not session.buttons.suspend
         control.suspend()
-        control.stop()
-        assert session.run_state is RunState.KILLING
 
     name = run.layout.name
-    assert launcher.orders == [f"suspend {name}", f"stop {name}", f"end {name}"]
+    assert launcher.orders == [f"suspend {name}", f"stop {name}"]
 
 
 def test_that_a_suspend_from_elsewhere_shows(qtbot, control, session, runs_dir):
@@ -188,6 +243,33 @@ def test_that_stop_during_the_launch_reaches_the_run(qtbot, control, session, la
 
         assert launcher.orders == ["launch", f"stop {run.layout.name}"]
         assert session.run_state is RunState.STOPPING
+
+
+def test_that_stop_during_the_launch_reaches_the_run_though_the_window_is_closed(
+    control, session, launcher
+):
+    control.start()
+    control.stop()
+    control.close()
+
+    assert launcher.orders == ["launch", "stop what was started", "closed"]
+
+
+def test_that_a_run_that_cannot_be_followed_any_more_leaves_start_on(
+    qtbot, control, session, runs_dir
+):
+    with WrittenRun(runs_dir) as run:
+        control.follow(run.layout)
+        run.begin()
+        _wait_for(qtbot, session, RunState.RUNNING)
+        with qtbot.waitSignal(control.refused) as refused:
+            run.layout.events.rename(run.layout.root / "away")
+            run.layout.events.mkdir()
+
+    assert refused.args[0][0].message
+    assert session.run_state is RunState.IDLE
+    assert session.buttons.start
+    assert (control.active, control.shown) == (None, run.layout)
 
 
 def test_that_a_stop_that_could_not_be_asked_is_taken_back(

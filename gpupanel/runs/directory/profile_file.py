@@ -15,6 +15,7 @@ from gpupanel.files.guarded_files import open_to_read
 from gpupanel.files.regular_files import open_regular
 from gpupanel.files.whole_files import whole_file
 from gpupanel.runs.directory.disk_problems import disk_problem
+from gpupanel.runs.directory.run_folder import check_outside_of_runs
 from gpupanel.runs.named_paths import checked_path, expanded_path
 
 LARGEST_PROFILE_BYTES = 2**20
@@ -76,8 +77,9 @@ def write_profile(path: Path, profile: Profile, *, private: bool = False) -> Non
         private: Let its owner only read it.
 
     Raises:
-        ProblemError: The file cannot be written; the old one is untouched.
+        ProblemError: The file cannot be written, or belongs to a run; the old one is untouched.
     """
+    check_outside_of_runs(path)
     try:
         place = path if private else _written_place(path)
         folder = path.absolute().parent

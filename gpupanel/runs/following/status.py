@@ -7,7 +7,7 @@ from typing import Self, assert_never
 from gpupanel.domain import events
 from gpupanel.domain.event_details import PlacedLayer, ReplicaSpeed
 from gpupanel.domain.events import Event, Phase
-from gpupanel.domain.outcome import Metrics, Outcome
+from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.request import Request
 from gpupanel.domain.value import Value
@@ -64,7 +64,10 @@ class RunStatus(Value):
         problems_before: How many of the problems were told before that.
         resumed: The checkpoint that it went on from then; ``None``: none was there.
         checkpoint: The last one that was saved.
+        checkpoint_step: Updates that it holds, or the one that was resumed from later.
         model: Where the trained model stands, relative to the run's directory.
+        model_step: Updates that it holds, where it was saved since the run was last started.
+        ended_at_once: A person ended the run without saving, since it was last started.
         memory_returned: What became of the GPU memory that it held.
         failures: Processes other than the first that told why they failed, by their place.
         first_step_time_s: When the first step was reported, seconds since the epoch (UTC); by the
@@ -104,7 +107,10 @@ class RunStatus(Value):
     problems_before: int = 0
     resumed: events.TrainingResumed | None = None
     checkpoint: events.CheckpointSaved | None = None
+    checkpoint_step: int | None = None
     model: str | None = None
+    model_step: int | None = None
+    ended_at_once: bool = False
     memory_returned: events.MemoryReturned | None = None
     failures: tuple[tuple[int, Problem], ...] = ()
     outcome: Outcome | None = None
@@ -147,6 +153,22 @@ class RunStatus(Value):
             return None
         return self.problems[-1]
 
+    @property
+    def saved_work(self) -> SavedWork | None:
+        """What of a training is saved by now; ``None`` where a saved model is judged."""
+        if self.judges:
+            return None
+        has_model = self.model_step is not None and self.model_step == self.step
+        # Until it goes on, what was done before it was last started is not lost once more.
+        goes_on = self.first_step_time_s is not None
+        unsaved = self.step - (self.checkpoint_step or 0) if goes_on and not has_model else 0
+        return SavedWork(
+            model=has_model,
+            checkpoint_step=self.checkpoint_step,
+            unsaved_steps=max(0, unsaved),
+            ended_at_once=self.ended_at_once,
+        )
+
     def after(self, part: Event | StepBatch) -> Self:
         """The status once that event has happened, or those steps: the same as one by one."""
         changes = (
@@ -168,7 +190,12 @@ class RunStatus(Value):
             case events.RunRestarted():
                 return self._restart_changes(event)
             case events.TrainingResumed():
-                return {"epoch": event.epoch, "step": event.step, "resumed": event}
+                return {
+                    "epoch": event.epoch,
+                    "step": event.step,
+                    "resumed": event,
+                    "checkpoint_step": event.step,
+                }
             case events.PhaseChanged():
                 return self._phase_changes(event)
             case events.DownloadProgressed():
@@ -201,9 +228,9 @@ class RunStatus(Value):
                 problem = event.problem
                 return {"failures": (*self.failures, (event.process, problem))} if problem else {}
             case events.CheckpointSaved():
-                return {"checkpoint": event}
+                return {"checkpoint": event, "checkpoint_step": event.step}
             case events.ModelSaved():
-                return {"model": event.path}
+                return {"model": event.path, "model_step": self.step}
             case events.DevicesReady():
                 others = (each for each in self.answers if each.process != event.process)
                 answers = sorted((*others, event), key=lambda answer: answer.process)
@@ -223,7 +250,10 @@ class RunStatus(Value):
             return {}
         # A stop that was asked for after a suspend wins, and is not taken back by one.
         suspends = request is Request.SUSPEND and self.stage is not RunStage.STOPPING
-        return {"stage": RunStage.SUSPENDING if suspends else RunStage.STOPPING}
+        return {
+            "stage": RunStage.SUSPENDING if suspends else RunStage.STOPPING,
+            "ended_at_once": self.ended_at_once or request is Request.END,
+        }
 
     def _phase_changes(self, event: events.PhaseChanged) -> dict[str, object]:
         running = event.phase in _RUNNING and self.stage is RunStage.STARTING
@@ -240,6 +270,8 @@ class RunStatus(Value):
             "restarts": self.restarts + 1,
             "restarted": event,
             "resumed": None,
+            "model_step": None,
+            "ended_at_once": False,
             "failures": (),
             "pids": (),
             "process_names": (),

@@ -138,6 +138,7 @@ def _with_events(layout: RunLayout, summary: RunSummary, ends: EventEnds) -> Run
             "metrics": word.metrics if word.metrics != Metrics() else _last_metrics(ends),
             "examples_per_second": word.examples_per_second,
             "problem": word.problem,
+            "saved": word.saved,
         }
         if not is_known:
             changes["flaw"] = summary.flaw or flaws.newer(layout.name)

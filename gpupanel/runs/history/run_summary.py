@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from gpupanel.domain.outcome import Metrics, Outcome
+from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.value import Value
 
@@ -50,6 +50,7 @@ class RunSummary(Value):
         device_keys: Their keys, in the same order.
         problem: What ended it, where it did not end well; while it runs, what keeps it from
             going on.
+        saved: What of a training is saved, once it ended; ``None`` where nobody told.
         flaw: Why not all of it can be told: its directory is of a newer version, incomplete,
             damaged or unreadable.
     """
@@ -71,6 +72,7 @@ class RunSummary(Value):
     devices: tuple[str, ...] = ()
     device_keys: tuple[str, ...] = ()
     problem: Problem | None = None
+    saved: SavedWork | None = None
     flaw: Problem | None = None
 
     @property

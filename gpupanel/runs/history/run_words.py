@@ -1,5 +1,6 @@
 """How a run in a list stands, in words."""
 
+from gpupanel.runs.following.end_words import short_end_words
 from gpupanel.runs.history.run_summary import RunSummary
 
 _FLAWS = {
@@ -14,8 +15,8 @@ _FLAWS = {
 def run_outcome_words(run: RunSummary) -> str:
     """How the run ended or how far it is, and what is odd about its folder.
 
-    "completed", "running, 45 %", "frozen", "lost, files missing", "unreadable"; empty: nothing is
-    known.
+    "completed", "running, 45 %", "frozen", "ended without saving", "lost, files missing",
+    "unreadable"; empty: nothing is known.
     """
     words = []
     if run.is_running and run.problem is not None:
@@ -24,7 +25,7 @@ def run_outcome_words(run: RunSummary) -> str:
         done = None if run.progress is None else run.progress.fraction
         words.append("running" if done is None else f"running, {int(done * 100.0)} %")
     elif run.outcome is not None:
-        words.append(run.outcome.value)
+        words.append(short_end_words(run.outcome, run.saved) or run.outcome.value)
     if run.flaw is not None:
         words.append(_FLAWS[run.flaw.code])
     return ", ".join(words)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.runs.history.run_words import run_outcome_words
 
 
 def matches(run: RunSummary, words: Iterable[str]) -> bool:
@@ -35,6 +36,7 @@ def _searched(run: RunSummary) -> str:
         *run.devices,
         *run.device_keys,
         outcome,
+        run_outcome_words(run),
         "" if run.problem is None else run.problem.message,
         "" if run.flaw is None else run.flaw.message,
     )

@@ -21,6 +21,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.disk_problems import disk_problem
+from gpupanel.runs.error_problems import process_problem
 from gpupanel.runs.launcher import fill_run, reserve_run
 from gpupanel.runs.queue.entry import EntryState, QueueEntry
 from gpupanel.runs.queue.queue_files import QueueFiles
@@ -70,17 +71,20 @@ def start_again(entry: QueueEntry, start_supervisor: StartSupervisor) -> None:
     """Start a supervisor for an entry whose run is filled, unless one has taken it up.
 
     Raises:
-        ProblemError: No process can be started.
+        ProblemError: No process can be started, or the run's events cannot be read.
     """
     if entry.run is None or not entry.run.is_dir():
         return  # somebody has removed it: it has ended
     layout = RunLayout(entry.run)
-    if is_taken_up(layout):
-        return
+    try:
+        if is_taken_up(layout):
+            return
+    except OSError as error:
+        raise ProblemError(disk_problem(error, layout.events)) from error
     try:
         start_supervisor(layout)
     except OSError as error:
-        raise ProblemError(disk_problem(error, layout.root)) from error
+        raise ProblemError(process_problem(error, layout.root)) from error
 
 
 def put_back(files: QueueFiles, entry: QueueEntry) -> None:

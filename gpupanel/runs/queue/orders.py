@@ -4,6 +4,7 @@ import secrets
 import time
 from pathlib import Path
 
+from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.directory.profile_file import anchored
 from gpupanel.runs.queue.entry import QueueEntry
@@ -36,7 +37,7 @@ def add(files: QueueFiles, profile: Profile, runs_dir: Path) -> QueueEntry:
         return line.with_added(entry)
 
     files.change(added)
-    ensure_scheduler(files)
+    _wake(files)
     return entry
 
 
@@ -55,7 +56,7 @@ def edit(files: QueueFiles, entry_id: str, profile: Profile) -> QueueEntry:
         return after
 
     line = files.change(edited)
-    ensure_scheduler(files)
+    _wake(files)
     return line.entry(entry_id)
 
 
@@ -95,7 +96,7 @@ def go_on(files: QueueFiles) -> WaitingLine:
         ProblemError: The queue cannot be changed.
     """
     line = files.change(lambda line: line.with_paused(paused=False))
-    ensure_scheduler(files)
+    _wake(files)
     return line
 
 
@@ -108,3 +109,21 @@ def clear(files: QueueFiles) -> WaitingLine:
     line = files.change(WaitingLine.without_ended)
     files.remove_left_overs()
     return line
+
+
+def _wake(files: QueueFiles) -> None:
+    """See to the scheduler after the queue was changed.
+
+    Raises:
+        ProblemError: It cannot be started now; the change stands.
+    """
+    try:
+        ensure_scheduler(files)
+    except ProblemError as error:
+        stands = "The queue was changed all the same: `gpupanel queue` starts what waits."
+        raise ProblemError(
+            *(
+                problem.model_copy(update={"hint": f"{problem.hint} {stands}".strip()})
+                for problem in error.problems
+            )
+        ) from error

@@ -10,8 +10,8 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.files.locks import is_lock_held
 from gpupanel.files.process_log import say_in_log
 from gpupanel.runs.detached import start_detached
-from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.private_files import PRIVATE_FILE
+from gpupanel.runs.error_problems import process_problem
 from gpupanel.runs.locations import queue_dir
 from gpupanel.runs.queue.queue_files import QueueFiles
 
@@ -53,7 +53,7 @@ def ensure_scheduler(files: QueueFiles) -> bool:
             os.truncate(log, 0)
         start_detached(command, files.folder, log, "scheduler of the queue")
     except OSError as error:
-        raise ProblemError(disk_problem(error, files.folder)) from error
+        raise ProblemError(process_problem(error, files.folder)) from error
     return True
 
 

@@ -15,7 +15,7 @@ from gpupanel.domain.events import (
     TrainingEnded,
     decode_event,
 )
-from gpupanel.domain.outcome import Metrics, Outcome
+from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
@@ -95,6 +95,11 @@ class Attempt:
     def metrics(self) -> Metrics:
         """What the run has reached, as far as it told."""
         return self.said.metrics if self.said is not None else self._status.metrics
+
+    @property
+    def saved_work(self) -> SavedWork | None:
+        """What of a training is saved, as far as the run told."""
+        return self._status.saved_work
 
     @property
     def stop_asked(self) -> bool:

@@ -173,6 +173,7 @@ class Supervisor:
                 problem=ending.problem,
                 exit_code=attempt.exit_code if attempt is not None else None,
                 log_tail=() if ending.outcome.was_successful else log,
+                saved=attempt.saved_work if attempt is not None else None,
             )
         )
         return ending.outcome

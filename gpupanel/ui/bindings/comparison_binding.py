@@ -44,6 +44,7 @@ class ComparisonBinding(QObject):
         self.panel.pictureRequested.connect(self._save_picture)
         self._writer.written.connect(self._on_table_written)
         self._writer.failed.connect(self._on_table_failed)
+        self._reader.refused.connect(self._tell_refusal)
 
     def compare(self, runs: tuple[RunSummary, ...]) -> None:
         """Show these runs instead of those before."""
@@ -76,6 +77,10 @@ class ComparisonBinding(QObject):
         self.panel.setTableBusy(False)
         self.panel.setWord("")
         self._questions.tell(_NOT_SAVED, (problem,))
+
+    @Slot(object)
+    def _tell_refusal(self, problems: tuple[Problem, ...]) -> None:
+        self._questions.tell("The runs could not be compared.", problems)
 
     @Slot(bool)
     def _save_picture(self, is_on_white: bool) -> None:

@@ -38,6 +38,7 @@ class HistoryBinding(QObject):
         super().__init__(parent)
         self._page, self._questions, self._settings = page, questions, settings
         self._runs: tuple[RunSummary, ...] | None = None
+        self._is_stopped = False
         self._history = RunHistory(runs_dir, self)
         page.panel.setColumns(remembered_columns(settings))
         page.refreshRequested.connect(self.refresh)
@@ -57,6 +58,7 @@ class HistoryBinding(QObject):
 
     def stop(self) -> None:
         """Do nothing any more."""
+        self._is_stopped = True
         self._history.stop()
 
     @Slot(object)
@@ -96,6 +98,8 @@ class HistoryBinding(QObject):
             self._page.panel.setNotice(f"{how}: {what}.")
         if deletion.problems:
             self._questions.tell("Not all of the runs were deleted.", deletion.problems)
+        if self._is_stopped:
+            return  # the window is gone, and with it whoever could be asked
         if deletion.kept and self._questions.about_deleting_for_good(deletion.kept):
             self._history.delete(deletion.kept, for_good=True)
         self._history.refresh()

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from gpupanel.ui.session import Session
@@ -22,6 +22,9 @@ class MachineCare(QObject):
         window: What the doctor's dialog stands before.
     """
 
+    refused = Signal(object)
+    """Problems because of which something could not be asked: a tuple of :class:`Problem`."""
+
     def __init__(self, session: Session, watch: DeviceWatch, window: QWidget) -> None:
         super().__init__(window)
         self._session = session
@@ -32,6 +35,8 @@ class MachineCare(QObject):
         watch.inventoryChanged.connect(self._build_loader.set_inventory)
         self._build_loader.known.connect(session.set_build)
         self._visits.examined.connect(self._take_report)
+        self._build_loader.refused.connect(self.refused)
+        self._visits.refused.connect(self.refused)
 
     @Slot()
     def open_doctor(self) -> None:

@@ -56,6 +56,7 @@ class QueueBinding(QObject):
         self._session, self._control, self._bar = session, control, bar
         self._runs_dir, self._questions = runs_dir, questions
         self._line: WaitingLine | None = None
+        self._is_stopped = False
         self._watch = QueueWatch(queue_dir(), self)
         self._editing = QueueEditing(session, profiles, self._watch, self)
         self.panel = QueuePanel()
@@ -77,6 +78,7 @@ class QueueBinding(QObject):
 
     def stop(self) -> None:
         """Look no more; the queue goes on."""
+        self._is_stopped = True
         self._watch.stop()
 
     def _connect_panel(self, page: RunsPage) -> None:
@@ -143,7 +145,7 @@ class QueueBinding(QObject):
 
     @Slot(object, object)
     def _ask_for_trust(self, order: QueueOrder, code: tuple[UserCode, ...]) -> None:
-        if self._questions.about_code(code):
+        if not self._is_stopped and self._questions.about_code(code):
             self._watch.carry_out_trusted(order, code)
 
 

@@ -115,15 +115,11 @@ class ProfileBar(QWidget):
         """
         self._start.setEnabled(states.start)
         self._stop.setEnabled(states.stop)
-        self._stop.setText("End no&w" if states.stop_ends_now else "Sto&p")
+        self._stop.setText(_stop_text(states))
         self._suspend.setEnabled(states.suspend)
         self._suspend.setToolTip(wrapped(states.suspend_tip))
         self._start.setToolTip(_start_tip(states, error_count, others))
-        self._stop.setToolTip(
-            "Ends the run at once, without saving"
-            if states.stop_ends_now
-            else "Finishes the step, saves the model and a checkpoint, then ends the run (Ctrl+.)"
-        )
+        self._stop.setToolTip(_stop_tip(states))
 
     def setQueueButton(self, button: QueueButton) -> None:
         """Say what the queue's button does, and whether it can be pressed."""
@@ -185,10 +181,14 @@ class ProfileBar(QWidget):
         self._recent.triggered.connect(self._on_recent)
         self._examples.triggered.connect(self._on_example)
         # Beside the buttons' own mnemonics; a disabled button cannot be clicked by them either.
-        QShortcut(QKeySequence("Ctrl+Return"), self, self._start.click)
-        QShortcut(QKeySequence("Ctrl+Shift+Return"), self, self._queue.click)
-        QShortcut(QKeySequence("Ctrl+."), self, self._stop.click)
-        QShortcut(QKeySequence("Ctrl+Shift+."), self, self._suspend.click)
+        for keys, button in (
+            ("Ctrl+Return", self._start),
+            ("Ctrl+Shift+Return", self._queue),
+            ("Ctrl+.", self._stop),
+            ("Ctrl+Shift+.", self._suspend),
+        ):
+            # Keys that are held add one run to the queue, not thirty a second.
+            QShortcut(QKeySequence(keys), self, button.click).setAutoRepeat(False)
 
     def _fill(self, menu: QMenu, entries: Sequence[tuple[str, Path]]) -> None:
         menu.clear()
@@ -218,6 +218,20 @@ def _button(text: str, name: str, tip: str, parent: QWidget) -> QPushButton:
     button.setObjectName(name)
     button.setToolTip(tip)
     return button
+
+
+def _stop_text(states: ButtonStates) -> str:
+    if states.is_stopping:
+        return "Stopping…"
+    return "End no&w…" if states.stop_ends_now else "Sto&p"
+
+
+def _stop_tip(states: ButtonStates) -> str:
+    if states.is_stopping:
+        return "The run finishes its step and saves the model and a checkpoint"
+    if states.stop_ends_now:
+        return "Ends the run at once, without saving; asks before (Ctrl+.)"
+    return "Finishes the step, saves the model and a checkpoint, then ends the run (Ctrl+.)"
 
 
 def _start_tip(states: ButtonStates, error_count: int, others: Sequence[str]) -> str:

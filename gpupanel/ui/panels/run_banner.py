@@ -24,6 +24,8 @@ class RunBanner(QFrame):
     """The run's folder is to be opened in the file manager."""
     checkpointRequested = Signal()
     """The shown run is to save a checkpoint and go on."""
+    settingsRequested = Signal()
+    """The settings of the shown run are to be used for another one."""
     resumeRequested = Signal()
     """The shown run is to go on from its last checkpoint."""
     resumeElsewhereRequested = Signal()
@@ -78,6 +80,8 @@ class RunBanner(QFrame):
         self._return.setToolTip("Shows the run that goes on again")
         self._checkpoint = QPushButton(_SAVE, self)
         self._checkpoint.setObjectName("checkpoint_button")
+        self._settings = QPushButton("Use these settin&gs", self)
+        self._settings.setObjectName("use_settings_button")
         self._folder = QPushButton("Open fol&der", self)
         self._folder.setToolTip("Opens the run's folder: events, log, checkpoints, the model")
         self._ways = QWidget(self)
@@ -94,6 +98,7 @@ class RunBanner(QFrame):
         self._copy = QPushButton("&Copy details", self)
         self._copy.setToolTip("Copies the sentence, the hint and what stands behind them")
         self._return.clicked.connect(self.returnRequested)
+        self._settings.clicked.connect(self.settingsRequested)
         self._folder.clicked.connect(self.folderRequested)
         self._checkpoint.clicked.connect(self.checkpointRequested)
         self._resume.clicked.connect(self.resumeRequested)
@@ -115,6 +120,7 @@ class RunBanner(QFrame):
         self._state.setText(state)
         self._state.setToolTip(wrapped(state))
         self._folder.setVisible(bool(title))
+        self._settings.setVisible(bool(title))
         self.setVisible(bool(title))
 
     def setReturnVisible(self, *, visible: bool) -> None:
@@ -128,6 +134,15 @@ class RunBanner(QFrame):
             self._checkpoint.setText("Saving…" if offer.is_saving else _SAVE)
             self._checkpoint.setEnabled(not offer.is_saving)
             self._checkpoint.setToolTip(wrapped(offer.tip))
+
+    def setSettingsReadable(self, *, readable: bool) -> None:
+        """Offer the run's settings for another run, where they can be read."""
+        self._settings.setEnabled(readable)
+        self._settings.setToolTip(
+            "Copies the run's settings into the Session tab; the run stays as it is"
+            if readable
+            else "The run's profile cannot be read"
+        )
 
     def setActions(self, actions: RunActions) -> None:
         """Offer what can be done with the run that is shown."""
@@ -195,6 +210,7 @@ class RunBanner(QFrame):
         head.addWidget(self._state, 1)
         head.addWidget(self._return)
         head.addWidget(self._checkpoint)
+        head.addWidget(self._settings)
         head.addWidget(self._folder)
         ways = QHBoxLayout(self._ways)
         ways.setContentsMargins(0, 0, 0, 0)
@@ -235,6 +251,7 @@ class RunBanner(QFrame):
         self.setMemory("")
         self.setGaps("")
         self.setActions(RunActions())
+        self.setSettingsReadable(readable=False)
         self._checkpoint.setToolTip("Saves a checkpoint after the next step and goes on")
         self.setCheckpointOffer(None)
         self._return.hide()

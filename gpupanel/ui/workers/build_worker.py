@@ -4,10 +4,13 @@ from collections.abc import Callable
 from threading import Event
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from typing_extensions import override
 
 from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.problem import Problem
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
-from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
+from gpupanel.ui.workers.facade import WorkerFacade
+from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
 
 DELAY_MS = 1_000
 """The window is drawn and its devices are read before a second process makes the disk busy."""
@@ -30,28 +33,28 @@ class _BuildAsker(Worker):
         self._source = source
         self._cancelled = cancelled
 
-    @Slot()
+    @guarded_slot()
     def ask(self) -> None:
         build = self._source(self._cancelled)
         if build is not None:
             self.known.emit(build)
 
 
-class BuildLoader(QObject):
+class BuildLoader(WorkerFacade):
     """Asks once, a moment after the first GPU is there; without a GPU never.
 
-    Lives in the GUI thread before the thread that waits for the answer.
+    What could not be asked is asked again when the devices change.
     """
 
     known = Signal(object)
     """The :class:`TensorFlowBuild`."""
+    _asked = Signal()
 
     def __init__(self, source: BuildSource = _ask, parent: QObject | None = None) -> None:
-        super().__init__(parent)
         self._cancelled = Event()
         self._asker = _BuildAsker(source, self._cancelled)
-        self._thread = WorkerThread(self._asker, "TensorFlow's build", self)
-        self._thread.started.connect(self._asker.ask)
+        super().__init__(self._asker, "TensorFlow's build", parent)
+        self._asked.connect(self._asker.ask)
         self._asker.known.connect(self.known)
         self._was_asked = False
         self._timer = QTimer(self, singleShot=True, interval=DELAY_MS)
@@ -64,12 +67,20 @@ class BuildLoader(QObject):
             self._was_asked = True
             self._timer.start()
 
+    @override
     def stop(self) -> None:
         """Ask no more; the process that was asked is ended."""
         self._timer.stop()
         self._cancelled.set()
-        self._thread.join()
+        super().stop()
 
     @Slot()
     def _begin(self) -> None:
         self._thread.start()
+        self._asked.emit()
+
+    @Slot(str, object)
+    @override
+    def _on_failed(self, slot: str, problems: tuple[Problem, ...]) -> None:
+        self._was_asked = False
+        super()._on_failed(slot, problems)

@@ -11,14 +11,15 @@ from typing_extensions import override
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.plan_file import read_plan
 from gpupanel.runs.directory.profile_file import read_run_profile
+from gpupanel.runs.error_problems import problems_of
 from gpupanel.runs.history.curve_reader import CurveReader
 from gpupanel.runs.history.differences import differences
 from gpupanel.runs.history.metrics import Metric
 from gpupanel.runs.history.summaries import RunSummary, summarize_run
-from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
+from gpupanel.ui.workers.facade import WorkerFacade
+from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
 
 if TYPE_CHECKING:
     from gpupanel.runs.history.curves import MetricPoints
@@ -69,8 +70,8 @@ class _Reading:
                 return self._go_on()
             is_read = not self.reader.has_more
             summary = summarize_run(self.layout) if is_read else self.run.summary
-        except OSError as error:
-            return self._end(disk_problem(error, self.layout.root))
+        except Exception as error:  # noqa: BLE001 - the other runs are to be read all the same
+            return self._end(problems_of(error)[0])
         news = ComparedRun(summary, self.reader.points(), self.reader.step, is_read)
         is_new = has_news or summary != self.run.summary or not self.run.is_read
         self.run = news
@@ -100,7 +101,7 @@ class _ComparisonReader(Worker):
         self._readings: list[_Reading] = []
         self._next: QTimer | None = None
 
-    @Slot(int, object)
+    @guarded_slot(int, object)
     def begin(self, number: int, runs: tuple[RunSummary, ...]) -> None:
         self._number = number
         self._readings = [_Reading(run) for run in runs]
@@ -113,7 +114,7 @@ class _ComparisonReader(Worker):
         self.differencesFound.emit(number, differences(profiles, plans))
         self.read()
 
-    @Slot()
+    @guarded_slot(polled=True)
     def read(self) -> None:
         """A portion of the first run that has more; a look at each of them when none has."""
         unread = [each for each in self._readings if not each.run.is_read]
@@ -124,7 +125,7 @@ class _ComparisonReader(Worker):
             has_more = any(not each.run.is_read for each in self._readings)
             self._next.start(0 if has_more else FOLLOW_MS)
 
-    @Slot()
+    @guarded_slot()
     def rest(self) -> None:
         """Look at the runs no longer, until they are begun again."""
         self._readings = []
@@ -145,8 +146,8 @@ class _ComparisonReader(Worker):
             self.runRead.emit(self._number, self._readings.index(reading), reading.run)
 
 
-class RunComparison(QObject):
-    """Knows the curves of some runs; lives in the GUI thread before the thread that reads them."""
+class RunComparison(WorkerFacade):
+    """Knows the curves of some runs; why one cannot be read is told with it."""
 
     runRead = Signal(int, object)
     """A run has news: its place among the compared ones, and the :class:`ComparedRun`."""
@@ -156,10 +157,9 @@ class RunComparison(QObject):
     _rested = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._number = 0
         self._reader = _ComparisonReader()
-        self._thread = WorkerThread(self._reader, "comparison", self)
+        super().__init__(self._reader, "comparison", parent)
+        self._number = 0
         self._began.connect(self._reader.begin)
         self._rested.connect(self._reader.rest)
         self._reader.runRead.connect(self._on_run_read)
@@ -177,10 +177,11 @@ class RunComparison(QObject):
         self._number += 1
         self._rested.emit()
 
+    @override
     def stop(self) -> None:
         """Let the thread end after the portion in hand."""
         self._number += 1
-        self._thread.join()
+        super().stop()
 
     @Slot(int, int, object)
     def _on_run_read(self, number: int, place: int, run: ComparedRun) -> None:

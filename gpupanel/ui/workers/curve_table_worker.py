@@ -4,34 +4,36 @@ from pathlib import Path
 from threading import Event
 
 from PySide6.QtCore import QObject, Signal, Slot
+from typing_extensions import override
 
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.history.curve_table import WritingCancelledError, write_curve_table
-from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
+from gpupanel.ui.workers.facade import WorkerFacade
+from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
 
 
 class _TableWriter(Worker):
     written = Signal(object, int)
-    failed = Signal(object)
 
     def __init__(self, cancelled: Event) -> None:
         super().__init__()
         self._cancelled = cancelled
 
-    @Slot(object, object)
+    @guarded_slot(object, object)
     def write(self, path: Path, layouts: tuple[RunLayout, ...]) -> None:
         try:
             rows = write_curve_table(path, layouts, self._cancelled.is_set)
         except OSError as error:
-            self.failed.emit(disk_problem(error, path))
+            raise ProblemError(disk_problem(error, path)) from error
         except WritingCancelledError:
             pass  # the window closes: nobody is there to be told
         else:
             self.written.emit(path, rows)
 
 
-class CurveTableWriter(QObject):
+class CurveTableWriter(WorkerFacade):
     """Writes one table after the other; lives in the GUI thread."""
 
     written = Signal(object, int)
@@ -41,20 +43,24 @@ class CurveTableWriter(QObject):
     _asked = Signal(object, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
         self._cancelled = Event()
         self._writer = _TableWriter(self._cancelled)
-        self._thread = WorkerThread(self._writer, "curve table", self)
+        super().__init__(self._writer, "curve table", parent)
         self._asked.connect(self._writer.write)
         self._writer.written.connect(self.written)
-        self._writer.failed.connect(self.failed)
 
     def write(self, path: Path, layouts: tuple[RunLayout, ...]) -> None:
         """Write all curves of these runs; ``written`` or ``failed`` follows."""
         self._thread.start()
         self._asked.emit(path, layouts)
 
+    @override
     def stop(self) -> None:
         """Write no more; a table that is not complete is removed."""
         self._cancelled.set()
-        self._thread.join()
+        super().stop()
+
+    @Slot(str, object)
+    @override
+    def _on_failed(self, slot: str, problems: tuple[Problem, ...]) -> None:
+        self.failed.emit(problems[0])

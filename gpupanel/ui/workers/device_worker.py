@@ -10,8 +10,9 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from typing_extensions import override
 
 from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.problem import Problem
 from gpupanel.domain.telemetry import TelemetrySample
-from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
+from gpupanel.ui.workers.worker_thread import Worker, WorkerThread, guarded_slot
 
 _LOG = logging.getLogger(__name__)
 _JOIN_MS = 3_000
@@ -54,6 +55,7 @@ def machine_devices(folder: Path | None = None) -> DeviceSource:
 class _DeviceWorker(Worker):
     """Lives in the thread: makes the source there, asks it, lets it go."""
 
+    may_be_cut_short = True  # it only reads, and a driver may never answer
     inventoryChanged = Signal(object)
     sampled = Signal(object)
 
@@ -73,10 +75,9 @@ class _DeviceWorker(Worker):
         if source is not None:
             source.stop_waiting()
 
-    @Slot()
+    @guarded_slot()
     def begin(self) -> None:
         """Ask for the first time, then again and again."""
-        self._source = self._make_source()
         if self._is_ending:
             return
         self._timer = QTimer(self)
@@ -96,14 +97,21 @@ class _DeviceWorker(Worker):
             self._source.close()
             self._source = None
 
-    @Slot()
+    @guarded_slot(polled=True)
     def _ask(self) -> None:
-        if self._source is None or self._timer is None:
+        if self._timer is None:
             return
-        # Each time: a GPU that appears is listed before its first reading comes.
-        self._look(self._source)
-        self.sampled.emit(self._source.sample())
-        self._timer.start(self._interval_ms)
+        try:
+            if self._source is None:
+                self._source = self._make_source()
+            if self._is_ending:
+                return
+            # Each time: a GPU that appears is listed before its first reading comes.
+            self._look(self._source)
+            self.sampled.emit(self._source.sample())
+        finally:
+            # Also after an error: the next time may be better.
+            self._timer.start(self._interval_ms)
 
     def _look(self, source: DeviceSource) -> None:
         inventory = source.inventory()
@@ -129,6 +137,8 @@ class DeviceWatch(QObject):
     """A :class:`DeviceInventory`: first of all, and whenever it changed."""
     sampled = Signal(object)
     """A :class:`TelemetrySample`."""
+    refused = Signal(object)
+    """Problems because of which the devices cannot be read now: a tuple of :class:`Problem`."""
 
     def __init__(
         self,
@@ -155,6 +165,7 @@ class DeviceWatch(QObject):
         self._thread = WorkerThread(self._worker, "devices", self)
         self._worker.inventoryChanged.connect(self.inventoryChanged)
         self._worker.sampled.connect(self.sampled)
+        self._worker.failed.connect(self._on_failed)
         self._thread.started.connect(self._worker.begin)
         self._thread.start()
 
@@ -166,12 +177,12 @@ class DeviceWatch(QObject):
             return
         worker.inventoryChanged.disconnect(self.inventoryChanged)
         worker.sampled.disconnect(self.sampled)
-        thread.quit()
+        worker.failed.disconnect(self._on_failed)
         worker.stop_waiting()
-        if thread.wait(_JOIN_MS):
-            thread.deleteLater()
-            return
-        # A running QThread that is destroyed takes the process with it: leave it behind instead.
-        _LOG.warning("The NVIDIA driver does not answer; its thread was left behind.")
-        thread.setParent(None)
-        _left_behind.append((thread, worker))
+        if not thread.join(_JOIN_MS):
+            _LOG.warning("The NVIDIA driver does not answer; its thread was left behind.")
+            _left_behind.append((thread, worker))
+
+    @Slot(str, object)
+    def _on_failed(self, _slot: str, problems: tuple[Problem, ...]) -> None:
+        self.refused.emit(problems)

@@ -5,8 +5,11 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
+from typing_extensions import override
 
-from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
+from gpupanel.domain.problem import Problem
+from gpupanel.ui.workers.facade import WorkerFacade
+from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
 
 if TYPE_CHECKING:
     from gpupanel.devices.doctor import DoctorReport
@@ -29,13 +32,20 @@ class _Examiner(Worker):
         super().__init__()
         self._examination = examination
 
-    @Slot(object)
+    @guarded_slot(object)
     def examine(self, cancelled: Event) -> None:
-        if not cancelled.is_set():
-            self.examined.emit(self._examination(cancelled), cancelled)
+        if cancelled.is_set():
+            return
+        try:
+            report = self._examination(cancelled)
+        except Exception:
+            if cancelled.is_set():
+                return  # nobody wants it any more, and another one may have begun
+            raise
+        self.examined.emit(report, cancelled)
 
 
-class DoctorVisits(QObject):
+class DoctorVisits(WorkerFacade):
     """One examination at a time; lives in the GUI thread before the thread that waits for it."""
 
     examined = Signal(object)
@@ -45,9 +55,8 @@ class DoctorVisits(QObject):
     _asked = Signal(object)
 
     def __init__(self, examination: Examination = _examine, parent: QObject | None = None) -> None:
-        super().__init__(parent)
         self._examiner = _Examiner(examination)
-        self._thread = WorkerThread(self._examiner, "doctor", self)
+        super().__init__(self._examiner, "doctor", parent)
         self._asked.connect(self._examiner.examine)
         self._examiner.examined.connect(self._take_report)
         self._cancelled: Event | None = None
@@ -74,10 +83,11 @@ class DoctorVisits(QObject):
             self._cancelled = None
             self.busyChanged.emit(False)
 
+    @override
     def stop(self) -> None:
         """Examine nothing any more; processes that were asked are ended."""
         self.cancel()
-        self._thread.join()
+        super().stop()
 
     @Slot(object, object)
     def _take_report(self, report: "DoctorReport", cancelled: Event) -> None:
@@ -85,3 +95,9 @@ class DoctorVisits(QObject):
             self._cancelled = None
             self.busyChanged.emit(False)
             self.examined.emit(report)
+
+    @Slot(str, object)
+    @override
+    def _on_failed(self, slot: str, problems: tuple[Problem, ...]) -> None:
+        self.cancel()
+        super()._on_failed(slot, problems)

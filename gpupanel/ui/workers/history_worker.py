@@ -4,13 +4,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QFile, QObject, Signal, Slot
+from typing_extensions import override
 
-from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.error_problems import problems_of
 from gpupanel.runs.history.deleting import delete_run
 from gpupanel.runs.history.label import RunLabel, change_label
 from gpupanel.runs.history.summaries import RunLister
-from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
+from gpupanel.ui.workers.facade import WorkerFacade
+from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,34 +51,23 @@ class Deletion:
 
 class _HistoryKeeper(Worker):
     listed = Signal(object)
-    unreadable = Signal(object)
     labelled = Signal()
     deleted = Signal(object)
-    refused = Signal(object)
 
     def __init__(self, runs_dir: Path) -> None:
         super().__init__()
         self._lister = RunLister(runs_dir)
 
-    @Slot()
+    @guarded_slot()
     def read(self) -> None:
-        try:
-            runs = self._lister.list()
-        except ProblemError as error:
-            self.unreadable.emit(error.problems[0])
-        else:
-            self.listed.emit(runs)
+        self.listed.emit(self._lister.list())
 
-    @Slot(object)
+    @guarded_slot(object)
     def label(self, order: LabelOrder) -> None:
-        try:
-            change_label(RunLayout(order.path), name=order.name, notes=order.notes)
-        except ProblemError as error:
-            self.refused.emit(error.problems)
-        else:
-            self.labelled.emit()
+        change_label(RunLayout(order.path), name=order.name, notes=order.notes)
+        self.labelled.emit()
 
-    @Slot(object)
+    @guarded_slot(object)
     def delete(self, order: DeleteOrder) -> None:
         gone: list[Path] = []
         kept: list[Path] = []
@@ -83,15 +75,15 @@ class _HistoryKeeper(Worker):
         for path in order.paths:
             try:
                 is_gone = delete_run(RunLayout(path), None if order.for_good else _move_to_bin)
-            except ProblemError as error:
-                problems += error.problems
+            except Exception as error:  # noqa: BLE001 - the other runs are to go all the same
+                problems += problems_of(error)
             else:
                 (gone if is_gone else kept).append(path)
         self.deleted.emit(Deletion(tuple(gone), tuple(kept), tuple(problems), order.for_good))
 
 
-class RunHistory(QObject):
-    """Knows the runs of a folder; lives in the GUI thread before the thread that reads it."""
+class RunHistory(WorkerFacade):
+    """Knows the runs of a folder; ``refused`` tells why one was not named or deleted."""
 
     listed = Signal(object)
     """The runs, newest first: a tuple of :class:`RunSummary`."""
@@ -99,26 +91,21 @@ class RunHistory(QObject):
     """The :class:`Problem` because of which they cannot be listed."""
     deleted = Signal(object)
     """What became of runs that were to go: a :class:`Deletion`."""
-    refused = Signal(object)
-    """Problems because of which a run did not get its label."""
     _readOrdered = Signal()
     _labelOrdered = Signal(object)
     _deleteOrdered = Signal(object)
 
     def __init__(self, runs_dir: Path, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        self._keeper = _HistoryKeeper(runs_dir)
+        super().__init__(self._keeper, "run history", parent)
         self._is_reading = False
         self._is_asked_again = False
-        self._keeper = _HistoryKeeper(runs_dir)
-        self._thread = WorkerThread(self._keeper, "run history", self)
         self._readOrdered.connect(self._keeper.read)
         self._labelOrdered.connect(self._keeper.label)
         self._deleteOrdered.connect(self._keeper.delete)
         self._keeper.listed.connect(self._on_listed)
-        self._keeper.unreadable.connect(self._on_unreadable)
         self._keeper.labelled.connect(self.refresh)
         self._keeper.deleted.connect(self.deleted)
-        self._keeper.refused.connect(self.refused)
         self._thread.start()
 
     @Slot()
@@ -140,19 +127,19 @@ class RunHistory(QObject):
         """Move runs to the bin, or delete them for good; ``deleted`` follows."""
         self._deleteOrdered.emit(DeleteOrder(paths, for_good))
 
-    def stop(self) -> None:
-        """Let the thread end after what is in hand."""
-        self._thread.join()
-
     @Slot(object)
     def _on_listed(self, runs: object) -> None:
         self._read()
         self.listed.emit(runs)
 
-    @Slot(object)
-    def _on_unreadable(self, problem: object) -> None:
+    @Slot(str, object)
+    @override
+    def _on_failed(self, slot: str, problems: tuple[Problem, ...]) -> None:
+        if slot != _HistoryKeeper.read.__name__:
+            super()._on_failed(slot, problems)
+            return
         self._read()
-        self.unreadable.emit(problem)
+        self.unreadable.emit(problems[0])
 
     def _read(self) -> None:
         self._is_reading = False

@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
@@ -14,7 +13,8 @@ from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.launcher import launch, resume
 from gpupanel.runs.trust.trusted import CodeNotTrustedError, trust
 from gpupanel.runs.trust.user_code import UserCode
-from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
+from gpupanel.ui.workers.facade import WorkerFacade
+from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,75 +40,76 @@ Order = LaunchOrder | ResumeOrder
 
 class _LaunchWorker(Worker):
     launched = Signal(object)
-    refused = Signal(object)
     notTrusted = Signal(object, object)
 
-    @Slot(object)
+    def __init__(self) -> None:
+        super().__init__()
+        self._started: RunLayout | None = None
+
+    @guarded_slot(object)
     def launch(self, order: LaunchOrder) -> None:
+        self._started = None
         try:
             layout = launch(order.profile, order.plan, order.runs_dir)
         except CodeNotTrustedError as error:
             self.notTrusted.emit(order, error.code)
-        except ProblemError as error:
-            self.refused.emit(error.problems)
         else:
-            self.launched.emit(layout)
+            self._tell_started(layout)
 
-    @Slot(object)
+    @guarded_slot(object)
     def resume(self, order: ResumeOrder) -> None:
+        self._started = None
         try:
             resume(order.layout, order.changed)
         except CodeNotTrustedError as error:
             self.notTrusted.emit(order, error.code)
-        except ProblemError as error:
-            self.refused.emit(error.problems)
         else:
-            self.launched.emit(order.layout)
+            self._tell_started(order.layout)
 
-    @Slot(object, object)
+    @guarded_slot(object, object)
     def start_trusted(self, order: Order, code: tuple[UserCode, ...]) -> None:
-        try:
-            trust(code)
-        except ProblemError as error:
-            self.refused.emit(error.problems)
-            return
+        trust(code)
         if isinstance(order, LaunchOrder):
             self.launch(order)
         else:
             self.resume(order)
 
-    @Slot(object, object)
+    @guarded_slot(object, object)
     def ask(self, layout: RunLayout, request: Request) -> None:
-        try:
-            ask(layout, request)
-        except ProblemError as error:
-            self.refused.emit(error.problems)
+        ask(layout, request)
+
+    @guarded_slot(object)
+    def ask_started(self, request: Request) -> None:
+        if self._started is not None:
+            ask(self._started, request)
+
+    def _tell_started(self, layout: RunLayout) -> None:
+        self._started = layout
+        self.launched.emit(layout)
 
 
-class Launcher(QObject):
-    """Launches and steers runs; lives in the GUI thread before the thread that does it."""
+class Launcher(WorkerFacade):
+    """Launches and steers runs; ``refused`` tells why something was not done."""
 
     launched = Signal(object)
     """The :class:`RunLayout` of a run that was started, or started again."""
-    refused = Signal(object)
-    """Problems because of which something that was asked for was not done."""
     notTrusted = Signal(object, object)
     """An :data:`Order` was not carried out, because of this code: a tuple of ``UserCode``."""
     _launchOrdered = Signal(object)
     _resumeOrdered = Signal(object)
     _trustedOrdered = Signal(object, object)
     _requested = Signal(object, object)
+    _startedRequested = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
         self._worker = _LaunchWorker()
-        self._thread = WorkerThread(self._worker, "launcher", self)
+        super().__init__(self._worker, "launcher", parent)
         self._launchOrdered.connect(self._worker.launch)
         self._resumeOrdered.connect(self._worker.resume)
         self._trustedOrdered.connect(self._worker.start_trusted)
         self._requested.connect(self._worker.ask)
         self._worker.launched.connect(self.launched)
-        self._worker.refused.connect(self.refused)
+        self._startedRequested.connect(self._worker.ask_started)
         self._worker.notTrusted.connect(self.notTrusted)
         self._thread.start()
 
@@ -133,6 +134,6 @@ class Launcher(QObject):
         """Ask something of a run; only where that fails ``refused`` follows."""
         self._requested.emit(layout, request)
 
-    def stop(self) -> None:
-        """Let the thread end after what is in hand; a run that was started goes on."""
-        self._thread.join()
+    def ask_started(self, request: Request) -> None:
+        """Ask something of the run whose start was ordered last, once it is started."""
+        self._startedRequested.emit(request)

@@ -9,7 +9,6 @@ import json
 import os
 from collections.abc import Sequence
 
-from pydantic import ValidationError
 from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, QTimer, Signal, Slot
 
 from gpupanel.domain.child_command import child_environment, python_module_command
@@ -129,7 +128,7 @@ class PreviewLoader(QObject):
             return
         try:
             preview = DataPreview.model_validate_json(output)
-        except ValidationError as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, a look would be taken for ever
             preview = _told(_unreadable(f"{error}\n{log}"))
         self._answer(preview)
 

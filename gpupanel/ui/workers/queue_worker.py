@@ -15,7 +15,8 @@ from gpupanel.runs.queue.queue_files import Fingerprint, QueueFiles
 from gpupanel.runs.queue.waking import ensure_scheduler
 from gpupanel.runs.trust.trusted import CodeNotTrustedError, trust
 from gpupanel.runs.trust.user_code import UserCode
-from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
+from gpupanel.ui.workers.facade import WorkerFacade
+from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
 
 POLL_MS = 500
 _LOOKS_A_WAKING = 10
@@ -40,7 +41,6 @@ class _QueueKeeper(Worker):
     changed = Signal(object)
     profileRead = Signal(str, object)
     edited = Signal(str)
-    refused = Signal(object)
     notTrusted = Signal(object, object)
 
     def __init__(self, folder: Path) -> None:
@@ -50,7 +50,7 @@ class _QueueKeeper(Worker):
         self._looks = 0
         self._timer: QTimer | None = None
 
-    @Slot()
+    @guarded_slot()
     def begin(self) -> None:
         """Start to look; a timer belongs to the thread that makes it."""
         self._timer = QTimer(self, interval=POLL_MS)
@@ -58,50 +58,35 @@ class _QueueKeeper(Worker):
         self._timer.start()
         self.look()
 
-    @Slot()
+    @guarded_slot(polled=True)
     def look(self) -> None:
         fingerprint = self._files.fingerprint()
         if fingerprint != self._seen:
+            self.changed.emit(self._files.read())
             self._seen = fingerprint
-            self._read()
         if fingerprint is not None and self._looks % _LOOKS_A_WAKING == 0:
             self._wake()
         self._looks += 1
 
-    @Slot(object)
+    @guarded_slot(object)
     def carry_out(self, order: QueueOrder) -> None:
         try:
             order.act(self._files)
         except CodeNotTrustedError as error:
             self.notTrusted.emit(order, error.code)
-        except ProblemError as error:
-            self.refused.emit(error.problems)
         else:
             if order.edited:
                 self.edited.emit(order.edited)
             self.look()
 
-    @Slot(object, object)
+    @guarded_slot(object, object)
     def carry_out_trusted(self, order: QueueOrder, code: tuple[UserCode, ...]) -> None:
-        try:
-            trust(code)
-        except ProblemError as error:
-            self.refused.emit(error.problems)
-        else:
-            self.carry_out(order)
+        trust(code)
+        self.carry_out(order)
 
-    @Slot(str)
+    @guarded_slot(str)
     def read_profile(self, entry_id: str) -> None:
-        try:
-            self.profileRead.emit(entry_id, self._files.profile(entry_id))
-        except ProblemError as error:
-            self.refused.emit(error.problems)
-
-    def _read(self) -> None:
-        try:
-            self.changed.emit(self._files.read())
-        except ProblemError as error:
-            self.refused.emit(error.problems)
+        self.profileRead.emit(entry_id, self._files.profile(entry_id))
 
     def _wake(self) -> None:
         # What is wrong with the queue was told when it was read.
@@ -117,8 +102,8 @@ class _QueueKeeper(Worker):
             self._timer.stop()
 
 
-class QueueWatch(QObject):
-    """Knows the user's queue; lives in the GUI thread before the thread that reads it.
+class QueueWatch(WorkerFacade):
+    """Knows the user's queue; ``refused`` tells why something was not done.
 
     Orders are carried out in order; ``changed`` follows, or ``refused``, or ``notTrusted``.
 
@@ -133,8 +118,6 @@ class QueueWatch(QObject):
     """The profile of the entry with that id: a :class:`Profile`."""
     edited = Signal(str)
     """The entry with that id has the other profile."""
-    refused = Signal(object)
-    """Problems because of which something was not done."""
     notTrusted = Signal(object, object)
     """A :class:`QueueOrder` waits for an answer, and the code that nobody trusted yet."""
     _begun = Signal()
@@ -143,9 +126,8 @@ class QueueWatch(QObject):
     _profileAsked = Signal(str)
 
     def __init__(self, folder: Path, parent: QObject | None = None) -> None:
-        super().__init__(parent)
         self._keeper = _QueueKeeper(folder)
-        self._thread = WorkerThread(self._keeper, "queue", self)
+        super().__init__(self._keeper, "queue", parent)
         self._begun.connect(self._keeper.begin)
         self._ordered.connect(self._keeper.carry_out)
         self._trustedOrdered.connect(self._keeper.carry_out_trusted)
@@ -153,7 +135,6 @@ class QueueWatch(QObject):
         self._keeper.changed.connect(self.changed)
         self._keeper.profileRead.connect(self.profileRead)
         self._keeper.edited.connect(self.edited)
-        self._keeper.refused.connect(self.refused)
         self._keeper.notTrusted.connect(self.notTrusted)
         self._thread.start()
 
@@ -193,7 +174,3 @@ class QueueWatch(QObject):
     def carry_out_trusted(self, order: QueueOrder, code: tuple[UserCode, ...]) -> None:
         """Do what waited for an answer: the person trusts the code."""
         self._trustedOrdered.emit(order, code)
-
-    def stop(self) -> None:
-        """Let the thread end after what is in hand; the queue goes on without the window."""
-        self._thread.join()

@@ -1,6 +1,8 @@
 """Follows the directory of one run, so that the window sees what happens in it."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,7 +22,8 @@ from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.following.follower import FollowedRun, RunFollower
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.history.summaries import RunSummary, summarize_run
-from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
+from gpupanel.ui.workers.facade import WorkerFacade
+from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
 
 if TYPE_CHECKING:
     from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
@@ -61,7 +64,6 @@ class _RunReader(Worker):
     opened = Signal(object)
     updated = Signal(object)
     caughtUp = Signal()
-    unreadable = Signal(object)
 
     def __init__(self, layout: RunLayout) -> None:
         super().__init__()
@@ -77,9 +79,14 @@ class _RunReader(Worker):
         self._soon_timer: QTimer | None = None
         self._watcher: QFileSystemWatcher | None = None
 
-    @Slot()
+    @guarded_slot()
     def begin(self) -> None:
         """Start to follow; timers and watches belong to the thread that makes them."""
+        with self._closed_on_error():
+            self._begin()
+        self.read()
+
+    def _begin(self) -> None:
         facts = _facts(self._layout)
         # Without its profile a run can still be watched; only the progress in percent is missing.
         self._status = RunStatus(epoch_total=facts.profile.epochs_to_train if facts.profile else 0)
@@ -94,24 +101,34 @@ class _RunReader(Worker):
         self._poll_timer.start()
         self._follower.begin()
         _load_plots()
-        self.read()
 
-    @Slot()
+    @guarded_slot()
     def read(self) -> None:
         """Read what is new and tell it, unless the window still works on what it was told."""
         if self._is_unread or self._poll_timer is None:
             return
+        with self._closed_on_error():
+            self._read(self._poll_timer)
+
+    @contextmanager
+    def _closed_on_error(self) -> Iterator[None]:
+        """What fails once would fail again and again: nothing is read any more."""
+        try:
+            yield
+        except Exception:
+            self.close()
+            raise
+
+    def _read(self, poll_timer: QTimer) -> None:
         try:
             self._watch_events()
             followed = self._follower.poll()
         except OSError as error:
-            self._poll_timer.stop()
-            self.unreadable.emit(disk_problem(error, self._layout.root))
-            return
+            raise ProblemError(disk_problem(error, self._layout.root)) from error
         if not followed.is_empty or followed.has_more:
             self._tell(followed)
         elif self._status.has_ended:
-            self._poll_timer.stop()
+            poll_timer.stop()
         elif (summary := self._look_at_lock()) is not None:
             self._judge(summary)
         elif not self._has_caught_up:
@@ -151,7 +168,7 @@ class _RunReader(Worker):
         self._status = self._status.model_copy(update={"stuck": summary.problem})
         self._tell(FollowedRun())
 
-    @Slot()
+    @guarded_slot()
     def go_on(self) -> None:
         """The window has dealt with the last update."""
         self._is_unread = False
@@ -169,7 +186,7 @@ class _RunReader(Worker):
         self._follower.close()
         self._poll_timer = self._soon_timer = self._watcher = None
 
-    @Slot(str)
+    @guarded_slot(str)
     def _on_changed(self, _path: str) -> None:
         if self._soon_timer is not None and not self._soon_timer.isActive():
             self._soon_timer.start()
@@ -184,8 +201,8 @@ class _RunReader(Worker):
             self._watcher.addPath(path)
 
 
-class RunWatch(QObject):
-    """Follows one run; lives in the GUI thread before the thread that reads.
+class RunWatch(WorkerFacade):
+    """Follows one run.
 
     The same for a run that goes on and for one that ended long ago: what is in the directory
     comes first, in portions, then what is new.
@@ -205,19 +222,17 @@ class RunWatch(QObject):
     _dealt = Signal()
 
     def __init__(self, layout: RunLayout, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        self._reader = _RunReader(layout)
+        super().__init__(self._reader, f"run {layout.name}", parent)
         self._layout = layout
         self._status = RunStatus()
         self._confusion: ConfusionMatrix | Problem | None = None
-        self._is_stopped = False
-        self._reader = _RunReader(layout)
-        self._thread = WorkerThread(self._reader, f"run {layout.name}", self)
+        self._is_stopped = self._is_unreadable = False
         self._began.connect(self._reader.begin)
         self._dealt.connect(self._reader.go_on)
         self._reader.opened.connect(self.opened)
         self._reader.updated.connect(self._on_updated)
         self._reader.caughtUp.connect(self._on_caught_up)
-        self._reader.unreadable.connect(self.unreadable)
 
     @property
     def layout(self) -> RunLayout:
@@ -234,15 +249,26 @@ class RunWatch(QObject):
         """Of an evaluation that is done; the problem where it cannot be read."""
         return self._confusion
 
+    @property
+    def is_unreadable(self) -> bool:
+        """Whether it could not be followed any more; nothing follows."""
+        return self._is_unreadable
+
     def start(self) -> None:
         """Follow the run, from its beginning."""
         self._thread.start()
         self._began.emit()
 
+    def retire(self) -> None:
+        """Follow it no longer, and go when the thread has ended; does not wait."""
+        self._is_stopped = True
+        self._thread.when_ended(self.deleteLater)
+
+    @override
     def stop(self) -> None:
         """Follow it no longer; waits at most for the portion that is being read."""
         self._is_stopped = True
-        self._thread.join()
+        super().stop()
 
     @Slot(object)
     def _on_updated(self, update: RunUpdate) -> None:
@@ -252,6 +278,13 @@ class RunWatch(QObject):
         self.followed.emit(update.followed)
         self.statusChanged.emit(update.status)
         self._dealt.emit()
+
+    @Slot(str, object)
+    @override
+    def _on_failed(self, slot: str, problems: tuple[Problem, ...]) -> None:
+        if not self._is_stopped:
+            self._is_unreadable = True
+            self.unreadable.emit(problems[0])
 
     @Slot()
     def _on_caught_up(self) -> None:

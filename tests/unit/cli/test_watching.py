@@ -1,6 +1,10 @@
 """What the terminal says of a run that it follows."""
 
+import os
 import shutil
+import signal
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,11 +19,15 @@ from gpupanel.domain.events import (
     EpochDone,
     MemoryReturned,
     ProblemReported,
+    RequestAnswered,
     RunEnded,
     RunRestarted,
+    StepsDone,
 )
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Change, Problem, Severity
+from gpupanel.domain.request import Request
+from gpupanel.runs.directory.requests import is_asked
 from tests.fakes.run_directory import WrittenRun
 
 EPOCHS = 5_000
@@ -38,6 +46,19 @@ def warning(code: str, message: str) -> ProblemReported:
 def devices_ready() -> DevicesReady:
     answer = LogicalDeviceAnswer(name="CPU:0", device_key="cpu")
     return DevicesReady(time_s=1.0, tensorflow_version="2.21", logical_devices=(answer,))
+
+
+def step(number: int) -> StepsDone:
+    return StepsDone(
+        time_s=float(number),
+        step=number,
+        steps=1,
+        epoch=1,
+        step_in_epoch=number,
+        examples=64,
+        loss=1.0,
+        examples_per_second=1.0,
+    )
 
 
 ENDED = RunEnded(time_s=1.0, outcome=Outcome.COMPLETED)
@@ -140,3 +161,112 @@ def test_that_of_what_was_before_a_restart_only_the_restart_is_told(
     assert "Saving was slow." not in err
     assert "Attempt 8 to save failed." in err
     assert "Attempt 7" not in err
+
+
+@pytest.fixture
+def listens_to_sigint() -> Iterator[None]:
+    """SIGINT as in a terminal, also where whoever started the tests ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+class Pressing:
+    """Presses Ctrl+C at given moments while a run is watched, and ends the run after them."""
+
+    def __init__(self, run: WrittenRun, moments_s: tuple[float, ...]) -> None:
+        self._run, self._moments = run, list(moments_s)
+        self._begin_s = time.monotonic()
+        self.ended_s: float | None = None
+
+    def sleep(self, seconds: float) -> None:
+        """What the watcher does between two looks."""
+        SLEEP(seconds)
+        now_s = time.monotonic() - self._begin_s
+        if self._moments and now_s >= self._moments[0]:
+            self._moments.pop(0)
+            os.kill(os.getpid(), signal.SIGINT)
+        elif not self._moments and (self.ended_s is None or now_s > self.ended_s):
+            if self.ended_s is None:
+                self.ended_s = now_s + 0.5
+            else:
+                self._run.write(RunEnded(time_s=1.0, outcome=Outcome.STOPPED))
+
+
+SLEEP = time.sleep
+
+
+@pytest.mark.parametrize(
+    ("moments_s", "stops", "ends"),
+    [
+        ((0.0,), True, False),
+        ((0.0, 0.5), True, False),
+        ((0.0, 0.3, 0.6), True, True),
+        ((0.0, 2.3), True, True),
+    ],
+)
+@pytest.mark.usefixtures("listens_to_sigint")
+def test_that_ctrl_c_twice_within_two_seconds_ends_nothing(
+    runs_dir: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    moments_s: tuple[float, ...],
+    stops: bool,
+    ends: bool,
+) -> None:
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.write(step(1), step(2))
+        monkeypatch.setattr(watching.time, "sleep", Pressing(run, moments_s).sleep)
+        watch_to_its_end(run.layout, EPOCHS, ctrl_c_stops=True)
+    assert is_asked(run.layout, Request.STOP) is stops
+    assert is_asked(run.layout, Request.END) is ends
+    told = " ".join(capsys.readouterr().err.split())
+    assert "Stopping after this step, and saving." in told
+    assert ("Ending it without saving. It has saved no checkpoint" in told) is ends
+
+
+@pytest.mark.usefixtures("listens_to_sigint")
+def test_that_ctrl_c_held_down_ends_nothing(
+    runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def press(_seconds: float) -> None:
+        for _ in range(30):
+            os.kill(os.getpid(), signal.SIGINT)
+            SLEEP(0.01)
+        run.write(ENDED)
+
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        monkeypatch.setattr(watching.time, "sleep", press)
+        status = watch_to_its_end(run.layout, EPOCHS, ctrl_c_stops=True)
+    assert status.has_ended
+    assert not is_asked(run.layout, Request.END)
+
+
+@pytest.mark.usefixtures("listens_to_sigint")
+def test_that_ctrl_c_only_stops_watching_where_it_does_not_stop_the_run(
+    runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        monkeypatch.setattr(
+            watching.time, "sleep", lambda _seconds: os.kill(os.getpid(), signal.SIGINT)
+        )
+        status = watch_to_its_end(run.layout, EPOCHS, ctrl_c_stops=False)
+    assert not status.has_ended
+    assert not is_asked(run.layout, Request.STOP)
+
+
+def test_that_an_end_says_what_is_lost(runs_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.write(
+            step(7),
+            RequestAnswered(time_s=1.0, request=Request.END),
+            RunEnded(time_s=1.0, outcome=Outcome.STOPPED),
+        )
+        with pytest.raises(typer.Exit) as left:
+            follow(run.layout, EPOCHS, json=False)
+    assert left.value.exit_code == 130
+    assert "Ended without saving; its 7 steps are lost." in capsys.readouterr().out

@@ -40,7 +40,7 @@ def outcome_of(run: ComparedRun) -> str:
         return "Deleted" if run.problem.code == "run_deleted" else "Unreadable"
     if not run.is_read:
         return "Reading…"
-    return outcome_words(run.summary.outcome)
+    return outcome_words(run.summary.outcome, run.summary.saved)
 
 
 def steps_of(run: ComparedRun) -> str:

@@ -41,6 +41,8 @@ class RunsPanel(QWidget):
 
     runOpened = Signal(object)
     """The directory of the run that is to be shown: a :class:`Path`."""
+    settingsRequested = Signal(object)
+    """The settings of a run are to be used for another one: its :class:`RunSummary`."""
     compareRequested = Signal(object)
     """The runs to be compared, as they stand in the table: a tuple of :class:`RunSummary`."""
     renameRequested = Signal(object)
@@ -127,6 +129,10 @@ class RunsPanel(QWidget):
     def _make_actions(self) -> None:
         self._open = self._action("&Open run", self._open_chosen, "runs_open")
         self._open.setToolTip("Shows the curves, devices and log of the run in Live (Enter)")
+        self._use = self._action("Use these settin&gs", self._use_chosen, "runs_use_settings")
+        self._use.setToolTip(
+            "Copies the settings of the run into the Session tab; the run stays as it is"
+        )
         self._compare = self._action("&Compare", self._compare_chosen, "runs_compare")
         self._compare.setVisible(False)
         self._rename = self._action("Re&name…", self._rename_chosen, "runs_rename", "F2")
@@ -175,7 +181,14 @@ class RunsPanel(QWidget):
         head.addWidget(self._count)
         head.addWidget(self._notice, 1)
         head.addWidget(self._columns)
-        for action in (self._open, self._compare, self._rename, self._notes, self._delete):
+        for action in (
+            self._open,
+            self._use,
+            self._compare,
+            self._rename,
+            self._notes,
+            self._delete,
+        ):
             foot.addWidget(ActionButton(action, self))
         foot.addWidget(self._where, 1)
         foot.addWidget(ActionButton(self._refresh, self))
@@ -220,6 +233,7 @@ class RunsPanel(QWidget):
     def _show_choices(self) -> None:
         choices = run_choices(self.chosen_runs())
         self._open.setEnabled(choices.can_open)
+        self._use.setEnabled(choices.can_open)
         self._compare.setEnabled(choices.can_compare)
         self._compare.setToolTip(choices.compare_tip)
         self._rename.setEnabled(choices.can_label)
@@ -247,7 +261,7 @@ class RunsPanel(QWidget):
         menu = QMenu(self)
         menu.setObjectName("runs_menu")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addActions([self._open, self._compare])
+        menu.addActions([self._open, self._use, self._compare])
         menu.addSeparator()
         menu.addActions([self._rename, self._notes])
         menu.addSeparator()
@@ -273,6 +287,10 @@ class RunsPanel(QWidget):
     @Slot()
     def _open_chosen(self) -> None:
         self.runOpened.emit(self.chosen_runs()[0].path)
+
+    @Slot()
+    def _use_chosen(self) -> None:
+        self.settingsRequested.emit(self.chosen_runs()[0])
 
     @Slot()
     def _compare_chosen(self) -> None:

@@ -21,11 +21,12 @@ from gpupanel.domain.events import (
     RunEnded,
     RunRestarted,
     RunStarted,
+    StepsDone,
     TrainerStarted,
     TrainingEnded,
     encode_event,
 )
-from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.outcome import Outcome, SavedWork
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
@@ -34,6 +35,9 @@ from gpupanel.runs.directory.requests import ask, end_now
 from gpupanel.runs.directory.run_lock import is_supervised
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.following.status import RunStatus
+from gpupanel.runs.history.run_words import run_outcome_words
+from gpupanel.runs.history.search import matches
+from gpupanel.runs.history.summaries import list_runs
 from gpupanel.runs.launcher import create_run
 from gpupanel.runs.supervision.supervisor import Supervisor
 from gpupanel.runs.supervision.watchdogs import Patience
@@ -271,3 +275,22 @@ def test_that_the_status_of_a_run_follows_from_its_events(layout: RunLayout) -> 
     assert status.metrics.accuracy == 0.9
     assert status.examples_per_second == 1234.0
     assert status.ending_problem is None
+
+
+def test_that_the_last_word_says_what_an_end_at_once_has_lost(layout: RunLayout) -> None:
+    def steps() -> list[int]:
+        return [event.step for event in events_of(layout) if isinstance(event, StepsDone)]
+
+    def stop_and_end() -> None:
+        wait_until(lambda: len(steps()) > 3)
+        ask(layout, Request.STOP)
+        end_now(layout)
+
+    assert while_it_runs(supervisor(layout, "train_on"), layout, stop_and_end) is Outcome.STOPPED
+    saved = end_of(layout).saved
+    assert saved == SavedWork(unsaved_steps=steps()[-1], ended_at_once=True)
+    (summary,) = list_runs(layout.root.parent)
+    assert summary.saved == saved
+    assert run_outcome_words(summary) == "ended without saving"
+    assert matches(summary, ("stopped",))
+    assert matches(summary, ("without", "saving"))

@@ -1,0 +1,58 @@
+"""What an error that was not foreseen means for the person, as problems."""
+
+import errno
+import traceback
+from pathlib import Path
+
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.runs.directory.disk_problems import disk_problem
+
+_NO_PROCESS = {
+    errno.EAGAIN: "as many processes run as this user may have",
+    errno.ENOMEM: "the machine has no memory left for it",
+    errno.EMFILE: "gpupanel has as many files open as it may have",
+    errno.ENFILE: "as many files are open as the machine can have",
+}
+"""What fork(2) and pipe(2) say when there is no room for one more process."""
+
+
+def process_problem(error: OSError, folder: Path) -> Problem:
+    """Why a process could not be started that works in that folder and logs there.
+
+    Args:
+        error: What the operating system answered.
+        folder: What the problem is about where the disk was in the way, and not the process.
+    """
+    why = _NO_PROCESS.get(error.errno or 0)
+    if why is None:
+        return disk_problem(error, folder)
+    return Problem(
+        code="process_not_started",
+        message=f"The system cannot start another process: {why}.",
+        hint="Close programs, or end processes that hang, then try again.",
+        detail=str(error),
+    )
+
+
+def unexpected_problem(error: BaseException) -> Problem:
+    """An error of which nobody knows what it means; its trace is the detail, to be reported."""
+    return Problem(
+        code="unexpected_error",
+        message=f"Something in gpupanel went wrong: {str(error) or type(error).__name__}.",
+        hint="Runs go on untouched. Try again; if it stays so, please report the lines below.",
+        detail="".join(traceback.format_exception(error)),
+    )
+
+
+def problems_of(error: Exception) -> tuple[Problem, ...]:
+    """What is to be told of an error, whichever it is."""
+    if isinstance(error, ProblemError) and error.problems:
+        return error.problems
+    if isinstance(error, OSError):
+        if isinstance(error.filename, str | bytes | Path):
+            name = error.filename
+            path = Path(name.decode(errors="replace") if isinstance(name, bytes) else name)
+            return (disk_problem(error, path),)
+        if error.errno in _NO_PROCESS:
+            return (process_problem(error, Path.cwd()),)
+    return (unexpected_problem(error),)

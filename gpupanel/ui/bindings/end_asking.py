@@ -1,0 +1,43 @@
+"""Asks before a run that was told to stop is ended without saving."""
+
+from PySide6.QtCore import QObject, Slot
+
+from gpupanel.runs.following.end_words import loss_words
+from gpupanel.runs.following.status import RunStatus
+from gpupanel.ui.questions import Questions
+from gpupanel.ui.run_control import RunControl
+from gpupanel.ui.session import Session
+
+
+class EndAsking(QObject):
+    """Stands between a second click on Stop and the end of the run."""
+
+    def __init__(
+        self, session: Session, control: RunControl, questions: Questions, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._control = control
+        self._questions = questions
+        self._is_asking = False
+        control.endDoubted.connect(self._ask)
+        control.ended.connect(self._withdraw)
+
+    @Slot()
+    def _ask(self) -> None:
+        if self._is_asking:
+            return
+        self._is_asking = True
+        try:
+            asked_about = self._control.active
+            name = "the run" if asked_about is None else asked_about.name
+            status = self._session.run_status or RunStatus()
+            if self._questions.about_ending_run(name, loss_words(status.saved_work)):
+                self._control.end_now(asked_about)
+        finally:
+            self._is_asking = False
+
+    @Slot()
+    def _withdraw(self) -> None:
+        """The run has ended meanwhile: there is nothing to decide any more."""
+        self._questions.withdraw_ending_run()

@@ -1,0 +1,63 @@
+"""The window as a process of its own, in which Resume is clicked and which is closed right then.
+
+``python tests/fakes/closing_window.py RUN_DIR [LONGEST_WORK_MS]`` shows the run, clicks on Resume
+as soon as it can be, closes the window a moment later, and prints how long that took. Without a
+run it only opens and closes. A run that is resumed gets a file ``resumed`` instead of a supervisor.
+"""
+
+import sys
+import time
+from pathlib import Path
+
+from PySide6.QtCore import QTimer, Slot
+from PySide6.QtWidgets import QPushButton
+from typing_extensions import override
+
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs import launcher
+from gpupanel.ui import app
+from gpupanel.ui.main_window import MainWindow
+
+LET_THE_WORK_BEGIN_MS = 300
+
+
+class ClosingWindow(MainWindow):
+    """Clicks its own button once, and goes."""
+
+    @override
+    def begin(self) -> None:
+        super().begin()
+        self._looking = QTimer(self, interval=20)
+        self._looking.timeout.connect(self._click)
+        self._looking.start()
+
+    @Slot()
+    def _click(self) -> None:
+        resume = self.findChild(QPushButton, "resume_button")
+        if len(sys.argv) > 1:
+            if not resume.isEnabled():
+                return
+            resume.click()
+        self._looking.stop()
+        QTimer.singleShot(LET_THE_WORK_BEGIN_MS, self, self._go)
+
+    @Slot()
+    def _go(self) -> None:
+        begin = time.monotonic()
+        self.close()
+        assert not self.isVisible()
+        print(f"hidden after {time.monotonic() - begin:.2f} s", flush=True)
+
+
+def note_resumed(layout: RunLayout) -> None:
+    (layout.root / "resumed").touch()
+
+
+if __name__ == "__main__":
+    app.MainWindow = ClosingWindow
+    launcher.start_supervisor = note_resumed
+    if len(sys.argv) > 2:
+        from gpupanel.ui import closing
+
+        closing.LONGEST_WORK_MS = int(sys.argv[2])
+    sys.exit(app.open_window(Path(sys.argv[1]) if len(sys.argv) > 1 else None))

@@ -1,0 +1,442 @@
+"""Whatever a worker raises is told, and leaves the window as one can go on with it."""
+
+import errno
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMetaMethod, QObject, SignalInstance
+from PySide6.QtWidgets import QPushButton
+
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.telemetry import DeviceProcess
+from gpupanel.planning.prepare import prepare
+from gpupanel.runs.history.label import RunLabel
+from gpupanel.runs.history.summaries import summarize_run
+from gpupanel.ui import workers
+from gpupanel.ui.main_window import MainWindow
+from gpupanel.ui.run_state import RunState
+from gpupanel.ui.workers import (
+    build_worker,
+    comparison_worker,
+    curve_table_worker,
+    device_worker,
+    doctor_worker,
+    ending_worker,
+    history_worker,
+    launch_worker,
+    preview_worker,
+    queue_worker,
+    run_worker,
+)
+from gpupanel.ui.workers.facade import WorkerFacade
+from gpupanel.ui.workers.worker_thread import Worker, WorkerThread, guarded_slot
+from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
+from tests.fakes.person import Person
+from tests.fakes.run_directory import WrittenRun
+
+ERRORS = (
+    MemoryError(),
+    RuntimeError("what nobody foresaw"),
+    BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable"),
+)
+
+
+class _Failing:
+    """Raises that, as often as it is called, until it is mended."""
+
+    def __init__(self, error: Exception, healthy: Callable[..., object]) -> None:
+        self._error, self._healthy = error, healthy
+        self.is_broken = True
+
+    def __call__(self, *arguments: object, **named: object) -> object:
+        if self.is_broken:
+            raise self._error
+        return self._healthy(*arguments, **named)
+
+
+@dataclass
+class Case:
+    """One thing that a worker does.
+
+    Attributes:
+        facade: What stands before the worker.
+        order: Lets the worker do it.
+        told: Why it was not done: a problem, or a tuple of them.
+        done: It was done.
+        is_free: Whether the facade waits for nothing.
+        failing: What the worker calls.
+    """
+
+    facade: QObject
+    order: Callable[[], object]
+    told: SignalInstance
+    done: SignalInstance
+    failing: _Failing
+    is_free: Callable[[], bool] = field(default=lambda: True)
+
+
+Make = Callable[[Exception, Path, pytest.MonkeyPatch], Case]
+
+
+def _written(runs_dir: Path) -> WrittenRun:
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.step(3)
+        run.end()
+    return run
+
+
+def _patched(
+    monkeypatch: pytest.MonkeyPatch, module: object, name: str, error: Exception
+) -> _Failing:
+    failing = _Failing(error, getattr(module, name))
+    monkeypatch.setattr(module, name, failing)
+    return failing
+
+
+def _plan() -> object:
+    return prepare(Profile(), CPU_ONLY).plan
+
+
+def _building(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    monkeypatch.setattr(build_worker, "DELAY_MS", 0)
+    failing = _Failing(error, lambda _cancelled: "the build")
+    loader = build_worker.BuildLoader(failing)
+    order = lambda: loader.set_inventory(TWO_UNEQUAL)  # noqa: E731
+    return Case(loader, order, loader.refused, loader.known, failing)
+
+
+def _comparing(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    summary = summarize_run(_written(runs).layout)
+    failing = _patched(monkeypatch, comparison_worker, "differences", error)
+    comparison = comparison_worker.RunComparison()
+    order = lambda: comparison.begin((summary, summary))  # noqa: E731
+    return Case(comparison, order, comparison.refused, comparison.differencesFound, failing)
+
+
+def _writing_a_table(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    layout = _written(runs).layout
+    failing = _patched(monkeypatch, curve_table_worker, "write_curve_table", error)
+    writer = curve_table_worker.CurveTableWriter()
+    order = lambda: writer.write(runs / "curves.csv", (layout,))  # noqa: E731
+    return Case(writer, order, writer.failed, writer.written, failing)
+
+
+def _reading_devices(error: Exception, _runs: Path, _patch: pytest.MonkeyPatch) -> Case:
+    watch = device_worker.DeviceWatch()
+    watch._make_source = failing = _Failing(error, device_worker.machine_devices)
+    return Case(watch, lambda: watch.start(20), watch.refused, watch.sampled, failing)
+
+
+def _visiting_the_doctor(error: Exception, _runs: Path, _patch: pytest.MonkeyPatch) -> Case:
+    failing = _Failing(error, lambda _cancelled: "the report")
+    visits = doctor_worker.DoctorVisits(failing)
+    free = lambda: not visits.is_busy()  # noqa: E731
+    return Case(visits, visits.begin, visits.refused, visits.examined, failing, free)
+
+
+def _ending_a_process(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    from gpupanel.devices import process_ending
+
+    failing = _Failing(error, lambda *_, **__: None)
+    monkeypatch.setattr(process_ending, "end_process", failing)
+    ender = ending_worker.ProcessEnder()
+    order = ending_worker.EndOrder(DeviceProcess(pid=1), frozenset(), by_force=False)
+    return Case(ender, lambda: ender.end(order), ender.refused, ender.asked, failing)
+
+
+def _listing_runs(error: Exception, runs: Path, _patch: pytest.MonkeyPatch) -> Case:
+    _written(runs)
+    history = history_worker.RunHistory(runs)
+    history._keeper._lister.list = failing = _Failing(error, history._keeper._lister.list)
+    free = lambda: not history._is_reading  # noqa: E731
+    return Case(history, history.refresh, history.unreadable, history.listed, failing, free)
+
+
+def _naming_a_run(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    path = _written(runs).layout.root
+    failing = _patched(monkeypatch, history_worker, "change_label", error)
+    history = history_worker.RunHistory(runs)
+    order = lambda: history.change_label(path, RunLabel(), RunLabel(name="x"))  # noqa: E731
+    return Case(history, order, history.refused, history.listed, failing)
+
+
+def _deleting_a_run(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    path = _written(runs).layout.root
+    failing = _patched(monkeypatch, history_worker, "delete_run", error)
+    history = history_worker.RunHistory(runs)
+    order = lambda: history.delete((path,), for_good=True)  # noqa: E731
+    return Case(history, order, history.deleted, history.deleted, failing)
+
+
+def _launching(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    failing = _patched(monkeypatch, launch_worker, "launch", error)
+    failing._healthy = lambda *_: _written(runs).layout
+    launcher = launch_worker.Launcher()
+    order = lambda: launcher.launch(Profile(), _plan(), runs)  # noqa: E731
+    return Case(launcher, order, launcher.refused, launcher.launched, failing)
+
+
+def _resuming(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    layout = _written(runs).layout
+    failing = _patched(monkeypatch, launch_worker, "resume", error)
+    failing._healthy = lambda *_: None
+    launcher = launch_worker.Launcher()
+    order = lambda: launcher.resume(layout)  # noqa: E731
+    return Case(launcher, order, launcher.refused, launcher.launched, failing)
+
+
+def _queueing(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    monkeypatch.setattr(queue_worker, "ensure_scheduler", lambda _files: False)
+    failing = _Failing(
+        error, lambda files: files.change(lambda line: line.with_paused(paused=True))
+    )
+    queue = queue_worker.QueueWatch(runs / "queue")
+    queue.begin()
+    order = lambda: queue.set_paused(paused=False)  # noqa: E731
+    monkeypatch.setattr(queue_worker.orders, "go_on", failing)
+    return Case(queue, order, queue.refused, queue.changed, failing)
+
+
+def _following(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    layout = _written(runs).layout
+    failing = _patched(monkeypatch, run_worker.RunFollower, "poll", error)
+    watch = run_worker.RunWatch(layout)
+    return Case(watch, watch.start, watch.unreadable, watch.followed, failing)
+
+
+CASES: dict[str, tuple[Make, ...]] = {
+    "_BuildAsker": (_building,),
+    "_ComparisonReader": (_comparing,),
+    "_TableWriter": (_writing_a_table,),
+    "_DeviceWorker": (_reading_devices,),
+    "_Examiner": (_visiting_the_doctor,),
+    "_EndingWorker": (_ending_a_process,),
+    "_HistoryKeeper": (_listing_runs, _naming_a_run, _deleting_a_run),
+    "_LaunchWorker": (_launching, _resuming),
+    "_QueueKeeper": (_queueing,),
+    "_RunReader": (_following,),
+}
+
+
+def all_workers() -> set[type[Worker]]:
+    """Every worker that the package has."""
+    for module in pkgutil.iter_modules(workers.__path__, f"{workers.__name__}."):
+        importlib.import_module(module.name)
+    found: set[type[Worker]] = set()
+    unseen = list(Worker.__subclasses__())
+    while unseen:
+        kind = unseen.pop()
+        unseen += kind.__subclasses__()
+        if kind.__module__.startswith(workers.__name__):
+            found.add(kind)
+    return found
+
+
+def test_that_every_worker_is_tried_here():
+    assert {kind.__name__ for kind in all_workers()} == set(CASES)
+
+
+@pytest.mark.parametrize("kind", sorted(all_workers(), key=lambda kind: kind.__name__))
+def test_that_every_slot_of_a_worker_tells_what_it_raises(kind):
+    meta = kind.staticMetaObject
+    methods = [meta.method(place) for place in range(meta.methodOffset(), meta.methodCount())]
+    slots = {
+        bytes(method.name()).decode()
+        for method in methods
+        if method.methodType() is QMetaMethod.MethodType.Slot
+    } - {"close"}
+    assert slots
+    unguarded = {name for name in slots if not hasattr(getattr(kind, name), "__wrapped__")}
+    assert not unguarded, "these are made by Slot, not by guarded_slot"
+
+
+def _problems(told: object) -> tuple[Problem, ...]:
+    if isinstance(told, history_worker.Deletion):
+        return told.problems
+    return (told,) if isinstance(told, Problem) else told
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize(
+    "make", [make for several in CASES.values() for make in several], ids=lambda make: make.__name__
+)
+def test_that_what_a_worker_raises_is_told_and_one_can_go_on(
+    qtbot, runs_dir, monkeypatch, make, error
+):
+    case = make(error, runs_dir, monkeypatch)
+    try:
+        with qtbot.waitSignal(case.told, timeout=10_000) as told:
+            case.order()
+        problem = _problems(told.args[0])[0]
+        assert problem.message
+        assert problem.code in ("unexpected_error", "process_not_started", "disk_error")
+        assert case.is_free()
+        case.failing.is_broken = False
+        if make is _following:
+            assert case.facade.is_unreadable  # it is opened anew, as RunControl offers
+            return
+        with qtbot.waitSignal(case.done, timeout=10_000):
+            case.order()
+    finally:
+        case.facade.stop()
+
+
+def test_that_what_is_polled_and_fails_for_the_same_reason_is_told_once(
+    qtbot, runs_dir, monkeypatch
+):
+    monkeypatch.setattr(queue_worker, "POLL_MS", 5)
+    monkeypatch.setattr(queue_worker, "ensure_scheduler", lambda _files: False)
+    queue = queue_worker.QueueWatch(runs_dir / "queue")
+    files = queue._keeper._files
+    counted = []
+
+    def fail():
+        counted.append(1)
+        raise MemoryError
+
+    files.fingerprint = fail
+    told = []
+    queue.refused.connect(told.append)
+    queue.begin()
+    qtbot.waitUntil(lambda: len(counted) > 20, timeout=10_000)
+    queue.stop()
+    assert len(told) == 1
+
+
+def test_that_a_preview_that_cannot_be_read_for_whatever_reason_leaves_the_loader_free(
+    qtbot, monkeypatch
+):
+    def fail(_output):
+        raise MemoryError
+
+    monkeypatch.setattr(preview_worker.DataPreview, "model_validate_json", fail)
+    loader = preview_worker.PreviewLoader(("true",))
+    with qtbot.waitSignal(loader.previewReady, timeout=10_000) as ready:
+        loader.load(Profile().data, 7)
+    assert ready.args[0].problems[0].code == "preview_unreadable"
+    assert not loader.is_busy()
+    loader.stop()
+
+
+@pytest.fixture
+def person():
+    return Person()
+
+
+@pytest.fixture
+def window(qtbot, runs_dir, tmp_path, person):
+    from PySide6.QtCore import QSettings
+
+    settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+    window = MainWindow(settings, runs_dir, person)
+    qtbot.addWidget(window)
+    with qtbot.waitExposed(window):
+        window.show()
+    with qtbot.waitSignal(window.session.preparationChanged, timeout=10_000):
+        window.begin()
+    yield window
+    window.close()
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_that_a_start_that_fails_whatever_the_reason_leaves_start_on(
+    qtbot, window, person, runs_dir, monkeypatch, error
+):
+    from gpupanel.runs import launcher as launching
+
+    def fail(_layout):
+        raise error
+
+    monkeypatch.setattr(launching, "start_supervisor", fail)
+    start = window.findChild(QPushButton, "start_button")
+    stop = window.findChild(QPushButton, "stop_button")
+    start.click()
+    stop.click()
+    stop.click()
+    qtbot.waitUntil(lambda: bool(person.told), timeout=10_000)
+    assert window.session.run_state is RunState.IDLE
+    assert start.isEnabled()
+    assert not stop.isEnabled()
+    assert [each[1][0].message for each in person.told]
+    assert list(runs_dir.iterdir()) == []
+
+
+def test_that_the_window_tells_what_each_of_its_facades_could_not_do(
+    qtbot, window, person, runs_dir
+):
+    summary = summarize_run(_written(runs_dir).layout)
+    window._comparison.compare((summary, summary))
+    facades = window.findChildren(WorkerFacade)
+    assert len(facades) >= 8
+    for facade in (*facades, window._device_watch):
+        person.told.clear()
+        problem = Problem(code="x", message=f"{type(facade).__name__} could not do it.")
+        signal = getattr(facade, "failed", None) or getattr(facade, "unreadable", facade.refused)
+        if isinstance(facade, history_worker.RunHistory):
+            signal = facade.refused
+        signal.emit(problem if signal is not facade.refused else (problem,))
+        assert person.told, type(facade).__name__
+        assert person.told[-1][1] == (problem,)
+
+
+class _Endless(Worker):
+    """Works as long as the test wants."""
+
+    def __init__(self):
+        super().__init__()
+        from threading import Event
+
+        self.begun, self.may_end, self.ordered = Event(), Event(), []
+
+    @guarded_slot()
+    def work(self):
+        self.begun.set()
+        assert self.may_end.wait(20.0)
+
+    @guarded_slot(int)
+    def note(self, number):
+        self.ordered.append(number)
+
+
+class _Orders(WorkerFacade):
+    from PySide6.QtCore import Signal
+
+    workOrdered = Signal()
+    noteOrdered = Signal(int)
+
+    def __init__(self, worker, parent=None):
+        super().__init__(worker, "endless", parent)
+        self.workOrdered.connect(worker.work)
+        self.noteOrdered.connect(worker.note)
+        self._thread.start()
+
+
+def test_that_a_thread_that_works_outlives_its_facade_and_does_all_that_was_ordered(qtbot):
+    worker = _Endless()
+    orders = _Orders(worker)
+    thread = orders._thread
+    orders.workOrdered.emit()
+    assert worker.begun.wait(10.0)
+    for number in range(100):
+        orders.noteOrdered.emit(number)
+    thread.when_ended(orders.deleteLater)
+    assert thread.isRunning()
+    assert thread.parent() is None
+    worker.may_end.set()
+    qtbot.waitUntil(thread.isFinished, timeout=10_000)
+    assert worker.ordered == list(range(100))
+
+
+def test_that_a_thread_that_was_never_started_ends_at_once(qtbot):
+    owner = QObject()
+    thread = WorkerThread(_Endless(), "never", owner)
+    done = []
+    thread.when_ended(lambda: done.append(1))
+    assert thread.join()
+    assert done == [1]
