@@ -43,6 +43,7 @@ class ButtonStates:
     Attributes:
         stop_ends_now: Stop was clicked before: clicking again ends the run without saving.
         suspend_tip: What suspending does, or why it cannot be done now.
+        start_is_unchecked: Whether TensorFlow can use the chosen GPUs is not known yet.
     """
 
     start: bool
@@ -50,6 +51,7 @@ class ButtonStates:
     stop_ends_now: bool
     suspend: bool = False
     suspend_tip: str = ""
+    start_is_unchecked: bool = False
 
 
 _MAY_SUSPEND = (RunState.LAUNCHING, RunState.STARTING, RunState.RUNNING)
@@ -60,13 +62,17 @@ _SUSPEND_TIPS = {
 }
 
 
-def button_states(run: RunState, preparation: Preparation, *, judges: bool = False) -> ButtonStates:
+def button_states(
+    run: RunState, preparation: Preparation, *, judges: bool = False, checking: bool = False
+) -> ButtonStates:
     """The enabled state of every button that steers a run.
 
     Args:
         run: Where the run of this window stands.
         preparation: What would happen with the profile as it is.
         judges: The run evaluates or predicts: it has nothing to go on from.
+        checking: TensorFlow is being asked about the chosen GPUs. A start is possible all the
+            same: the run asks it, too, and tells what it finds.
     """
     may_suspend = run in _MAY_SUSPEND and not judges
     tip = "Only a training can be suspended" if judges else "No run goes on"
@@ -77,6 +83,7 @@ def button_states(run: RunState, preparation: Preparation, *, judges: bool = Fal
         )
     return ButtonStates(
         start=not run.is_busy and preparation.is_startable,
+        start_is_unchecked=checking,
         stop=run.is_busy and run is not RunState.KILLING,
         stop_ends_now=run is RunState.STOPPING,
         suspend=may_suspend,

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from gpupanel.domain.data import DigitsData, NpzData
+from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Change, Fix, Problem
 from gpupanel.domain.profile import Profile
@@ -178,7 +179,9 @@ def test_that_a_gpu_that_tensorflow_was_not_built_for_becomes_a_problem_once_the
     before = {problem.code for problem in session.preparation.problems}
 
     with qtbot.waitSignal(session.preparationChanged):
-        session.set_build(TensorFlowBuild(version="2.21.0", is_cuda_build=False))
+        session.set_gpu_support(
+            GpuSupport(build=TensorFlowBuild(version="2.21.0", is_cuda_build=False))
+        )
 
     after = {problem.code for problem in session.preparation.problems}
     assert after - before == {"tensorflow_without_cuda"}

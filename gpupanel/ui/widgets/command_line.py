@@ -29,6 +29,12 @@ class CommandLine(QWidget):
         layout.addWidget(self._text, 1)
         layout.addWidget(self._copy)
 
+    def setCommand(self, command: str) -> None:
+        """Show another command in the same place."""
+        if command != self._text.text():
+            self._text.setText(command)
+            self._text.setCursorPosition(0)
+
     def command(self) -> str:
         """The command that is shown."""
         return self._text.text()

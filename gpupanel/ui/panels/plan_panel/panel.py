@@ -41,6 +41,8 @@ class PlanPanel(SettingsCard):
     """A border of the share bar was moved: the new shares, a tuple of int."""
     fieldActivated = Signal(str)
     """A problem was clicked: the profile key that it is about."""
+    doctorRequested = Signal()
+    """The doctor is to be opened, which knows more about a problem."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("What will happen", parent)
@@ -70,6 +72,7 @@ class PlanPanel(SettingsCard):
         self._shares.sharesChosen.connect(self.sharesChosen)
         self._problems.fixRequested.connect(self.fixRequested)
         self._problems.fieldActivated.connect(self.fieldActivated)
+        self._problems.doctorRequested.connect(self.doctorRequested)
         theme.changes.changed.connect(self._show_plan)
         self._show_answers()
         self.setPreparation(self._preparation)
