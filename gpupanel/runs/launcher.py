@@ -21,6 +21,7 @@ from gpupanel.planning.resuming import changes_between
 from gpupanel.runs.detached import start_detached
 from gpupanel.runs.directory.amendments import amend, finish_amendment
 from gpupanel.runs.directory.disk_problems import disk_problem, space_problem
+from gpupanel.runs.directory.plan_file import read_plan
 from gpupanel.runs.directory.private_files import (
     make_private_folder,
     touch_private,
@@ -41,11 +42,14 @@ then they are ended."""
 def launch(profile: Profile, plan: LaunchPlan, runs_dir: Path) -> RunLayout:
     """Make the run's directory and start its supervisor, detached, in a session of its own.
 
-    Takes some milliseconds of disk and process work; it does not wait for the run.
+    Takes some milliseconds of disk and process work, and as long as the driver needs to say
+    whether the plan's GPUs answer; it does not wait for the run.
 
     Raises:
-        ProblemError: The directory cannot be made, or there is no space left for a run.
+        ProblemError: A GPU of the plan is gone, the directory cannot be made, or there is no space
+            left for a run.
     """
+    _check_devices(plan)
     layout = create_run(profile, plan, runs_dir)
     start_supervisor(layout)
     return layout
@@ -66,8 +70,9 @@ def resume(layout: RunLayout, changed: tuple[Profile, LaunchPlan] | None = None)
 
     Raises:
         CodeNotTrustedError: Its directory holds Python code that nobody trusted here.
-        ProblemError: It runs, it has come to its end, there is no checkpoint to go on from, or
-            the profile would make it another training; or its directory cannot be written.
+        ProblemError: It runs, it has come to its end, there is no checkpoint to go on from, a GPU
+            of its plan is gone, or the profile would make it another training; or its directory
+            cannot be written.
     """
     try:
         with lock_in_folder(layout.resume_lock, _ORPHANS_S + 10.0):
@@ -87,6 +92,9 @@ def _start_again(layout: RunLayout, changed: tuple[Profile, LaunchPlan] | None) 
         raise ProblemError(problem)
     started = read_profile(layout.profile)
     check_trusted(code_of_run(layout, started))
+    plan = read_plan(layout) if changed is None else changed[1]
+    if plan is not None:
+        _check_devices(plan)
     changes: tuple[Change, ...] = ()
     if changed is not None and wanted is not None:
         amend(layout, wanted, changed[1])
@@ -100,6 +108,13 @@ def _start_again(layout: RunLayout, changed: tuple[Profile, LaunchPlan] | None) 
     finally:
         log.close()
     start_supervisor(layout)
+
+
+def _check_devices(plan: LaunchPlan) -> None:
+    # Here and not above: a window that starts needs none of it.
+    from gpupanel.runs.device_check import check_devices_answer
+
+    check_devices_answer(plan)
 
 
 def start_supervisor(layout: RunLayout) -> None:

@@ -133,8 +133,8 @@ def _told(why: tuple[Problem, ...]) -> Problem:
     return Problem(
         code=first.code,
         message=first.message,
-        hint=f"{len(why)} things are wrong: open the doctor for each"
-        + ("; the command mends what a command can." if mending_command(why) else "."),
+        hint=f"{len(why)} things are wrong: the doctor tells what to do about each."
+        + (" The command mends what a command can." if mending_command(why) else ""),
         command=mending_command(why),
         detail="\n\n".join(
             "\n".join(filter(None, (each.message, each.hint, each.command, each.detail)))
