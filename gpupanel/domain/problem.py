@@ -1,9 +1,15 @@
 """Something to tell the person: what happened, why, and what to do about it."""
 
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import AfterValidator
+
+from gpupanel.domain.text import as_utf8
 from gpupanel.domain.value import Value
+
+Told = Annotated[str, AfterValidator(as_utf8)]
+"""Words that may name a file, and are written down wherever a problem is told."""
 
 
 class Severity(StrEnum):
@@ -57,10 +63,10 @@ class Problem(Value):
     code: str
     severity: Severity = Severity.ERROR
     field: str = ""
-    message: str
-    hint: str = ""
-    detail: str = ""
-    command: str = ""
+    message: Told
+    hint: Told = ""
+    detail: Told = ""
+    command: Told = ""
     fix: Fix | None = None
     alternatives: tuple[Fix, ...] = ()
 

@@ -18,14 +18,16 @@ from gpupanel.planning.device_layout import all_reduce, logical_devices, planned
 from gpupanel.planning.layout import Layout, lay_out
 from gpupanel.planning.others import held_by_others
 from gpupanel.planning.preparation import Preparation
-from gpupanel.planning.rules.all_reduce_rules import hierarchical_copy_problems
+from gpupanel.planning.rules.all_reduce_rules import all_reduce_problems
 from gpupanel.planning.rules.build_rules import build_problems, refused_by_build
 from gpupanel.planning.rules.data_rules import data_problems
 from gpupanel.planning.rules.gpu_support_rules import gpu_support_problems
 from gpupanel.planning.rules.growth_rules import growth_problems
 from gpupanel.planning.rules.memory_rules import memory_problems
-from gpupanel.planning.rules.mig_rules import instance_problems, nccl_problems, partitioned_gpus
+from gpupanel.planning.rules.mig_rules import instance_problems, partitioned_gpus
+from gpupanel.planning.rules.model_size_rules import model_size_problems
 from gpupanel.planning.rules.placement_rules import placement_problems
+from gpupanel.planning.rules.process_rules import process_problems
 from gpupanel.planning.rules.python_rules import python_problems
 from gpupanel.planning.rules.session_rules import (
     accumulation_problems,
@@ -79,17 +81,19 @@ def prepare(
     logical_count = len(logical_devices(planned_devices(profile, devices)))
     problems += growth_problems(profile, devices)
     problems += instance_problems(profile, devices)
-    problems += nccl_problems(profile, devices)
     problems += strategy_problems(profile, devices, layout, logical_count)
     shares = shares_of(profile, len(layout.spots))
+    working = len(layout.spots) if shares is None else sum(share > 0 for share in shares)
+    problems += all_reduce_problems(profile, devices, working)
     if shares is None:
         return Preparation(problems=_sorted(problems), others=others)
     if profile.task == "train":
         problems += accumulation_problems(profile, shares)
-        problems += hierarchical_copy_problems(profile, shares)
         problems += batch_norm_problems(profile, len(layout.spots))
         problems += placement_problems(profile, layout.places)
     plan = _plan(profile, layout, shares)
+    problems += process_problems(profile, plan, inventory, sample)
+    problems += model_size_problems(profile, plan, inventory, preview)
     return Preparation(problems=_sorted(problems), plan=plan, others=others)
 
 
