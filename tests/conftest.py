@@ -8,32 +8,18 @@ from pathlib import Path
 import psutil
 import pytest
 
-from gpupanel.devices.probes.tensorflow_build import CACHE_DIR_VARIABLE, remember_build
-from gpupanel.domain.tensorflow_facts import TensorFlowBuild
+from gpupanel.devices.doctor.support_memory import CACHE_DIR_VARIABLE
 
 # GPUs for tests on machines that have none: nvml_environment, nvml_in_process and others.
 pytest_plugins = ("tests.nvml.fixtures",)
 
 
-# As PyPI's TensorFlow 2.21 for Linux tells it.
-TENSORFLOW_BUILD = TensorFlowBuild(
-    version="2.21.0",
-    is_cuda_build=True,
-    cuda_version="12.5.1",
-    compute_capabilities=("sm_60", "sm_70", "sm_80", "sm_89", "compute_90"),
-)
-
-
 @pytest.fixture(scope="session", autouse=True)
 def cache_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A cache that is not the user's, in which TensorFlow's build is known.
-
-    Else every window and every terminal command over stand-in GPUs would import TensorFlow.
-    """
+    """A cache that is not the user's."""
     folder = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setenv(CACHE_DIR_VARIABLE, str(folder))
-        remember_build(TENSORFLOW_BUILD)
         yield folder
 
 

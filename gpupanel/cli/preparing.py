@@ -1,13 +1,15 @@
 """From a profile's file to what would happen with it on this machine."""
 
+from functools import cache
 from pathlib import Path
 
 from gpupanel.cli.telling import progress
-from gpupanel.devices.probes.tensorflow_build import tensorflow_build
+from gpupanel.devices.doctor.gpu_support import gpu_support
+from gpupanel.domain.device import PhysicalDevice
+from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.tensorflow_facts import TensorFlowBuild
 from gpupanel.planning.preparation import Preparation
 from gpupanel.runs.data_preview import preview_data
 from gpupanel.runs.directory.profile_file import read_profile
@@ -30,9 +32,11 @@ def prepared(
     profile = read_profile(path)
     preview = preview_data(profile) if look_at_data else None
     machine = look_at_machine()
+    # What could not be used would be asked about again, which takes seconds.
+    ask_support = cache(_ask_support)
     if mend:
-        profile = mended_on(machine, profile, preview, _ask_build)
-    return profile, prepared_on(machine, profile, preview, _ask_build)
+        profile = mended_on(machine, profile, preview, ask_support)
+    return profile, prepared_on(machine, profile, preview, ask_support)
 
 
 def startable(path: Path) -> tuple[Profile, LaunchPlan, Preparation]:
@@ -47,6 +51,6 @@ def startable(path: Path) -> tuple[Profile, LaunchPlan, Preparation]:
     return profile, preparation.plan, preparation
 
 
-def _ask_build() -> TensorFlowBuild | None:
-    with progress.status("Asking TensorFlow what it was built for…"):
-        return tensorflow_build()
+def _ask_support(gpus: tuple[PhysicalDevice, ...], driver: str | None) -> GpuSupport:
+    with progress.status("Checking whether TensorFlow can use the GPUs…"):
+        return gpu_support(gpus, driver)

@@ -6,7 +6,14 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import override
 
-from gpupanel.domain.value import Fraction, PositiveInt, Value
+from gpupanel.domain.value import Fraction, Value
+
+MOST_CLASSES = 100_000
+"""The names of so many still fit into the one line that a run reports them in (1 MiB)."""
+ClassCount = Annotated[int, Field(gt=0, le=MOST_CLASSES)]
+GREATEST_SIDE = 16_384
+"""Pixels: a square of it takes 3 GiB as the float32 that layers take in."""
+ImageSide = Annotated[int, Field(gt=0, le=GREATEST_SIDE)]
 
 
 class DataCache(StrEnum):
@@ -90,7 +97,7 @@ class NpzData(_DataBase):
     path: str
     features: str = "x"
     labels: str = "y"
-    class_count: PositiveInt | None = None
+    class_count: ClassCount | None = None
 
 
 class ImagesData(_DataBase):
@@ -105,7 +112,7 @@ class ImagesData(_DataBase):
 
     source: Literal["images"] = "images"
     path: str
-    image_size: tuple[PositiveInt, PositiveInt] = (64, 64)
+    image_size: tuple[ImageSide, ImageSide] = (64, 64)
     color: Literal["rgb", "grayscale"] = "rgb"
 
 

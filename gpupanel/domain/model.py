@@ -6,6 +6,11 @@ from pydantic import Field
 
 from gpupanel.domain.value import Fraction, PositiveInt, Value
 
+MOST_LAYERS = 256
+"""TensorFlow traces each layer before the first step: more take longer than anybody waits."""
+MOST_CONVOLUTIONS = 14
+"""Each halves both sides of a picture: the last one leaves a pixel of a side of 16,384."""
+
 
 class MlpModel(Value):
     """Dense layers with ReLU between them.
@@ -19,7 +24,7 @@ class MlpModel(Value):
     """
 
     source: Literal["mlp"] = "mlp"
-    hidden: tuple[PositiveInt, ...] = (128,)
+    hidden: Annotated[tuple[PositiveInt, ...], Field(max_length=MOST_LAYERS)] = (128,)
     dropout: Fraction = 0.0
     batch_norm: bool = False
     batch_norm_synchronized: bool = True
@@ -36,8 +41,10 @@ class CnnModel(Value):
     """
 
     source: Literal["cnn"] = "cnn"
-    filters: tuple[PositiveInt, ...] = Field(default=(32,), min_length=1)
-    hidden: tuple[PositiveInt, ...] = ()
+    filters: tuple[PositiveInt, ...] = Field(
+        default=(32,), min_length=1, max_length=MOST_CONVOLUTIONS
+    )
+    hidden: Annotated[tuple[PositiveInt, ...], Field(max_length=MOST_LAYERS)] = ()
     dropout: Fraction = 0.0
     batch_norm: bool = False
     batch_norm_synchronized: bool = True

@@ -34,6 +34,18 @@ def escaped_lines(text: str) -> str:
     return escaped(text, "\n\t")
 
 
+def as_utf8(text: str) -> str:
+    r"""The text with what UTF-8 cannot hold written out: a byte of a file's name as ``\xe9``.
+
+    Linux lets a name be any bytes; Python stands a lone surrogate in place of one that is no
+    UTF-8, and events and profiles are UTF-8.
+    """
+    try:
+        return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError:  # a surrogate that stands for no byte
+        return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def _is_control(character: str) -> bool:
     return unicodedata.category(character) in _CATEGORIES or character in _BIDIRECTIONAL
 

@@ -68,7 +68,7 @@ class Problem(Value):
     message: _Sentence
     hint: _Sentence = ""
     detail: _Lines = ""
-    command: str = ""
+    command: _Sentence = ""
     fix: Fix | None = None
     alternatives: tuple[Fix, ...] = ()
 

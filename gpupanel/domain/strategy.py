@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from gpupanel.domain.value import PlaceCount, Value
+from gpupanel.domain.value import MOST_PLACES, Count, PlaceCount, Value
 
 
 class StrategyKind(StrEnum):
@@ -39,7 +39,10 @@ class AllReduce(StrEnum):
     REDUCTION_TO_ONE_DEVICE = "reduction_to_one_device"
 
 
-ShareCount = Annotated[int, Field(ge=0)]
+Shares = Annotated[tuple[Count, ...], Field(max_length=MOST_PLACES)]
+"""One a replica."""
+Place = Annotated[int, Field(ge=0, lt=MOST_PLACES)]
+"""The index of a logical device."""
 
 
 class StrategySettings(Value):
@@ -56,8 +59,8 @@ class StrategySettings(Value):
     """
 
     kind: StrategyKind = StrategyKind.ONE_DEVICE
-    shares: Literal["equal", "balanced"] | tuple[ShareCount, ...] = "equal"
+    shares: Literal["equal", "balanced"] | Shares = "equal"
     all_reduce: AllReduce = AllReduce.AUTO
     workers: PlaceCount | None = None
     parameter_servers: PlaceCount | None = None
-    placement: Literal["auto"] | dict[str, Annotated[int, Field(ge=0)]] | None = None
+    placement: Literal["auto"] | dict[str, Place] | None = None

@@ -5,7 +5,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from gpupanel.domain.value import PositiveInt, Value
+from gpupanel.domain.value import Count, Float32, PositiveInt, Value
+
+MOST_MINUTES = 1e6
+"""About two years between two checkpoints."""
 
 
 class Optimizer(StrEnum):
@@ -47,14 +50,14 @@ class TrainingSettings(Value):
     global_batch_size: PositiveInt = 64
     accumulation_steps: PositiveInt = 1
     optimizer: Optimizer = Optimizer.ADAM
-    learning_rate: Annotated[float, Field(gt=0.0)] = 1e-3
+    learning_rate: Float32 = 1e-3
     momentum: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.0
-    clip_norm: Annotated[float, Field(gt=0.0)] | None = None
+    clip_norm: Float32 | None = None
     mixed_precision: bool = False
     jit_compile: bool = False
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 7
-    checkpoint_every_epochs: Annotated[int, Field(ge=0)] = 1
-    checkpoint_every_minutes: Annotated[float, Field(gt=0.0)] | None = None
+    checkpoint_every_epochs: Count = 1
+    checkpoint_every_minutes: Annotated[float, Field(gt=0.0, le=MOST_MINUTES)] | None = None
     checkpoints_kept: PositiveInt = 3
     keep_best_checkpoint: bool = True
     early_stopping_patience: PositiveInt | None = None

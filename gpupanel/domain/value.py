@@ -17,9 +17,16 @@ class Value(BaseModel):
     )
 
 
-Mib = Annotated[int, Field(gt=0, description="a size in mebibytes (2**20 bytes)")]
 Fraction = Annotated[float, Field(ge=0.0, lt=1.0)]
-PositiveInt = Annotated[int, Field(gt=0)]
+GREATEST_COUNT = 2**31 - 1
+"""TensorFlow's shapes and indices, and the fields of the window, count with 32 bits."""
+PositiveInt = Annotated[int, Field(gt=0, le=GREATEST_COUNT)]
+Count = Annotated[int, Field(ge=0, le=GREATEST_COUNT)]
+Float32 = Annotated[float, Field(ge=1e-30, le=1e30)]
+"""A positive number that is neither 0 nor infinite as float32, nor is its inverse."""
+Mib = Annotated[
+    int, Field(gt=0, le=GREATEST_COUNT, description="a size in mebibytes (2**20 bytes)")
+]
 MOST_PLACES = 1_024
 """More replicas or processes than any workstation takes: a slip of the finger beyond that would be
 carried out to the letter, and cost all memory."""

@@ -1,9 +1,10 @@
 """Which physical devices a profile means on this machine."""
 
 from gpupanel.domain.device import CPU_KEY, DeviceInventory, PhysicalDevice
-from gpupanel.domain.problem import Change, Fix, Problem
+from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.telemetry import DeviceState, TelemetrySample
+from gpupanel.planning.on_the_cpu import on_the_cpu
 from gpupanel.planning.replacement import same_on_what_is_here
 
 
@@ -16,10 +17,18 @@ def chosen_devices(
     a GPU in MIG mode: only its instances compute.
     """
     if not profile.devices.visible:
-        answering = tuple(gpu for gpu in inventory.gpus if not is_lost(gpu.key, sample))
-        return answering or tuple(device for device in inventory.devices if device.key == CPU_KEY)
+        return answering_gpus(inventory, sample) or tuple(
+            device for device in inventory.devices if device.key == CPU_KEY
+        )
     named = (inventory.device(key) for key in dict.fromkeys(profile.devices.visible))
     return tuple(device for device in named if device is not None and not device.is_partitioned)
+
+
+def answering_gpus(
+    inventory: DeviceInventory, sample: TelemetrySample | None
+) -> tuple[PhysicalDevice, ...]:
+    """What can compute besides the CPU, by the latest readings."""
+    return tuple(gpu for gpu in inventory.gpus if not is_lost(gpu.key, sample))
 
 
 def is_lost(key: str, sample: TelemetrySample | None) -> bool:
@@ -31,15 +40,17 @@ def is_lost(key: str, sample: TelemetrySample | None) -> bool:
 def lost_devices(
     profile: Profile, inventory: DeviceInventory, sample: TelemetrySample | None
 ) -> list[Problem]:
-    """Devices that the profile names and that stopped answering.
+    """Chosen devices that stopped answering: named by the profile, or meant by naming none.
 
     CUDA hides every device that stands behind an invalid one in ``CUDA_VISIBLE_DEVICES``: a run
     would start on other devices than the plan says.
     """
+    if not profile.devices.visible:
+        return _left_out(inventory, sample)
     lost = [key for key in profile.devices.visible if is_lost(key, sample)]
     if not lost:
         return []
-    others = [key for key in profile.devices.visible if key not in lost] or [CPU_KEY]
+    others = [key for key in profile.devices.visible if key not in lost]
     names = ", ".join(device.name for key in lost if (device := inventory.device(key)) is not None)
     return [
         Problem(
@@ -49,9 +60,29 @@ def lost_devices(
             "went away.",
             hint="Switch it off here; restarting the machine usually brings it back.",
             fix=Fix(
-                label="Use the others" if others != [CPU_KEY] else "Use the CPU",
+                label="Use the others",
                 changes=(Change(path=("devices", "visible"), value=others),),
-            ),
+            )
+            if others
+            else on_the_cpu(profile, tuple(lost)),
+        )
+    ]
+
+
+def _left_out(inventory: DeviceInventory, sample: TelemetrySample | None) -> list[Problem]:
+    """GPUs that a profile means that names no device: the run goes on without them."""
+    lost = [gpu for gpu in inventory.gpus if is_lost(gpu.key, sample)]
+    if not lost:
+        return []
+    alone = len(lost) == len(inventory.gpus)
+    return [
+        Problem(
+            code="device_lost",
+            severity=Severity.WARNING,
+            field="devices.visible",
+            message=f"{', '.join(gpu.name for gpu in lost)} stopped answering and is left out"
+            f"{': the run would use the CPU' if alone else ''}.",
+            hint="Restarting the machine usually brings it back.",
         )
     ]
 

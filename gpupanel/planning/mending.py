@@ -1,11 +1,11 @@
 """A profile after every fix that planning offers for what is wrong with it."""
 
 from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.telemetry import TelemetrySample
-from gpupanel.domain.tensorflow_facts import TensorFlowBuild
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import prepare
 
@@ -17,7 +17,7 @@ def mended(
     inventory: DeviceInventory,
     sample: TelemetrySample | None = None,
     preview: DataPreview | None = None,
-    build: TensorFlowBuild | None = None,
+    support: GpuSupport | None = None,
 ) -> Profile:
     """Apply the fix of the first error or warning until none has one; hints stay as they are.
 
@@ -28,12 +28,12 @@ def mended(
         inventory: The devices of this machine.
         sample: The latest readings.
         preview: What a look at the profile's data found.
-        build: What TensorFlow was built for.
+        support: What TensorFlow answered about the GPUs.
     """
     for _ in range(_MOST_FIXES):
         fixes = (
             problem.fix
-            for problem in prepare(profile, inventory, sample, preview, build).problems
+            for problem in prepare(profile, inventory, sample, preview, support).problems
             if problem.severity is not Severity.HINT and problem.fix is not None
         )
         fix = next(fixes, None)

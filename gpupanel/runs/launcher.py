@@ -24,6 +24,7 @@ from gpupanel.planning.resuming import changes_between
 from gpupanel.runs.detached import start_detached
 from gpupanel.runs.directory.amendments import amend, finish_amendment
 from gpupanel.runs.directory.disk_problems import disk_problem, space_problem
+from gpupanel.runs.directory.plan_file import read_plan
 from gpupanel.runs.directory.private_files import make_private_folder
 from gpupanel.runs.directory.profile_file import anchored, read_run_profile, write_whole
 from gpupanel.runs.directory.unsafe_entries import check_run_folder
@@ -45,13 +46,15 @@ then they are ended."""
 def launch(profile: Profile, plan: LaunchPlan, runs_dir: Path) -> RunLayout:
     """Make the run's directory and start its supervisor, detached, in a session of its own.
 
-    Takes some milliseconds of disk and process work; it does not wait for the run.
+    Takes some milliseconds of disk and process work, and as long as the driver needs to say
+    whether the plan's GPUs answer; it does not wait for the run.
 
     Raises:
         CodeNotTrustedError: The profile names Python code that nobody trusted yet.
-        ProblemError: The directory cannot be made, there is no space left for a run, or the
-            system starts no process. Nothing of the run is left.
+        ProblemError: A GPU of the plan is gone, the directory cannot be made, there is no space
+            left for a run, or the system starts no process. Nothing of the run is left.
     """
+    _check_devices(plan)
     layout = create_run(profile, plan, runs_dir)
     try:
         start_supervisor(layout)
@@ -79,9 +82,10 @@ def resume(layout: RunLayout, changed: tuple[Profile, LaunchPlan] | None = None)
 
     Raises:
         CodeNotTrustedError: Its directory holds Python code that nobody trusted here.
-        ProblemError: It runs, it has come to its end, there is no checkpoint to go on from, or
-            the profile would make it another training; or its directory cannot be written, or
-            the system starts no process. The run's outcome is then what it was before.
+        ProblemError: It runs, it has come to its end, there is no checkpoint to go on from, a GPU
+            of its plan is gone, or the profile would make it another training; or its directory
+            cannot be written, or the system starts no process. The run's outcome is then what it
+            was before.
     """
     try:
         check_run_folder(layout)
@@ -102,6 +106,9 @@ def _start_again(layout: RunLayout, changed: tuple[Profile, LaunchPlan] | None) 
         raise ProblemError(problem)
     started = read_run_profile(layout)
     check_trusted(code_of_run(layout, started))
+    plan = read_plan(layout) if changed is None else changed[1]
+    if plan is not None:
+        _check_devices(plan)
     changes: tuple[Change, ...] = ()
     if changed is not None and wanted is not None:
         amend(layout, wanted, changed[1])
@@ -139,6 +146,13 @@ def _ended_as_before(before: RunSummary) -> RunEnded:
         problem=before.problem,
         saved=before.saved,
     )
+
+
+def _check_devices(plan: LaunchPlan) -> None:
+    # Here and not above: a window that starts needs none of it.
+    from gpupanel.runs.device_check import check_devices_answer
+
+    check_devices_answer(plan)
 
 
 def start_supervisor(layout: RunLayout) -> None:

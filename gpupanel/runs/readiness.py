@@ -3,21 +3,22 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from gpupanel.devices.doctor.gpu_support import gpu_support
 from gpupanel.devices.network_access import network_access
-from gpupanel.devices.probes.tensorflow_build import tensorflow_build
 from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
-from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.device import DeviceInventory, PhysicalDevice
+from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.telemetry import TelemetrySample
-from gpupanel.domain.tensorflow_facts import TensorFlowBuild
-from gpupanel.planning.chosen_devices import chosen_devices
+from gpupanel.planning.chosen_devices import answering_gpus, chosen_devices
 from gpupanel.planning.description import described
 from gpupanel.planning.mending import mended
 from gpupanel.planning.preparation import Preparation
 from gpupanel.planning.prepare import prepare
 
-AskBuild = Callable[[], TensorFlowBuild | None]
+AskSupport = Callable[[tuple[PhysicalDevice, ...], str | None], GpuSupport | None]
+"""Asks TensorFlow about GPUs that answer, under that driver."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ def prepared_on(
     machine: Machine,
     profile: Profile,
     preview: DataPreview | None = None,
-    ask_build: AskBuild = tensorflow_build,
+    ask_support: AskSupport = gpu_support,
 ) -> Preparation:
     """What would happen with a profile on that machine, and everything that is wrong with it.
 
@@ -46,24 +47,27 @@ def prepared_on(
         machine: As it was looked at.
         profile: What somebody chose.
         preview: What a look at the profile's data found, if somebody looked.
-        ask_build: Asks what TensorFlow was built for; only where a GPU is chosen.
+        ask_support: Asks which GPUs TensorFlow can use; only where one is chosen.
     """
-    build = _build_for(machine, profile, ask_build)
-    return prepare(profile, machine.inventory, machine.sample, preview, build)
+    support = _support_for(machine, profile, ask_support)
+    return prepare(profile, machine.inventory, machine.sample, preview, support)
 
 
 def mended_on(
     machine: Machine,
     profile: Profile,
     preview: DataPreview | None = None,
-    ask_build: AskBuild = tensorflow_build,
+    ask_support: AskSupport = gpu_support,
 ) -> Profile:
     """The profile with every fix that is offered for errors and warnings on that machine."""
-    build = _build_for(machine, profile, ask_build)
-    better = mended(profile, machine.inventory, machine.sample, preview, build)
+    support = _support_for(machine, profile, ask_support)
+    better = mended(profile, machine.inventory, machine.sample, preview, support)
     return described(better, machine.inventory)
 
 
-def _build_for(machine: Machine, profile: Profile, ask_build: AskBuild) -> TensorFlowBuild | None:
+def _support_for(machine: Machine, profile: Profile, ask_support: AskSupport) -> GpuSupport | None:
     devices = chosen_devices(profile, machine.inventory, machine.sample)
-    return ask_build() if any(device.is_gpu for device in devices) else None
+    if not any(device.is_gpu for device in devices):
+        return None
+    gpus = answering_gpus(machine.inventory, machine.sample)
+    return ask_support(gpus, machine.inventory.driver)

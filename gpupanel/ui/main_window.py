@@ -154,6 +154,7 @@ class MainWindow(QMainWindow):
         self._machine_care.refused.connect(self._tell_errors)
         self.session_page.plan.fieldActivated.connect(self.devices.show_field)
         self.devices.doctorRequested.connect(self._machine_care.open_doctor)
+        self.session_page.plan.doctorRequested.connect(self._machine_care.open_doctor)
         self.devices.endRequested.connect(self._process_actions.end)
         self.control.launched.connect(self.tabs.show_live)
         self.control.launched.connect(self._history.refresh)

@@ -46,6 +46,7 @@ class ButtonStates:
             without saving.
         is_stopping: Stop was clicked a moment ago: clicking again does nothing yet.
         suspend_tip: What suspending does, or why it cannot be done now.
+        start_is_unchecked: Whether TensorFlow can use the chosen GPUs is not known yet.
     """
 
     start: bool
@@ -54,6 +55,7 @@ class ButtonStates:
     is_stopping: bool = False
     suspend: bool = False
     suspend_tip: str = ""
+    start_is_unchecked: bool = False
 
 
 _MAY_SUSPEND = (RunState.LAUNCHING, RunState.STARTING, RunState.RUNNING)
@@ -65,7 +67,12 @@ _SUSPEND_TIPS = {
 
 
 def button_states(
-    run: RunState, preparation: Preparation, *, judges: bool = False, stopped_now: bool = False
+    run: RunState,
+    preparation: Preparation,
+    *,
+    judges: bool = False,
+    stopped_now: bool = False,
+    checking: bool = False,
 ) -> ButtonStates:
     """The enabled state of every button that steers a run.
 
@@ -74,6 +81,8 @@ def button_states(
         preparation: What would happen with the profile as it is.
         judges: The run evaluates or predicts: it has nothing to go on from.
         stopped_now: Stop was clicked a moment ago.
+        checking: TensorFlow is being asked about the chosen GPUs. A start is possible all the
+            same: the run asks it, too, and tells what it finds.
     """
     may_suspend = run in _MAY_SUSPEND and not judges
     tip = "Only a training can be suspended" if judges else "No run goes on"
@@ -84,6 +93,7 @@ def button_states(
         )
     return ButtonStates(
         start=not run.is_busy and preparation.is_startable,
+        start_is_unchecked=checking,
         stop=run.is_busy and run is not RunState.KILLING,
         stop_ends_now=run is RunState.STOPPING and not stopped_now,
         is_stopping=run is RunState.STOPPING and stopped_now,

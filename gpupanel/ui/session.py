@@ -6,12 +6,12 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from gpupanel.domain.data import DataSettings
-from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.device import DeviceInventory, DeviceKind
+from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Fix
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.telemetry import TelemetrySample
-from gpupanel.domain.tensorflow_facts import TensorFlowBuild
+from gpupanel.domain.telemetry import DeviceState, TelemetrySample
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.preparation import Preparation
 from gpupanel.planning.prepare import prepare
@@ -34,7 +34,7 @@ Preparer = Callable[
         DeviceInventory,
         TelemetrySample | None,
         DataPreview | None,
-        TensorFlowBuild | None,
+        GpuSupport | None,
     ],
     Preparation,
 ]
@@ -54,6 +54,8 @@ class Session(QObject):
     """The file, its name or the dirty mark."""
     inventoryChanged = Signal(object)
     preparationChanged = Signal(object)
+    checkingChanged = Signal()
+    """Whether TensorFlow is being asked about the GPUs."""
     runChanged = Signal()
     """The run's state or status."""
 
@@ -66,7 +68,8 @@ class Session(QObject):
         self._inventory: DeviceInventory | None = None
         self._sample: TelemetrySample | None = None
         self._previewed: tuple[DataSettings, DataPreview] | None = None
-        self._build: TensorFlowBuild | None = None
+        self._gpu_support: GpuSupport | None = None
+        self._is_checking_gpus = False
         self._preparation = Preparation()
         self._run_state = RunState.IDLE
         self._run_status: RunStatus | None = None
@@ -114,7 +117,22 @@ class Session(QObject):
         """Which buttons can be pressed now."""
         judges = self._run_status is not None and self._run_status.judges
         return button_states(
-            self._run_state, self._preparation, judges=judges, stopped_now=self._stopped_now
+            self._run_state,
+            self._preparation,
+            judges=judges,
+            stopped_now=self._stopped_now,
+            checking=self.is_checking_gpus,
+        )
+
+    @property
+    def is_checking_gpus(self) -> bool:
+        """Whether all that is not known of a start is whether TensorFlow can use its GPUs."""
+        plan = self._preparation.plan
+        return (
+            self._is_checking_gpus
+            and self._preparation.is_startable
+            and plan is not None
+            and any(device.kind is DeviceKind.GPU for device in plan.devices)
         )
 
     @property
@@ -122,12 +140,16 @@ class Session(QObject):
         """The state in words."""
         if self._inventory is None and self._run_state is RunState.IDLE:
             return "Looking for devices…"
+        if self._run_state is RunState.IDLE and self.is_checking_gpus:
+            return "Checking whether TensorFlow can use the GPUs…"
         return state_words(self._run_state, self._run_status, self._preparation)
 
     @property
     def state_tone(self) -> Tone:
         """How these words are meant."""
         if self._inventory is None and self._run_state is RunState.IDLE:
+            return Tone.MUTED
+        if self._run_state is RunState.IDLE and self.is_checking_gpus:
             return Tone.MUTED
         return state_tone(self._run_state, self._run_status, self._preparation)
 
@@ -166,7 +188,7 @@ class Session(QObject):
         self._timer.start()
 
     def set_sample(self, sample: TelemetrySample) -> None:
-        """Take over how much memory is free, and who uses the rest.
+        """Take over which devices answer, how much memory is free, and who uses the rest.
 
         While a run goes on its own use would look like a lack of memory to the next one, so the
         sample from before it stays in force.
@@ -182,10 +204,17 @@ class Session(QObject):
         self._previewed = (data, preview)
         self._timer.start()
 
-    def set_build(self, build: TensorFlowBuild) -> None:
-        """Take over what TensorFlow was built for."""
-        self._build = build
-        self._timer.start()
+    def set_gpu_support(self, support: GpuSupport) -> None:
+        """Take over which GPUs TensorFlow can use."""
+        if support != self._gpu_support:
+            self._gpu_support = support
+            self._timer.start()
+
+    def set_checking_gpus(self, checking: bool) -> None:
+        """Take over whether TensorFlow is being asked about the GPUs."""
+        if checking != self._is_checking_gpus:
+            self._is_checking_gpus = checking
+            self.checkingChanged.emit()
 
     def set_run(
         self, state: RunState, status: RunStatus | None, *, stopped_now: bool = False
@@ -208,7 +237,7 @@ class Session(QObject):
         if self._inventory is None:
             return self._preparation
         preparation = self._preparer(
-            self._profile, self._inventory, self._sample, self._preview, self._build
+            self._profile, self._inventory, self._sample, self._preview, self._gpu_support
         )
         if preparation != self._preparation:
             self._preparation = preparation
@@ -220,7 +249,7 @@ class Session(QObject):
         if self._inventory is None:
             return Preparation()
         preview = self._preview if profile.data == self._profile.data else None
-        return self._preparer(profile, self._inventory, self._sample, preview, self._build)
+        return self._preparer(profile, self._inventory, self._sample, preview, self._gpu_support)
 
     def close(self) -> None:
         """Prepare nothing any more."""
@@ -240,7 +269,7 @@ class Session(QObject):
             self._timer.start()
 
 
-_Use = tuple[tuple[str, int | None, tuple[int, ...]], ...]
+_Use = tuple[tuple[str, DeviceState, int | None, tuple[int, ...]], ...]
 
 
 def _use(sample: TelemetrySample | None) -> _Use | None:
@@ -250,6 +279,7 @@ def _use(sample: TelemetrySample | None) -> _Use | None:
     return tuple(
         (
             r.key,
+            r.state,
             None if r.memory_used_mib is None else r.memory_used_mib // 64,
             tuple(process.pid for process in r.processes),
         )

@@ -101,6 +101,7 @@ class SessionPage(QWidget):
         self._session.inventoryChanged.connect(self.plan.setInventory)
         self._session.profileChanged.connect(self._show_profile)
         self._session.preparationChanged.connect(self._show_preparation)
+        self._session.checkingChanged.connect(self._show_checking)
         self._session.runChanged.connect(self._show_run)
         self._preview_timer.timeout.connect(self._load_preview)
         self._loader.previewReady.connect(self._show_preview)
@@ -204,7 +205,12 @@ class SessionPage(QWidget):
     @Slot(object)
     def _show_preparation(self, preparation: Preparation) -> None:
         self.plan.setPreparation(preparation)
+        self._show_checking()
         self._show_division()
+
+    @Slot()
+    def _show_checking(self) -> None:
+        self.plan.setChecking(self._session.is_checking_gpus)
 
     @Slot()
     def _show_run(self) -> None:

@@ -11,9 +11,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from gpupanel.devices.probes.tensorflow_build import remember_build
+from gpupanel.devices.doctor.support_memory import remember_support, support_basis
 from gpupanel.domain.data import DigitsData
 from gpupanel.domain.events import RunEnded
+from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.model import MlpModel, PythonModel
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile import DeviceSettings, Profile
@@ -32,7 +33,6 @@ from gpupanel.runs.queue.orders import add, pause
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.trust.trusted import trust, trusted_file
 from gpupanel.runs.trust.user_code import code_of_profile
-from tests.conftest import TENSORFLOW_BUILD
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.run_networks import (
     can_another_user_connect,
@@ -204,7 +204,7 @@ def test_that_queue_trust_and_cache_are_private(
     add(files, Profile(model=MlpModel()), runs_dir)
     trust(code_of_profile(profile_of(tmp_path, StrategySettings())))
     monkeypatch.setenv("GPUPANEL_CACHE_DIR", str(tmp_path / "cache"))
-    remember_build(TENSORFLOW_BUILD)
+    remember_support(support_basis((), None), GpuSupport())
 
     for folder in (queue_dir(), trusted_file().parent, tmp_path / "cache"):
         assert any(folder.iterdir())

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.nvml.remembered import remember_as_usable
 from tests.nvml.standin import (
     EIGHT_GPUS,
     STATE_VARIABLE,
@@ -48,7 +49,9 @@ def new_nvml_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def nvml_standin(nvml_library: Path, tmp_path: Path) -> Standin:
     """Two unequal GPUs, for children: start them with ``.environment`` added to theirs."""
-    return Standin(nvml_library, tmp_path / "nvml-state.txt", TWO_UNEQUAL_GPUS)
+    standin = Standin(nvml_library, tmp_path / "nvml-state.txt", TWO_UNEQUAL_GPUS)
+    remember_as_usable(standin)
+    return standin
 
 
 @pytest.fixture
@@ -61,6 +64,7 @@ def nvml_environment(nvml_standin: Standin) -> dict[str, str]:
 def eight_gpu_environment(nvml_standin: Standin) -> dict[str, str]:
     """What a child needs besides its parent's environment to find eight equal GPUs."""
     nvml_standin.tell(EIGHT_GPUS)
+    remember_as_usable(nvml_standin)
     return nvml_standin.environment
 
 

@@ -3,7 +3,6 @@
 import sys
 import threading
 import time
-from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSettings, Signal
@@ -19,6 +18,9 @@ from PySide6.QtWidgets import (
 from gpupanel.devices.doctor import examine
 from gpupanel.devices.probes.child_process import ChildEnd, ask_child
 from gpupanel.devices.probes.tensorflow_probe import ProbeAnswer
+from gpupanel.domain.gpu_support import GpuFault, GpuSupport
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
 from gpupanel.ui.bindings import machine_care
 from gpupanel.ui.bindings.machine_care import MachineCare
 from gpupanel.ui.dialogs.doctor_dialog import DoctorDialog
@@ -30,10 +32,11 @@ from gpupanel.ui.widgets.command_line import CommandLine
 from gpupanel.ui.widgets.fold_button import FoldButton
 from gpupanel.ui.widgets.prose_label import ProseLabel
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
+from gpupanel.ui.workers import gpu_support_worker
 from gpupanel.ui.workers.doctor_worker import DoctorVisits
+from gpupanel.ui.workers.gpu_support_worker import GpuSupportLoader
 from tests.fakes.devices import TWO_UNEQUAL
 from tests.fakes.examined import (
-    BLIND,
     CUDNN,
     DRIVER_LIBRARY,
     NO_GPU,
@@ -270,22 +273,31 @@ def test_that_closing_ends_the_processes_that_were_asked(qtbot):
 
 class _Watch(QObject):
     inventoryChanged = Signal(object)
+    sampled = Signal(object)
 
 
 @pytest.fixture
 def care(qtbot, monkeypatch):
-    reports = []
+    reports, answers = [], []
 
     def visits(parent):
         return DoctorVisits(lambda _: reports[0], parent)
 
+    def loader(parent):
+        return GpuSupportLoader(
+            lambda question, cancelled: answers[0], lambda question: None, parent
+        )
+
+    monkeypatch.setattr(gpu_support_worker, "DELAY_MS", 0)
     monkeypatch.setattr(machine_care, "DoctorVisits", visits)
+    monkeypatch.setattr(machine_care, "GpuSupportLoader", loader)
     window = QWidget()
     qtbot.addWidget(window)
     session = Session()
     session.set_inventory(TWO_UNEQUAL)
-    made = MachineCare(session, _Watch(window), window)
-    made.reports = reports
+    watch = _Watch(window)
+    made = MachineCare(session, watch, window)
+    made.reports, made.answers, made.watch = reports, answers, watch
     made.session_of_test = session
     yield made
     made.stop()
@@ -306,18 +318,62 @@ def test_that_opening_the_doctor_examines_at_once_and_closing_with_the_window(ca
     assert not dialog.isVisible()
 
 
-def test_that_what_the_doctor_learnt_of_the_build_reaches_the_session(care, qtbot):
-    without = BLIND.model_copy(update={"is_cuda_build": False})
-    care.reports.append(_report(replace(WELL, tensorflow=without)))
-    session = care.session_of_test
+def _codes(session):
+    return {problem.code for problem in session.preparation.problems}
 
-    with qtbot.waitSignal(session.preparationChanged):
-        care.open_doctor()
-    qtbot.waitUntil(
-        lambda: any(
-            problem.code == "tensorflow_without_cuda" for problem in session.preparation.problems
-        )
+
+_BROKEN = GpuSupport(
+    faults=(
+        GpuFault(
+            keys=tuple(gpu.key for gpu in TWO_UNEQUAL.gpus),
+            problem=Problem(code="cuda_libraries_missing", message="It does not find cuDNN."),
+        ),
     )
+)
+
+
+def test_that_gpus_that_tensorflow_cannot_use_become_a_problem_of_the_session(care, qtbot):
+    care.answers.append(_BROKEN)
+    session = care.session_of_test
+    session.prepare_now()
+    assert session.buttons.start
+
+    care.watch.inventoryChanged.emit(TWO_UNEQUAL)
+    assert session.state_words == "Checking whether TensorFlow can use the GPUs…"
+    assert session.buttons.start, "a start is possible while it is not known"
+    assert session.buttons.start_is_unchecked
+    qtbot.waitUntil(lambda: "gpu_not_usable" in _codes(session))
+
+    assert session.state_words == "1 problem to solve"
+    assert not session.buttons.start
+
+
+def test_that_what_was_mended_is_asked_anew_after_the_doctor_was_run_by_hand(care, qtbot):
+    care.answers.append(_BROKEN)
+    care.reports.append(_report(WELL))
+    session = care.session_of_test
+    care.watch.inventoryChanged.emit(TWO_UNEQUAL)
+    qtbot.waitUntil(lambda: "gpu_not_usable" in _codes(session))
+
+    care.answers[0] = GpuSupport()
+    care.open_doctor()
+
+    qtbot.waitUntil(lambda: "gpu_not_usable" not in _codes(session))
+    assert session.state_words == "Ready"
+
+
+def test_that_a_gpu_that_stopped_answering_is_not_asked_about(care, qtbot):
+    care.answers.append(GpuSupport())
+    first, second = TWO_UNEQUAL.gpus
+    sample = TelemetrySample(
+        time_s=0.0, readings=(DeviceReading(key=first.key, state=DeviceState.LOST),)
+    )
+    care.watch.inventoryChanged.emit(TWO_UNEQUAL)
+
+    care.watch.sampled.emit(sample)
+    qtbot.waitUntil(lambda: not care._support_loader._is_busy)
+
+    assert care._support_loader._question.gpus == (second,)
 
 
 def test_that_the_button_beside_the_devices_opens_the_doctor(qtbot, monkeypatch, tmp_path):

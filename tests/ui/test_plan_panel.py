@@ -15,6 +15,7 @@ from gpupanel.ui.panels.plan_panel import PlanPanel
 from gpupanel.ui.panels.plan_panel.calls_box import CallsBox
 from gpupanel.ui.panels.plan_panel.memory_list import MemoryList
 from gpupanel.ui.panels.plan_panel.replica_table import ReplicaTable
+from gpupanel.ui.widgets.command_line import CommandLine
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from gpupanel.ui.widgets.share_bar import ShareBar
 from tests.ui.values import TWO_GPUS, mirrored
@@ -205,3 +206,57 @@ def test_that_a_long_name_does_not_make_a_problem_wider_than_its_column(panel, q
     assert message.height() >= 4 * message.fontMetrics().lineSpacing()
     row.copy()
     assert f"No {name}." in QGuiApplication.clipboard().text()
+
+
+_UNUSABLE = Problem(
+    code="gpu_not_usable",
+    field="devices.visible",
+    message="TensorFlow cannot use RTX 4090: it does not find cuDNN.",
+    hint="Install NVIDIA's packages.",
+    command="python -m pip install 'tensorflow[and-cuda]'",
+    fix=Fix(
+        label="Train on the CPU", changes=(Change(path=("devices", "visible"), value=["cpu"]),)
+    ),
+)
+
+
+def test_that_a_command_is_shown_and_can_be_copied(panel, qtbot):
+    panel.setPreparation(Preparation(problems=(_UNUSABLE,)))
+    panel.show()
+    line = panel.findChild(ProblemRow).findChild(CommandLine)
+    assert line.isVisible()
+
+    qtbot.mouseClick(line.findChild(QPushButton), Qt.MouseButton.LeftButton)
+
+    assert QGuiApplication.clipboard().text() == _UNUSABLE.command
+
+
+def test_that_a_problem_without_a_command_shows_none(panel):
+    panel.setPreparation(Preparation(problems=(_UNUSABLE,)))
+    panel.setPreparation(Preparation(problems=(_ERROR,)))
+    panel.show()
+
+    assert not panel.findChild(ProblemRow).findChild(CommandLine).isVisible()
+
+
+def test_that_the_doctor_is_offered_where_it_knows_more(panel, qtbot):
+    panel.setPreparation(Preparation(problems=(_UNUSABLE, _ERROR)))
+    panel.show()
+    offers = [
+        button
+        for button in panel.findChildren(QPushButton)
+        if button.text() == "Open Doctor" and button.isVisible()
+    ]
+
+    assert len(offers) == 1
+    with qtbot.waitSignal(panel.doctorRequested):
+        qtbot.mouseClick(offers[0], Qt.MouseButton.LeftButton)
+
+
+def test_that_it_is_not_said_to_be_ready_while_the_gpus_are_checked(panel):
+    panel.setPreparation(prepare(mirrored((48, 16)), TWO_GPUS))
+    panel.setChecking(True)
+    assert _summary(panel).startswith("Checking the GPUs: 2 replicas on RTX 4090 and RTX 3060")
+
+    panel.setChecking(False)
+    assert _summary(panel).startswith("Ready: ")

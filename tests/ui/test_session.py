@@ -3,10 +3,11 @@
 from pathlib import Path
 
 from gpupanel.domain.data import DigitsData, NpzData
+from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.preview import DataPreview
-from gpupanel.domain.problem import Change, Fix, Problem
-from gpupanel.domain.profile import Profile
-from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, TelemetrySample
+from gpupanel.domain.problem import Change, Fix, Problem, Severity
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, DeviceState, TelemetrySample
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
 from gpupanel.planning.preparation import Preparation
 from gpupanel.planning.prepare import prepare
@@ -178,7 +179,56 @@ def test_that_a_gpu_that_tensorflow_was_not_built_for_becomes_a_problem_once_the
     before = {problem.code for problem in session.preparation.problems}
 
     with qtbot.waitSignal(session.preparationChanged):
-        session.set_build(TensorFlowBuild(version="2.21.0", is_cuda_build=False))
+        session.set_gpu_support(
+            GpuSupport(build=TensorFlowBuild(version="2.21.0", is_cuda_build=False))
+        )
 
     after = {problem.code for problem in session.preparation.problems}
     assert after - before == {"tensorflow_without_cuda"}
+
+
+def _sample(*lost):
+    return TelemetrySample(
+        time_s=0.0,
+        readings=tuple(
+            DeviceReading(
+                key=gpu.key,
+                state=DeviceState.LOST if gpu.key in lost else DeviceState.OK,
+            )
+            for gpu in TWO_UNEQUAL.gpus
+        ),
+    )
+
+
+def test_that_a_chosen_gpu_that_is_lost_before_the_start_is_a_problem(qtbot):
+    session = Session()
+    session.set_inventory(TWO_UNEQUAL)
+    session.edit(Profile(devices=DeviceSettings(visible=("GPU-4090",))))
+    session.set_sample(_sample())
+    assert session.prepare_now().is_startable
+
+    with qtbot.waitSignal(session.preparationChanged):
+        session.set_sample(_sample("GPU-4090"))
+
+    (problem,) = session.preparation.problems
+    assert problem.code == "device_lost"
+    assert not session.buttons.start
+    assert session.state_words == "1 problem to solve"
+    with qtbot.waitSignal(session.preparationChanged):
+        session.set_sample(_sample())
+    assert session.buttons.start
+
+
+def test_that_a_lost_gpu_that_nobody_named_is_told_of_and_left_out(qtbot):
+    session = Session()
+    session.set_inventory(TWO_UNEQUAL)
+    session.set_sample(_sample("GPU-4090"))
+
+    preparation = session.prepare_now()
+
+    (problem,) = preparation.problems
+    assert problem.code == "device_lost"
+    assert problem.severity is Severity.WARNING
+    assert "RTX 4090" in problem.message
+    assert preparation.is_startable
+    assert [device.key for device in preparation.plan.devices] == ["GPU-3060"]

@@ -11,6 +11,7 @@ import pytest
 from PySide6.QtCore import QMetaMethod, QObject, SignalInstance
 from PySide6.QtWidgets import QPushButton
 
+from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.telemetry import DeviceProcess
@@ -21,12 +22,12 @@ from gpupanel.ui import workers
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.workers import (
-    build_worker,
     comparison_worker,
     curve_table_worker,
     device_worker,
     doctor_worker,
     ending_worker,
+    gpu_support_worker,
     history_worker,
     launch_worker,
     preview_worker,
@@ -103,12 +104,18 @@ def _plan() -> object:
     return prepare(Profile(), CPU_ONLY).plan
 
 
-def _building(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
-    monkeypatch.setattr(build_worker, "DELAY_MS", 0)
-    failing = _Failing(error, lambda _cancelled: "the build")
-    loader = build_worker.BuildLoader(failing)
-    order = lambda: loader.set_inventory(TWO_UNEQUAL)  # noqa: E731
-    return Case(loader, order, loader.refused, loader.known, failing)
+def _asking_about_gpus(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    monkeypatch.setattr(gpu_support_worker, "DELAY_MS", 0)
+    failing = _Failing(error, lambda _question, _cancelled: GpuSupport())
+    loader = gpu_support_worker.GpuSupportLoader(failing, lambda _question: None)
+
+    def order() -> None:
+        loader.set_gpus(TWO_UNEQUAL.gpus, TWO_UNEQUAL.driver)
+        loader.ask_anew()
+
+    return Case(
+        loader, order, loader.refused, loader.answered, failing, lambda: not loader._is_busy
+    )
 
 
 def _comparing(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
@@ -211,7 +218,7 @@ def _following(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 CASES: dict[str, tuple[Make, ...]] = {
-    "_BuildAsker": (_building,),
+    "_SupportAsker": (_asking_about_gpus,),
     "_ComparisonReader": (_comparing,),
     "_TableWriter": (_writing_a_table,),
     "_DeviceWorker": (_reading_devices,),

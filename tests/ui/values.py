@@ -3,6 +3,8 @@
 from hypothesis import strategies as st
 
 from gpupanel.domain.data import (
+    GREATEST_SIDE,
+    MOST_CLASSES,
     DataCache,
     DigitsData,
     ImagesData,
@@ -16,8 +18,9 @@ from gpupanel.domain.model import CnnModel, MlpModel, PythonModel, SavedModel
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.domain.value import GREATEST_COUNT
 
-COUNTS = st.integers(1, 2**40)
+COUNTS = st.integers(1, GREATEST_COUNT)
 FRACTIONS = st.floats(0.0, 1.0, exclude_max=True)
 UNITS = st.lists(st.integers(1, 4096), max_size=5).map(tuple)
 
@@ -27,9 +30,9 @@ TRAININGS = st.builds(
     global_batch_size=COUNTS,
     accumulation_steps=COUNTS,
     optimizer=st.sampled_from(Optimizer),
-    learning_rate=st.floats(0.0, 1e6, exclude_min=True),
+    learning_rate=st.floats(1e-30, 1e30),
     momentum=FRACTIONS,
-    clip_norm=st.none() | st.floats(0.0, 1e6, exclude_min=True),
+    clip_norm=st.none() | st.floats(1e-30, 1e30),
     max_restarts=st.integers(0, 100),
     out_of_memory_retries=st.integers(0, 10),
     checkpoint_every_minutes=st.none() | st.floats(0.0, 1e6, exclude_min=True),
@@ -77,13 +80,13 @@ DATA = (
         path=st.text(),
         features=st.text(),
         labels=st.text(),
-        class_count=st.none() | COUNTS,
+        class_count=st.none() | st.integers(1, MOST_CLASSES),
         **_COMMON,
     )
     | st.builds(
         ImagesData,
         path=st.text(),
-        image_size=st.tuples(COUNTS, COUNTS),
+        image_size=st.tuples(*[st.integers(1, GREATEST_SIDE)] * 2),
         color=st.sampled_from(["rgb", "grayscale"]),
         **_COMMON,
     )

@@ -15,7 +15,7 @@ from gpupanel.devices.doctor.report import DoctorReport, PackageVersion
 from gpupanel.devices.doctor.sight import sights
 from gpupanel.devices.doctor.surroundings import Surroundings, look_around
 from gpupanel.devices.probes.driver_probe import DriverFacts, ask_driver
-from gpupanel.devices.probes.tensorflow_build import remember_build, tensorflow_package
+from gpupanel.devices.probes.installed_tensorflow import tensorflow_package
 from gpupanel.devices.probes.tensorflow_probe import ProbeAnswer, ask_tensorflow
 
 _PACKAGES: Final = (
@@ -52,12 +52,42 @@ def examine(
         around: Looks at the kernel's files.
         environment: What a trainer would inherit.
     """
+    return _report(
+        look_at_everything(
+            cancelled, probe=probe, driver=driver, around=around, environment=environment
+        )
+    )
+
+
+def look_at_everything(
+    cancelled: Event | None = None,
+    *,
+    probe: Callable[[Event | None], ProbeAnswer] | None = None,
+    driver: Callable[[Event | None], DriverFacts] | None = None,
+    around: Callable[[], Surroundings] = look_around,
+    environment: Mapping[str, str] = os.environ,
+    variables: Mapping[str, str] | None = None,
+) -> Examined:
+    """All that can be looked at, before anything is concluded from it.
+
+    Args:
+        cancelled: As for :func:`examine`.
+        probe: As for :func:`examine`.
+        driver: As for :func:`examine`.
+        around: As for :func:`examine`.
+        environment: What a trainer would inherit.
+        variables: What a run would set besides.
+    """
     with ThreadPoolExecutor(1) as beside:
         asked = beside.submit(driver or _ask_driver, cancelled)
-        answer = (probe or _ask_tensorflow)(cancelled)
+        if probe is None:
+            answer = ask_tensorflow(cancelled=cancelled, variables=variables)
+        else:
+            answer = probe(cancelled)
         driver_facts = asked.result()
     package = tensorflow_package()
-    examined = Examined(
+    inherited = {**environment, **(variables or {})}
+    return Examined(
         driver=driver_facts,
         surroundings=around(),
         tensorflow=answer.facts,
@@ -65,18 +95,9 @@ def examine(
         tensorflow_log=answer.log,
         refusals=answer.refusals,
         tensorflow_package="tensorflow" if package is None else package[0],
-        visible_devices=environment.get("CUDA_VISIBLE_DEVICES"),
-        least_multiprocessors=environment.get("TF_MIN_GPU_MULTIPROCESSOR_COUNT"),
+        visible_devices=inherited.get("CUDA_VISIBLE_DEVICES"),
+        least_multiprocessors=inherited.get("TF_MIN_GPU_MULTIPROCESSOR_COUNT"),
     )
-    return _report(examined)
-
-
-def _ask_tensorflow(cancelled: Event | None) -> ProbeAnswer:
-    answer = ask_tensorflow(cancelled=cancelled)
-    build = None if answer.facts is None else answer.facts.build
-    if build is not None:
-        remember_build(build)
-    return answer
 
 
 def _ask_driver(cancelled: Event | None) -> DriverFacts:

@@ -1,6 +1,6 @@
 """All that the doctor looked at, before anything is concluded from it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpupanel.devices.doctor.surroundings import Surroundings
 from gpupanel.devices.probes.driver_probe import DriverFacts
@@ -32,6 +32,10 @@ class Examined:
     tensorflow_package: str = "tensorflow"
     visible_devices: str | None = None
     least_multiprocessors: str | None = None
+
+    def about(self, gpus: tuple[PhysicalDevice, ...]) -> "Examined":
+        """The same as if these were all the GPUs that the driver lists."""
+        return replace(self, driver=self.driver.model_copy(update={"gpus": gpus}))
 
     @property
     def gpus(self) -> tuple[PhysicalDevice, ...]:

@@ -1,7 +1,7 @@
 """Asks TensorFlow about itself, in a child process with a time limit."""
 
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from threading import Event
 from typing import Final, assert_never
 
@@ -41,6 +41,7 @@ def ask_tensorflow(
     command: Sequence[str] = PROBE_COMMAND,
     time_limit_s: float = TIME_LIMIT_S,
     cancelled: Event | None = None,
+    variables: Mapping[str, str] | None = None,
 ) -> ProbeAnswer:
     """Start the probe and wait for its answer.
 
@@ -51,9 +52,10 @@ def ask_tensorflow(
         command: Writes :class:`TensorFlowFacts` to stdout.
         time_limit_s: How long it may take.
         cancelled: Set, by any thread, when the answer is not wanted any more.
+        variables: Of its environment besides those of this process.
     """
     try:
-        child = ask_child(command, time_limit_s, cancelled, _ALL_MESSAGES)
+        child = ask_child(command, time_limit_s, cancelled, {**(variables or {}), **_ALL_MESSAGES})
     except OSError as error:
         return ProbeAnswer(problem=_cannot_start(error))
     log = "\n".join(child.log.splitlines()[-_LOG_LINES:])

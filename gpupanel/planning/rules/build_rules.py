@@ -2,35 +2,60 @@
 
 import re
 
-from gpupanel.domain.device import CPU_KEY, PhysicalDevice
+from gpupanel.domain.device import PhysicalDevice
+from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
+from gpupanel.domain.profile import Profile
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
+from gpupanel.planning.on_the_cpu import on_the_cpu
 
 _REAL, _VIRTUAL = "sm_", "compute_"
 
 
 def build_problems(
-    devices: tuple[PhysicalDevice, ...], build: TensorFlowBuild | None
+    profile: Profile, devices: tuple[PhysicalDevice, ...], support: GpuSupport | None
 ) -> list[Problem]:
     """GPUs that this build cannot use, or only after compiling its kernels anew."""
     gpus = tuple(device for device in devices if device.is_gpu)
-    if build is None or not gpus:
+    build = None if support is None else support.build
+    if support is None or build is None or not gpus:
         return []
     if not build.is_cuda_build:
-        return [_without_cuda(build, gpus)]
-    foreign = [
-        gpu
-        for gpu in gpus
-        if gpu.compute_capability is not None
-        and build.compute_capabilities
-        and not has_kernels(build, gpu.compute_capability)
-    ]
-    slow = [gpu for gpu in foreign if compiles_kernels(build, gpu.compute_capability or (0, 0))]
-    unusable = [gpu for gpu in foreign if gpu not in slow]
+        return [_without_cuda(profile, support, build, gpus)]
+    refused = refused_by_build(gpus, build)
+    slow = [gpu for gpu in _without_machine_code(gpus, build) if gpu.key not in refused]
+    unusable = [gpu for gpu in gpus if gpu.key in refused]
     return [
         *([_compiles_first(build, slow)] if slow else []),
-        *([_not_built_for(build, unusable, gpus)] if unusable else []),
+        *([_not_built_for(profile, build, unusable, gpus)] if unusable else []),
     ]
+
+
+def refused_by_build(
+    devices: tuple[PhysicalDevice, ...], build: TensorFlowBuild | None
+) -> frozenset[str]:
+    """The keys of GPUs of which :func:`build_problems` tells that they cannot be used."""
+    if build is None:
+        return frozenset()
+    if not build.is_cuda_build:
+        return frozenset(device.key for device in devices if device.is_gpu)
+    return frozenset(
+        gpu.key
+        for gpu in _without_machine_code(devices, build)
+        if not compiles_kernels(build, gpu.compute_capability or (0, 0))
+    )
+
+
+def _without_machine_code(
+    devices: tuple[PhysicalDevice, ...], build: TensorFlowBuild
+) -> tuple[PhysicalDevice, ...]:
+    return tuple(
+        device
+        for device in devices
+        if device.compute_capability is not None
+        and build.compute_capabilities
+        and not has_kernels(build, device.compute_capability)
+    )
 
 
 def has_kernels(build: TensorFlowBuild, capability: tuple[int, int]) -> bool:
@@ -63,14 +88,18 @@ def _versions(build: TensorFlowBuild, prefix: str) -> tuple[tuple[int, int], ...
     return tuple((int(match[1]), int(match[2])) for match in found if match is not None)
 
 
-def _without_cuda(build: TensorFlowBuild, gpus: tuple[PhysicalDevice, ...]) -> Problem:
+def _without_cuda(
+    profile: Profile, support: GpuSupport, build: TensorFlowBuild, gpus: tuple[PhysicalDevice, ...]
+) -> Problem:
+    fault = support.fault_of(gpus[0].key)
     return Problem(
         code="tensorflow_without_cuda",
         field="devices.visible",
         message=f"TensorFlow {build.version} was built without CUDA and cannot use {gpus[0].name}.",
         hint="Install the build with CUDA (pip install 'gpupanel[cuda]', on Windows inside WSL), "
         "or train on the CPU.",
-        fix=_USE_CPU,
+        command="" if fault is None else fault.problem.command,
+        fix=_use_cpu(profile, gpus),
     )
 
 
@@ -87,7 +116,10 @@ def _compiles_first(build: TensorFlowBuild, gpus: list[PhysicalDevice]) -> Probl
 
 
 def _not_built_for(
-    build: TensorFlowBuild, unusable: list[PhysicalDevice], gpus: tuple[PhysicalDevice, ...]
+    profile: Profile,
+    build: TensorFlowBuild,
+    unusable: list[PhysicalDevice],
+    gpus: tuple[PhysicalDevice, ...],
 ) -> Problem:
     others = [gpu.key for gpu in gpus if gpu not in unusable]
     what = unusable[0].name if len(unusable) == 1 else "them"
@@ -101,7 +133,7 @@ def _not_built_for(
         message=f"TensorFlow {build.version} was not made for {_names(unusable)}: the build needs "
         f"{_needs(build)}.",
         hint="Switch it off, or install a TensorFlow that was built for it.",
-        fix=leave if others else _USE_CPU,
+        fix=leave if others else _use_cpu(profile, gpus),
     )
 
 
@@ -119,4 +151,5 @@ def _needs(build: TensorFlowBuild) -> str:
     return "another one" if oldest is None else f"{oldest[0]}.{oldest[1]} at least"
 
 
-_USE_CPU = Fix(label="Use the CPU", changes=(Change(path=("devices", "visible"), value=[CPU_KEY]),))
+def _use_cpu(profile: Profile, gpus: tuple[PhysicalDevice, ...]) -> Fix:
+    return on_the_cpu(profile, tuple(gpu.key for gpu in gpus))

@@ -8,7 +8,6 @@ from gpupanel.domain.memory import (
 )
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.strategy import AllReduce, StrategyKind
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.planning.rules.allocator_rules import allocator_problems
 from gpupanel.planning.rules.memory_size_rules import memory_size_problems
@@ -25,7 +24,6 @@ def memory_problems(
     problems = [
         *_cpu_has_no_policy(profile),
         *_policy_without_gpus(profile, devices),
-        *_nccl_with_split(profile, gpus),
         *allocator_problems(profile, gpus),
         *_policy_of_absent_device(profile, inventory),
     ]
@@ -74,26 +72,6 @@ def _policy_without_gpus(profile: Profile, devices: tuple[PhysicalDevice, ...]) 
             if fix
             else "Choose a GPU, or let it run without a limit.",
             fix=fix,
-        )
-    ]
-
-
-def _nccl_with_split(profile: Profile, gpus: tuple[PhysicalDevice, ...]) -> list[Problem]:
-    """Several logical devices of one GPU turn NCCL off: it wants one rank a GPU."""
-    split = [gpu.name for gpu in gpus if isinstance(profile.memory_policy(gpu.key), SplitMemory)]
-    sums = profile.strategy.kind in (StrategyKind.MIRRORED, StrategyKind.MULTI_WORKER)
-    if not split or not sums or profile.strategy.all_reduce is not AllReduce.NCCL:
-        return []
-    return [
-        Problem(
-            code="nccl_with_split",
-            field="strategy.all_reduce",
-            message=f"NCCL cannot sum over several logical devices of one GPU ({split[0]}).",
-            hint="Let the strategy choose a way that works on split GPUs.",
-            fix=Fix(
-                label="Choose automatically",
-                changes=(Change(path=("strategy", "all_reduce"), value=AllReduce.AUTO.value),),
-            ),
         )
     ]
 

@@ -79,9 +79,10 @@ def _batch_too_small(profile: Profile, replica_count: int) -> Problem:
         path = ("inference", "batch_size")
     return Problem(
         code="batch_smaller_than_replicas",
+        severity=Severity.WARNING,
         field=".".join(path),
-        message=f"A global batch of {batch} cannot be divided among {replica_count} replicas: "
-        "some would have nothing to do.",
+        message=f"A global batch of {batch} gives {replica_count} replicas too little: "
+        f"{replica_count - batch} of them will only wait.",
         hint=f"Use a global batch of at least {replica_count}, or fewer replicas.",
         fix=Fix(
             label=f"Use a batch of {replica_count}",

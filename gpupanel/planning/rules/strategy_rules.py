@@ -3,7 +3,7 @@
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.strategy import GANG_KINDS, SHARING_KINDS, AllReduce, StrategyKind
+from gpupanel.domain.strategy import GANG_KINDS, SHARING_KINDS, StrategyKind
 from gpupanel.planning.layout import Layout
 from gpupanel.planning.rules.share_rules import share_problems
 from gpupanel.planning.workers import worker_problems
@@ -25,7 +25,6 @@ def strategy_problems(
     kind = profile.strategy.kind
     on_gpus = any(device.is_gpu for device in devices)
     problems = share_problems(profile, len(layout.spots))
-    problems += _nccl_without_gpus(profile, on_gpus=on_gpus) or _all_reduce_unused(profile)
     problems += _keys_unused(profile)
     if kind is StrategyKind.ONE_DEVICE:
         return [*problems, *_devices_unused(logical_count)]
@@ -83,47 +82,6 @@ def _single_logical_device(profile: Profile, *, on_gpus: bool) -> Problem:
         hint="Switch more devices on, or use one_device.",
         fix=one if on_gpus else several,
     )
-
-
-def _nccl_without_gpus(profile: Profile, *, on_gpus: bool) -> list[Problem]:
-    if on_gpus or profile.strategy.all_reduce is not AllReduce.NCCL:
-        return []
-    return [
-        Problem(
-            code="nccl_without_gpus",
-            field="strategy.all_reduce",
-            message="NCCL sums over NVIDIA GPUs only, and this run uses the CPU.",
-            hint="Let the strategy choose.",
-            fix=_CHOOSE_AUTOMATICALLY,
-        )
-    ]
-
-
-_CHOOSE_AUTOMATICALLY = Fix(
-    label="Choose automatically", changes=(_set_strategy("all_reduce", AllReduce.AUTO.value),)
-)
-
-
-def _all_reduce_unused(profile: Profile) -> list[Problem]:
-    kind, chosen = profile.strategy.kind, profile.strategy.all_reduce
-    if chosen is AllReduce.AUTO or kind is StrategyKind.MIRRORED:
-        return []
-    if kind is StrategyKind.MULTI_WORKER and chosen is AllReduce.NCCL:
-        return []
-    how = {
-        StrategyKind.MULTI_WORKER: "workers sum over a ring, or by NCCL",
-        StrategyKind.CENTRAL_STORAGE: "gradients are summed where the weights are",
-    }.get(kind, "no gradients are summed over replicas")
-    return [
-        Problem(
-            code="all_reduce_unused",
-            severity=Severity.HINT,
-            field="strategy.all_reduce",
-            message=f"{chosen} is not used by the strategy {kind}: {how}.",
-            hint="Let the strategy choose.",
-            fix=_CHOOSE_AUTOMATICALLY,
-        )
-    ]
 
 
 def _keys_unused(profile: Profile) -> list[Problem]:

@@ -67,8 +67,18 @@ def gone(name: str) -> Problem:
     )
 
 
+def lost_start(name: str) -> Problem:
+    """The events begin with one that never comes first."""
+    return Problem(
+        code="run_damaged",
+        severity=Severity.WARNING,
+        message=f"The beginning of the list of events of {name} is lost.",
+        hint="What is there is shown.",
+    )
+
+
 def unknown_event(name: str, line: bytes) -> Problem:
-    """Where the events should begin stands something else."""
+    """Where the events should begin stands what this version cannot read."""
     try:
         document = from_json(line)
     except ValueError as error:

@@ -8,10 +8,12 @@ from pydantic_core import from_json
 
 from gpupanel.domain.events import (
     EpochDone,
+    Event,
     RunEnded,
     RunRestarted,
     RunStarted,
     TrainingEnded,
+    UnknownEvent,
     decode_event,
 )
 from gpupanel.domain.outcome import Metrics
@@ -128,8 +130,8 @@ def _with_events(layout: RunLayout, summary: RunSummary, ends: EventEnds) -> Run
     begun_s = _time_s(first_line) or ends.changed_s
     changes: dict[str, Any] = {"started_s": begun_s}
     end, trainer_word, restarted = _last_words(ends)
-    if first_line and not isinstance(first, RunStarted) and summary.flaw is None:
-        changes["flaw"] = flaws.unknown_event(layout.name, first_line)
+    if first is not None and summary.flaw is None:
+        changes["flaw"] = _flaw_of_start(layout.name, first, first_line)
     if end is not None:
         word, is_known = end
         changes |= {
@@ -150,6 +152,13 @@ def _with_events(layout: RunLayout, summary: RunSummary, ends: EventEnds) -> Run
         begun_s=restarted.time_s if restarted is not None else None if first_line else begun_s,
         last_s=_time_s(last_line),
     )
+
+
+def _flaw_of_start(name: str, first: Event, line: bytes) -> Problem | None:
+    if isinstance(first, UnknownEvent):
+        return flaws.unknown_event(name, line)
+    # A run whose supervisor never came is started again: that is the first that is written.
+    return None if isinstance(first, RunStarted | RunRestarted) else flaws.lost_start(name)
 
 
 def _last_words(

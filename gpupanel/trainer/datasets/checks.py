@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
+from gpupanel.domain.data import MOST_CLASSES
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.examples import Array
 
@@ -147,7 +148,7 @@ def _check_greatest(labels: Array, class_count: int | None, name: ArrayName) -> 
         )
     # Without a count the greatest label decides how many outputs the model gets: a stray one
     # (an identifier taken for a class) would ask for gigabytes.
-    if class_count is None and greatest >= max(1000, len(labels)):
+    if class_count is None and greatest >= min(MOST_CLASSES, max(1000, len(labels))):
         raise name.problem(
             "data_labels_out_of_range",
             f"{name} holds the label {told}, which would make {greatest + 1:,} classes of "

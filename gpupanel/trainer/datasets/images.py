@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageOps
 
-from gpupanel.domain.data import DataCache, ImagesData
+from gpupanel.domain.data import MOST_CLASSES, DataCache, ImagesData
+from gpupanel.domain.plain_text import as_utf8
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.guarded_files import make_folder, open_to_write, remove
 from gpupanel.files.regular_files import open_regular
@@ -115,10 +116,17 @@ def list_images(data: ImagesData) -> tuple[ImageFiles, Array, tuple[str, ...]]:
             "tell apart.",
             "Sort the images into a folder for each of two classes or more.",
         )
+    if len(files) > MOST_CLASSES:
+        raise _problem(
+            "data_too_many_classes",
+            f"{root} has {len(files):,} class folders, and {MOST_CLASSES:,} classes can be told "
+            "apart at most.",
+            "Choose a folder whose sub-folders are the classes.",
+        )
     paths = tuple(path for of_class in files.values() for path in of_class)
     labels = np.repeat(np.arange(len(files), dtype=np.int32), [len(of) for of in files.values()])
     channels = 3 if data.color == "rgb" else 1
-    return ImageFiles(paths, data.image_size, channels), labels, tuple(files)
+    return ImageFiles(paths, data.image_size, channels), labels, tuple(map(as_utf8, files))
 
 
 def read_images(data: ImagesData, cache_dir: Path | None = None) -> DataSet:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpupanel.domain.data import PythonData, Target
+from gpupanel.domain.data import MOST_CLASSES, PythonData, Target
+from gpupanel.domain.plain_text import as_utf8
 from gpupanel.trainer.datasets.checks import (
     ArrayName,
     check_lengths,
@@ -93,7 +94,9 @@ class _Loaded:
             return ()
         if not isinstance(given, list | tuple) or not given:
             raise _misfit(self.code, '"class_names" is no list of names')
-        return tuple(str(name) for name in given)
+        if len(given) > MOST_CLASSES:
+            raise _misfit(self.code, f'"class_names" has more than {MOST_CLASSES:,} names')
+        return tuple(as_utf8(str(name)) for name in given)
 
     def _check_shapes(self, training: Examples, test: Examples) -> None:
         if training.feature_shape != test.feature_shape:

@@ -2,21 +2,23 @@
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtWidgets import QApplication, QWidget
 
+from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.telemetry import TelemetrySample
+from gpupanel.planning.chosen_devices import answering_gpus
 from gpupanel.ui.session import Session
-from gpupanel.ui.workers.build_worker import BuildLoader
 from gpupanel.ui.workers.device_worker import DeviceWatch
 from gpupanel.ui.workers.doctor_worker import DoctorVisits
+from gpupanel.ui.workers.gpu_support_worker import GpuSupportLoader
 
 if TYPE_CHECKING:
-    from gpupanel.devices.doctor import DoctorReport
     from gpupanel.ui.dialogs.doctor_dialog import DoctorDialog
 
 
 class MachineCare(QObject):
-    """Tells the session what TensorFlow was built for, and opens the doctor.
+    """Tells the session which GPUs TensorFlow can use, and opens the doctor.
 
     Args:
         window: What the doctor's dialog stands before.
@@ -29,14 +31,19 @@ class MachineCare(QObject):
         super().__init__(window)
         self._session = session
         self._window = window
-        self._build_loader = BuildLoader(parent=self)
+        self._support_loader = GpuSupportLoader(parent=self)
         self._visits = DoctorVisits(parent=self)
         self._dialog: DoctorDialog | None = None
-        watch.inventoryChanged.connect(self._build_loader.set_inventory)
-        self._build_loader.known.connect(session.set_build)
-        self._visits.examined.connect(self._take_report)
-        self._build_loader.refused.connect(self.refused)
+        watch.inventoryChanged.connect(self._see_inventory)
+        watch.sampled.connect(self._see_sample)
+        self._support_loader.answered.connect(session.set_gpu_support)
+        self._support_loader.busyChanged.connect(session.set_checking_gpus)
+        self._support_loader.refused.connect(self.refused)
+        self._visits.examined.connect(self._support_loader.ask_anew)
         self._visits.refused.connect(self.refused)
+        application = QApplication.instance()
+        if isinstance(application, QApplication):
+            application.applicationStateChanged.connect(self._look_again)
 
     @Slot()
     def open_doctor(self) -> None:
@@ -51,7 +58,7 @@ class MachineCare(QObject):
         """Ask nobody any more; processes that were asked are ended."""
         if self._dialog is not None:
             self._dialog.close()
-        self._build_loader.stop()
+        self._support_loader.stop()
         self._visits.stop()
 
     def _new_dialog(self) -> "DoctorDialog":
@@ -66,7 +73,19 @@ class MachineCare(QObject):
         return dialog
 
     @Slot(object)
-    def _take_report(self, report: "DoctorReport") -> None:
-        build = None if report.tensorflow is None else report.tensorflow.build
-        if build is not None:
-            self._session.set_build(build)
+    def _see_inventory(self, inventory: DeviceInventory) -> None:
+        self._support_loader.set_gpus(inventory.gpus, inventory.driver)
+
+    @Slot(object)
+    def _see_sample(self, sample: TelemetrySample) -> None:
+        # A GPU that stopped answering would hide others from CUDA.
+        inventory = self._session.inventory
+        if inventory is not None:
+            gpus = answering_gpus(inventory, sample)
+            self._support_loader.set_gpus(gpus, inventory.driver)
+
+    @Slot(Qt.ApplicationState)
+    def _look_again(self, state: Qt.ApplicationState) -> None:
+        """Somebody who comes back to the window may have mended the installation elsewhere."""
+        if state is Qt.ApplicationState.ApplicationActive:
+            self._support_loader.look_again()

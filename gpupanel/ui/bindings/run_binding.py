@@ -34,6 +34,7 @@ class RunBinding(QObject):
         bar.stopRequested.connect(control.stop)
         bar.suspendRequested.connect(control.suspend)
         session.preparationChanged.connect(self._show)
+        session.checkingChanged.connect(self._show)
         session.runChanged.connect(self._show)
         control.shownStatusChanged.connect(self._show)
         self._show()

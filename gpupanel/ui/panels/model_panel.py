@@ -9,6 +9,8 @@ from PySide6.QtWidgets import QCheckBox, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.model import (
+    MOST_CONVOLUTIONS,
+    MOST_LAYERS,
     BuildableModel,
     CnnModel,
     MlpModel,
@@ -101,8 +103,10 @@ class ModelPanel(SettingsCard):
         self.setAcceptDrops(True)
         self._kind = ChoiceBox(_BUILT)
         self._kind.setObjectName("model_selector")
-        self._filters = NumberListEdit(placeholder="32, 64", least_length=1)
-        self._hidden = NumberListEdit(placeholder="no hidden layer")
+        self._filters = NumberListEdit(
+            placeholder="32, 64", least_length=1, most_length=MOST_CONVOLUTIONS
+        )
+        self._hidden = NumberListEdit(placeholder="no hidden layer", most_length=MOST_LAYERS)
         self._dropout = RealSpinBox(FRACTION, step=0.05)
         self._norm = QCheckBox("&Batch normalisation")
         self._synchronized = QCheckBox("S&ynchronised over the replicas")

@@ -220,6 +220,12 @@ def _button(text: str, name: str, tip: str, parent: QWidget) -> QPushButton:
     return button
 
 
+_UNCHECKED = (
+    "\n\nWhether TensorFlow can use the chosen GPUs is still being checked. A run that is started "
+    "now finds it out itself, and ends with the reason if it cannot."
+)
+
+
 def _stop_text(states: ButtonStates) -> str:
     if states.is_stopping:
         return "Stopping…"
@@ -237,6 +243,8 @@ def _stop_tip(states: ButtonStates) -> str:
 def _start_tip(states: ButtonStates, error_count: int, others: Sequence[str]) -> str:
     if states.start:
         tip = "Starts a training process of its own with this profile (Ctrl+Enter)"
+        if states.start_is_unchecked:
+            tip += _UNCHECKED
         return "\n".join([f"{tip}\n\nOn its devices now:", *others]) if others else tip
     if states.stop:
         return "A run goes on; stop it or wait for its end before starting another"

@@ -5,11 +5,11 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QWidget
 
-from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.domain.training import MOST_MINUTES, Optimizer, TrainingSettings
 from gpupanel.ui.widgets.choice_box import Choice, ChoiceBox
 from gpupanel.ui.widgets.counter import Counter
 from gpupanel.ui.widgets.optional_real import OptionalReal
-from gpupanel.ui.widgets.real_spin_box import FRACTION, POSITIVE, RealSpinBox
+from gpupanel.ui.widgets.real_spin_box import FRACTION, POSITIVE, RealRange, RealSpinBox
 from gpupanel.ui.widgets.settings_form import SettingsCard, SettingsForm, teach
 
 _OPTIMIZERS = (
@@ -103,7 +103,7 @@ class TrainingPanel(SettingsCard):
         self._seed = Counter()
         self._checkpoint = Counter(zero="never", before="every ", unit="epoch")
         self._minutes = OptionalReal(
-            POSITIVE,
+            RealRange(lowest_allowed=False, below=MOST_MINUTES),
             first=10.0,
             name="Minutes between checkpoints",
             tip=_MINUTES_TIP,

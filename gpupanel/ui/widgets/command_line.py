@@ -4,6 +4,7 @@ from PySide6.QtGui import QFontDatabase, QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
 
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.tips import wrapped
 
 
 class CommandLine(QWidget):
@@ -11,23 +12,30 @@ class CommandLine(QWidget):
 
     def __init__(self, command: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._text = QLineEdit(command, self)
+        self._text = QLineEdit(self)
         self._text.setReadOnly(True)
-        self._text.setCursorPosition(0)
         self._text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self._text.setProperty("role", "command")
         self._text.setAccessibleName("Command")
-        self._text.setToolTip("To be pasted into a terminal.")
         self._copy = QPushButton("Copy command", self)
         self._copy.setToolTip("Copies the command to the clipboard.")
         # In a dialog Return would press it.
         self._copy.setAutoDefault(False)
         self._copy.clicked.connect(self.copy)
+        self.setCommand(command)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(GRID)
         layout.addWidget(self._text, 1)
         layout.addWidget(self._copy)
+
+    def setCommand(self, command: str) -> None:
+        """Show another command in the same place; an empty one cannot be copied."""
+        self._copy.setVisible(bool(command))
+        self._text.setText(command)
+        self._text.setCursorPosition(0)
+        # Whole, where the field is too narrow for it.
+        self._text.setToolTip(wrapped(f"To be pasted into a terminal: {command}"))
 
     def command(self) -> str:
         """The command that is shown."""

@@ -22,16 +22,23 @@ class NumberListEdit(QWidget):
     """A person made another list of it (a tuple of int); :meth:`setNumbers` is silent."""
 
     def __init__(
-        self, *, placeholder: str, least_length: int = 0, parent: QWidget | None = None
+        self,
+        *,
+        placeholder: str,
+        most_length: int,
+        least_length: int = 0,
+        parent: QWidget | None = None,
     ) -> None:
         """Makes the field.
 
         Args:
             placeholder: Shown while the list is empty.
+            most_length: How many numbers there may be.
             least_length: How many numbers there must be.
             parent: The owner in Qt's sense.
         """
         super().__init__(parent)
+        self._most_length = most_length
         self._least_length = least_length
         self._numbers: tuple[int, ...] = ()
         self._field = QLineEdit(self)
@@ -90,6 +97,8 @@ class NumberListEdit(QWidget):
             return f"Each number must lie between 1 and {_GREATEST:,}."
         if len(numbers) < self._least_length:
             return "There must be at least one number here."
+        if len(numbers) > self._most_length:
+            return f"There may be {self._most_length} numbers at most."
         return numbers
 
     def _complain(self, sentence: str) -> None:

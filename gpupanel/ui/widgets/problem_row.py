@@ -5,6 +5,7 @@ from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
+    QPushButton,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -12,6 +13,8 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 from gpupanel.domain.problem import Problem, Severity
+from gpupanel.planning.rules.gpu_support_rules import DOCTOR_CODES
+from gpupanel.ui.widgets.command_line import CommandLine
 from gpupanel.ui.widgets.fix_buttons import FixButtons
 from gpupanel.ui.widgets.prose_label import ProseLabel
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
@@ -27,6 +30,8 @@ class ProblemRow(QFrame):
     """The button of a fix was pressed: the :class:`Fix`."""
     fieldActivated = Signal(str)
     """The row was clicked, or Return pressed on it: the profile key that it is about."""
+    doctorRequested = Signal()
+    """The doctor is to be opened, which knows more about the problem."""
 
     def __init__(self, problem: Problem, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -35,12 +40,17 @@ class ProblemRow(QFrame):
         self._icon = SeverityIcon(problem.severity, self)
         self._message = ProseLabel()
         self._hint = ProseLabel(tone="muted")
+        self._command = CommandLine("", self)
         self._fixes = FixButtons(self)
+        self._doctor = QPushButton("Open Doctor", self)
+        self._doctor.setProperty("role", "alternative")
+        self._doctor.setToolTip("Looks at driver and TensorFlow, and tells what is wrong with them")
         self._copy = QToolButton(self)
         self._copy.setText("Copy")
         self._copy.setProperty("role", "quiet")
         self._copy.setToolTip("Copy the whole text, with its detail, to the clipboard.")
         self._fixes.fixRequested.connect(self.fixRequested)
+        self._doctor.clicked.connect(self.doctorRequested)
         self._copy.clicked.connect(self.copy)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._lay_out()
@@ -58,7 +68,10 @@ class ProblemRow(QFrame):
         self._message.setProse(f"{word}: {problem.message}")
         self._hint.setProse(problem.hint)
         self._hint.setVisible(bool(problem.hint))
+        self._command.setCommand(problem.command)
+        self._command.setVisible(bool(problem.command))
         self._fixes.setProblem(problem)
+        self._doctor.setVisible(problem.code in DOCTOR_CODES)
         self.setAccessibleName(f"{word}: {problem.message}")
         self.setAccessibleDescription(problem.hint)
         self.setCursor(
@@ -92,11 +105,13 @@ class ProblemRow(QFrame):
         words.setSpacing(4)
         words.addWidget(self._message)
         words.addWidget(self._hint)
+        words.addWidget(self._command)
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
         buttons.addWidget(self._fixes, 1)
         # Keeps the other button at its side where there is no fix.
         buttons.addStretch(0)
+        buttons.addWidget(self._doctor, 0, Qt.AlignmentFlag.AlignTop)
         buttons.addWidget(self._copy, 0, Qt.AlignmentFlag.AlignTop)
         words.addLayout(buttons)
         layout = QHBoxLayout(self)

@@ -29,8 +29,8 @@ class RealRange:
 
 FRACTION = RealRange(below=1.0)
 """From 0 to below 1."""
-POSITIVE = RealRange(lowest_allowed=False)
-"""Above 0."""
+POSITIVE = RealRange(lowest=1e-30, lowest_allowed=False, below=1e30)
+"""Above 0, and neither 0 nor infinite as float32."""
 
 
 class RealSpinBox(QAbstractSpinBox):

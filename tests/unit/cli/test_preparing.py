@@ -6,6 +6,8 @@ import pytest
 
 from gpupanel.cli import preparing
 from gpupanel.cli.preparing import prepared
+from gpupanel.domain.device import PhysicalDevice
+from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
 from tests.nvml.standin import Standin
 
@@ -14,15 +16,15 @@ ON_THE_CPU = f'{ON_GPUS}[devices]\nvisible = ["cpu"]\n'
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[TensorFlowBuild]:
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Answers that TensorFlow was built without CUDA, and remembers each question."""
-    questions: list[TensorFlowBuild] = []
+    questions: list[str] = []
 
-    def ask() -> TensorFlowBuild:
-        questions.append(TensorFlowBuild(version="2.21.0"))
-        return questions[-1]
+    def ask(gpus: tuple[PhysicalDevice, ...], driver: str | None) -> GpuSupport:
+        questions.append(f"{len(gpus)} GPUs under {driver}")
+        return GpuSupport(build=TensorFlowBuild(version="2.21.0"))
 
-    monkeypatch.setattr(preparing, "tensorflow_build", ask)
+    monkeypatch.setattr(preparing, "gpu_support", ask)
     return questions
 
 
@@ -33,21 +35,22 @@ def _codes(folder: Path, text: str, *, mend: bool = False) -> set[str]:
     return {problem.code for problem in preparation.problems}
 
 
-def test_that_tensorflow_is_asked_what_it_was_built_for_where_gpus_are_chosen(
-    nvml_in_process: Standin, tmp_path: Path, asked: list[TensorFlowBuild]
+def test_that_tensorflow_is_asked_once_where_gpus_are_chosen(
+    nvml_in_process: Standin, tmp_path: Path, asked: list[str]
 ) -> None:
     assert "tensorflow_without_cuda" in _codes(tmp_path, ON_GPUS)
-    assert len(asked) == 1
+    assert asked == ["2 GPUs under 570.86.15"]
 
 
 def test_that_tensorflow_is_not_asked_for_the_cpu(
-    nvml_in_process: Standin, tmp_path: Path, asked: list[TensorFlowBuild]
+    nvml_in_process: Standin, tmp_path: Path, asked: list[str]
 ) -> None:
     assert "tensorflow_without_cuda" not in _codes(tmp_path, ON_THE_CPU)
     assert asked == []
 
 
 def test_that_a_profile_is_mended_with_the_build_in_mind(
-    nvml_in_process: Standin, tmp_path: Path, asked: list[TensorFlowBuild]
+    nvml_in_process: Standin, tmp_path: Path, asked: list[str]
 ) -> None:
     assert "tensorflow_without_cuda" not in _codes(tmp_path, ON_GPUS, mend=True)
+    assert len(asked) == 1

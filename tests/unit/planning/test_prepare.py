@@ -263,6 +263,48 @@ def test_that_an_even_number_of_split_gpus_is_summed_over_by_hierarchical_copy()
     assert plan.all_reduce is AllReduce.HIERARCHICAL_COPY
 
 
+@pytest.mark.parametrize("all_reduce", [AllReduce.HIERARCHICAL_COPY, AllReduce.NCCL])
+@pytest.mark.parametrize(
+    ("replicas", "changes"),
+    [
+        (1, {"kind": StrategyKind.MIRRORED}),
+        (2, {"kind": StrategyKind.MIRRORED, "shares": (64, 0)}),
+        (2, {"kind": StrategyKind.ONE_DEVICE}),
+        (2, {"kind": StrategyKind.CENTRAL_STORAGE}),
+        (2, {"kind": StrategyKind.PARAMETER_SERVER}),
+        (2, {"kind": StrategyKind.MODEL_PARALLEL}),
+        (1, {"kind": StrategyKind.MULTI_WORKER, "workers": 1}),
+    ],
+)
+def test_that_a_way_to_sum_where_nothing_is_summed_is_a_hint_as_other_unused_values_are(
+    all_reduce: AllReduce, replicas: int, changes: dict[str, Any]
+) -> None:
+    strategy = StrategySettings(all_reduce=all_reduce, **changes)
+    profile = cpu_profile(replicas, strategy=strategy)
+    preparation = prepare(profile, CPU_ONLY)
+    assert found(profile, "all_reduce_unused", CPU_ONLY).severity is Severity.HINT
+    assert preparation.is_startable
+    assert preparation.plan is not None
+    assert preparation.plan.all_reduce is AllReduce.AUTO
+
+
+def test_that_how_to_sum_matters_to_nothing_but_training() -> None:
+    strategy = StrategySettings(kind=StrategyKind.MIRRORED, all_reduce=AllReduce.NCCL)
+    profile = cpu_profile(2, strategy=strategy, task="evaluate")
+    assert found(profile, "all_reduce_unused", CPU_ONLY).severity is Severity.HINT
+
+
+def test_that_a_split_gpu_whose_second_part_has_no_share_may_name_nccl() -> None:
+    profile = profile_with(
+        devices=DeviceSettings(visible=("GPU-4090",)),
+        strategy=StrategySettings(
+            kind=StrategyKind.MIRRORED, all_reduce=AllReduce.NCCL, shares=(64, 0)
+        ),
+        memory={"GPU-4090": SplitMemory(split_mib=(1024, 1024))},
+    )
+    assert prepare(profile, TWO_UNEQUAL).is_startable
+
+
 def test_that_nccl_on_the_cpu_is_refused() -> None:
     strategy = StrategySettings(kind=StrategyKind.MIRRORED, all_reduce=AllReduce.NCCL)
     assert found(cpu_profile(strategy=strategy), "nccl_without_gpus", CPU_ONLY).is_error
@@ -315,10 +357,16 @@ def test_that_a_replica_without_a_share_is_warned_of() -> None:
     assert problem.severity is Severity.WARNING
 
 
-def test_that_a_batch_smaller_than_the_replicas_is_refused() -> None:
+def test_that_a_batch_smaller_than_the_replicas_leaves_some_without_a_share() -> None:
     training = TrainingSettings(global_batch_size=2)
-    problem = found(cpu_profile(4, training=training), "batch_smaller_than_replicas", CPU_ONLY)
-    assert problem.is_error
+    profile = cpu_profile(4, training=training)
+    problem = found(profile, "batch_smaller_than_replicas", CPU_ONLY)
+    assert problem.severity is Severity.WARNING
+    assert "2 of them will only wait" in problem.message
+    preparation = prepare(profile, CPU_ONLY)
+    assert preparation.is_startable
+    assert preparation.plan is not None
+    assert preparation.plan.shares == (1, 1, 0, 0)
     assert problem.field == "training.global_batch_size"
     given = StrategySettings(kind=StrategyKind.MIRRORED, shares=(1, 0))
     one = TrainingSettings(global_batch_size=1)
@@ -483,4 +531,4 @@ def test_that_shares_of_any_startable_plan_sum_to_the_global_batch(
     preparation = prepare(profile, CPU_ONLY)
     assert preparation.plan is not None
     assert sum(preparation.plan.shares) == batch
-    assert preparation.is_startable is (kind is StrategyKind.ONE_DEVICE or batch >= replicas)
+    assert preparation.is_startable

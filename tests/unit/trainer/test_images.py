@@ -9,6 +9,7 @@ from PIL import Image
 
 from gpupanel.domain.data import DataCache, ImagesData
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.trainer.datasets import images
 from gpupanel.trainer.datasets.images import read_images
 
 
@@ -117,3 +118,33 @@ def test_that_a_picture_that_vanished_is_not_called_cut_short(tmp_path: Path) ->
     assert problem.code == "data_image_missing"
     assert "dog/1.png is not there any more" in problem.message
     assert "cut short" not in problem.message
+
+
+def test_that_class_folders_and_images_may_have_names_that_are_no_utf_8(tmp_path: Path) -> None:
+    root = make_folder(tmp_path / "images", {os.fsdecode(b"caf\xe9"): 2, "tea": 2})
+    odd = os.fsdecode(b"caf\xe9")
+    (root / odd / "0.png").rename(root / odd / os.fsdecode(b"im\xe9ge.png"))
+
+    data = read_images(ImagesData(path=str(root), image_size=(8, 6)))
+
+    assert data.class_names == (r"caf\xe9", "tea")
+    assert data.training.labels.tolist() == [0, 0, 1, 1]
+
+
+def test_that_a_broken_image_whose_name_is_no_utf_8_can_be_told(tmp_path: Path) -> None:
+    root = make_folder(tmp_path / "images", {"cat": 1, "dog": 1})
+    (root / "dog" / os.fsdecode(b"d\xf6g.png")).write_bytes(b"no image")
+
+    problem = problem_of(root)
+
+    assert r"d\xf6g.png" in problem.message
+    assert Problem.model_validate_json(problem.model_dump_json()) == problem
+
+
+def test_that_more_class_folders_than_can_be_told_apart_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(images, "MOST_CLASSES", 2)
+    root = make_folder(tmp_path / "images", {"cat": 1, "dog": 1, "fox": 1})
+
+    assert problem_of(root).code == "data_too_many_classes"

@@ -8,6 +8,7 @@ import pytest
 
 from gpupanel.domain.data import NpzData
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.trainer.datasets.checks import ArrayName, checked_classes
 from gpupanel.trainer.datasets.examples import Scaling
 from gpupanel.trainer.datasets.npz import read_npz
 
@@ -180,6 +181,16 @@ def test_that_bad_labels_are_told(
     assert words in problem.message
     assert '"y"' in problem.message
     assert problem.field == "data.labels"
+
+
+def test_that_a_label_beyond_all_classes_that_can_be_told_apart_is_refused() -> None:
+    labels = np.arange(150_000)
+    with pytest.raises(ProblemError) as caught:
+        checked_classes(labels, ArrayName(source="file", name="y"), None)
+
+    (problem,) = caught.value.problems
+    assert problem.code == "data_labels_out_of_range"
+    assert len(checked_classes(labels[:100_000], ArrayName(source="file", name="y"), None))
 
 
 def test_that_labels_outside_the_classes_are_told(tmp_path: Path) -> None:

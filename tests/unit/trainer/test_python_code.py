@@ -145,6 +145,7 @@ def test_that_what_is_drawn_depends_on_the_seed_alone(tmp_path: Path) -> None:
         ('{"x": x, "y": y, "x_test": x}', "user_code_data_misfit", 'there is no "y_test"'),
         ('{"x": x, "y": y, "x_test": x[:, :1], "y_test": y}', "user_code_data_misfit", "shape"),
         ('{"x": x, "y": y, "class_names": "abc"}', "user_code_data_misfit", "no list"),
+        ('{"x": x, "y": y, "class_names": ["a"] * 100_001}', "user_code_data_misfit", "100,000"),
         ("([[1], [1, 2]], y)", "user_code_data_misfit", "no array"),
         ("(x, y[:4])", "data_lengths_differ", "6 examples"),
         ("(x, y - 1)", "data_labels_negative", "negative"),

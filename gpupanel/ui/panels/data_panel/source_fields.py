@@ -5,7 +5,7 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QWidget
 
-from gpupanel.domain.data import ImagesData, NpzData
+from gpupanel.domain.data import GREATEST_SIDE, MOST_CLASSES, ImagesData, NpzData
 from gpupanel.ui.widgets.choice_box import Choice, ChoiceBox
 from gpupanel.ui.widgets.counter import Counter
 from gpupanel.ui.widgets.path_edit import PathEdit
@@ -47,6 +47,7 @@ class NpzFields(SettingsForm):
         self._features = QLineEdit()
         self._labels = QLineEdit()
         self._classes = Counter(zero="as the labels say")
+        self._classes.setMaximum(MOST_CLASSES)
         self.add_row("&File", self._path, _FILE_TIP, widest=None)
         self.add_row("E&xamples array", self._features, _FEATURES_TIP)
         self.add_row("La&bels array", self._labels, _LABELS_TIP)
@@ -91,6 +92,8 @@ class ImagesFields(SettingsForm):
         self._path = PathEdit(placeholder="drop a folder")
         self._height = Counter(1)
         self._width = Counter(1, unit="pixel")
+        for side in (self._height, self._width):
+            side.setMaximum(GREATEST_SIDE)
         self._color = ChoiceBox(_COLORS)
         self.add_row("&Folder", self._path, _FOLDER_TIP, widest=None)
         self.add_row("Image si&ze", self._size_row(), _SIZE_TIP)

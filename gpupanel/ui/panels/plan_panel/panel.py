@@ -41,6 +41,8 @@ class PlanPanel(SettingsCard):
     """A border of the share bar was moved: the new shares, a tuple of int."""
     fieldActivated = Signal(str)
     """A problem was clicked: the profile key that it is about."""
+    doctorRequested = Signal()
+    """The doctor is to be opened, which knows more about a problem."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("What will happen", parent)
@@ -52,6 +54,7 @@ class PlanPanel(SettingsCard):
         self._plan_part = QWidget()
         self._replica_part = QWidget()
         self._task: Task = "train"
+        self._is_checking = False
         self._status: RunStatus | None = None
         self._shares = SharePart()
         self._processes = ProcessTable()
@@ -70,6 +73,7 @@ class PlanPanel(SettingsCard):
         self._shares.sharesChosen.connect(self.sharesChosen)
         self._problems.fixRequested.connect(self.fixRequested)
         self._problems.fieldActivated.connect(self.fieldActivated)
+        self._problems.doctorRequested.connect(self.doctorRequested)
         theme.changes.changed.connect(self._show_plan)
         self._show_answers()
         self.setPreparation(self._preparation)
@@ -92,7 +96,7 @@ class PlanPanel(SettingsCard):
     def setPreparation(self, preparation: Preparation) -> None:
         """Shows what would happen now."""
         self._preparation = preparation
-        self._icon.setSeverity(None if preparation.is_startable else Severity.ERROR)
+        self._show_severity()
         self._icon.setVisible(preparation != Preparation())
         self._summary.setText(self._sentence())
         self._problems.setProblems(preparation.problems)
@@ -100,6 +104,13 @@ class PlanPanel(SettingsCard):
         self._problems.setVisible(bool(preparation.problems))
         self._others.setOthers(preparation.others, self._faces)
         self._show_plan()
+
+    def setChecking(self, checking: bool) -> None:
+        """Whether it is not known yet that TensorFlow can use the GPUs."""
+        if checking != self._is_checking:
+            self._is_checking = checking
+            self._show_severity()
+            self._summary.setText(self._sentence())
 
     def setRunStatus(self, status: RunStatus | None) -> None:
         """The run that goes on or went on last: the shares it measured, what it was answered."""
@@ -110,12 +121,19 @@ class PlanPanel(SettingsCard):
         if known != (None if status is None else (status.shares, status.speeds)):
             self._show_plan()
 
+    def _show_severity(self) -> None:
+        well = Severity.HINT if self._is_checking else None
+        self._icon.setSeverity(well if self._preparation.is_startable else Severity.ERROR)
+
     def _sentence(self) -> str:
         plan, problems = self._preparation.plan, self._preparation.problems
         if plan is None and not problems:
             return "What a run would do appears here as soon as the devices are known."
         return words.summary(
-            self._preparation, self._device_labels(plan) if plan else (), self._task
+            self._preparation,
+            self._device_labels(plan) if plan else (),
+            self._task,
+            checking=self._is_checking,
         )
 
     def _device_labels(self, plan: LaunchPlan) -> tuple[str, ...]:

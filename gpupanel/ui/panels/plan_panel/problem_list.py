@@ -17,6 +17,8 @@ class ProblemList(QWidget):
     """A fix's button was pressed: the :class:`Fix`."""
     fieldActivated = Signal(str)
     """A row was clicked: the profile key that it is about."""
+    doctorRequested = Signal()
+    """The doctor is to be opened, which knows more about a problem."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -42,5 +44,6 @@ class ProblemList(QWidget):
             row = ProblemRow(problem, self)
             row.fixRequested.connect(self.fixRequested)
             row.fieldActivated.connect(self.fieldActivated)
+            row.doctorRequested.connect(self.doctorRequested)
             self._rows.append(row)
             self._column.addWidget(row)

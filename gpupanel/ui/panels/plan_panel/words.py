@@ -23,20 +23,24 @@ CUDA_CONTEXT_LESSON = (
 )
 
 
-def summary(preparation: Preparation, labels: Sequence[str], task: Task = "train") -> str:
+def summary(
+    preparation: Preparation, labels: Sequence[str], task: Task = "train", *, checking: bool = False
+) -> str:
     """The one sentence over everything else.
 
     Args:
         preparation: What would happen.
         labels: Short names of the plan's devices, in its order.
         task: What the run is to do.
+        checking: Whether TensorFlow can use the GPUs is not known yet.
     """
     errors, warnings = (
         _count(preparation.problems, severity) for severity in (Severity.ERROR, Severity.WARNING)
     )
     if errors or preparation.plan is None:
         return f"Not ready: {_counted(errors, 'problem')} to be mended first."
-    ready = f"Ready: {_division(preparation.plan, labels, task)}."
+    word = "Checking the GPUs" if checking else "Ready"
+    ready = f"{word}: {_division(preparation.plan, labels, task)}."
     return f"{ready} {_counted(warnings, 'warning')} below." if warnings else ready
 
 

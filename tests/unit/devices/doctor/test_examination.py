@@ -9,11 +9,11 @@ from threading import Event
 
 import pytest
 
-from gpupanel.devices.doctor import DoctorReport, examination, examine
+from gpupanel.devices.doctor import DoctorReport, examine
 from gpupanel.devices.doctor.findings import mending_command
+from gpupanel.devices.doctor.support_memory import CACHE_DIR_VARIABLE
 from gpupanel.devices.doctor.surroundings import Surroundings
 from gpupanel.devices.probes.driver_probe import DriverFacts, ask_driver
-from gpupanel.devices.probes.tensorflow_build import CACHE_DIR_VARIABLE, tensorflow_build
 from gpupanel.devices.probes.tensorflow_probe import ProbeAnswer
 from gpupanel.domain.problem import Problem, Severity
 from tests.fakes.examined import NO_GPU, RTX_4090, TENSORFLOW, WELL
@@ -72,19 +72,6 @@ def test_that_without_a_gpu_missing_libraries_are_not_marked_as_ill() -> None:
 
     assert report.is_well
     assert all(fact.is_well is None for group in report.groups() for fact in group.facts)
-
-
-def test_that_what_the_doctor_learnt_of_the_build_is_remembered(
-    tmp_path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(CACHE_DIR_VARIABLE, str(tmp_path))
-    monkeypatch.setattr(
-        examination, "ask_tensorflow", lambda cancelled: ProbeAnswer(facts=TENSORFLOW)
-    )
-
-    examine(driver=lambda _: DriverFacts())
-
-    assert tensorflow_build(lambda _: ProbeAnswer()) == TENSORFLOW.build
 
 
 def test_that_the_driver_is_asked_in_a_child(

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
+from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.memory import (
     AllMemory,
     Allocator,
@@ -76,11 +77,12 @@ def found(
     build: TensorFlowBuild | None = None,
 ) -> Problem:
     """The one problem with that code; each of its fixes makes it go away."""
-    problems = prepare(profile, inventory, sample, None, build).problems
+    support = GpuSupport(build=build)
+    problems = prepare(profile, inventory, sample, None, support).problems
     (problem,) = (problem for problem in problems if problem.code == code)
     fixes = (*([problem.fix] if problem.fix else []), *problem.alternatives)
     for fix in fixes:
-        mended = prepare(apply_fix(profile, fix), inventory, sample, None, build)
+        mended = prepare(apply_fix(profile, fix), inventory, sample, None, support)
         assert code not in {each.code for each in mended.problems}, fix.label
         assert mended.plan is not None
     return problem
@@ -92,7 +94,8 @@ def codes(
     sample: TelemetrySample | None = None,
     build: TensorFlowBuild | None = None,
 ) -> set[str]:
-    return {each.code for each in prepare(profile, inventory, sample, None, build).problems}
+    support = GpuSupport(build=build)
+    return {each.code for each in prepare(profile, inventory, sample, None, support).problems}
 
 
 # Growth, limits, isolation

@@ -172,6 +172,39 @@ def test_that_a_profile_of_a_newer_format_is_listed_as_one(runs_dir: Path) -> No
     assert summary.flaw.code == "run_newer"
 
 
+def test_that_events_whose_beginning_is_lost_are_not_said_to_be_of_a_newer_version(
+    runs_dir: Path,
+) -> None:
+    layout = ended(runs_dir)
+    lines = layout.events.read_text().splitlines(keepends=True)
+    layout.events.write_text("".join(lines[1:]))
+    summary = only(runs_dir)
+    assert summary.flaw is not None
+    assert summary.flaw.code == "run_damaged"
+    assert "The beginning of the list of events" in summary.flaw.message
+    assert "newer" not in run_outcome_words(summary)
+    assert summary.outcome is Outcome.COMPLETED
+
+
+def test_that_events_that_begin_with_a_restart_are_whole(runs_dir: Path) -> None:
+    layout = ended(runs_dir)
+    lines = layout.events.read_text().splitlines(keepends=True)
+    restarted = encode_event(events.RunRestarted(time_s=1.0, attempt=0))
+    layout.events.write_text("".join([restarted + "\n", *lines]))
+    assert only(runs_dir).flaw is None
+
+
+def test_that_an_event_of_a_kind_that_is_not_known_here_is_of_a_newer_version(
+    runs_dir: Path,
+) -> None:
+    layout = ended(runs_dir)
+    lines = layout.events.read_text().splitlines(keepends=True)
+    layout.events.write_text("".join(['{"kind":"run_imagined","time_s":1.0}\n', *lines[1:]]))
+    summary = only(runs_dir)
+    assert summary.flaw is not None
+    assert summary.flaw.code == "run_newer"
+
+
 @pytest.mark.parametrize("missing", ["profile", "plan", "events"])
 def test_that_a_folder_without_one_of_its_files_is_listed_as_incomplete(
     runs_dir: Path, missing: str

@@ -1,0 +1,140 @@
+"""Remembers which GPUs TensorFlow can use, since asking it takes seconds.
+
+An answer holds for the Python, the packages, the loader's settings, the driver and the GPUs that
+it was given for; anything else is another question.
+"""
+
+import hashlib
+import logging
+import os
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Final
+
+import platformdirs
+from pydantic import ValidationError
+
+from gpupanel.devices.probes.installed_tensorflow import tensorflow_package
+from gpupanel.domain.device import PhysicalDevice
+from gpupanel.domain.gpu_support import GpuSupport
+from gpupanel.domain.process_environment import PLANNED_VARIABLES
+from gpupanel.domain.value import Value
+
+CACHE_DIR_VARIABLE: Final = "GPUPANEL_CACHE_DIR"
+_MOST_ANSWERS: Final = 8
+"""A machine may have a GPU that comes and goes, and terminals with other variables."""
+_LOADER_CACHE: Final = Path("/etc/ld.so.cache")
+_PREFIXES: Final = ("CUDA_", "LD_", "NVIDIA_", "PYTHONPATH")
+
+_LOG = logging.getLogger(__name__)
+
+
+class SupportBasis(Value):
+    """What an answer depends on.
+
+    Attributes:
+        python: The interpreter; ``package`` and ``version`` are those of its TensorFlow.
+        changed_ns: When packages were last installed or removed, and shared libraries made known
+            to the loader.
+        environment: The variables that decide which libraries and GPUs are found, as far as a run
+            does not set them itself.
+        gpus: The keys of the GPUs that were asked about.
+    """
+
+    python: str
+    package: str
+    version: str
+    changed_ns: tuple[int, ...]
+    environment: tuple[tuple[str, str], ...]
+    driver: str | None
+    gpus: tuple[str, ...]
+
+
+class _Answer(Value):
+    basis: SupportBasis
+    support: GpuSupport
+
+
+class _Answers(Value):
+    answers: tuple[_Answer, ...] = ()
+
+
+def support_basis(
+    gpus: tuple[PhysicalDevice, ...],
+    driver: str | None,
+    environment: Mapping[str, str] = os.environ,
+) -> SupportBasis:
+    """What an answer about these GPUs depends on now; reads some times of files."""
+    name, version = tensorflow_package() or ("", "")
+    folders = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+    if name:
+        folders.add(str(metadata.distribution(name).locate_file("")))
+    return SupportBasis(
+        python=sys.executable,
+        package=name,
+        version=version,
+        # pip adds or removes an entry of the folder with every package and version.
+        changed_ns=tuple(_changed_ns(each) for each in (*sorted(folders), str(_LOADER_CACHE))),
+        environment=tuple(
+            sorted(
+                (variable, value)
+                for variable, value in environment.items()
+                if variable.startswith(_PREFIXES) and variable not in PLANNED_VARIABLES
+            )
+        ),
+        driver=driver,
+        gpus=tuple(sorted(gpu.key for gpu in gpus)),
+    )
+
+
+def recall_support(basis: SupportBasis) -> GpuSupport | None:
+    """The answer that was given on that basis, if it is remembered."""
+    return next((each.support for each in _read() if each.basis == basis), None)
+
+
+def remember_support(basis: SupportBasis, support: GpuSupport) -> None:
+    """Note an answer; written beside and renamed: another process may read it at this moment."""
+    others = tuple(each for each in _read() if each.basis != basis)
+    answers = (_Answer(basis=basis, support=support), *others)[:_MOST_ANSWERS]
+    file = _file()
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", dir=file.parent, prefix=f".{file.name}.", delete=False
+        ) as beside:
+            beside.write(_Answers(answers=answers).model_dump_json())
+        Path(beside.name).replace(file)
+    except OSError as error:
+        _LOG.debug("What TensorFlow can use is not remembered: %s", error)
+
+
+def forget_support() -> None:
+    """Let TensorFlow be asked anew, whatever it answered before."""
+    try:
+        _file().unlink(missing_ok=True)
+    except OSError as error:
+        _LOG.debug("What TensorFlow can use is not forgotten: %s", error)
+
+
+def _read() -> tuple[_Answer, ...]:
+    try:
+        return _Answers.model_validate_json(_file().read_bytes()).answers
+    except (OSError, ValidationError):
+        return ()
+
+
+def _changed_ns(path: str) -> int:
+    try:
+        return Path(path).stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _file() -> Path:
+    folder = os.environ.get(CACHE_DIR_VARIABLE) or platformdirs.user_cache_dir("gpupanel")
+    python = hashlib.sha256(sys.prefix.encode()).hexdigest()[:12]
+    return Path(folder) / f"tensorflow-gpus-{python}.json"

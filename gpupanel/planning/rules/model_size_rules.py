@@ -1,0 +1,175 @@
+"""Whether a model, and the examples of a step, can fit into memory at all.
+
+What is reckoned here is the least that they take: who passes may still run out of memory, who does
+not pass certainly would.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+
+from gpupanel.domain.data import ImagesData, NpzData, Target
+from gpupanel.domain.device import CPU_KEY, DeviceInventory
+from gpupanel.domain.model import CnnModel, MlpModel
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.preview import DataPreview
+from gpupanel.domain.problem import Problem, Severity
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.strategy import StrategyKind
+from gpupanel.domain.training import Optimizer
+from gpupanel.planning.layers import model_layers
+
+_FLOAT_BYTES = 4
+"""Weights, gradients and what an optimizer keeps are float32, with mixed precision too."""
+_BYTES_PER_MIB = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class _Holder:
+    """A memory, and how many copies of the weights stand in it."""
+
+    name: str
+    memory_mib: int
+    copies: int
+
+
+def model_size_problems(
+    profile: Profile, plan: LaunchPlan, inventory: DeviceInventory, preview: DataPreview | None
+) -> list[Problem]:
+    """A model whose weights cannot fit where they would stand, or a step whose examples cannot.
+
+    Args:
+        profile: What the person chose.
+        plan: What would be launched.
+        inventory: The devices of this machine.
+        preview: What was found in the data, if somebody looked.
+    """
+    if profile.task != "train":
+        return []
+    shape = _feature_shape(profile, preview)
+    weights = _weights_mib(profile, shape, preview)
+    holders = tuple(_holders(plan, inventory))
+    found = (_model_problem(profile, weights, holder) for holder in holders)
+    worst = sorted(filter(None, found), key=lambda problem: list(Severity).index(problem.severity))
+    step = (_step_problem(profile, plan, shape, preview, holder) for holder in holders)
+    return [*worst[:1], *list(filter(None, step))[:1]]
+
+
+def least_parameters(
+    profile: Profile, shape: tuple[int, ...] = (), outputs: int | None = None
+) -> int:
+    """How many numbers a model to be built holds at least; 0 for one that code or a file makes.
+
+    Args:
+        profile: What the person chose.
+        shape: Of one example; empty while it is not known: one number is the least.
+        outputs: Of the last layer; ``None`` while it is not known.
+    """
+    model = profile.model
+    if not isinstance(model, MlpModel | CnnModel):
+        return 0
+    if isinstance(model, CnnModel) and len(shape) not in (2, 3):
+        shape = (model.smallest_side, model.smallest_side, 1)
+    layers = model_layers(model, shape or (1,), outputs or 1)
+    return sum(layer.parameters or 0 for layer in layers)
+
+
+def _weights_mib(profile: Profile, shape: tuple[int, ...], preview: DataPreview | None) -> int:
+    outputs = profile.data.class_count if isinstance(profile.data, NpzData) else None
+    if preview is not None and preview.target is Target.CLASSES:
+        outputs = len(preview.class_counts) or outputs
+    return least_parameters(profile, shape, outputs) * _FLOAT_BYTES // _BYTES_PER_MIB
+
+
+def _feature_shape(profile: Profile, preview: DataPreview | None) -> tuple[int, ...]:
+    data = profile.data
+    if preview is not None and preview.feature_shape:
+        return preview.feature_shape
+    if isinstance(data, ImagesData):
+        return (*data.image_size, 3 if data.color == "rgb" else 1)
+    return ()
+
+
+def _holders(plan: LaunchPlan, inventory: DeviceInventory) -> Iterator[_Holder]:
+    """Each memory that copies of the weights stand in."""
+    memory = {device.key: device.memory_total_mib for device in inventory.devices}
+    names = {device.key: device.name for device in inventory.devices}
+    if plan.strategy in (StrategyKind.CENTRAL_STORAGE, StrategyKind.PARAMETER_SERVER):
+        copies = Counter({CPU_KEY: 1})
+    else:
+        copies = Counter(each.device_key for each in plan.replicas if each.share or plan.processes)
+    if plan.places:
+        keys = tuple(dict.fromkeys(place.device_key for place in plan.places))
+        together = [memory.get(key) for key in keys]
+        known = [each for each in together if each is not None]
+        if len(known) == len(keys):
+            yield _Holder(" + ".join(names[key] for key in keys), sum(known), 1)
+        return
+    for key, count in copies.items():
+        size = memory.get(key)
+        if size is not None:
+            yield _Holder(names[key], size, count)
+
+
+def _model_problem(profile: Profile, weights_mib: int, holder: _Holder) -> Problem | None:
+    """What stays there for the whole run must fit; with the gradients of a step it should."""
+    optimizer = profile.training.optimizer
+    kept = weights_mib * (1 + _slots(profile)) * holder.copies
+    with_gradients = kept + weights_mib * holder.copies
+    if with_gradients <= holder.memory_mib:
+        return None
+    is_certain = kept > holder.memory_mib
+    needed = kept if is_certain else with_gradients
+    copies = f" in {holder.copies} copies" if holder.copies > 1 else ""
+    what = f"what {optimizer} keeps" if is_certain else f"gradients and what {optimizer} keeps"
+    return Problem(
+        code="model_above_memory",
+        severity=Severity.ERROR if is_certain else Severity.WARNING,
+        field="model.hidden",
+        message=f"The model's weights take {_gib(weights_mib)} at least, with {what}{copies} "
+        f"{_gib(needed)}, and {holder.name} has {_gib(holder.memory_mib)}.",
+        hint="Use fewer or smaller layers.",
+    )
+
+
+def _slots(profile: Profile) -> int:
+    """Numbers that Keras's optimizer keeps beside each weight."""
+    training = profile.training
+    has_momentum = training.momentum > 0.0
+    return {
+        Optimizer.ADAM: 2,
+        Optimizer.ADAMW: 2,
+        Optimizer.SGD: int(has_momentum),
+        Optimizer.RMSPROP: 1 + int(has_momentum),
+    }[training.optimizer]
+
+
+def _step_problem(
+    profile: Profile,
+    plan: LaunchPlan,
+    shape: tuple[int, ...],
+    preview: DataPreview | None,
+    holder: _Holder,
+) -> Problem | None:
+    """The examples that a replica takes at a time, as the float32 that layers take in."""
+    if not shape:
+        return None
+    largest = max(plan.shares)
+    if preview is not None and preview.example_count:
+        largest = min(largest, preview.example_count)
+    at_a_time = -(-largest // plan.accumulation_steps)
+    needed = at_a_time * prod(shape) * _FLOAT_BYTES // _BYTES_PER_MIB
+    if needed <= holder.memory_mib:
+        return None
+    return Problem(
+        code="step_above_memory",
+        field="training.global_batch_size",
+        message=f"The {at_a_time:,} examples that a replica takes at a time are {_gib(needed)}, "
+        f"and {holder.name} has {_gib(holder.memory_mib)}.",
+        hint="Use a smaller global batch, more accumulation steps, or smaller examples.",
+    )
+
+
+def _gib(size_mib: int) -> str:
+    return f"{size_mib / 1024:,.1f} GiB"

@@ -1,0 +1,101 @@
+"""How many processes and replicas one machine takes."""
+
+from gpupanel.domain.device import CPU_KEY, DeviceInventory
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.problem import Change, Fix, Problem, Severity
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.strategy import GANG_KINDS, StrategyKind
+from gpupanel.domain.telemetry import TelemetrySample
+
+PROCESS_MIB = 220
+"""What a process holds for itself alone once TensorFlow 2.21 is imported, without a model: as
+measured (``uss``). The libraries, some 350 MiB, are shared by all."""
+TRAINING_PROCESS_MIB = 400
+"""The same of one that trains a small model in a gang."""
+PROCESSES_A_CORE = 4
+"""More of them on a core only wait for each other, and importing TensorFlow takes each of them
+some seconds of a core."""
+
+
+def process_problems(
+    profile: Profile,
+    plan: LaunchPlan,
+    inventory: DeviceInventory,
+    sample: TelemetrySample | None,
+) -> list[Problem]:
+    """More processes than memory or cores allow.
+
+    Args:
+        profile: What the person chose.
+        plan: What would be launched.
+        inventory: The devices of this machine.
+        sample: The latest readings, for what is free now.
+    """
+    host = inventory.device(CPU_KEY)
+    total = None if host is None else host.memory_total_mib
+    cores = None if host is None else host.core_count
+    count = len(plan.processes)
+    if total is not None and count * PROCESS_MIB > total:
+        return [_above_memory(profile, count, total)]
+    reading = None if sample is None else sample.reading(CPU_KEY)
+    free = None if reading is None else reading.memory_free_mib
+    if free is not None and count * TRAINING_PROCESS_MIB > free:
+        return [_above_free_memory(count, free)]
+    on_the_cpu = sum(replica.device_key == CPU_KEY for replica in plan.replicas)
+    if cores is not None and on_the_cpu > cores * PROCESSES_A_CORE:
+        return [_above_cores(profile, on_the_cpu, cores)]
+    return []
+
+
+def _above_memory(profile: Profile, count: int, total_mib: int) -> Problem:
+    return Problem(
+        code="processes_above_memory",
+        field="strategy.workers",
+        message=f"{count:,} processes take {_gib(count * PROCESS_MIB)} for TensorFlow alone, and "
+        f"this machine has {_gib(total_mib)}.",
+        hint="Use fewer workers.",
+        fix=_fewer(profile, count, total_mib // TRAINING_PROCESS_MIB),
+    )
+
+
+def _above_free_memory(count: int, free_mib: int) -> Problem:
+    return Problem(
+        code="processes_above_free_memory",
+        severity=Severity.WARNING,
+        field="strategy.workers",
+        message=f"{count:,} processes take some {_gib(count * TRAINING_PROCESS_MIB)}, and "
+        f"{_gib(free_mib)} of this machine's memory are free now.",
+        hint="Use fewer workers, or end what holds the rest.",
+    )
+
+
+def _above_cores(profile: Profile, count: int, cores: int) -> Problem:
+    in_gang = profile.strategy.kind in GANG_KINDS
+    what = "workers" if in_gang else "replicas"
+    return Problem(
+        code="replicas_above_cores",
+        severity=Severity.WARNING,
+        field="strategy.workers" if in_gang else "devices.cpu_replicas",
+        message=f"{count:,} {what} share the {cores} logical processors of this machine: starting "
+        "takes very long, and they only wait for each other.",
+        hint=f"Use {cores} of them at most.",
+    )
+
+
+def _fewer(profile: Profile, count: int, most: int) -> Fix | None:
+    """As many workers as memory allows beside the other processes."""
+    workers = profile.strategy.workers
+    if workers is None:
+        return None
+    left = most - (count - workers)
+    least = 1 if profile.strategy.kind is StrategyKind.PARAMETER_SERVER else 2
+    if left < least:
+        return None
+    return Fix(
+        label=f"Use {left} workers",
+        changes=(Change(path=("strategy", "workers"), value=left),),
+    )
+
+
+def _gib(size_mib: int) -> str:
+    return f"{size_mib / 1024:,.1f} GiB"

@@ -1,0 +1,200 @@
+"""Learns which GPUs TensorFlow can use, off the GUI thread: an answer takes seconds."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Event
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from typing_extensions import override
+
+from gpupanel.domain.device import PhysicalDevice
+from gpupanel.domain.gpu_support import GpuSupport
+from gpupanel.ui.workers.facade import WorkerFacade
+from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
+
+if TYPE_CHECKING:
+    from gpupanel.devices.doctor.support_memory import SupportBasis
+
+DELAY_MS = 1_000
+"""The window is drawn and its devices are read before a second process makes the disk busy."""
+
+
+@dataclass(frozen=True, slots=True)
+class SupportQuestion:
+    """Which GPUs are asked about, and under which driver; ``anew``: forget what is remembered."""
+
+    gpus: tuple[PhysicalDevice, ...]
+    driver: str | None
+    anew: bool = False
+
+    @property
+    def about(self) -> tuple[frozenset[str], str | None]:
+        """What makes it another question: the keys of the GPUs, and the driver."""
+        return frozenset(gpu.key for gpu in self.gpus), self.driver
+
+
+Ask = Callable[[SupportQuestion, Event], GpuSupport]
+Recall = Callable[[SupportQuestion], GpuSupport | None]
+
+
+# Imported here and not above: it is the worker's thread that waits for it.
+def _ask(question: SupportQuestion, cancelled: Event) -> GpuSupport:
+    from gpupanel.devices.doctor.gpu_support import gpu_support
+
+    return gpu_support(question.gpus, question.driver, cancelled)
+
+
+def _recall(question: SupportQuestion) -> GpuSupport | None:
+    from gpupanel.devices.doctor.gpu_support import remembered_support
+    from gpupanel.devices.doctor.support_memory import forget_support
+
+    if question.anew:
+        forget_support()
+    return remembered_support(question.gpus, question.driver)
+
+
+def _basis(question: SupportQuestion) -> "SupportBasis":
+    from gpupanel.devices.doctor.support_memory import support_basis
+
+    return support_basis(question.gpus, question.driver)
+
+
+class _SupportAsker(Worker):
+    recalled = Signal(object, object)
+    answered = Signal(object, object)
+    changed = Signal(object)
+
+    def __init__(self, ask: Ask, recall: Recall) -> None:
+        super().__init__()
+        self._ask = ask
+        self._recall = recall
+        self._basis: SupportBasis | None = None
+
+    @guarded_slot(object)
+    def recall(self, question: SupportQuestion) -> None:
+        support = None
+        try:
+            self._basis = _basis(question)
+            support = self._recall(question)
+        finally:
+            self.recalled.emit(question, support)
+
+    @guarded_slot(object, object)
+    def ask(self, question: SupportQuestion, cancelled: Event) -> None:
+        support = None
+        try:
+            if not cancelled.is_set():
+                support = self._ask(question, cancelled)
+        finally:
+            self.answered.emit(question, support)
+
+    @guarded_slot(object)
+    def compare(self, question: SupportQuestion) -> None:
+        if _basis(question) != self._basis:
+            self.changed.emit(question)
+
+
+class GpuSupportLoader(WorkerFacade):
+    """Asks once about the GPUs that answer, a moment after they are there; without one never.
+
+    What was answered before comes at once. GPUs that could not be used then are asked about
+    again, and so is everything after :meth:`ask_anew`. Lives in the GUI thread before the thread
+    that waits for the answer.
+    """
+
+    answered = Signal(object)
+    """The :class:`GpuSupport` of the GPUs that were asked about last."""
+    busyChanged = Signal(bool)
+    """Whether an answer is waited for that is not known yet."""
+    _recallAsked = Signal(object)
+    _answerAsked = Signal(object, object)
+    _comparisonAsked = Signal(object)
+
+    def __init__(
+        self, ask: Ask = _ask, recall: Recall = _recall, parent: QObject | None = None
+    ) -> None:
+        self._cancelled = Event()
+        self._asker = _SupportAsker(ask, recall)
+        super().__init__(self._asker, "GPU support", parent)
+        self._recallAsked.connect(self._asker.recall)
+        self._answerAsked.connect(self._asker.ask)
+        self._comparisonAsked.connect(self._asker.compare)
+        self._asker.recalled.connect(self._take_memory)
+        self._asker.answered.connect(self._take_answer)
+        self._asker.changed.connect(self._ask_changed)
+        self._question: SupportQuestion | None = None
+        self._is_usable = False
+        self._is_busy = False
+        self._timer = QTimer(self, singleShot=True, interval=DELAY_MS)
+        self._timer.timeout.connect(self._ask_now)
+
+    def set_gpus(self, gpus: tuple[PhysicalDevice, ...], driver: str | None) -> None:
+        """Ask about these, unless they were asked about last; ``answered`` may follow."""
+        question = SupportQuestion(gpus, driver)
+        if gpus and (self._question is None or question.about != self._question.about):
+            self._begin(question)
+
+    def ask_anew(self) -> None:
+        """Ask again about the same GPUs, whatever is remembered."""
+        if self._question is not None:
+            self._begin(SupportQuestion(self._question.gpus, self._question.driver, anew=True))
+
+    def look_again(self) -> None:
+        """Ask again where something could not be used and packages or libraries have changed."""
+        if self._question is not None and not self._is_usable and not self._is_busy:
+            self._comparisonAsked.emit(self._question)
+
+    @override
+    def stop(self) -> None:
+        """Ask no more; the process that was asked is ended."""
+        self._timer.stop()
+        self._cancelled.set()
+        super().stop()
+
+    def _begin(self, question: SupportQuestion) -> None:
+        self._thread.start()
+        self._timer.stop()
+        # An answer that is under way is of no use any more.
+        self._cancelled.set()
+        self._question = question
+        self._set_busy(busy=True)
+        self._recallAsked.emit(question)
+
+    @Slot(object, object)
+    def _take_memory(self, question: SupportQuestion, support: GpuSupport | None) -> None:
+        if question is not self._question:
+            return
+        if support is not None:
+            self._tell(support)
+        if support is None or support.faults:
+            self._timer.start()
+        else:
+            self._set_busy(busy=False)
+
+    @Slot()
+    def _ask_now(self) -> None:
+        self._cancelled = Event()
+        self._answerAsked.emit(self._question, self._cancelled)
+
+    @Slot(object, object)
+    def _take_answer(self, question: SupportQuestion, support: GpuSupport | None) -> None:
+        if question is not self._question:
+            return
+        self._set_busy(busy=False)
+        if support is not None:
+            self._tell(support)
+
+    @Slot(object)
+    def _ask_changed(self, question: SupportQuestion) -> None:
+        if question is self._question and not self._is_busy:
+            self._begin(SupportQuestion(question.gpus, question.driver))
+
+    def _tell(self, support: GpuSupport) -> None:
+        self._is_usable = not support.faults and support.unanswered is None
+        self.answered.emit(support)
+
+    def _set_busy(self, *, busy: bool) -> None:
+        if busy != self._is_busy:
+            self._is_busy = busy
+            self.busyChanged.emit(busy)
