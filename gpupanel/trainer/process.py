@@ -4,7 +4,6 @@ import shutil
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 
 from gpupanel.domain.events import Phase, ProblemReported, TrainingEnded
@@ -118,11 +117,9 @@ def _train_started(run: StartedRun, work: Work, events: EventWriter, record: Tra
 
 def _outcome(run: StartedRun, interruption: Interruption) -> Outcome:
     """Suspended is what can go on: where nothing was saved yet, it was merely stopped."""
-    if interruption is Interruption.SUSPEND:
-        with suppress(OSError):  # a folder of checkpoints that is none
-            if Checkpoints(run.layout.checkpoints).saved():
-                return Outcome.SUSPENDED
-    return Outcome.STOPPED
+    suspends = interruption is Interruption.SUSPEND
+    saved = suspends and Checkpoints(run.layout.checkpoints).saved()
+    return Outcome.SUSPENDED if saved else Outcome.STOPPED
 
 
 def _work_of(run: StartedRun) -> Work:

@@ -1,6 +1,7 @@
 """What a stranger puts in the place of a file."""
 
 import os
+import shutil
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -55,10 +56,9 @@ IN_PLACE_OF_A_FOLDER: dict[str, Plant] = {
 
 
 def put_in_place(plant: Plant, path: Path, victim: Path) -> None:
-    """Put it there instead of the file or the empty folder that stands there."""
-    if path.is_dir():
-        for inner in path.iterdir():
-            inner.rmdir() if inner.is_dir() else inner.unlink()
-        path.rmdir()
-    path.unlink(missing_ok=True)
+    """Put it there instead of what stands there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
     plant(path, victim)

@@ -187,3 +187,71 @@ def _copied(node: Any) -> Any:
     if isinstance(node, dict):
         return {key: _copied(value) for key, value in node.items()}
     return [_copied(each) for each in node] if isinstance(node, list) else node
+
+
+HOSTILE_NUMBERS = (
+    "9" * 19,
+    "-" + "9" * 400,
+    "9" * 5_000,
+    "1e999",
+    "-1e999",
+    "1" + "0" * 400 + ".5",
+    "0." + "0" * 400 + "1",
+)
+
+
+def hostile_json() -> st.SearchStrategy[bytes]:
+    """JSON, or nearly so, that no program writes: deep, with numbers beyond everything."""
+    leaves = st.sampled_from(
+        (*HOSTILE_NUMBERS, "Infinity", "-Infinity", "NaN", '"\\ud800"', "null")
+    )
+    deep = st.integers(1, 3_000).map(lambda depth: "[" * depth + "]" * depth)
+    values = st.recursive(
+        st.one_of(leaves, deep),
+        lambda inner: st.one_of(
+            st.lists(inner, max_size=3).map(lambda each: f"[{','.join(each)}]"),
+            st.dictionaries(st.sampled_from(_JSON_KEYS), inner, max_size=4).map(
+                lambda each: "{" + ",".join(f'"{key}":{value}' for key, value in each.items()) + "}"
+            ),
+        ),
+        max_leaves=6,
+    )
+    kinds = st.sampled_from(
+        ("epoch_done", "steps_done", "run_ended", "run_started", "run_restarted")
+    )
+    events = st.tuples(kinds, values, values).map(
+        lambda each: f'{{"kind":"{each[0]}","time_s":{each[1]},"step":{each[2]},"epoch":{each[2]}}}'
+    )
+    return st.one_of(values, events).map(str.encode)
+
+
+_JSON_KEYS = ("devices", "strategy", "number", "profile", "time_s", "readings", "kind", "key")
+
+
+def hostile_toml() -> st.SearchStrategy[bytes]:
+    """TOML, or nearly so, that no program writes."""
+    values = st.one_of(
+        st.sampled_from(
+            (
+                *HOSTILE_NUMBERS,
+                "inf",
+                "nan",
+                "0x" + "f" * 5_000,
+                '"\\u0000"',
+                '"~nobody/x"',
+                '"/dev/zero"',
+            )
+        ),
+        st.integers(1, 3_000).map(lambda depth: "[" * depth + "]" * depth),
+        st.integers(1, 2_000).map(lambda depth: "{a=" * depth + "1" + "}" * depth),
+    )
+    keys = st.one_of(
+        st.sampled_from(("name", "schema_version", "task", "notes", "a")),
+        st.integers(1, 5_000).map(lambda parts: ".".join("a" * parts)),
+    )
+    tables = st.sampled_from(("", "[data]", "[model]", "[training]", "[strategy]", "[devices]"))
+    inner = st.sampled_from(("path", "source", "epochs", "seed", "shares", "kind", "visible"))
+    lines = st.tuples(tables, st.one_of(keys, inner), values).map(
+        lambda each: f"{each[0]}\n{each[1]} = {each[2]}"
+    )
+    return st.lists(lines, min_size=1, max_size=4).map(lambda each: "\n".join(each).encode())

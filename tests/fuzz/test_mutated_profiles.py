@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
@@ -15,7 +16,7 @@ from gpupanel.domain.profile_toml import dump_profile, parse_profile, profile_fr
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.directory.profile_file import read_profile
 from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
-from tests.fuzz.mutations import damaged, with_odd_values
+from tests.fuzz.mutations import damaged, hostile_toml, with_odd_values
 
 PROFILES = Path(__file__).parents[2] / "resources" / "profiles"
 CONTENTS = [path.read_bytes() for path in sorted(PROFILES.glob("*.toml"))]
@@ -82,6 +83,23 @@ def test_that_a_damaged_profile_is_read_or_refused(content: bytes, tmp_path: Pat
 @given(document=with_odd_values(DOCUMENTS))
 def test_that_a_profile_with_odd_values_is_read_or_refused(document: dict[str, Any]) -> None:
     assert_document_taken_or_refused(document)
+
+
+@FEW
+@given(begun=st.sampled_from([b"", *CONTENTS]), content=hostile_toml())
+def test_that_a_hostile_profile_is_read_or_refused(
+    begun: bytes, content: bytes, tmp_path: Path
+) -> None:
+    assert_file_taken_or_refused(begun + b"\n" + content, tmp_path / "profile.toml")
+
+
+@pytest.mark.slow
+@MANY
+@given(begun=st.sampled_from([b"", *CONTENTS]), content=hostile_toml())
+def test_that_five_thousand_hostile_profiles_are_read_or_refused(
+    begun: bytes, content: bytes, tmp_path: Path
+) -> None:
+    assert_file_taken_or_refused(begun + b"\n" + content, tmp_path / "profile.toml")
 
 
 @pytest.mark.slow

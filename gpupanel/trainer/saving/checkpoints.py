@@ -3,7 +3,6 @@
 import re
 import shutil
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -101,12 +100,8 @@ class Checkpoints:
         return Saved(place, is_best=place == best)
 
     def saved(self) -> list[Path]:
-        """The complete ones, oldest first.
-
-        Raises:
-            OSError: Something else stands in the place of their folder.
-        """
-        if not check_folder(self._folder):
+        """The complete ones, oldest first; none where something else stands in their place."""
+        if not self._is_there():
             return []
         return sorted(
             (path for path in self._folder.glob("step-*") if _NAME.fullmatch(path.name)),
@@ -125,10 +120,16 @@ class Checkpoints:
 
     def clean_up(self) -> None:
         """Remove what a killed process left half written or half deleted."""
-        with suppress(OSError):  # what is no folder of checkpoints is told when one is saved
-            if check_folder(self._folder):
-                for left_over in self._folder.glob(".*.partial"):
-                    shutil.rmtree(left_over, ignore_errors=True)
+        if self._is_there():
+            for left_over in self._folder.glob(".*.partial"):
+                shutil.rmtree(left_over, ignore_errors=True)
+
+    def _is_there(self) -> bool:
+        """Whether there is a folder of the run's own; what else there is, saving tells."""
+        try:
+            return check_folder(self._folder)
+        except OSError:
+            return False
 
     def _free_place(self, step: int) -> Path:
         """A name that none has: the same step may be saved again, at the end of its epoch."""

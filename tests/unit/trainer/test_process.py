@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import zipfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -285,6 +286,24 @@ def test_that_a_full_disk_is_told_and_the_checkpoint_kept(
     assert end.metrics.val_accuracy is not None
     assert len(Checkpoints(layout.checkpoints).saved()) == 1
     assert not layout.model.exists()
+
+
+def test_that_a_model_is_saved_into_the_run_whatever_links_stand_in_its_place(
+    tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
+) -> None:
+    short = DIGITS.model_copy(update={"training": TrainingSettings(epochs=1)})
+    layout = make_run(tmp_path / "run", short, [64])
+    victim = tmp_path / "bashrc"
+    victim.write_text("alias ls=ls\n")
+    for path in (layout.root / ".partial-model.keras", layout.model):
+        path.symlink_to(victim)
+    trainer = start_trainer(layout)
+
+    assert trainer.ended().outcome is Outcome.COMPLETED
+
+    assert victim.read_text() == "alias ls=ls\n"
+    assert zipfile.is_zipfile(layout.model)
+    assert not layout.model.is_symlink()
 
 
 def told_problems(trainer: Trainer, code: str) -> list[Problem]:
