@@ -10,11 +10,14 @@ from gpupanel import __version__
 from gpupanel.cli.checking import check
 from gpupanel.cli.doctoring import doctor
 from gpupanel.cli.exporting import export
+from gpupanel.cli.finding import EXIT_FAILED
 from gpupanel.cli.listing import devices
 from gpupanel.cli.opening import open_window
 from gpupanel.cli.queueing import queue
 from gpupanel.cli.running import run, runs, watch
 from gpupanel.cli.steering import checkpoint, resume, stop, suspend
+from gpupanel.cli.telling import tell_problems
+from gpupanel.cli.usage import EXIT_BAD_USAGE, USAGE_ERROR, usage_problem
 
 OPEN = "open"
 QUEUE = "queue"
@@ -82,4 +85,12 @@ def with_verb(arguments: Sequence[str]) -> list[str]:
 
 def main() -> None:
     """Run the command with the arguments of this process."""
-    app(args=with_verb(sys.argv[1:]))
+    try:
+        status = app(args=with_verb(sys.argv[1:]), standalone_mode=False)
+    except USAGE_ERROR as error:
+        # Typer would print it as it is, and an argument may be the name of a stranger's file.
+        tell_problems([usage_problem(error)])
+        status = EXIT_BAD_USAGE
+    except typer.Abort:
+        status = EXIT_FAILED
+    sys.exit(status)

@@ -6,6 +6,7 @@ import typer
 
 from gpupanel.cli.finding import EXIT_FAILED, refuse
 from gpupanel.cli.judging import findings_document, tell_findings
+from gpupanel.cli.literal_console import styled
 from gpupanel.cli.telling import answers, tell_json, tell_problems
 from gpupanel.cli.watching import watch_to_its_end
 from gpupanel.domain.outcome import Outcome
@@ -72,7 +73,7 @@ def _tell_end(layout: RunLayout, status: RunStatus) -> None:
     words = "  ".join(f"{name} {value:.4f}" for name, value in metrics.items())
     outcome = str(status.outcome)
     style = "green" if status.outcome is Outcome.COMPLETED else "yellow"
-    answers.print(f"[{style} bold]{outcome}[/]  {words}")
+    answers.print(styled((outcome, f"{style} bold"), f"  {words}"))
     if status.examples_per_second is not None:
         answers.print(f"{status.examples_per_second:,.0f} examples/s", style="dim")
     answers.print(str(layout.root), style="dim", highlight=False, soft_wrap=True)

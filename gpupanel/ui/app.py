@@ -69,6 +69,9 @@ def make_application() -> QApplication:
 
 
 def _close_on_interrupt(window: MainWindow) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        return  # started in the background: Ctrl+C is for another program of that terminal
+
     def close(_signal: int, _frame: FrameType | None) -> None:
         window.close()
 
