@@ -17,6 +17,8 @@ from gpupanel.cli.queueing import queue
 from gpupanel.cli.running import run, runs, watch
 from gpupanel.cli.steering import checkpoint, resume, stop, suspend
 from gpupanel.cli.telling import tell_json, tell_problems
+from gpupanel.cli.usage import EXIT_BAD_USAGE, USAGE_ERROR, usage_problem
+from gpupanel.domain.problem import Problem
 from gpupanel.runs.error_problems import problems_of
 
 OPEN = "open"
@@ -89,10 +91,20 @@ def main() -> None:
     Whatever goes wrong is told as a problem, with an exit status, and never as a bare traceback.
     """
     try:
-        app(args=with_verb(sys.argv[1:]))
+        status = app(args=with_verb(sys.argv[1:]), standalone_mode=False)
+    except USAGE_ERROR as error:
+        # Typer would print it as it is, and an argument may be the name of a stranger's file.
+        status = _refused((usage_problem(error),), EXIT_BAD_USAGE)
+    except typer.Abort:
+        status = EXIT_FAILED
     except Exception as error:  # noqa: BLE001 - whichever it is, the person has to be told
-        tell_problems(problems := problems_of(error))
-        if "--json" in sys.argv:
-            documents = [problem.model_dump(mode="json") for problem in problems]
-            tell_json({"outcome": None, "problems": documents})
-        sys.exit(EXIT_FAILED)
+        status = _refused(problems_of(error), EXIT_FAILED)
+    sys.exit(status)
+
+
+def _refused(problems: tuple[Problem, ...], status: int) -> int:
+    tell_problems(problems)
+    if "--json" in sys.argv:
+        documents = [problem.model_dump(mode="json") for problem in problems]
+        tell_json({"outcome": None, "problems": documents})
+    return status

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 
-from rich.markup import escape
 from rich.table import Table
 
 from gpupanel.cli.telling import NONE_GIVEN, shown
@@ -21,7 +20,7 @@ def device_table(inventory: DeviceInventory, sample: TelemetrySample) -> Table:
         used = shown(reading.memory_used_mib)
         total = shown(device.memory_total_mib or reading.memory_total_mib)
         table.add_row(
-            escape(_name(device, reading)),
+            _name(device, reading),
             f"{used} / {total} MiB",
             shown(reading.gpu_utilization_percent, "%"),
             shown(reading.temperature_c, "°C"),
@@ -44,7 +43,7 @@ def device_details(
     for name, parts in lines:
         words = ", ".join(part for part in parts if part)
         if words:
-            table.add_row(f"  {name}", escape(words))
+            table.add_row(f"  {name}", words)
     return table
 
 
@@ -59,11 +58,11 @@ def process_table(inventory: DeviceInventory, sample: TelemetrySample) -> Table:
             continue  # Its instances tell which of them a process is on.
         for process in reading.processes:
             table.add_row(
-                escape(device.name),
+                device.name,
                 str(process.pid),
-                escape(process.user or NONE_GIVEN),
+                process.user or NONE_GIVEN,
                 shown(process.memory_used_mib, "MiB"),
-                escape(process.command or process.name or NONE_GIVEN),
+                process.command or process.name or NONE_GIVEN,
             )
     return table
 

@@ -5,6 +5,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from gpupanel.cli.literal_console import styled
 from gpupanel.cli.options import JsonOption
 from gpupanel.cli.telling import answers, progress, tell_json, tell_problems
 from gpupanel.devices.doctor import DoctorReport, examine
@@ -37,9 +38,10 @@ def _tell(report: DoctorReport) -> None:
     if report.is_well:
         answers.print("All is well.", style="green")
     elif report.command:
-        answers.print("\nTo mend it:", style="bold")
+        answers.print()
+        answers.print("To mend it:", style="bold")
         # One line whatever the width, so that it can be copied.
-        answers.print(report.command, soft_wrap=True, markup=False, highlight=False)
+        answers.print(report.command, soft_wrap=True, highlight=False)
 
 
 def _group(group: FactGroup) -> Group:
@@ -48,8 +50,8 @@ def _group(group: FactGroup) -> Group:
     table.add_column(min_width=_NAME_WIDTH, no_wrap=True, style="dim")
     table.add_column(overflow="fold")
     for fact in group.facts:
-        table.add_row(_mark(fact), fact.name, Text(fact.value))
-    return Group(Text(group.title, "bold"), table)
+        table.add_row(_mark(fact), fact.name, fact.value)
+    return Group(styled((group.title, "bold")), table)
 
 
 def _mark(fact: Fact) -> Text:

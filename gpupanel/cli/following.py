@@ -6,6 +6,7 @@ import typer
 
 from gpupanel.cli.finding import EXIT_FAILED, refuse
 from gpupanel.cli.judging import findings_document, tell_findings
+from gpupanel.cli.literal_console import styled
 from gpupanel.cli.telling import answers, tell_json, tell_problems
 from gpupanel.cli.watching import watch_to_its_end
 from gpupanel.domain.outcome import Outcome
@@ -80,7 +81,7 @@ def _tell_end(layout: RunLayout, status: RunStatus) -> None:
     words = "  ".join(f"{name} {value:.4f}" for name, value in metrics.items())
     outcome = str(status.outcome)
     style = "green" if status.outcome is Outcome.COMPLETED else "yellow"
-    answers.print(f"[{style} bold]{outcome}[/]  {words}")
+    answers.print(styled((outcome, f"{style} bold"), f"  {words}"))
     told = end_words(status.outcome, status.saved_work)
     if told:
         is_lost = loses_steps(status.outcome, status.saved_work)

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from rich.markup import escape
 from rich.table import Table
 
 from gpupanel.cli.telling import NONE_GIVEN, answers, tell_problems
@@ -33,9 +32,8 @@ def tell_findings(layout: RunLayout, status: RunStatus) -> None:
             )
     if status.predictions is not None:
         path = layout.root / status.predictions
-        answers.print(
-            f"{status.examples:,} predictions: {escape(str(path))}", highlight=False, soft_wrap=True
-        )
+        words = f"{status.examples:,} predictions: {path}"
+        answers.print(words, highlight=False, soft_wrap=True)
 
 
 def findings_document(layout: RunLayout, status: RunStatus) -> dict[str, Any]:
@@ -88,12 +86,12 @@ def _class_table(matrix: ConfusionMatrix) -> Table:
     for index in _told_classes(matrix):
         figures = matrix.classes[index]
         table.add_row(
-            escape(figures.name),
+            figures.name,
             _fraction(figures.precision),
             _fraction(figures.recall),
             _fraction(figures.f1),
             f"{figures.examples:,}",
-            escape(_mistaken_for(matrix, index)),
+            _mistaken_for(matrix, index),
         )
     return table
 

@@ -3,8 +3,6 @@
 import time
 from typing import Any, Final
 
-from rich.markup import escape
-
 from gpupanel.cli.device_table import device_details, device_table, process_table
 from gpupanel.cli.options import JsonOption
 from gpupanel.cli.telling import answers, tell_json
@@ -30,7 +28,8 @@ def devices(*, json: JsonOption = False) -> None:
     for device in inventory.devices:
         details = device_details(device, inventory, sample)
         if details is not None:
-            answers.print(f"\n[bold]{escape(device.name)}[/]", highlight=False)
+            answers.print()
+            answers.print(device.name, style="bold", highlight=False)
             answers.print(details)
     processes = process_table(inventory, sample)
     if processes.row_count:

@@ -1,8 +1,8 @@
 """Telling who else uses the chosen GPUs before a run starts."""
 
 from rich.console import Console
-from rich.markup import escape
 
+from gpupanel.cli.literal_console import styled
 from gpupanel.cli.telling import NONE_GIVEN, shown
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.planning.others import HeldByOthers
@@ -12,9 +12,10 @@ def tell_others(others: tuple[HeldByOthers, ...], console: Console) -> None:
     """Print each GPU that somebody uses, and who holds what of it."""
     for held in others:
         amount = shown(held.memory_mib, "MiB")
-        console.print(f"[bold]in use[/]  {escape(held.device_name)}: {amount} held by others")
+        words = f"  {held.device_name}: {amount} held by others"
+        console.print(styled(("in use", "bold"), words))
         for process in held.processes:
-            console.print(f"    {escape(_words(process))}", highlight=False)
+            console.print(f"    {_words(process)}", highlight=False)
 
 
 def _words(process: DeviceProcess) -> str:

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from gpupanel.cli.finding import EXIT_BAD_PROFILE, EXIT_FAILED, refuse
@@ -135,7 +134,7 @@ def _tell_entry(order: Callable[[QueueFiles], QueueEntry], done: str, *, json: b
     if json:
         tell_json({"entry": entry.model_dump(mode="json")})
     else:
-        answers.print(f"{entry.id}  {escape(entry.name)} {done}.", highlight=False)
+        answers.print(f"{entry.id}  {entry.name} {done}.", highlight=False)
 
 
 def _tell_line(order: Callable[[QueueFiles], WaitingLine], done: str, *, json: bool) -> None:
@@ -166,10 +165,10 @@ def _table(line: WaitingLine) -> Table:
         table.add_row(
             "" if place is None else str(place),
             entry.id,
-            escape(entry.name),
+            entry.name,
             str(entry.outcome or entry.state),
-            escape(", ".join(entry.devices)) or NONE_GIVEN,
-            escape(_what_of(entry)) or NONE_GIVEN,
+            ", ".join(entry.devices) or NONE_GIVEN,
+            _what_of(entry) or NONE_GIVEN,
             style=_STYLES.get(entry.state, ""),
         )
     return table

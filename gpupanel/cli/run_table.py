@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from rich.markup import escape
 from rich.table import Table
 
 from gpupanel.cli.telling import NONE_GIVEN, shown
@@ -45,7 +44,7 @@ def runs_table(found: tuple[RunSummary, ...]) -> Table:
             )
             kept.append(texts)
     for row in zip(*kept, strict=True):
-        table.add_row(*(escape(text) or NONE_GIVEN for text in row))
+        table.add_row(*(text or NONE_GIVEN for text in row))
     return table
 
 

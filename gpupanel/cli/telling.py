@@ -7,13 +7,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 
+from gpupanel.cli.literal_console import LiteralConsole, paragraph, styled
 from gpupanel.domain.problem import Change, Problem, Severity
+from gpupanel.domain.visible_text import visible_json
 
-answers = Console()
+answers = LiteralConsole()
 """Standard output: what was asked for."""
-progress = Console(stderr=True)
+progress = LiteralConsole(stderr=True)
 """Standard error: progress and problems."""
 
 _STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.HINT: "cyan"}
@@ -27,7 +28,7 @@ def tell_json(document: dict[str, Any]) -> None:
     are the escapes by which :func:`json.loads` gives the same path.
     """
     text = json.dumps(_strict(document), indent=2, ensure_ascii=False, allow_nan=False)
-    sys.stdout.write(text.encode(errors="backslashreplace").decode() + "\n")
+    sys.stdout.write(visible_json(text) + "\n")
 
 
 def _strict(node: Any) -> Any:  # noqa: ANN401 - as deep as any document
@@ -42,19 +43,20 @@ def tell_problems(problems: Iterable[Problem], console: Console = progress) -> N
     """Print each problem: what is wrong, where, what to do, and the detail behind it."""
     for problem in problems:
         style = _STYLES[problem.severity]
-        field = f" [dim]{escape(problem.field)}[/]" if problem.field else ""
-        console.print(f"[{style} bold]{problem.severity}[/]{field}  {escape(problem.message)}")
+        field = f" {problem.field}" if problem.field else ""
+        severity = (str(problem.severity), f"{style} bold")
+        console.print(styled(severity, (field, "dim"), f"  {problem.message}"))
         if problem.hint:
-            console.print(f"    {escape(problem.hint)}")
+            console.print(f"    {problem.hint}")
         if problem.command:
             # One line whatever the width, so that it can be copied.
-            console.print(f"    [bold]$ {escape(problem.command)}[/]", soft_wrap=True)
+            console.print(f"    $ {problem.command}", style="bold", highlight=False, soft_wrap=True)
         first = () if problem.fix is None else (problem.fix,)
         for fix in (*first, *problem.alternatives):
             changes = ", ".join(_change(change) for change in fix.changes)
-            console.print(f"    [dim]→ {escape(fix.label)}: {escape(changes)}[/]")
+            console.print(f"    → {fix.label}: {changes}", style="dim")
         if problem.detail:
-            console.print(escape(problem.detail), style="dim", highlight=False)
+            console.print(paragraph(problem.detail, "dim"))
 
 
 def _change(change: Change) -> str:

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterator
 
-from rich.markup import escape
 from rich.progress import (
     BarColumn,
     Progress,
@@ -27,6 +26,7 @@ from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.directory.plan_file import read_plan
 from gpupanel.runs.directory.requests import ask, end_now
 from gpupanel.runs.following.answer_words import line_words, process_name
@@ -116,7 +116,7 @@ class _Watcher:
         self._follower = RunFollower(layout)
         self.bar = Progress(
             SpinnerColumn(),
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             TimeElapsedColumn(),
             console=console,
@@ -195,12 +195,12 @@ class _Watcher:
 
     def _tell_memory(self, event: MemoryReturned) -> None:
         words = returned_words(event, _device_names(self._layout))
-        console.print(escape(words), highlight=False)
+        console.print(words, highlight=False)
 
     def _tell_devices(self, event: DevicesReady) -> None:
         process = process_name(event, self.status.process_names)
         words = line_words(event, process, _device_names(self._layout))
-        console.print(escape(words), highlight=False)
+        console.print(words, highlight=False)
 
     def _look_for_supervisor(self) -> None:
         summary = summarize_run(self._layout)
@@ -239,7 +239,7 @@ class _Watcher:
             done, total = status.examples, status.examples_total
             speed = status.examples_per_second or 0.0
             words = f"{done:,} of {total:,} examples  {speed:,.0f} examples/s"
-        self.bar.update(self._task, description=words, completed=done, total=total)
+        self.bar.update(self._task, description=visible_line(words), completed=done, total=total)
 
 
 def _epoch_words(epoch: int, total: int) -> str:
@@ -258,7 +258,7 @@ def _tell_restart(event: RunRestarted) -> None:
     if event.changes:
         # One line whatever the width, so that it can be copied.
         words = f"It goes on with {change_words(event.changes)}."
-        console.print(escape(words), highlight=False, soft_wrap=True)
+        console.print(words, highlight=False, soft_wrap=True)
 
 
 def _device_names(layout: RunLayout) -> dict[str, str]:

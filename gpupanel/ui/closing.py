@@ -102,7 +102,13 @@ class EndingSignals(QObject):
         self._notifier = QSocketNotifier(self._reader.fileno(), QSocketNotifier.Type.Read, self)
         self._notifier.activated.connect(self._drain)
         self._former_fd = signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)
-        self._former = [(each, signal.signal(each, self._handle)) for each in _SIGNALS]
+        # One that is ignored stays so: under ``nohup``, or in the background of a terminal, Ctrl+C
+        # is for another program.
+        self._former = [
+            (each, signal.signal(each, self._handle))
+            for each in _SIGNALS
+            if signal.getsignal(each) is not signal.SIG_IGN
+        ]
 
     def uninstall(self) -> None:
         """Give the signals back."""

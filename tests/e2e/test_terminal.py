@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -190,17 +192,51 @@ def test_that_a_detached_run_goes_on_alone_and_stops_when_asked(long_run: Path) 
     assert not answered(gpupanel("stop", layout.name, "--json"))["asked"]
 
 
-def test_that_ctrl_c_stops_the_run_and_saves(long_run: Path, runs_dir: Path) -> None:
+@contextmanager
+def terminal_for(profile: Path, on_interrupt: Any) -> Iterator[subprocess.Popen[str]]:
+    """A terminal in which a profile is run; whatever becomes of the test, it ends with it.
+
+    Args:
+        profile: What it runs.
+        on_interrupt: What it does at its start about SIGINT. A process hands on that it ignores
+            one, and ``make test &`` in a script has all of them ignore it.
+    """
     terminal = subprocess.Popen(
-        [sys.executable, "-m", "gpupanel", "run", str(long_run), "--json"],
+        [sys.executable, "-m", "gpupanel", "run", str(profile), "--json"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, on_interrupt),
     )
-    layout = started_run(runs_dir)
-    wait_for_event(layout, StepsDone)
-    terminal.send_signal(signal.SIGINT)
-    out, err = terminal.communicate(timeout=60)
+    try:
+        yield terminal
+    finally:
+        terminal.kill()
+        terminal.communicate()
+
+
+def test_that_ctrl_c_stops_the_run_and_saves(long_run: Path, runs_dir: Path) -> None:
+    with terminal_for(long_run, signal.default_int_handler) as terminal:
+        layout = started_run(runs_dir)
+        wait_for_event(layout, StepsDone)
+        terminal.send_signal(signal.SIGINT)
+        out, err = terminal.communicate(timeout=60)
+    assert terminal.returncode == 130, err
+    assert json.loads(out)["outcome"] == "stopped"
+    assert layout.model.exists()
+
+
+def test_that_ctrl_c_is_not_for_a_terminal_that_was_started_in_the_background(
+    long_run: Path, runs_dir: Path
+) -> None:
+    with terminal_for(long_run, signal.SIG_IGN) as terminal:
+        layout = started_run(runs_dir)
+        wait_for_event(layout, StepsDone)
+        terminal.send_signal(signal.SIGINT)
+        time.sleep(1.0)
+        assert not list(layout.requests.iterdir())
+        assert gpupanel("stop", layout.name).returncode == 0
+        out, err = terminal.communicate(timeout=60)
     assert terminal.returncode == 130, err
     assert json.loads(out)["outcome"] == "stopped"
     assert layout.model.exists()

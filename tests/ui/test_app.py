@@ -11,19 +11,34 @@ from gpupanel.runs.directory.profile_file import write_profile
 
 ROOT = Path(__file__).parents[2]
 CHILD = """
-import json, os, signal, sys, threading
+import json, os, signal, sys
 from pathlib import Path
-from PySide6.QtWidgets import QApplication
-from gpupanel.ui.app import open_window
+from PySide6.QtCore import QTimer
+from gpupanel.ui import app
 
 titles = []
+ignores = sys.argv[1] == "ignores"
+# Whoever starts the tests in the background has them ignore it.
+signal.signal(signal.SIGINT, signal.SIG_IGN if ignores else signal.default_int_handler)
 
-def interrupt():
-    titles.extend(each.windowTitle() for each in QApplication.topLevelWidgets() if each.isVisible())
-    os.kill(os.getpid(), signal.SIGINT)
+class InterruptedWindow(app.MainWindow):
+    def begin(self):
+        super().begin()
+        # Once all of it stands, and what it looks at in its first second is seen.
+        QTimer.singleShot(1000, self.interrupt)
 
-threading.Timer(2.5, interrupt).start()
-status = open_window(Path(sys.argv[1]) if len(sys.argv) > 1 else None)
+    def interrupt(self):
+        titles.append(self.windowTitle())
+        os.kill(os.getpid(), signal.SIGINT)
+        if ignores:
+            QTimer.singleShot(500, self.close_unless_closed)
+
+    def close_unless_closed(self):
+        titles.append(self.windowTitle() if self.isVisible() else "closed")
+        self.close()
+
+app.MainWindow = InterruptedWindow
+status = app.open_window(Path(sys.argv[2]) if len(sys.argv) > 2 else None)
 print(json.dumps({
     "status": status,
     "titles": titles,
@@ -32,7 +47,9 @@ print(json.dumps({
 """
 
 
-def _opened(tmp_path: Path, runs_dir: Path, *arguments: str) -> dict[str, object]:
+def _opened(
+    tmp_path: Path, runs_dir: Path, *arguments: str, interrupt: str = "closes"
+) -> dict[str, object]:
     environment = {
         **os.environ,
         "QT_QPA_PLATFORM": "offscreen",
@@ -41,7 +58,7 @@ def _opened(tmp_path: Path, runs_dir: Path, *arguments: str) -> dict[str, object
         "PYTHONPATH": str(ROOT),
     }
     child = subprocess.run(
-        [sys.executable, "-c", CHILD, *arguments],
+        [sys.executable, "-c", CHILD, interrupt, *arguments],
         env=environment,
         capture_output=True,
         text=True,
@@ -67,3 +84,10 @@ def test_that_the_window_opens_on_a_profile(tmp_path, runs_dir):
     answer = _opened(tmp_path, runs_dir, str(tmp_path / "mine.toml"))
 
     assert answer["titles"] == ["mine[*] \N{EM DASH} gpupanel"]
+
+
+def test_that_ctrl_c_leaves_a_window_open_that_was_started_in_the_background(tmp_path, runs_dir):
+    answer = _opened(tmp_path, runs_dir, interrupt="ignores")
+
+    assert answer["status"] == 0
+    assert answer["titles"] == 2 * ["untitled[*] \N{EM DASH} gpupanel"]

@@ -10,8 +10,8 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from gpupanel.domain.data import MOST_CLASSES, DataCache, ImagesData
-from gpupanel.domain.plain_text import as_utf8
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.visible_text import as_utf8
 from gpupanel.files.guarded_files import make_folder, open_to_write, remove
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, Indices, Scaling

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpupanel.domain.data import MOST_CLASSES, PythonData, Target
-from gpupanel.domain.plain_text import as_utf8
+from gpupanel.domain.visible_text import as_utf8
 from gpupanel.trainer.datasets.checks import (
     ArrayName,
     check_lengths,

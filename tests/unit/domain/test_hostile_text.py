@@ -10,13 +10,13 @@ from gpupanel.domain.integer_bounds import (
     integer_beyond_64_bits,
     json_has_integer_beyond_64_bits,
 )
-from gpupanel.domain.plain_text import escaped, escaped_lines
 from gpupanel.domain.plan_json import parse_plan
 from gpupanel.domain.problem import Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile
 from gpupanel.domain.toml_text import read_toml
 from gpupanel.domain.unsafe_files import unsafe_file
+from gpupanel.domain.visible_text import visible_line, visible_lines
 
 MOST = 2**63 - 1
 
@@ -33,11 +33,11 @@ MOST = 2**63 - 1
     ],
 )
 def test_that_what_controls_a_terminal_is_shown(text: str, shown: str) -> None:
-    assert escaped(text) == shown
+    assert visible_line(text) == shown
 
 
 def test_that_lines_stay_lines() -> None:
-    assert escaped_lines("a\n\tb\x1b\r\n") == "a\n\tb\\x1b\\r\n"
+    assert visible_lines("a\n\tb\x1b\r\n") == "a\n\tb\\x1b\\r\n"
 
 
 @pytest.mark.parametrize(

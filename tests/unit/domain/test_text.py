@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from gpupanel.domain.plain_text import as_utf8
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.visible_text import as_utf8
 
 
 @pytest.mark.parametrize(
