@@ -38,6 +38,10 @@ class UnsafeFileError(NotRegularFileError):
         found: What it is: "a symbolic link", "a file of another user".
     """
 
+    def __init__(self, path: Path, found: str) -> None:
+        super().__init__(path, found)
+        self.strerror = f"it is {found}"
+
 
 @contextmanager
 def opened_folder(folder: Path, within: Path | None = None) -> Iterator[int]:
@@ -140,6 +144,8 @@ def make_folder(path: Path, within: Path | None = None) -> None:
             is_new = True
         except FileExistsError:
             is_new = False
+            if stat.S_ISREG(_status_in(folder, path.name).st_mode):
+                raise
         os.close(_open_inner_folder(folder, path.name, path))
         if is_new:
             # A umask may have taken the owner's own rights.
@@ -178,7 +184,7 @@ def status(path: Path, within: Path | None = None) -> os.stat_result | None:
     """
     try:
         with opened_folder(path.parent, within) as folder:
-            return os.stat(path.name, dir_fd=folder, follow_symlinks=False)
+            return _status_in(folder, path.name)
     except FileNotFoundError:
         return None
 
@@ -201,7 +207,7 @@ def _opened(path: Path, flags: int, within: Path | None) -> int:
     with opened_folder(path.parent, within) as folder:
         try:
             # Before it is opened, too: opening a device may do something.
-            _check_kind(path, os.stat(path.name, dir_fd=folder, follow_symlinks=False))
+            _check_kind(path, _status_in(folder, path.name))
         except FileNotFoundError as error:
             if not flags & os.O_CREAT:
                 raise _missing(path) from error
@@ -219,9 +225,12 @@ def _opened(path: Path, flags: int, within: Path | None) -> int:
 
 
 def _open_inner_folder(folder: int, name: str, path: Path) -> int:
-    found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    found = _status_in(folder, name)
     if not stat.S_ISDIR(found.st_mode):
-        raise UnsafeFileError(path, kind_of(found.st_mode) or "a file, not a folder")
+        kind = kind_of(found.st_mode)
+        if kind is None:
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
+        raise UnsafeFileError(path, kind)
     descriptor = os.open(name, _FOLDER_FLAGS | os.O_NOFOLLOW, dir_fd=folder)
     try:
         _check_owner(path, os.fstat(descriptor), os.fstat(folder))
@@ -229,6 +238,10 @@ def _open_inner_folder(folder: int, name: str, path: Path) -> int:
         os.close(descriptor)
         raise
     return descriptor
+
+
+def _status_in(folder: int, name: str) -> os.stat_result:
+    return os.stat(name, dir_fd=folder, follow_symlinks=False)
 
 
 def _missing(path: Path) -> FileNotFoundError:

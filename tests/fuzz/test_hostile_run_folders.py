@@ -43,13 +43,15 @@ from tests.fakes.run_directory import WrittenRun
 from tests.fuzz.mutations import damaged, hostile_json, hostile_toml, with_odd_values
 from tests.fuzz.test_mutated_runs import EVENT_FILE, LINES, TELEMETRY_FILE
 
-LONGEST_S = 5.0
+MOST_WORK_S = 5.0
+"""Of a processor: a machine that has other things to do takes longer, and is not to blame."""
+LONGEST_S = 60.0
 FEW = settings(
     max_examples=40,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-MANY = settings(FEW, max_examples=4_000)
+MANY = settings(FEW, max_examples=2_000)
 
 FOLDERS = ("requests", "heartbeats", "checkpoints", "tensorboard", "code")
 TOML_FILES = ("profile.toml", "label.toml")
@@ -186,7 +188,7 @@ def profile_of(layout: RunLayout) -> Profile | None:
 
 def assert_held(ground: Ground, made: list[Change]) -> None:
     layout = ground.changed(made)
-    start_s = time.monotonic()
+    start_s, work_s = time.monotonic(), time.process_time()
     lister = RunLister(ground.runs_dir)
     for _ in range(2):
         names = {run.name for run in lister.list()}
@@ -211,6 +213,7 @@ def assert_held(ground: Ground, made: list[Change]) -> None:
         refused_or_done(do)
     document_of("stop", "bad", "--runs-dir", str(ground.runs_dir))
     ground.assert_untouched()
+    assert time.process_time() - work_s < MOST_WORK_S
     assert time.monotonic() - start_s < LONGEST_S
 
 
@@ -224,7 +227,7 @@ def test_that_a_hostile_run_folder_hurts_nothing_else(ground: Ground, data: st.D
 @pytest.mark.timeout(3_600)
 @MANY
 @given(data=st.data())
-def test_that_four_thousand_hostile_run_folders_hurt_nothing_else(
+def test_that_two_thousand_hostile_run_folders_hurt_nothing_else(
     ground: Ground, data: st.DataObject
 ) -> None:
     assert_held(ground, data.draw(changes(ground.whole)))
