@@ -41,33 +41,35 @@ def hide_and_end(window: QWidget, stops: Sequence[Callable[[], None]]) -> None:
 
 
 class Leaving(QObject):
-    """Lets the application go when no window is open and what was ordered is done.
+    """Lets the application go when its window is closed and what was ordered is done.
 
-    Without a window the event loop goes on: an order that fails is told all the same.
+    Without a window the event loop goes on: an order that fails is told all the same, and stays
+    on the screen until it is read.
     """
 
     def __init__(self, application: QApplication, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._application = application
         self._waited_ms = 0
+        self._was_done = False
         self._timer = QTimer(self, interval=_LOOK_MS)
         self._timer.timeout.connect(self._look)
         application.setQuitOnLastWindowClosed(False)
-        application.lastWindowClosed.connect(self._begin)
 
     @Slot()
-    def _begin(self) -> None:
-        self._waited_ms = 0
+    def begin(self) -> None:
+        """The window was closed."""
         self._timer.start()
-        self._look()
 
     @Slot()
     def _look(self) -> None:
         if any(each.isVisible() for each in self._application.topLevelWidgets()):
-            self._timer.stop()  # a dialog: when it is closed this begins anew
+            self._waited_ms = 0
             return
         self._waited_ms += _LOOK_MS
-        if not is_work_left() or self._waited_ms > LONGEST_WORK_MS:
+        # What a thread said last may still be on its way when it has ended: looked at twice.
+        was_done, self._was_done = self._was_done, not is_work_left()
+        if (was_done and self._was_done) or self._waited_ms > LONGEST_WORK_MS:
             self._timer.stop()
             self._application.exit(0)
 

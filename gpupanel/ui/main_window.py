@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, QSettings, Qt, Slot
+from PySide6.QtCore import QByteArray, QSettings, Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QSplitter, QVBoxLayout, QWidget
 from typing_extensions import override
@@ -53,6 +53,9 @@ class MainWindow(QMainWindow):
     Attributes:
         is_closed: It was closed; what was ordered in it may still be at work.
     """
+
+    closed = Signal()
+    """It is out of sight; what was ordered in it may still be at work."""
 
     def __init__(
         self, settings: QSettings, runs_dir: Path, questions: Questions | None = None
@@ -222,3 +225,4 @@ class MainWindow(QMainWindow):
         others = (self._machine_care, self._preview_loader, self._history, self._queue)
         stops = (*(each.stop for each in others), self._comparison.stop, self.control.close)
         hide_and_end(self, (*parts, *stops))
+        self.closed.emit()

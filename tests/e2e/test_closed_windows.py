@@ -107,6 +107,19 @@ def test_that_a_window_closed_while_a_resume_waits_is_gone_at_once_and_the_resum
     assert (run.root / "resumed").exists()
 
 
+def test_that_a_resume_that_is_refused_after_its_window_was_closed_is_told(
+    windows: Windows, run: RunLayout
+) -> None:
+    with lock_in_folder(run.resume_lock):
+        window = windows.open(run.root)
+        hidden_after_s(window)
+        (run.checkpoints / "step-000000003").rmdir()
+    out, _ = window.communicate(timeout=30.0)
+    assert "it has saved no checkpoint" in out
+    assert window.returncode == 0
+    assert not (run.root / "resumed").exists()
+
+
 def test_that_a_closed_window_that_works_without_end_ends_all_the_same(
     windows: Windows, run: RunLayout
 ) -> None:

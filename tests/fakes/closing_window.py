@@ -17,6 +17,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs import launcher
 from gpupanel.ui import app
 from gpupanel.ui.main_window import MainWindow
+from gpupanel.ui.questions import ProblemDialog
 
 LET_THE_WORK_BEGIN_MS = 300
 
@@ -47,6 +48,16 @@ class ClosingWindow(MainWindow):
         self.close()
         assert not self.isVisible()
         print(f"hidden after {time.monotonic() - begin:.2f} s", flush=True)
+        self._reading = QTimer(self, interval=20)
+        self._reading.timeout.connect(self._read_problem)
+        self._reading.start()
+
+    @Slot()
+    def _read_problem(self) -> None:
+        dialog = next((each for each in self.findChildren(ProblemDialog) if each.isVisible()), None)
+        if dialog is not None:
+            print(dialog.text(), flush=True)
+            dialog.close()
 
 
 def note_resumed(layout: RunLayout) -> None:

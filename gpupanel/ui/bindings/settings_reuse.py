@@ -22,6 +22,7 @@ class SettingsReuse(QObject):
         self._profiles = profiles
         live.settingsRequested.connect(self._use)
         runs.panel.settingsRequested.connect(self._use_of)
+        runs.panel.setReusable(True)
 
     @Slot(object)
     def _use(self, layout: RunLayout) -> None:

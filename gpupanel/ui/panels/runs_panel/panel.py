@@ -100,6 +100,10 @@ class RunsPanel(QWidget):
         """Offer to compare runs, where something shows them so."""
         self._compare.setVisible(comparable)
 
+    def setReusable(self, reusable: bool) -> None:
+        """Offer to use the settings of a run, where something can do so."""
+        self._use.setVisible(reusable)
+
     def columns(self) -> ColumnChoices:
         """How the columns are, to be remembered."""
         return self._table.choices()
@@ -133,6 +137,7 @@ class RunsPanel(QWidget):
         self._use.setToolTip(
             "Copies the settings of the run into the Session tab; the run stays as it is"
         )
+        self._use.setVisible(False)
         self._compare = self._action("&Compare", self._compare_chosen, "runs_compare")
         self._compare.setVisible(False)
         self._rename = self._action("Re&name…", self._rename_chosen, "runs_rename", "F2")
