@@ -2,6 +2,7 @@
 
 from typing import assert_never
 
+from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice, PlannedProcess, ProcessRole
 from gpupanel.domain.strategy import AllReduce, StrategyKind
 
@@ -22,8 +23,9 @@ def tensorflow_calls(plan: LaunchPlan) -> str:
     """Python that configures TensorFlow as the plan says, from the environment to the strategy.
 
     Of several processes each runs it with its own ``PROCESS``; the ports are examples, since free
-    ones are chosen when a run starts.
+    ones are chosen when a run starts. Replicas without a share are left out, as in a run.
     """
+    plan = plan.without_idle_replicas()
     lines = _environment_of_gang(plan) if plan.processes else _environment(plan)
     lines += ["", "import tensorflow as tf", ""]
     for kind in dict.fromkeys(device.kind for device in plan.devices):
@@ -90,7 +92,7 @@ def _strategy(plan: LaunchPlan) -> list[str]:
         case StrategyKind.ONE_DEVICE:
             return [f"strategy = tf.distribute.OneDeviceStrategy({names[0]})"]
         case StrategyKind.MIRRORED:
-            operations = _CROSS_DEVICE_OPS.get(plan.all_reduce)
+            operations = _cross_device_ops(plan)
             extra = f", cross_device_ops=tf.distribute.{operations}()" if operations else ""
             return [f"strategy = tf.distribute.MirroredStrategy([{', '.join(names)}]{extra})"]
         case StrategyKind.CENTRAL_STORAGE:
@@ -114,8 +116,24 @@ def _strategy(plan: LaunchPlan) -> list[str]:
             ]
         case StrategyKind.MODEL_PARALLEL:
             places = ", ".join(f'"{place.logical_device}"' for place in plan.places)
-            return [f"PLACES = [{places}]  # each layer is built and called on one of them"]
+            return [
+                f"PLACES = [{places}]  # each layer is built and called on one of them",
+                "strategy = tf.distribute.get_strategy()",
+            ]
     assert_never(plan.strategy)
+
+
+def _cross_device_ops(plan: LaunchPlan) -> str | None:
+    """How gradients are summed; ``None`` where TensorFlow chooses.
+
+    It would choose a ring also where replicas share a GPU or the CPU; a plain sum is faster there.
+    """
+    owners = [replica.device_key for replica in plan.replicas]
+    gpus = {device.key for device in plan.devices if device.kind is DeviceKind.GPU}
+    one_gpu_each = len(gpus.intersection(owners)) == len(owners)
+    if plan.all_reduce is AllReduce.AUTO or len(owners) == 1:
+        return None if one_gpu_each else "ReductionToOneDevice"
+    return _CROSS_DEVICE_OPS[plan.all_reduce]
 
 
 def _multi_worker(plan: LaunchPlan) -> list[str]:

@@ -22,7 +22,7 @@ from gpupanel.trainer.datasets.checks import (
     checked_features,
     checked_values,
 )
-from gpupanel.trainer.datasets.class_names import KERAS_CLASS_NAMES
+from gpupanel.domain.class_names import KERAS_CLASS_NAMES
 from gpupanel.trainer.datasets.download import OnDownload, download
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, Scaling
 from gpupanel.trainer.datasets.keras_files import KERAS_FILES
