@@ -1,6 +1,12 @@
 """How a script carries out Python files of the person's own, as a run does."""
 
-CARRIED_OUT = """
+CODE_SECTION = """
+import random
+import sys
+import types
+from pathlib import Path
+
+
 def carried_out(path, name):
     \"\"\"Your own Python file, as a module: to run this script is to run it.\"\"\"
     module = types.ModuleType(name)
@@ -8,11 +14,4 @@ def carried_out(path, name):
     sys.modules[name] = module  # where Keras and dataclasses look its classes up
     exec(compile(Path(path).read_bytes(), path, "exec"), module.__dict__)
     return module
-"""
-
-IMPORTS = """
-import random
-import sys
-import types
-from pathlib import Path
 """

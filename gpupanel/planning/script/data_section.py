@@ -18,8 +18,23 @@ from gpupanel.domain.data import (
     PythonData,
     Target,
 )
-from gpupanel.planning.script.code_section import CARRIED_OUT
 from gpupanel.planning.script.sections import joined
+
+_CIFAR_FILES = {
+    "cifar10": {
+        "place": "cifar-10-batches-py-target/cifar-10-batches-py",
+        "training": '[f"data_batch_{part}" for part in range(1, 6)]',
+        "test": "test_batch",
+        "labels": 'b"labels"',
+    },
+    "cifar100": {
+        "place": "cifar-100-python-target/cifar-100-python",
+        "training": '["train"]',
+        "test": "test",
+        "labels": 'b"fine_labels"',
+    },
+}
+"""In Keras's cache. Keras itself fetches the archive again where only its content is there."""
 
 WORD_COUNT = 5_000
 """Most frequent words that texts are told apart by."""
@@ -35,6 +50,40 @@ class_count = 10
 _PICTURES = """
 (x, y), (x_test, y_test) = keras.datasets.$name.load_data()
 y, y_test = y.reshape(-1).astype(np.int32), y_test.reshape(-1).astype(np.int32)
+class_count = $classes
+"""
+
+_CIFAR = """
+import os
+import pickle
+from pathlib import Path
+
+home = os.environ.get("KERAS_HOME")
+home = Path(home).expanduser() if home else Path.home() / ".keras"
+folder = home / "datasets" / "$place"
+if not (folder / "$test").is_file():
+    keras.datasets.$name.load_data()  # downloads it there
+
+ARRAYS = {"numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct"}
+ARRAYS |= {"numpy.ndarray", "numpy.dtype", "_codecs.encode"}
+
+
+class ArraysOnly(pickle.Unpickler):
+    def find_class(self, module, name):
+        if f"{module}.{name}" in ARRAYS:
+            return super().find_class(module, name)
+        raise pickle.UnpicklingError(f"{module}.{name} is not part of an array")
+
+
+def batch(name):
+    with open(folder / name, "rb") as file:
+        found = ArraysOnly(file, encoding="bytes").load()
+    pixels = np.asarray(found[b"data"], np.uint8).reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
+    return pixels, np.asarray(found[$labels], np.int32)
+
+
+x, y = map(np.concatenate, zip(*(batch(name) for name in $training)))
+x_test, y_test = batch("$test")
 class_count = $classes
 """
 
@@ -112,7 +161,7 @@ if "x_test" in loaded:
 """
 
 _PYTHON_CLASSES = """
-class_names = [str(name) for name in loaded.get("class_names") or range(int(y.max()) + 1)]
+class_names = loaded.get("class_names") or range(int(y.max()) + 1)
 class_count = len(class_names)
 """
 
@@ -157,7 +206,7 @@ files = [
 ]
 x = np.array([path for path, _ in files], object)
 y = np.array([number for _, number in files], np.int32)
-class_names, class_count = [folder.name for folder in folders], len(folders)
+class_count = len(folders)
 """
 
 _SPLIT = """
@@ -217,7 +266,7 @@ def read_data(data: DataSettings, *, needs_labels: bool = True) -> str:
         case PythonData():
             names = _PYTHON_CLASSES.strip("\n") if data.target is Target.CLASSES else ""
             read = Template(_PYTHON).substitute(path=repr(data.path))
-            return joined(CARRIED_OUT, _ARRAYS_OF[data.target], read + names)
+            return joined(_ARRAYS_OF[data.target], read + names)
     assert_never(data)
 
 
@@ -239,9 +288,12 @@ def _keras(data: KerasData) -> str:
     name = data.source
     if data.target is Target.VALUES:
         return Template(_VALUES).substitute(name=name)
+    classes = len(KERAS_CLASS_NAMES[name])
+    if name in _CIFAR_FILES:
+        return Template(_CIFAR).substitute(_CIFAR_FILES[name], name=name, classes=classes)
     if name not in ("imdb", "reuters"):
-        return Template(_PICTURES).substitute(name=name, classes=len(KERAS_CLASS_NAMES[name]))
+        return Template(_PICTURES).substitute(name=name, classes=classes)
     order = _FILES_ORDER.strip("\n") if name == "imdb" else ""
     return Template(_WORDS).substitute(
-        name=name, words=WORD_COUNT, classes=len(KERAS_CLASS_NAMES[name]), order=order
+        name=name, words=WORD_COUNT, classes=classes, order=order
     )

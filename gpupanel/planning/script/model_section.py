@@ -2,12 +2,11 @@
 
 from string import Template
 
-from gpupanel.domain.data import PythonData, Target
+from gpupanel.domain.data import Target
 from gpupanel.domain.model import PythonModel, TrainableModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.training import Optimizer, TrainingSettings
-from gpupanel.planning.script.code_section import CARRIED_OUT
 from gpupanel.planning.script.network_section import OVER_REPLICAS, NetworkSection
 from gpupanel.planning.script.placement_section import placed_section, placement_section
 from gpupanel.planning.script.sections import indented, joined
@@ -50,10 +49,9 @@ def model_section(profile: Profile, model: TrainableModel, plan: LaunchPlan) -> 
     network = NetworkSection(profile.data, across_replicas=several, placed=bool(plan.places))
     statistics = _STATISTICS if profile.data.target is Target.VALUES else ""
     if isinstance(model, PythonModel):
-        code = "" if isinstance(profile.data, PythonData) else CARRIED_OUT
         path, outputs = repr(model.path), network.outputs
         built = joined(network.scaled(), Template(_PYTHON).substitute(path=path, outputs=outputs))
-        return joined(code, statistics, _in_scope(profile, built, "keras.Model(inputs, outputs)"))
+        return joined(statistics, _in_scope(profile, built, "keras.Model(inputs, outputs)"))
     built = joined(network.scaled(), network.layers(model))
     if not plan.places:
         whole = OVER_REPLICAS if several and profile.synchronizes_batch_norm else ""

@@ -1,18 +1,23 @@
-"""The whole script: configuration, data, model, the loop."""
+"""The whole script: configuration, data, model, and what is done with them."""
 
 from gpupanel import __version__
-from gpupanel.domain.data import ImagesData, PythonData
+from gpupanel.domain.data import PythonData
 from gpupanel.domain.model import PythonModel, SavedModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.strategy import StrategyKind
+from gpupanel.domain.strategy import GANG_KINDS, StrategyKind
+from gpupanel.planning.script.code_section import CODE_SECTION
 from gpupanel.planning.script.data_section import data_section
+from gpupanel.planning.script.inference_section import inference_section, judged_data_section
 from gpupanel.planning.script.model_section import model_section
+from gpupanel.planning.script.one_process import in_one_process
 from gpupanel.planning.script.training_section import training_section
 from gpupanel.planning.tensorflow_calls import tensorflow_calls
 
 _SETTINGS = """
+os.environ["KERAS_BACKEND"] = "tensorflow"
+
 import keras
 import numpy as np
 
@@ -21,19 +26,63 @@ keras.config.set_image_data_format("channels_last")
 keras.config.set_dtype_policy("{policy}")
 SEED = {seed}
 """
+"""All that a ``keras.json`` of the person's may say otherwise."""
+
+_NO_CHECKPOINTS = "# A run also saves checkpoints and tells how it goes; this script does neither."
+_IN_ONE_PROCESS = {
+    StrategyKind.MULTI_WORKER: "# A run has a process for each worker. Their mathematics is that of "
+    "replicas in one process.",
+    StrategyKind.PARAMETER_SERVER: "# The workers of a run take steps by turns, with weights that "
+    "others have changed meanwhile: no\n# two runs give the same. Here each step follows the one "
+    "before it, on one device.",
+}
 
 
 def stand_alone_script(profile: Profile, plan: LaunchPlan) -> str:
-    model = profile.model
-    plan = plan.without_idle_replicas()
+    """A Python script that does what the profile says, as the plan says, and nothing else.
+
+    It needs TensorFlow, Keras and NumPy (scikit-learn for the digits, Pillow for images). The
+    order of examples, the initial weights, the shares and the mathematics are those of a run, and
+    so are the weights at the end; requests, checkpoints, telemetry and TensorBoard files are not
+    in it. Python files of the person's own are run where they are, by whoever runs the script.
+
+    Args:
+        profile: One that may start; paths in it are absolute.
+        plan: Made from it.
+
+    Raises:
+        ProblemError: A saved model is to be trained, or one that is to be built is not to be.
+    """
+    model, data = profile.model, profile.data
+    alone = in_one_process(plan)
     title = f"{profile.name}: written by gpupanel {__version__}; it runs without gpupanel."
     policy = "mixed_bfloat16" if profile.training.mixed_precision else "float32"
-    sections = (
-        repr(title),
-        f"# Devices and strategy\n{tensorflow_calls(plan)}",
-        _SETTINGS.format(policy=policy, seed=profile.training.seed) + "SUM = tf.distribute.ReduceOp.SUM",
-        f"# Data\n{data_section(profile.data)}",
-        f"# Model\n{model_section(profile, model, plan)}",
-        f"# Training\n{training_section(profile, model, plan)}",
-    )
-    return "\n\n".join(section.strip("\n") for section in sections) + "\n"
+    settings = _SETTINGS.format(policy=policy, seed=profile.training.seed).strip("\n")
+    if profile.task == "train" and not isinstance(model, SavedModel):
+        sections = [
+            f"# Data\n{data_section(data)}",
+            f"# Model\n{model_section(profile, model, alone)}",
+            f"# Training\n{_NO_CHECKPOINTS}\n{training_section(profile, model, alone)}",
+        ]
+    elif profile.task != "train" and isinstance(model, SavedModel):
+        settings = settings.replace(policy, "float32")
+        sections = [
+            f"# Data\n{judged_data_section(profile)}",
+            f"# Model\n{inference_section(profile, model, alone)}",
+        ]
+    else:
+        raise ProblemError(_NOT_STARTABLE)
+    if isinstance(data, PythonData) or isinstance(model, PythonModel):
+        sections.insert(0, f"# Python files of your own{CODE_SECTION}")
+    note = f"{_IN_ONE_PROCESS[plan.strategy]}\n" if plan.strategy in GANG_KINDS else ""
+    whole = [repr(title), f"# Devices and strategy\n{note}{tensorflow_calls(alone)}", settings]
+    return "\n\n".join(section.strip("\n") for section in [*whole, *sections]) + "\n"
+
+
+_NOT_STARTABLE = Problem(
+    code="export_not_available",
+    field="model.source",
+    message="A saved model is evaluated or predicts, and one that is built is trained: other runs "
+    "cannot start, and so they are no scripts.",
+    hint="Check the profile: it tells what to change.",
+)

@@ -35,6 +35,7 @@ V |    error = outputs[:, 0] - (labels - MEAN) / UNIT
 V |    return tf.reduce_sum(error**2), tf.reduce_sum(tf.abs(error))
   |
   |
+  |SUM = tf.distribute.ReduceOp.SUM
   |EPOCHS, BATCH = $epochs, $batch
 S |SHARES = $shares$measured
 A |PARTS = $parts  # micro-batches of each replica's part
@@ -82,6 +83,7 @@ D |    with keras.StatelessScope(state_mapping=known) as scope:
   |        outputs = model(features, training=True)
   |    loss, measure = loss_and_measure(outputs, labels)
   |    gradients = tf.gradients(loss / examples, weights, unconnected_gradients="zero")
+O |    gradients = [tf.convert_to_tensor(gradient) for gradient in gradients]
 N |    moments, part = [], tf.cast(tf.shape(labels)[0], tf.float32) / examples
 N |    for norm, centre in zip(NORMS, centres):
 N |        mean = scope.get_current_value(norm.moving_mean) / (1 - norm.momentum) - centre
