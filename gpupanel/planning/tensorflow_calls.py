@@ -1,5 +1,6 @@
 """The exact environment and ``tf.config`` calls of a plan, as a person may read and copy them."""
 
+from json import dumps
 from typing import assert_never
 
 from gpupanel.domain.device import DeviceKind
@@ -42,14 +43,13 @@ def tensorflow_calls(plan: LaunchPlan) -> str:
 
 def _environment(plan: LaunchPlan) -> list[str]:
     variables = plan.environment.items()
-    return ["import os", "", *(f'os.environ["{key}"] = "{value}"' for key, value in variables)]
+    assigned = (f"os.environ[{dumps(key)}] = {dumps(value)}" for key, value in variables)
+    return ["import os", "", *assigned]
 
 
 def _environment_of_gang(plan: LaunchPlan) -> list[str]:
     lines = ["import json", "import os", "", f"PROCESS = 0  # of {len(plan.gang)}", "VARIABLES = ["]
-    for process in plan.gang:
-        pairs = ", ".join(f'"{key}": "{value}"' for key, value in process.environment.items())
-        lines.append(f"    {{{pairs}}},  # {process.name}")
+    lines += [f"    {dumps(process.environment)},  # {process.name}" for process in plan.gang]
     lines += ["]", "TASKS = ["]
     for process in plan.gang:
         lines.append(f'    {{"type": "{_task_type(process)}", "index": {process.index}}},')
@@ -74,11 +74,13 @@ def _task_type(process: PlannedProcess) -> str:
 
 def _configuration(device: PlannedDevice) -> list[str]:
     target = f"{device.kind.lower()}s[{device.index}]"
+    # Whatever stands in a name, it stays within its comment.
+    name = repr(device.name)[1:-1]
     lines = []
     if device.memory_growth:
-        lines.append(f"tf.config.experimental.set_memory_growth({target}, True)  # {device.name}")
+        lines.append(f"tf.config.experimental.set_memory_growth({target}, True)  # {name}")
     if device.logical_limits_mib:
-        lines.append(f"tf.config.set_logical_device_configuration({target}, [  # {device.name}")
+        lines.append(f"tf.config.set_logical_device_configuration({target}, [  # {name}")
         for limit in device.logical_limits_mib:
             argument = "" if limit is None else f"memory_limit={limit}"
             lines.append(f"    tf.config.LogicalDeviceConfiguration({argument}),")

@@ -45,11 +45,11 @@ def carry_out(layout: RunLayout) -> None:
 
 def carry_out_script(script: Path) -> None:
     before = Path.cwd()
-    os.chdir(script.parent)  # noqa: TID251 - where a script writes its model
+    os.chdir(script.parent)
     try:
         runpy.run_path(str(script), run_name="__main__")
     finally:
-        os.chdir(before)  # noqa: TID251 - as above
+        os.chdir(before)
 
 
 def ended(work: Callable[[], None]) -> dict[str, object]:

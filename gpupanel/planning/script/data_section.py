@@ -294,6 +294,4 @@ def _keras(data: KerasData) -> str:
     if name not in ("imdb", "reuters"):
         return Template(_PICTURES).substitute(name=name, classes=classes)
     order = _FILES_ORDER.strip("\n") if name == "imdb" else ""
-    return Template(_WORDS).substitute(
-        name=name, words=WORD_COUNT, classes=classes, order=order
-    )
+    return Template(_WORDS).substitute(name=name, words=WORD_COUNT, classes=classes, order=order)

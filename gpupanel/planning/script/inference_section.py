@@ -125,8 +125,12 @@ v |    sums = np.maximum(outputs.sum(axis=1, keepdims=True), 1e-7)
 v |    return outputs, np.log(np.clip(outputs / sums, 1e-7, 1 - 1e-7))
   |
   |
-v |meaning = meaning_of(models[0][0], outputs_of(indices[:64]))
-  |batches = [indices[first : first + BATCH] for first in range(0, len(indices), BATCH)]
+  |first = outputs_of(indices[:64])
+V |if first.shape[1] != 1:
+v |if not (first.shape[1] $fit or (first.shape[1] == 1 and len(class_names) <= 2)):
+  |    raise SystemExit(f"The model has {first.shape[1]} outputs, which do not fit the data.")
+v |meaning = meaning_of(models[0][0], first)
+  |batches = [indices[begin : begin + BATCH] for begin in range(0, len(indices), BATCH)]
 EV|loss = error = 0.0
 EV|for rows in batches:
 EV|    errors = outputs_of(rows)[:, 0].astype(np.float64) - y[rows]
@@ -229,4 +233,12 @@ def inference_section(profile: Profile, model: SavedModel, plan: LaunchPlan) -> 
         shares=list(plan.shares),
         batch=plan.global_batch_size,
         path=repr(model.path),
+        fit=_fit(profile.data),
     )
+
+
+def _fit(data: DataSettings) -> str:
+    """How many outputs there must be; a greatest label tells of the least number of classes."""
+    if isinstance(data, NpzData) and data.class_count is None:
+        return ">= max(2, len(class_names))"
+    return "== len(class_names)"

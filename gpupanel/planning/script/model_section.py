@@ -66,7 +66,9 @@ def model_section(profile: Profile, model: TrainableModel, plan: LaunchPlan) -> 
 
 
 def _in_scope(profile: Profile, before: str, model: str) -> str:
-    learns = f"optimizer = {_optimizer(profile.training)}\noptimizer.build(model.trainable_variables)"
+    learns = (
+        f"optimizer = {_optimizer(profile.training)}\noptimizer.build(model.trainable_variables)"
+    )
     body = indented(joined(before, f"model = {model}", learns))
     return f"keras.utils.set_random_seed(SEED)\nwith strategy.scope():\n{body}"
 

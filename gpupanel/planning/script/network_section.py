@@ -29,7 +29,7 @@ def over_replicas(norm):
         count = tf.cast(tf.size(values) // tf.shape(values)[-1], tf.float32)
         place = tf.one_hot(context.replica_id_in_sync_group, context.num_replicas_in_sync)
         own = tf.concat([[count], mean, variance], axis=0)
-        # Summed with zeros of all the others, the numbers of each replica stand in a row of its own.
+        # Summed with zeros of the others, the numbers of each replica stand in a row of their own.
         parts = context.all_reduce(tf.distribute.ReduceOp.SUM, place[:, tf.newaxis] * own)
         weights = parts[:, :1] / tf.reduce_sum(parts[:, 0])
         means, variances = tf.split(parts[:, 1:], 2, axis=1)
@@ -91,8 +91,7 @@ class NetworkSection:
         data = self.data
         if isinstance(data, KerasData) and data.target is Target.VALUES:
             standardised = (
-                "Normalization(mean=mean, variance=deviation**2, "
-                f'name="standardise", {_FLOAT32})'
+                f'Normalization(mean=mean, variance=deviation**2, name="standardise", {_FLOAT32})'
             )
             return ["mean, deviation = statistics(x)", self._through(standardised, "inputs")]
         if isinstance(data, KerasData) and data.source in ("imdb", "reuters"):

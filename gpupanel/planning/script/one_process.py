@@ -52,9 +52,7 @@ def _moved(logical_device: str, by: int) -> str:
 
 def _environment(workers: list[PlannedProcess]) -> dict[str, str]:
     together = dict(workers[0].environment)
-    together[_VISIBLE] = ",".join(
-        dict.fromkeys(worker.environment[_VISIBLE] for worker in workers)
-    )
+    together[_VISIBLE] = ",".join(dict.fromkeys(worker.environment[_VISIBLE] for worker in workers))
     if any(worker.environment.get(_GROWTH) == "true" for worker in workers):
         together[_GROWTH] = "true"
     return together

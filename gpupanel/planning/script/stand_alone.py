@@ -30,7 +30,7 @@ SEED = {seed}
 
 _NO_CHECKPOINTS = "# A run also saves checkpoints and tells how it goes; this script does neither."
 _IN_ONE_PROCESS = {
-    StrategyKind.MULTI_WORKER: "# A run has a process for each worker. Their mathematics is that of "
+    StrategyKind.MULTI_WORKER: "# A run has a process for each worker. The mathematics is that of "
     "replicas in one process.",
     StrategyKind.PARAMETER_SERVER: "# The workers of a run take steps by turns, with weights that "
     "others have changed meanwhile: no\n# two runs give the same. Here each step follows the one "

@@ -14,9 +14,9 @@ from gpupanel.planning.script.conditional_text import lines_for
 from gpupanel.planning.script.data_section import has_test_set
 
 # In the margin: S several replicas, A accumulation, D dropout or other random numbers, N batch
-# normalisation, O Python code of one's own, C clipping, W weight decay, X XLA, V values to be
-# predicted, H examples held back, T a test set that may be missing, E early stopping, M several
-# processes.
+# normalisation, L one of the last three, O Python code of one's own, C clipping, W weight decay,
+# X XLA, V values to be predicted, H examples held back, T a test set that may be missing, E early
+# stopping.
 _TEXT = '''
 v |MEASURE = "accuracy"
 v |final = keras.layers.Softmax(name="probabilities", dtype="float32")
@@ -76,7 +76,8 @@ X |@tf.function(jit_compile=True)
   |    known = list(zip(model.trainable_variables, weights))
 D |    known += zip(SEEDS, seeds)
 N |    for norm in NORMS:  # from zero, a moving average becomes the new value times 1 - momentum
-N |        known += [(each, tf.zeros(each.shape)) for each in (norm.moving_mean, norm.moving_variance)]
+N |        known += [(norm.moving_mean, tf.zeros(norm.moving_mean.shape))]
+N |        known += [(norm.moving_variance, tf.zeros(norm.moving_variance.shape))]
 dn|    with keras.StatelessScope(state_mapping=known):
 dN|    with keras.StatelessScope(state_mapping=known) as scope:
 D |    with keras.StatelessScope(state_mapping=known) as scope:
@@ -98,34 +99,35 @@ A |    with tf.device(one.device):
 A |        return one + other
   |
   |
-  |def learn_from(features, labels, examples$micro_batches):
-  |    """What one replica has to say of its part."""
-  |    weights = [tf.convert_to_tensor(weight.value) for weight in model.trainable_variables]
+L |def learn_from(features, labels, examples$micro_batches):
+LA|    """The contribution of one replica's part, one micro-batch after the other."""
+La|    """The contribution of one replica's part."""
+L |    weights = [tf.convert_to_tensor(weight.value) for weight in model.trainable_variables]
 N |    centres = [tf.convert_to_tensor(norm.moving_mean.value) for norm in NORMS]
 DS|    # Each replica draws random numbers of its own.
 DS|    seeds = [seed.value + [this_replica() * 0x9E3779B1, 0] for seed in SEEDS]
 Ds|    seeds = [tf.convert_to_tensor(seed.value) for seed in SEEDS]
 D |    begun = seeds
-a |    $found = contribution($state, features, labels, examples)
+La|    $found = contribution($state, features, labels, examples)
 A |    total, count = None, labels.shape[0]
 A |    for part in range(micro_batches):
 A |        first, end = (count * border // micro_batches for border in (part, part + 1))
-A |        with tf.control_dependencies(total[2] if total else []):  # one after the other
+A |        with tf.control_dependencies(total[2] if total else []):  # wait: it saves memory
 A |            micro = tf.identity(features[first:end]), tf.identity(labels[first:end])
 AD|        *found, seeds = contribution($state, *micro, examples)
 Ad|        found = contribution($state, *micro, examples)
 A |        total = found if total is None else tf.nest.map_structure(add, total, found)
 A |    $sums = total
 D |    drawn = [after - before for before, after in zip(begun, seeds)]
-  |    return $replica_answer
-C |
-C |
+L |    return $answer
+L |
+L |
 C |def clipping_scale(_, gradients):
 C |    """Brings the norm of the whole batch's gradient down to the greatest that is wanted."""
 C |    norm = tf.sqrt(tf.add_n([tf.reduce_sum(tf.square(gradient)) for gradient in gradients]))
 C |    return $clip / tf.maximum(norm, $clip)
-  |
-  |
+C |
+C |
 c |def learn(weight, gradient):
 C |def learn(weight, gradient, scale):
   |    with tf.device(weight.device):
@@ -145,10 +147,13 @@ sA|    micro_batches = PARTS if labels.shape[0] >= PARTS else 1
   |    def in_replica():
 S |        first, end = parts[this_replica()]
 S |        mine = features[first:end], labels[first:end]
-S |        return learn_from(*mine, float(labels.shape[0] * copies)$micro_batches)
-s |        return learn_from(features, labels, float(labels.shape[0])$micro_batches)
+LS|        return learn_from(*mine, float(labels.shape[0] * copies)$micro_batches)
+Ls|        return learn_from(features, labels, float(labels.shape[0])$micro_batches)
+l |        weights = [tf.convert_to_tensor(weight.value) for weight in model.trainable_variables]
+lS|        return contribution(weights, *mine, float(labels.shape[0] * copies))
+ls|        return contribution(weights, features, labels, float(labels.shape[0]))
   |
-  |    $replica_answer = strategy.run(in_replica)
+  |    $answer = strategy.run(in_replica)
   |    weights = [weight.value for weight in model.trainable_variables]
   |    gradients = strategy.extended.batch_reduce_to(SUM, list(zip(gradients, weights)))
 C |    scale = strategy.extended.update(weights[0], clipping_scale, args=(gradients,))
@@ -200,11 +205,11 @@ E |best, waited = np.inf, 0
 E |    watched = loss
 Ht|    val_loss, measure = mean_over(validation_step, x_val, y_val, np.arange(len(x_val)))
 Ht|    line += f"  val_loss {val_loss:.6f}  val {MEASURE} {measure:.6f}"
-Ht|    watched = val_loss
+HtE|    watched = val_loss
 HT|    if len(x_val):
 HT|        val_loss, measure = mean_over(validation_step, x_val, y_val, np.arange(len(x_val)))
 HT|        line += f"  val_loss {val_loss:.6f}  val {MEASURE} {measure:.6f}"
-HT|        watched = val_loss
+HTE|        watched = val_loss
   |    print(line, flush=True)
 E |    best, waited = (watched, 0) if watched < best else (best, waited + 1)
 E |    if waited >= $patience:
@@ -218,7 +223,11 @@ def training_section(profile: Profile, model: TrainableModel, plan: LaunchPlan) 
     """Python that trains, validates after each epoch and saves ``model.keras``."""
     training, data = profile.training, profile.data
     holds = _holds(profile, model, plan)
-    state = ["weights", *(["seeds"] if "D" in holds else []), *(["centres"] if "N" in holds else [])]
+    state = [
+        "weights",
+        *(["seeds"] if "D" in holds else []),
+        *(["centres"] if "N" in holds else []),
+    ]
     sums = ["loss", "measure", "gradients", *(["moments"] if "N" in holds else [])]
     random = "D" in holds
     shuffled = "np.random.default_rng([SEED, epoch]).permutation(len(x))"
@@ -231,7 +240,7 @@ def training_section(profile: Profile, model: TrainableModel, plan: LaunchPlan) 
         state=", ".join(state),
         sums=", ".join(sums),
         found=", ".join([*sums, *(["seeds"] if random else [])]),
-        replica_answer=", ".join([*sums, *(["drawn"] if random else [])]),
+        answer=", ".join([*sums, *(["drawn"] if random else [])]),
         micro_batches=", micro_batches" if "A" in holds else "",
         clip=training.clip_norm,
         order=shuffled if data.shuffle else "np.arange(len(x))",
@@ -241,13 +250,16 @@ def training_section(profile: Profile, model: TrainableModel, plan: LaunchPlan) 
 
 def _holds(profile: Profile, model: TrainableModel, plan: LaunchPlan) -> set[str]:
     training, data = profile.training, profile.data
-    own = isinstance(model, PythonModel)
+    # What code of the person's own builds is known when it runs.
+    drops, norms = (
+        (True, True) if isinstance(model, PythonModel) else (model.dropout > 0, model.batch_norm)
+    )
     held_back = bool(data.validation_fraction) or has_test_set(data)
     conditions = {
         "S": len(plan.replicas) > 1,
         "A": plan.accumulation_steps > 1,
-        "D": own or model.dropout > 0,
-        "N": own or model.batch_norm,
+        "D": drops,
+        "N": norms,
         "O": own,
         "C": training.clip_norm is not None,
         "W": training.optimizer is Optimizer.ADAMW,
@@ -257,4 +269,5 @@ def _holds(profile: Profile, model: TrainableModel, plan: LaunchPlan) -> set[str
         "T": held_back and isinstance(data, PythonData) and data.validation_fraction is None,
         "E": training.early_stopping_patience is not None,
     }
-    return {letter for letter, holds in conditions.items() if holds}
+    found = {letter for letter, holds in conditions.items() if holds}
+    return found | {"L"} if found & {"A", "D", "N"} else found
