@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from gpupanel.cli.options import JsonOption, ProfileArgument
+from gpupanel.cli.options import JsonOption, ProfileArgument, TrustOption
 from gpupanel.cli.preparing import startable
 from gpupanel.cli.telling import answers, tell_json, tell_problems
 from gpupanel.domain.problem import ProblemError
@@ -13,6 +13,9 @@ from gpupanel.planning.script.stand_alone import stand_alone_script
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.profile_file import write_whole
 from gpupanel.runs.directory.run_folder import check_outside_of_runs
+from gpupanel.runs.trust.trusted import check_trusted
+from gpupanel.runs.trust.trusted import trust as trust_code
+from gpupanel.runs.trust.user_code import code_of_profile
 
 
 def export(
@@ -21,11 +24,17 @@ def export(
         Path, typer.Option("-o", "--output", metavar="FILE.py", help="The script to write.")
     ],
     *,
+    trust: TrustOption = False,
     json: JsonOption = False,
 ) -> None:
     """Write a stand-alone TensorFlow script of the same run."""
     try:
         read, plan, preparation = startable(profile)
+        code = code_of_profile(read)
+        if trust:
+            trust_code(code)
+        # Whoever runs the script runs these files.
+        check_trusted(code)
         _write_script(output, stand_alone_script(read, plan))
     except ProblemError as error:
         tell_problems(error.problems)

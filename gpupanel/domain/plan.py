@@ -136,3 +136,15 @@ class LaunchPlan(Value):
     def shares(self) -> tuple[int, ...]:
         """Examples of each full global batch, per replica."""
         return tuple(replica.share for replica in self.replicas)
+
+    def without_idle_replicas(self) -> "LaunchPlan":
+        """The plan without the replicas whose share is 0, as it is carried out in one process.
+
+        They would hold a copy of the weights and sum up zeros in every step, and convolutions have
+        no answer to no example; leaving them out is the same mathematics. Processes stay: each
+        must take part in every sum.
+        """
+        if self.processes:
+            return self
+        working = tuple(replica for replica in self.replicas if replica.share > 0)
+        return self.model_copy(update={"replicas": working})

@@ -1,7 +1,9 @@
 """The exact environment and ``tf.config`` calls of a plan, as a person may read and copy them."""
 
+from json import dumps
 from typing import assert_never
 
+from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice, PlannedProcess, ProcessRole
 from gpupanel.domain.strategy import AllReduce, StrategyKind
 
@@ -22,8 +24,9 @@ def tensorflow_calls(plan: LaunchPlan) -> str:
     """Python that configures TensorFlow as the plan says, from the environment to the strategy.
 
     Of several processes each runs it with its own ``PROCESS``; the ports are examples, since free
-    ones are chosen when a run starts.
+    ones are chosen when a run starts. Replicas without a share are left out, as in a run.
     """
+    plan = plan.without_idle_replicas()
     lines = _environment_of_gang(plan) if plan.processes else _environment(plan)
     lines += ["", "import tensorflow as tf", ""]
     for kind in dict.fromkeys(device.kind for device in plan.devices):
@@ -40,14 +43,13 @@ def tensorflow_calls(plan: LaunchPlan) -> str:
 
 def _environment(plan: LaunchPlan) -> list[str]:
     variables = plan.environment.items()
-    return ["import os", "", *(f'os.environ["{key}"] = "{value}"' for key, value in variables)]
+    assigned = (f"os.environ[{dumps(key)}] = {dumps(value)}" for key, value in variables)
+    return ["import os", "", *assigned]
 
 
 def _environment_of_gang(plan: LaunchPlan) -> list[str]:
     lines = ["import json", "import os", "", f"PROCESS = 0  # of {len(plan.gang)}", "VARIABLES = ["]
-    for process in plan.gang:
-        pairs = ", ".join(f'"{key}": "{value}"' for key, value in process.environment.items())
-        lines.append(f"    {{{pairs}}},  # {process.name}")
+    lines += [f"    {dumps(process.environment)},  # {process.name}" for process in plan.gang]
     lines += ["]", "TASKS = ["]
     for process in plan.gang:
         lines.append(f'    {{"type": "{_task_type(process)}", "index": {process.index}}},')
@@ -72,11 +74,13 @@ def _task_type(process: PlannedProcess) -> str:
 
 def _configuration(device: PlannedDevice) -> list[str]:
     target = f"{device.kind.lower()}s[{device.index}]"
+    # Whatever stands in a name, it stays within its comment.
+    name = repr(device.name)[1:-1]
     lines = []
     if device.memory_growth:
-        lines.append(f"tf.config.experimental.set_memory_growth({target}, True)  # {device.name}")
+        lines.append(f"tf.config.experimental.set_memory_growth({target}, True)  # {name}")
     if device.logical_limits_mib:
-        lines.append(f"tf.config.set_logical_device_configuration({target}, [  # {device.name}")
+        lines.append(f"tf.config.set_logical_device_configuration({target}, [  # {name}")
         for limit in device.logical_limits_mib:
             argument = "" if limit is None else f"memory_limit={limit}"
             lines.append(f"    tf.config.LogicalDeviceConfiguration({argument}),")
@@ -90,7 +94,7 @@ def _strategy(plan: LaunchPlan) -> list[str]:
         case StrategyKind.ONE_DEVICE:
             return [f"strategy = tf.distribute.OneDeviceStrategy({names[0]})"]
         case StrategyKind.MIRRORED:
-            operations = _CROSS_DEVICE_OPS.get(plan.all_reduce)
+            operations = _cross_device_ops(plan)
             extra = f", cross_device_ops=tf.distribute.{operations}()" if operations else ""
             return [f"strategy = tf.distribute.MirroredStrategy([{', '.join(names)}]{extra})"]
         case StrategyKind.CENTRAL_STORAGE:
@@ -114,8 +118,24 @@ def _strategy(plan: LaunchPlan) -> list[str]:
             ]
         case StrategyKind.MODEL_PARALLEL:
             places = ", ".join(f'"{place.logical_device}"' for place in plan.places)
-            return [f"PLACES = [{places}]  # each layer is built and called on one of them"]
+            return [
+                f"PLACES = [{places}]  # each layer is built and called on one of them",
+                "strategy = tf.distribute.get_strategy()",
+            ]
     assert_never(plan.strategy)
+
+
+def _cross_device_ops(plan: LaunchPlan) -> str | None:
+    """How gradients are summed; ``None`` where TensorFlow chooses.
+
+    It would choose a ring also where replicas share a GPU or the CPU; a plain sum is faster there.
+    """
+    owners = [replica.device_key for replica in plan.replicas]
+    gpus = {device.key for device in plan.devices if device.kind is DeviceKind.GPU}
+    one_gpu_each = len(gpus.intersection(owners)) == len(owners)
+    if plan.all_reduce is AllReduce.AUTO or len(owners) == 1:
+        return None if one_gpu_each else "ReductionToOneDevice"
+    return _CROSS_DEVICE_OPS[plan.all_reduce]
 
 
 def _multi_worker(plan: LaunchPlan) -> list[str]:

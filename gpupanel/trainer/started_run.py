@@ -73,22 +73,9 @@ def read_started_run(layout: RunLayout) -> StartedRun:
                 detail=f"{type(error).__name__}: {error}",
             )
         ) from error
-    if not plan.processes:
-        plan = _with_working_replicas(plan)
-    return StartedRun(layout, profile, plan, process_place())
+    return StartedRun(layout, profile, plan.without_idle_replicas(), process_place())
 
 
 def process_place() -> int:
     """Which process of its run this is: its place in the plan's gang."""
     return int(os.environ.get(PROCESS_VARIABLE) or 0)
-
-
-def _with_working_replicas(plan: LaunchPlan) -> LaunchPlan:
-    """The plan without the replicas whose share is 0.
-
-    They would hold a copy of the weights and sum up zeros in every step, and convolutions have
-    no answer to no example; leaving them out is the same mathematics. Processes stay: each must
-    take part in every sum.
-    """
-    working = tuple(replica for replica in plan.replicas if replica.share > 0)
-    return plan.model_copy(update={"replicas": working})

@@ -1,79 +1,79 @@
-"""The script's model: the same layers, with the same names, as a run builds."""
+"""The script's model and optimizer, as a run builds them."""
 
-from gpupanel.domain.data import KerasData, Target
-from gpupanel.domain.model import BuildableModel, CnnModel
+from string import Template
+
+from gpupanel.domain.data import Target
+from gpupanel.domain.model import PythonModel, TrainableModel
+from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.planning.script.network_section import OVER_REPLICAS, NetworkSection
+from gpupanel.planning.script.placement_section import placed_section, placement_section
+from gpupanel.planning.script.sections import indented, joined
 
-_FLOAT32 = 'dtype="float32"'
+_STATISTICS = """
+def statistics(values):
+    values = np.asarray(values, np.float64)
+    deviation = values.std(axis=0)
+    return np.float32(values.mean(axis=0)), np.float32(np.where(deviation > 0, deviation, 1))
+"""
 
+_PYTHON = """
+network = carried_out($path, "model_code").build_model(tuple(x.shape[1:]), $outputs)
+if isinstance(network, keras.Sequential) and not network.built:
+    network.build((None, *x.shape[1:]))
+last = network.layers[-1]
+if isinstance(last, keras.layers.Softmax):  # the loss is exact before it
+    network = keras.Model(network.inputs, last.input)
+elif getattr(last, "activation", None) is keras.activations.softmax:
+    last.activation = keras.activations.linear
+network.name = "python_model"
+hidden = network(hidden)
+outputs = keras.layers.Activation("linear", name="outputs", dtype="float32")(hidden)
+"""
 
-def model_section(profile: Profile, model: BuildableModel) -> str:
-    """Python that builds the model within the strategy's scope."""
-    lines = ["with strategy.scope():"]
-    if profile.training.mixed_precision:
-        lines.insert(0, 'keras.config.set_dtype_policy("mixed_bfloat16")')
-    body = ["inputs = keras.Input(x.shape[1:])", *_scaling(profile)]
-    if isinstance(model, CnnModel):
-        body += _convolutions(model)
-    else:
-        body.append("hidden = keras.layers.Flatten()(hidden)")
-    body += _dense(model)
-    outputs = "class_count" if profile.data.target is Target.CLASSES else "1"
-    body += [
-        f"outputs = keras.layers.Dense({outputs}, {_FLOAT32})(hidden)",
-        "model = keras.Model(inputs, outputs)",
-        f"optimizer = {_optimizer(profile)}",
-    ]
-    return "\n".join([*lines, *(f"    {line}" for line in body)])
+_OPTIMIZERS = {
+    Optimizer.ADAM: "Adam",
+    Optimizer.ADAMW: "AdamW",
+    Optimizer.SGD: "SGD",
+    Optimizer.RMSPROP: "RMSprop",
+}
 
-
-def _scaling(profile: Profile) -> list[str]:
-    if profile.data.target is Target.VALUES:
-        return [
-            "deviation = np.where(x.std(axis=0) > 0, x.std(axis=0), 1)",
-            "normalise = keras.layers.Normalization(mean=x.mean(axis=0), variance=deviation**2)",
-            "hidden = normalise(inputs)",
-        ]
-    if isinstance(profile.data, KerasData) and profile.data.source in ("imdb", "reuters"):
-        return ["hidden = inputs"]
-    return [f"hidden = keras.layers.Rescaling(1 / greatest, {_FLOAT32})(inputs)"]
-
-
-def _convolutions(model: CnnModel) -> list[str]:
-    lines = ["if len(hidden.shape) == 3:"]
-    lines.append("    hidden = keras.layers.Reshape((*hidden.shape[1:], 1))(hidden)")
-    for filters in model.filters:
-        lines.append(f'hidden = keras.layers.Conv2D({filters}, 3, padding="same")(hidden)')
-        if model.batch_norm:
-            lines.append(_batch_norm(model))
-        lines.append("hidden = keras.layers.ReLU()(hidden)")
-        lines.append("hidden = keras.layers.MaxPooling2D(2)(hidden)")
-    return [*lines, "hidden = keras.layers.Flatten()(hidden)"]
+_KEPT_AS_FLOAT32 = "beta_2=float(np.float32(0.999))"
+"""The run's operation (``ResourceApplyAdam``) takes one minus beta in float32; Keras in double."""
 
 
-def _batch_norm(model: BuildableModel) -> str:
-    synchronized = model.batch_norm_synchronized
-    return f"hidden = keras.layers.BatchNormalization(synchronized={synchronized})(hidden)"
+def model_section(profile: Profile, model: TrainableModel, plan: LaunchPlan) -> str:
+    """Python that builds ``model`` and ``optimizer`` within the strategy's scope."""
+    several = len(plan.replicas) > 1
+    network = NetworkSection(profile.data, across_replicas=several, placed=bool(plan.places))
+    statistics = _STATISTICS if profile.data.target is Target.VALUES else ""
+    if isinstance(model, PythonModel):
+        path, outputs = repr(model.path), network.outputs
+        built = joined(network.scaled(), Template(_PYTHON).substitute(path=path, outputs=outputs))
+        return joined(statistics, _in_scope(profile, built, "keras.Model(inputs, outputs)"))
+    built = joined(network.scaled(), network.layers(model))
+    if not plan.places:
+        whole = OVER_REPLICAS if several and profile.synchronizes_batch_norm else ""
+        return joined(statistics, whole, _in_scope(profile, built, "keras.Model(inputs, outputs)"))
+    return joined(
+        statistics,
+        placed_section(),
+        f"def build(placed):\n{indented(built)}\n    return keras.Model(inputs, outputs)",
+        placement_section(profile.strategy, model, plan.global_batch_size),
+        _in_scope(profile, "", "build(placed)"),
+    )
 
 
-def _dense(model: BuildableModel) -> list[str]:
-    lines = []
-    for units in model.hidden:
-        lines.append(f"hidden = keras.layers.Dense({units})(hidden)")
-        if model.batch_norm:
-            lines.append(_batch_norm(model))
-        lines.append("hidden = keras.layers.ReLU()(hidden)")
-        if model.dropout:
-            lines.append(f"hidden = keras.layers.Dropout({model.dropout})(hidden)")
-    if isinstance(model, CnnModel) and model.dropout and not model.hidden:
-        lines.append(f"hidden = keras.layers.Dropout({model.dropout})(hidden)")
-    return lines
+def _in_scope(profile: Profile, before: str, model: str) -> str:
+    learns = (
+        f"optimizer = {_optimizer(profile.training)}\noptimizer.build(model.trainable_variables)"
+    )
+    body = indented(joined(before, f"model = {model}", learns))
+    return f"keras.utils.set_random_seed(SEED)\nwith strategy.scope():\n{body}"
 
 
-def _optimizer(profile: Profile) -> str:
-    training = profile.training
-    name = {"adam": "Adam", "adamw": "AdamW", "sgd": "SGD", "rmsprop": "RMSprop"}[
-        training.optimizer
-    ]
-    momentum = f", momentum={training.momentum}" if training.optimizer in ("sgd", "rmsprop") else ""
-    return f"keras.optimizers.{name}({training.learning_rate}{momentum})"
+def _optimizer(training: TrainingSettings) -> str:
+    adam = training.optimizer in (Optimizer.ADAM, Optimizer.ADAMW)
+    more = _KEPT_AS_FLOAT32 if adam else f"momentum={training.momentum}"
+    return f"keras.optimizers.{_OPTIMIZERS[training.optimizer]}({training.learning_rate}, {more})"

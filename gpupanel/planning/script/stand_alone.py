@@ -1,4 +1,4 @@
-"""The whole script: configuration, data, model, the loop."""
+"""The whole script: configuration, data, model, and what is done with them."""
 
 from gpupanel import __version__
 from gpupanel.domain.data import PythonData
@@ -6,55 +6,83 @@ from gpupanel.domain.model import PythonModel, SavedModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.strategy import StrategyKind
+from gpupanel.domain.strategy import GANG_KINDS, StrategyKind
+from gpupanel.planning.script.code_section import CODE_SECTION
 from gpupanel.planning.script.data_section import data_section
-from gpupanel.planning.script.loop_section import loop_section
+from gpupanel.planning.script.inference_section import inference_section, judged_data_section
 from gpupanel.planning.script.model_section import model_section
+from gpupanel.planning.script.one_process import in_one_process
+from gpupanel.planning.script.training_section import training_section
 from gpupanel.planning.tensorflow_calls import tensorflow_calls
 
-_SCRIPTED = (StrategyKind.ONE_DEVICE, StrategyKind.MIRRORED)
-_IMPORTS = "import keras\nimport numpy as np\n"
-_PYTHON = Problem(
-    code="export_not_available",
-    field="model.source",
-    message="A run of Python code of your own cannot be exported as a script: the code is not "
-    "looked into before a run starts.",
-    hint="Call your functions from a script that was exported with a model and data of gpupanel's.",
-)
+_SETTINGS = """
+os.environ["KERAS_BACKEND"] = "tensorflow"
+
+import keras
+import numpy as np
+
+keras.config.set_floatx("float32")
+keras.config.set_image_data_format("channels_last")
+keras.config.set_dtype_policy("{policy}")
+SEED = {seed}
+"""
+"""All that a ``keras.json`` of the person's may say otherwise."""
+
+_NO_CHECKPOINTS = "# A run also saves checkpoints and tells how it goes; this script does neither."
+_IN_ONE_PROCESS = {
+    StrategyKind.MULTI_WORKER: "# A run has a process for each worker. The mathematics is that of "
+    "replicas in one process.",
+    StrategyKind.PARAMETER_SERVER: "# The workers of a run take steps by turns, with weights that "
+    "others have changed meanwhile: no\n# two runs give the same. Here each step follows the one "
+    "before it, on one device.",
+}
 
 
 def stand_alone_script(profile: Profile, plan: LaunchPlan) -> str:
-    """A Python script that trains what the profile says, as the plan says, and nothing else.
+    """A Python script that does what the profile says, as the plan says, and nothing else.
 
     It needs TensorFlow, Keras and NumPy (scikit-learn for the digits, Pillow for images). The
-    order of examples, the validation examples, the shares and the mathematics are those of a
-    run; requests, checkpoints, telemetry and TensorBoard files are not in it.
+    order of examples, the initial weights, the shares and the mathematics are those of a run, and
+    so are the weights at the end; requests, checkpoints, telemetry and TensorBoard files are not
+    in it. Python files of the person's own are run where they are, by whoever runs the script.
+
+    Args:
+        profile: One that may start; paths in it are absolute.
+        plan: Made from it.
 
     Raises:
-        ProblemError: A run of this kind is more than a script.
+        ProblemError: A saved model is to be trained, or one that is to be built is not to be.
     """
     model, data = profile.model, profile.data
-    if isinstance(model, PythonModel) or isinstance(data, PythonData):
-        raise ProblemError(_PYTHON)
-    if isinstance(model, SavedModel) or plan.strategy not in _SCRIPTED:
-        raise ProblemError(_not_available(profile, plan))
-    title = profile.name.replace("\\", "/").replace('"', "'")
-    sections = (
-        f'"""{title}: written by gpupanel {__version__}; it runs without gpupanel."""',
-        f"# Devices and strategy\n{tensorflow_calls(plan)}",
-        f"{_IMPORTS}\nSEED = {profile.training.seed}\nkeras.utils.set_random_seed(SEED)",
-        f"# Data\n{data_section(data)}",
-        f"# Model\n{model_section(profile, model)}",
-        f"# Training\n{loop_section(profile, plan)}",
-    )
-    return "\n\n".join(section.strip("\n") for section in sections) + "\n"
+    alone = in_one_process(plan)
+    title = f"{profile.name}: written by gpupanel {__version__}; it runs without gpupanel."
+    policy = "mixed_bfloat16" if profile.training.mixed_precision else "float32"
+    settings = _SETTINGS.format(policy=policy, seed=profile.training.seed).strip("\n")
+    if profile.task == "train" and not isinstance(model, SavedModel):
+        sections = [
+            f"# Data\n{data_section(data)}",
+            f"# Model\n{model_section(profile, model, alone)}",
+            f"# Training\n{_NO_CHECKPOINTS}\n{training_section(profile, model, alone)}",
+        ]
+    elif profile.task != "train" and isinstance(model, SavedModel):
+        settings = settings.replace(policy, "float32")
+        sections = [
+            f"# Data\n{judged_data_section(profile)}",
+            f"# Model\n{inference_section(profile, model, alone)}",
+        ]
+    else:
+        raise ProblemError(_NOT_STARTABLE)
+    if isinstance(data, PythonData) or isinstance(model, PythonModel):
+        sections.insert(0, f"# Python files of your own{CODE_SECTION}")
+    note = f"{_IN_ONE_PROCESS[plan.strategy]}\n" if plan.strategy in GANG_KINDS else ""
+    whole = [repr(title), f"# Devices and strategy\n{note}{tensorflow_calls(alone)}", settings]
+    return "\n\n".join(section.strip("\n") for section in [*whole, *sections]) + "\n"
 
 
-def _not_available(profile: Profile, plan: LaunchPlan) -> Problem:
-    what = "evaluation or prediction" if isinstance(profile.model, SavedModel) else plan.strategy
-    return Problem(
-        code="export_not_available",
-        field="strategy.kind",
-        message=f"A run of the kind {what} cannot be exported as a script.",
-        hint="Export one_device or mirrored training.",
-    )
+_NOT_STARTABLE = Problem(
+    code="export_not_available",
+    field="model.source",
+    message="A saved model is evaluated or predicts, and one that is built is trained: other runs "
+    "cannot start, and so they are no scripts.",
+    hint="Check the profile: it tells what to change.",
+)

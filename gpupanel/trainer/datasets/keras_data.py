@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from gpupanel.domain.class_names import KERAS_CLASS_NAMES
 from gpupanel.domain.data import KerasData, Target
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.npy_members import read_npy
@@ -24,7 +25,6 @@ from gpupanel.trainer.datasets.checks import (
     checked_features,
     checked_values,
 )
-from gpupanel.trainer.datasets.class_names import KERAS_CLASS_NAMES
 from gpupanel.trainer.datasets.download import OnDownload, download
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, Scaling
 from gpupanel.trainer.datasets.keras_files import KERAS_FILES

@@ -149,7 +149,8 @@ class ContributionOf:
         return Contribution(
             loss_sum,
             measure_sum,
-            gradients,
+            # That of an embedding comes as rows, which can be neither added up nor clipped.
+            [tf.convert_to_tensor(gradient) for gradient in gradients],
             self._moments(scope, state.centres, share),
             [scope.get_current_value(seed) for seed in self._variables.seeds],
         )

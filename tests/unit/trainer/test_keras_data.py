@@ -15,10 +15,10 @@ from typing import get_args
 import numpy as np
 import pytest
 
+from gpupanel.domain.class_names import KERAS_CLASS_NAMES
 from gpupanel.domain.data import KerasData, KerasDataName, Target
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets import keras_data
-from gpupanel.trainer.datasets.class_names import KERAS_CLASS_NAMES
 from gpupanel.trainer.datasets.download import download
 from gpupanel.trainer.datasets.examples import Scaling
 from gpupanel.trainer.datasets.keras_data import read_keras_data
