@@ -2,8 +2,6 @@
 
 from gpupanel.domain.data import KerasDataName
 
-_MOST_CHARACTERS = 16 * 1024
-
 _DIGITS = tuple(str(digit) for digit in range(10))
 
 # keras.datasets.reuters.get_label_names()
@@ -48,9 +46,3 @@ KERAS_CLASS_NAMES: dict[KerasDataName, tuple[str, ...]] = {
     "reuters": tuple(_REUTERS.split()),
 }
 """Data sets of classes only; the others have values to be predicted."""
-
-
-def told_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """The names as far as an event carries them: all, or none where they are too many."""
-    characters = sum(len(name) + len('"",') for name in names)
-    return names if characters <= _MOST_CHARACTERS else ()

@@ -5,6 +5,9 @@ from enum import StrEnum
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.domain.value import Value
 
+MOST_NAME_CHARACTERS = 16 * 1024
+"""Of all class names of a data set together, in an event."""
+
 
 class LogicalDeviceAnswer(Value):
     """A logical device as TensorFlow lists it after its initialisation.
@@ -86,3 +89,12 @@ class ShortageCause(StrEnum):
     def is_kill(self) -> bool:
         """Whether the process was killed for it, and could not tell any more."""
         return self is not ShortageCause.REFUSED
+
+
+def names_for_event(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Class names as far as an event carries them: all, or none where they are too long.
+
+    A reader of events takes lines of a limited length only.
+    """
+    characters = sum(len(name) + len('"",') for name in names)
+    return names if characters <= MOST_NAME_CHARACTERS else ()

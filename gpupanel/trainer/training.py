@@ -4,9 +4,9 @@ import time
 
 import tensorflow as tf
 
+from gpupanel.domain.event_details import names_for_event
 from gpupanel.domain.events import DataReady, LayersPlaced, ModelReady, Phase
 from gpupanel.domain.strategy import StrategyKind
-from gpupanel.trainer.datasets.class_names import told_names
 from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.device_configuration import configure_devices, tell_devices
 from gpupanel.trainer.device_log import DeviceLog
@@ -53,7 +53,7 @@ def tell_data(run: StartedRun, split: Split, events: EventWriter) -> None:
             validation_examples=len(split.validation or ()),
             feature_shape=split.training.feature_shape,
             class_count=len(split.data.class_names),
-            class_names=told_names(split.data.class_names),
+            class_names=names_for_event(split.data.class_names),
             steps_per_epoch=steps_per_epoch(len(split.training), run.plan.global_batch_size),
         )
     )

@@ -3,8 +3,8 @@
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+from gpupanel.domain.event_details import names_for_event
 from gpupanel.domain.events import DataReady, Phase
-from gpupanel.trainer.datasets.class_names import told_names
 from gpupanel.trainer.datasets.download import OnDownload
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.inference.examples import InferenceExamples, read_inference_examples
@@ -62,7 +62,7 @@ def _tell_data(run: StartedRun, examples: InferenceExamples, events: EventWriter
             validation_examples=len(examples) if held_back else 0,
             feature_shape=examples.feature_shape,
             class_count=len(examples.class_names),
-            class_names=told_names(examples.class_names),
+            class_names=names_for_event(examples.class_names),
             steps_per_epoch=0,
         )
     )

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from gpupanel.domain import event_details, events
 from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.event_details import MOST_NAME_CHARACTERS, names_for_event
 from gpupanel.domain.events import Event, UnknownEvent, decode_event, encode_event
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.plan import LaunchPlan, PlannedReplica
@@ -247,3 +248,11 @@ def test_that_a_process_learns_two_different_things_from_its_environment() -> No
 def test_that_only_a_refusal_leaves_the_process_its_last_word() -> None:
     causes = event_details.ShortageCause
     assert [cause for cause in causes if not cause.is_kill] == [causes.REFUSED]
+
+
+def test_that_class_names_stand_in_an_event_unless_they_are_too_long_together() -> None:
+    few = ("cat", "dog")
+    many = ("a rather long name of a class",) * (MOST_NAME_CHARACTERS // 20)
+
+    assert names_for_event(few) == few
+    assert names_for_event(many) == ()
