@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from gpupanel.domain.problem import Change, Problem, Severity
+from gpupanel.domain.visible_text import visible_json
 
 answers = Console()
 """Standard output: what was asked for."""
@@ -27,7 +28,7 @@ def tell_json(document: dict[str, Any]) -> None:
     are the escapes by which :func:`json.loads` gives the same path.
     """
     text = json.dumps(_strict(document), indent=2, ensure_ascii=False, allow_nan=False)
-    sys.stdout.write(text.encode(errors="backslashreplace").decode() + "\n")
+    sys.stdout.write(visible_json(text) + "\n")
 
 
 def _strict(node: Any) -> Any:  # noqa: ANN401 - as deep as any document

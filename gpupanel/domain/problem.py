@@ -5,11 +5,11 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
-from gpupanel.domain.plain_text import escaped, escaped_lines
 from gpupanel.domain.value import Value
+from gpupanel.domain.visible_text import visible_line, visible_lines
 
-_Sentence = Annotated[str, AfterValidator(escaped)]
-_Lines = Annotated[str, AfterValidator(escaped_lines)]
+_Sentence = Annotated[str, AfterValidator(visible_line)]
+_Lines = Annotated[str, AfterValidator(visible_lines)]
 
 
 class Severity(StrEnum):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpupanel.domain.plain_text import escaped
+from gpupanel.domain.visible_text import visible_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class RunLayout:
         Control characters and bytes that are no UTF-8 stand in it as escapes, so that it can be
         shown and written anywhere; backslashes are doubled, so that no two names become the same.
         """
-        return escaped(self.root.name.replace("\\", "\\\\"))
+        return visible_line(self.root.name.replace("\\", "\\\\"))
 
     @property
     def profile(self) -> Path:

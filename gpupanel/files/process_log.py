@@ -4,7 +4,7 @@ import os
 from contextlib import suppress
 from typing import Final
 
-from gpupanel.domain.plain_text import escaped, escaped_lines
+from gpupanel.domain.visible_text import visible_line, visible_lines
 
 _STANDARD_ERROR: Final = 2
 """Whoever starts such a process lets it end in a file."""
@@ -21,6 +21,6 @@ def say_in_log(sentence: str, detail: str = "") -> None:
         sentence: One line, whatever stands in it: a file's name may hold line ends.
         detail: What is behind it, such as a trace; each of its lines is marked as such.
     """
-    lines = [escaped(sentence), *(f"| {line}" for line in escaped_lines(detail).splitlines())]
+    lines = [visible_line(sentence), *(f"| {line}" for line in visible_lines(detail).splitlines())]
     with suppress(OSError):
         os.write(_STANDARD_ERROR, "".join(f"{line}\n" for line in lines).encode(errors="replace"))

@@ -1,0 +1,48 @@
+"""Text of a stranger's, made safe to show: what would act on a terminal is seen instead.
+
+A name may hold an escape sequence that writes the clipboard, a newline that begins a line of its
+own, or a mark that turns the rest of the line around (https://www.unicode.org/reports/tr9/).
+"""
+
+import re
+
+_HIDDEN = re.compile(
+    "["
+    "\x00-\x1f\x7f-\x9f"  # C0 and C1 control characters, DEL
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks, embeddings and isolates of direction
+    "\u2028\u2029"  # ends of line and paragraph
+    "\ud800-\udfff"  # half a character: a byte of a path that is no UTF-8
+    "]"
+)
+_BYTES_AS_SURROGATES = range(0xDC80, 0xDD00)
+"""How Python holds the bytes of such a path (PEP 383)."""
+
+
+def visible_line(text: str) -> str:
+    r"""The text as one line: an escape stands as ``\x1b``, a newline as ``\n``, and so on."""
+    return _HIDDEN.sub(lambda found: _escaped(found[0]), text)
+
+
+def visible_lines(text: str) -> str:
+    """The text of several lines: newlines and tabs stay, all else is as in :func:`visible_line`."""
+    return _HIDDEN.sub(lambda found: found[0] if found[0] in "\n\t" else _escaped(found[0]), text)
+
+
+def visible_json(document: str) -> str:
+    r"""The same document, with such characters as ``\u202e``: what it says does not change.
+
+    Args:
+        document: JSON; its strings have control characters below 32 escaped, as JSON wants it.
+    """
+    return _HIDDEN.sub(
+        lambda found: found[0] if found[0] == "\n" else f"\\u{ord(found[0]):04x}", document
+    )
+
+
+def _escaped(character: str) -> str:
+    if character in "\n\r\t":
+        return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}[character]
+    code = ord(character)
+    if code in _BYTES_AS_SURROGATES:
+        code -= 0xDC00
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
