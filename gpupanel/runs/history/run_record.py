@@ -88,7 +88,10 @@ def read_record(layout: RunLayout) -> RunRecord:
 
 
 def _unsafe(layout: RunLayout) -> Problem | None:
-    found = first_unsafe_entry(layout.root)
+    try:
+        found = first_unsafe_entry(layout.root)
+    except PermissionError:
+        return None  # a folder of which only the files may be read
     return None if found is None else flaws.unreadable(layout.name, found)
 
 

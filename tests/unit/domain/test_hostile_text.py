@@ -1,7 +1,6 @@
 """Text and numbers of files that anybody may have written."""
 
 import json
-import os
 
 import pytest
 
@@ -16,28 +15,8 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile
 from gpupanel.domain.toml_text import read_toml
 from gpupanel.domain.unsafe_files import unsafe_file
-from gpupanel.domain.visible_text import visible_line, visible_lines
 
 MOST = 2**63 - 1
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("plain – é 漢 👨‍👩‍👧", "plain – é 漢 👨‍👩‍👧"),  # noqa: RUF001
-        ("a\nb\r\tc", r"a\nb\r\tc"),
-        ("\x1b[31m\x7f\x9b", r"\x1b[31m\x7f\x9b"),
-        ("\u202edcba\u2066", r"\u202edcba\u2066"),
-        ("\u2028\ud800", r"\u2028\ud800"),
-        (os.fsdecode(b"run\xff"), r"run\xff"),
-    ],
-)
-def test_that_what_controls_a_terminal_is_shown(text: str, shown: str) -> None:
-    assert visible_line(text) == shown
-
-
-def test_that_lines_stay_lines() -> None:
-    assert visible_lines("a\n\tb\x1b\r\n") == "a\n\tb\\x1b\\r\n"
 
 
 @pytest.mark.parametrize(
