@@ -1,4 +1,4 @@
-"""Whatever a name, a path, a label or a message holds, a terminal is only told what stands there."""
+"""Whatever a name, a path, a label or a message holds, a terminal tells only what stands there."""
 
 import ast
 import json
@@ -102,6 +102,20 @@ def test_that_a_verb_that_takes_a_run_shows_it_as_it_is(run: WrittenRun, verb: s
     assert "[/y] [red]:smile:" in (out + err).replace("|", "/")
     assert json.loads(document)
     assert (missing, SHOWN in told) == ("", True)
+
+
+@pytest.mark.parametrize("name", ["runs[/x]", "runs[red]", "runs :smile:", "a/[bold]b/c"])
+def test_that_a_folder_of_runs_may_be_called_as_markup_is(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / name
+    with WrittenRun(folder) as run:
+        run.begin()
+        run.end()
+
+    watched, _ = done("watch", run.layout.name, "--runs-dir", str(folder))
+    listed, _ = done("runs", "--runs-dir", str(folder))
+
+    assert watched.splitlines()[-1] == str(run.layout.root)
+    assert run.layout.name in listed
 
 
 def test_that_a_problem_is_shown_as_it_is_and_only_its_detail_has_lines(run: WrittenRun) -> None:
