@@ -66,11 +66,12 @@ def searched_folders(
         for entry in entries
         if not _is_absolute(entry)
     }
-    folders = search_path[1:] if search_path[:1] == [working_directory] else search_path
+    left_out = taken_for - named
+    is_first = search_path[:1] == [working_directory] and working_directory not in named
     return [
         folder
-        for folder in folders
-        if _is_absolute(folder) and os.path.normpath(folder) not in taken_for - named
+        for folder in search_path[1 if is_first else 0 :]
+        if _is_absolute(folder) and os.path.normpath(folder) not in left_out
     ]
 
 

@@ -13,6 +13,7 @@ from ctypes import c_char_p, c_int, c_void_p
 from typing import Final, NamedTuple
 
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.visible_text import visible_line
 
 
 class _Package(NamedTuple):
@@ -198,7 +199,7 @@ def main() -> int:
     problem = missing_libraries({"QT_QPA_PLATFORM": "offscreen"})
     if problem is None:
         return 0
-    sys.stderr.write(f"{problem.message}\n{problem.hint}\n")
+    sys.stderr.write(f"{visible_line(problem.message)}\n{visible_line(problem.hint)}\n")
     return 1
 
 

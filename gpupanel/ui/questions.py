@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.telemetry import DeviceProcess
+from gpupanel.domain.visible_text import visible_line, visible_lines
 from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.trust.user_code import UserCode
@@ -52,7 +53,7 @@ class Questions:
         box = QMessageBox(self._window)
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle("Unsaved changes")
-        box.setText(f"Save the changes of “{name}”?")
+        box.setText(f"Save the changes of “{visible_line(name)}”?")
         box.setInformativeText("They are lost otherwise.")
         buttons = QMessageBox.StandardButton
         box.setStandardButtons(buttons.Save | buttons.Discard | buttons.Cancel)
@@ -72,7 +73,7 @@ class Questions:
         box.setIcon(QMessageBox.Icon.Warning if by_force else QMessageBox.Icon.Question)
         box.setWindowTitle("End process")
         box.setTextFormat(Qt.TextFormat.PlainText)
-        name = process.name or "the program"
+        name = visible_line(process.name or "the program")
         how = " now, without saving" if by_force else ""
         box.setText(f"End {name} (process {process.pid}){how}?")
         box.setInformativeText(ending_words(process, by_force=by_force))
@@ -137,7 +138,7 @@ class Questions:
         box.setIcon(QMessageBox.Icon.Warning)
         box.setWindowTitle("Delete for good")
         box.setTextFormat(Qt.TextFormat.PlainText)
-        what = runs[0].name if len(runs) == 1 else f"{len(runs)} runs"
+        what = visible_line(runs[0].name) if len(runs) == 1 else f"{len(runs)} runs"
         box.setText(f"There is no bin on the disk of these runs. Delete {what} for good?")
         box.setInformativeText("Their checkpoints, models and curves cannot be brought back.")
         delete = box.addButton("&Delete for good", QMessageBox.ButtonRole.DestructiveRole)
@@ -241,7 +242,7 @@ def ending_words(process: DeviceProcess, *, by_force: bool) -> str:
         if by_force
         else "It is asked to end (SIGTERM). Most programs save nothing then."
     )
-    command = process.command or ""
+    command = visible_line(process.command or "")
     if len(command) > _LONGEST_COMMAND:
         command = f"{command[:_LONGEST_COMMAND]}…"
     return f"It holds {held}. {what}\n\n{command}".rstrip()
@@ -254,4 +255,4 @@ def problems_text(problems: Sequence[Problem]) -> str:
         mark = f"{number}. " if len(problems) > 1 else ""
         lines = [f"{mark}{problem.message}", problem.hint, problem.command, problem.detail]
         paragraphs.append("\n".join(line for line in lines if line))
-    return "\n\n".join(paragraphs)
+    return visible_lines("\n\n".join(paragraphs))

@@ -163,6 +163,8 @@ def test_that_no_verb_of_the_terminal_runs_a_planted_file(
     added = careless.do("queue", "add", str(downloads / "short.toml"))
     assert added["entry"]["state"] in ("waiting", "starting", "running")
     assert _ended_in_queue(careless, added["entry"]["id"]) == "completed"
+    for order in ("pause", "resume", "clear"):
+        assert terminal.do("queue", order)["paused"] is (order == "pause")
     assert {run["outcome"] for run in careless.do("runs")["runs"]} == {"stopped", "completed"}
     assert len(list(runs_dir.iterdir())) == 2
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QShortcut
+from PySide6.QtGui import QShortcut, QTextDocumentFragment
 from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QPushButton
 
 from gpupanel.ui.panels.profile_bar import ProfileBar
@@ -160,7 +160,8 @@ def test_that_the_state_is_told_in_words(bar):
 def test_that_start_tells_who_uses_the_devices_already(bar):
     start = bar.findChild(QPushButton, "start_button")
     bar.setButtons(READY, 0, ("RTX 4090: Xorg (root) 300 MiB",))
-    assert start.toolTip().endswith("On its devices now:\nRTX 4090: Xorg (root) 300 MiB")
+    shown = QTextDocumentFragment.fromHtml(start.toolTip()).toPlainText()
+    assert shown.endswith("On its devices now:\nRTX 4090: Xorg (root) 300 MiB")
     bar.setButtons(READY, 0)
     assert "now:" not in start.toolTip()
     bar.setButtons(GOING, 0, ("RTX 4090: Xorg (root) 300 MiB",))

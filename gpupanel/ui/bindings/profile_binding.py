@@ -4,6 +4,7 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QMainWindow
 
 from gpupanel.domain.problem import Fix
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.planning.preparation import Preparation
 from gpupanel.ui.device_choices import DeviceChoices
 from gpupanel.ui.panels.device_panel import DevicePanel
@@ -52,7 +53,7 @@ class ProfileBinding(QObject):
         session = self._session
         name = session.profile.name
         self._bar.setDocument(name, is_dirty=session.is_dirty, path=session.path)
-        self._window.setWindowTitle(f"{name}[*] \N{EM DASH} gpupanel")
+        self._window.setWindowTitle(f"{visible_line(name)}[*] \N{EM DASH} gpupanel")
         self._window.setWindowModified(session.is_dirty)
 
     @Slot()

@@ -5,7 +5,9 @@ from pathlib import Path
 from PySide6.QtGui import QFontDatabase, QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
+from gpupanel.domain.visible_text import visible_lines
 from gpupanel.runs.following.sizes import size_words
+from gpupanel.ui.widgets.tips import wrapped
 
 _MOST_LINES = 5_000
 _LONGEST_PORTION = 256 * 1024
@@ -84,7 +86,8 @@ class LogPanel(QWidget):
         # A cursor of its own: neither the person's selection nor the view moves.
         cursor = QTextCursor(self._text.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
-        text = self._held_back + text.replace("\r\n", "\n").replace("\r", "\n")
+        text = visible_lines(text.replace("\r\n", "\n").replace("\r", "\n"))
+        text = self._held_back + text
         if cursor.block().length() > _LONGEST_LINE:
             text = "\n" + text
         # The last line's end waits for the next line, so that no empty line is shown below it.
@@ -120,4 +123,4 @@ class LogPanel(QWidget):
             name = f"{name}, {left_out} left out"
             tip = f"Of a long log only the end is shown. The whole log is\n{tip}"
         self._where.setText(name)
-        self._where.setToolTip(tip)
+        self._where.setToolTip(wrapped(tip))

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui.queue_button import QueueButton
 from gpupanel.ui.run_state import ButtonStates
 from gpupanel.ui.widgets.tips import wrapped
@@ -83,7 +84,7 @@ class ProfileBar(QWidget):
             self._name.setText(name)
         self._dirty.setVisible(is_dirty)
         place = str(path) if path is not None else "not saved to a file yet"
-        self._save.setToolTip(f"Saves the profile (Ctrl+S)\n{place}")
+        self._save.setToolTip(wrapped(f"Saves the profile (Ctrl+S)\n{place}"))
 
     def setRecent(self, paths: Sequence[Path]) -> None:
         """Fill the menu of recent profiles, the latest first."""
@@ -118,8 +119,8 @@ class ProfileBar(QWidget):
         self._stop.setText(_stop_text(states))
         self._suspend.setEnabled(states.suspend)
         self._suspend.setToolTip(wrapped(states.suspend_tip))
-        self._start.setToolTip(_start_tip(states, error_count, others))
-        self._stop.setToolTip(_stop_tip(states))
+        self._start.setToolTip(wrapped(_start_tip(states, error_count, others)))
+        self._stop.setToolTip(wrapped(_stop_tip(states)))
 
     def setQueueButton(self, button: QueueButton) -> None:
         """Say what the queue's button does, and whether it can be pressed."""
@@ -195,9 +196,9 @@ class ProfileBar(QWidget):
         menu.setEnabled(bool(entries))
         for title, path in entries:
             # An & in a file's name is no mnemonic.
-            action = menu.addAction(title.replace("&", "&&"))
+            action = menu.addAction(visible_line(title).replace("&", "&&"))
             action.setData(path)
-            action.setToolTip(str(path))
+            action.setToolTip(wrapped(str(path)))
         menu.setToolTipsVisible(True)
 
     @Slot(QAction)

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
 from gpupanel.ui import theme
+from gpupanel.ui.widgets.tips import wrapped
 
 _MARK, _LONG_MARK, _GAP, _BETWEEN = 8, 24, 5, 14
 """Pixels; a mark is long where dashes have to be told apart."""
@@ -70,7 +71,7 @@ class Legend(QWidget):
             return
         self._entries = entries
         text = "\n".join(f"{entry.label}: {entry.value}" for entry in entries)
-        self.setToolTip(text)
+        self.setToolTip(wrapped(text))
         self.setAccessibleDescription(text)
         self.update()
 

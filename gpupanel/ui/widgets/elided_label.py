@@ -5,6 +5,8 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 from typing_extensions import override
 
+from gpupanel.domain.visible_text import visible_line
+
 
 class ElidedLabel(QLabel):
     """One line of text, with an ellipsis where there is no room for all of it."""
@@ -28,7 +30,8 @@ class ElidedLabel(QLabel):
     def paintEvent(self, arg__1: QPaintEvent) -> None:
         painter = QPainter(self)
         rect = self.contentsRect()
-        text = self.fontMetrics().elidedText(self.text(), self._elide_mode, rect.width())
+        words = visible_line(self.text())
+        text = self.fontMetrics().elidedText(words, self._elide_mode, rect.width())
         self.style().drawItemText(
             painter,
             rect,

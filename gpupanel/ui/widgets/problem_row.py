@@ -18,6 +18,7 @@ from gpupanel.ui.widgets.command_line import CommandLine
 from gpupanel.ui.widgets.fix_buttons import FixButtons
 from gpupanel.ui.widgets.prose_label import ProseLabel
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
+from gpupanel.ui.widgets.tips import wrapped
 
 WORDS = {Severity.ERROR: "Error", Severity.WARNING: "Warning", Severity.HINT: "Hint"}
 """Each severity as people read it."""
@@ -78,7 +79,7 @@ class ProblemRow(QFrame):
             Qt.CursorShape.PointingHandCursor if problem.field else Qt.CursorShape.ArrowCursor
         )
         self.setToolTip(
-            f"About {problem.field}. Click to go to the setting." if problem.field else ""
+            wrapped(f"About {problem.field}. Click to go to the setting.") if problem.field else ""
         )
 
     def copy(self) -> None:

@@ -5,6 +5,8 @@ import re
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
+from gpupanel.domain.visible_text import visible_lines
+
 _LONGEST_WORD = 24
 
 
@@ -27,4 +29,5 @@ class ProseLabel(QLabel):
 
     def setProse(self, prose: str) -> None:
         """Shows a text; words that are too long for a line, such as names, may be broken."""
-        self.setText(re.sub(rf"(\S{{{_LONGEST_WORD}}})(?=\S)", "\\1\N{ZERO WIDTH SPACE}", prose))
+        shown = visible_lines(prose)
+        self.setText(re.sub(rf"(\S{{{_LONGEST_WORD}}})(?=\S)", "\\1\N{ZERO WIDTH SPACE}", shown))

@@ -2,7 +2,13 @@
 
 from html import escape
 
+from gpupanel.domain.visible_text import visible_lines
+
 
 def wrapped(tip: str) -> str:
-    """The tip as rich text, so that a long sentence becomes a block and not one endless line."""
-    return f"<qt>{escape(tip)}</qt>" if tip else ""
+    """The tip as rich text, so that a long sentence becomes a block and not one endless line.
+
+    Whatever it holds is shown as it is: Qt would take a name in which a tag stands for rich text,
+    and load the picture that it names.
+    """
+    return f"<qt>{escape(visible_lines(tip)).replace(chr(10), '<br>')}</qt>" if tip else ""

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -104,6 +105,35 @@ def test_that_a_verb_that_takes_a_run_shows_it_as_it_is(run: WrittenRun, verb: s
     assert "[/y] [red]:smile:" in (out + err).replace("|", "/")
     assert json.loads(document)
     assert (missing, SHOWN in told) == ("", True)
+
+
+@pytest.mark.parametrize("name", ["runs[/x]", "runs[red]", "runs :smile:", "a/[bold]b/c"])
+def test_that_a_folder_of_runs_may_be_called_as_markup_is(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / name
+    with WrittenRun(folder) as run:
+        run.begin()
+        run.end()
+
+    watched, _ = done("watch", run.layout.name, "--runs-dir", str(folder))
+    listed, _ = done("runs", "--runs-dir", str(folder))
+
+    assert watched.splitlines()[-1] == str(run.layout.root)
+    assert run.layout.name in listed
+
+
+def test_that_a_run_whose_folder_is_no_utf8_is_listed_and_found(tmp_path: Path) -> None:
+    with WrittenRun(tmp_path / "runs") as run:
+        run.begin()
+        run.end()
+    root = run.layout.root.rename(tmp_path / "runs" / os.fsdecode(b"caf\xe9"))
+
+    listed, _ = done("runs", "--runs-dir", str(root.parent))
+    document, _ = done("runs", "--runs-dir", str(root.parent), "--json")
+    watched, _ = done("watch", root.name, "--runs-dir", str(root.parent))
+
+    assert r"caf\xe9" in listed
+    assert json.loads(document)["runs"][0]["path"] == str(root)
+    assert watched.splitlines()[-1] == rf"{root.parent}/caf\xe9"
 
 
 def test_that_a_problem_is_shown_as_it_is_and_only_its_detail_has_lines(run: WrittenRun) -> None:

@@ -60,6 +60,7 @@ def test_that_only_absolute_folders_of_modules_are_handed_on(text: str, kept: st
         ("./lib", ["/usr/bin", f"{HERE}/lib", "/usr/lib"], ["/usr/bin", "/usr/lib"]),
         (".", ["", "/usr/lib"], ["/usr/lib"]),
         # Who names it in full means it.
+        (HERE, [HERE, "/usr/lib"], [HERE, "/usr/lib"]),
         (f".:{HERE}/", ["/usr/bin", HERE, "/usr/lib"], ["/usr/bin", HERE, "/usr/lib"]),
     ],
 )

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.history.differences import Difference
 from gpupanel.ui import formatting, theme
 from gpupanel.ui.panels.comparison_panel import run_looks
@@ -131,7 +132,7 @@ class DifferenceTable(QWidget):
 
 
 def _item(text: str) -> QTableWidgetItem:
-    item = QTableWidgetItem(text)
+    item = QTableWidgetItem(visible_line(text))
     item.setToolTip(wrapped(text))
     return item
 

@@ -14,11 +14,13 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QGuiApplication
 from typing_extensions import override
 
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.history.metrics import Metric
 from gpupanel.ui import formatting
 from gpupanel.ui.panels.comparison_panel import run_looks
 from gpupanel.ui.panels.comparison_panel.metric_words import WORDS
 from gpupanel.ui.run_state import outcome_words
+from gpupanel.ui.widgets.tips import wrapped
 from gpupanel.ui.workers.comparison_worker import ComparedRun
 
 _Index = QModelIndex | QPersistentModelIndex
@@ -155,9 +157,9 @@ class LegendModel(QAbstractTableModel):
         run, column = self._runs[index.row()], self._columns[index.column()]
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return column.text(run)
+                return visible_line(column.text(run))
             case Qt.ItemDataRole.ToolTipRole:
-                return _tooltip(run)
+                return wrapped(_tooltip(run))
             case Qt.ItemDataRole.TextAlignmentRole if column.is_number:
                 return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             case Qt.ItemDataRole.CheckStateRole if index.column() == 0:

@@ -29,6 +29,7 @@ from gpupanel.ui.plots.axis_kind import AxisKind
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.elided_label import ElidedLabel
 from gpupanel.ui.widgets.empty_state import EmptyState
+from gpupanel.ui.widgets.tips import wrapped
 from gpupanel.ui.workers.comparison_worker import ComparedRun
 
 
@@ -90,7 +91,7 @@ class ComparisonPanel(QWidget):
     def setWord(self, word: str) -> None:
         """Say what became of a file."""
         self._word.setText(word)
-        self._word.setToolTip(word)
+        self._word.setToolTip(wrapped(word))
 
     def setTableBusy(self, is_busy: bool) -> None:
         """Whether a table is being written."""

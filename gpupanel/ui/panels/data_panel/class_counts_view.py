@@ -7,7 +7,9 @@ from PySide6.QtGui import QFont, QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from typing_extensions import override
 
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui import formatting, theme
+from gpupanel.ui.widgets.tips import wrapped
 
 _MOST_ROWS = 12
 _TWO_COLUMNS_FROM = 360
@@ -29,7 +31,7 @@ class ClassCountsView(QWidget):
 
     def setCounts(self, counts: Sequence[tuple[str, int]]) -> None:
         """Shows other classes, in their order."""
-        self._counts = tuple(counts)
+        self._counts = tuple((visible_line(name), count) for name, count in counts)
         self.setAccessibleDescription(", ".join(f"{name}: {count:,}" for name, count in counts))
         self.updateGeometry()
         self.update()
@@ -53,7 +55,8 @@ class ClassCountsView(QWidget):
     @override
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
-            QToolTip.showText(event.globalPos(), self._words_at(QPointF(event.pos())), self)
+            words = wrapped(self._words_at(QPointF(event.pos())))
+            QToolTip.showText(event.globalPos(), words, self)
             return True
         return super().event(event)
 

@@ -8,6 +8,7 @@ from gpupanel.ui import formatting
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.color_dot import ColorDot
 from gpupanel.ui.widgets.elided_label import ElidedLabel
+from gpupanel.ui.widgets.tips import wrapped
 from gpupanel.ui.widgets.tone import Tone, set_tone
 
 
@@ -38,7 +39,7 @@ class AbsentCard(QFrame):
         dot.setFilled(False)
         name = ElidedLabel(_called(key, description))
         name.setProperty("role", "title")
-        name.setToolTip(key if description is None else f"{description.name}\n{key}")
+        name.setToolTip(wrapped(key if description is None else f"{description.name}\n{key}"))
         sentence = QLabel(
             "Not in this machine; the profile wants to use it."
             if in_use

@@ -10,6 +10,7 @@ from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.color_dot import ColorDot
 from gpupanel.ui.widgets.elided_label import ElidedLabel
 from gpupanel.ui.widgets.switch import Switch
+from gpupanel.ui.widgets.tips import wrapped
 
 
 class CardHead(QWidget):
@@ -34,7 +35,7 @@ class CardHead(QWidget):
         self._name = ElidedLabel(label)
         self._name.setElideMode(Qt.TextElideMode.ElideMiddle)
         self._name.setProperty("role", "title")
-        self._name.setToolTip(about(device))
+        self._name.setToolTip(wrapped(about(device)))
         self._utilization = QLabel()
         self._utilization.setProperty("textSize", "small")
         self._utilization.setToolTip("Utilization: how often something ran in the last moment.")

@@ -8,6 +8,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from typing_extensions import override
 
 from gpupanel.domain.confusion import ClassFigures
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui import formatting
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ class ClassModel(QAbstractTableModel):
         row, column = self._rows[index.row()], COLUMNS[index.column()]
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return column.text(row)
+                return visible_line(column.text(row))
             case Qt.ItemDataRole.TextAlignmentRole:
                 return _alignment(column)
         return None

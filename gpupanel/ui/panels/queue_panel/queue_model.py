@@ -13,9 +13,11 @@ from PySide6.QtCore import (
 )
 from typing_extensions import override
 
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.waiting_line import WaitingLine
 from gpupanel.ui.panels.queue_panel.words import device_words, state_words, tip, why_words
+from gpupanel.ui.widgets.tips import wrapped
 
 _Index = QModelIndex | QPersistentModelIndex
 _NO_INDEX = QModelIndex()
@@ -80,9 +82,9 @@ class QueueModel(QAbstractTableModel):
         entry = self._entries[index.row()]
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return self._texts(entry)[index.column()]
+                return visible_line(self._texts(entry)[index.column()])
             case Qt.ItemDataRole.ToolTipRole:
-                return tip(entry, is_paused=self._line.paused)
+                return wrapped(tip(entry, is_paused=self._line.paused))
         return None
 
     @override

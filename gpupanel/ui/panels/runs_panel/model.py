@@ -5,9 +5,11 @@ from itertools import groupby
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from typing_extensions import override
 
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.search import matches, search_words
 from gpupanel.ui.panels.runs_panel.columns import COLUMNS, run_tip
+from gpupanel.ui.widgets.tips import wrapped
 
 _Index = QModelIndex | QPersistentModelIndex
 _NO_INDEX = QModelIndex()
@@ -128,9 +130,9 @@ class RunsModel(QAbstractTableModel):
         run, column = self._rows[index.row()], COLUMNS[index.column()]
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return column.text(run)
+                return visible_line(column.text(run))
             case Qt.ItemDataRole.ToolTipRole:
-                return run_tip(run)
+                return wrapped(run_tip(run))
             case Qt.ItemDataRole.TextAlignmentRole if column.is_number:
                 return _ALIGN_RIGHT
         return None

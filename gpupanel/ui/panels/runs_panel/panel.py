@@ -25,6 +25,7 @@ from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.action_button import ActionButton
 from gpupanel.ui.widgets.elided_label import ElidedLabel
 from gpupanel.ui.widgets.empty_state import EmptyState
+from gpupanel.ui.widgets.tips import wrapped
 
 _NO_RUNS = "No runs yet"
 _NO_RUNS_WORDS = (
@@ -68,7 +69,7 @@ class RunsPanel(QWidget):
         self._notice.setObjectName("runs_notice")
         self._where = ElidedLabel(str(runs_dir), self)
         self._where.setElideMode(Qt.TextElideMode.ElideMiddle)
-        self._where.setToolTip(f"The runs are kept in {runs_dir}")
+        self._where.setToolTip(wrapped(f"The runs are kept in {runs_dir}"))
         self._where.setProperty("tone", "muted")
         self._make_actions()
         self._compose()
@@ -94,7 +95,7 @@ class RunsPanel(QWidget):
     def setNotice(self, text: str) -> None:
         """Say what became of what was asked for, until something else is chosen."""
         self._notice.setText(text)
-        self._notice.setToolTip(text)
+        self._notice.setToolTip(wrapped(text))
 
     def setComparable(self, comparable: bool) -> None:
         """Offer to compare runs, where something shows them so."""
@@ -244,7 +245,7 @@ class RunsPanel(QWidget):
         self._rename.setEnabled(choices.can_label)
         self._notes.setEnabled(choices.can_label)
         self._delete.setEnabled(choices.can_delete)
-        self._delete.setToolTip(choices.delete_tip)
+        self._delete.setToolTip(wrapped(choices.delete_tip))
 
     @Slot(str)
     def _on_search(self, text: str) -> None:
