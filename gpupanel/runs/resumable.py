@@ -30,7 +30,11 @@ def resume_problem(layout: RunLayout, wanted: Profile | None = None) -> Problem 
     if summary.is_running:
         return goes_on(layout)
     started = read_profile(layout.profile)
-    differences = None if wanted is None else resume_differences(started, wanted)
+    differences = None
+    if wanted is not None:
+        # Its trainer holds the data against that, wherever it is by then.
+        knows_data = layout.data_fingerprint.exists()
+        differences = resume_differences(started, wanted, may_move_data=knows_data)
     if differences is not None:
         return differences
     has_more = wanted is not None and wanted.training.epochs > started.training.epochs

@@ -12,6 +12,7 @@ from PIL import Image, ImageOps
 from gpupanel.domain.data import DataCache, ImagesData
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, Indices, Scaling
+from gpupanel.trainer.datasets.file_prints import DataFiles
 from gpupanel.trainer.size_limits import LARGEST_IMAGE_PIXELS, check_size
 
 _SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm"})
@@ -64,12 +65,7 @@ class ImageFiles:
         except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
             raise _too_large(path, "more pixels than that") from error
         except FileNotFoundError as error:
-            raise _problem(
-                "data_image_missing",
-                f"The image {path} is not there any more: it was when the folder was listed.",
-                "Put it back, or start again without it; leave the folder alone while a run goes "
-                "on.",
-            ) from error
+            raise _vanished(path) from error
         except PermissionError as error:
             raise _problem(
                 "data_image_unreadable",
@@ -133,6 +129,7 @@ def read_images(data: ImagesData, cache_dir: Path | None = None) -> DataSet:
     files, labels, class_names = list_images(data)
     everything = np.arange(len(labels), dtype=np.int32)
     features: Array | ImageFiles = files
+    looked_at = _look_at(Path(data.path), files)
     one_bytes = math.prod(files.shape[1:])
     check_size(one_bytes, "One image of data.image_size", "data.image_size")
     if data.cache is DataCache.MEMORY or (data.cache is DataCache.DISK and cache_dir is None):
@@ -145,7 +142,22 @@ def read_images(data: ImagesData, cache_dir: Path | None = None) -> DataSet:
         class_names=class_names,
         scaling=Scaling.DIVIDE,
         greatest=255.0,
+        files=looked_at,
     )
+
+
+def _look_at(root: Path, files: ImageFiles) -> DataFiles:
+    """Before the first of them is decoded, so that a change meanwhile is found."""
+    try:
+        return DataFiles(root, files.paths)
+    except FileNotFoundError as error:
+        raise _vanished(Path(str(error.filename))) from error
+    except OSError as error:
+        raise _problem(
+            "data_image_unreadable",
+            f"The image {error.filename} cannot be looked at: {error.strerror}.",
+            "Mend its permissions or its folder's, or remove it.",
+        ) from error
 
 
 def _decode_to_disk(files: ImageFiles, everything: Indices, cache_dir: Path) -> Array:
@@ -190,6 +202,15 @@ def _class_folders(root: Path) -> list[Path]:
 
 def _image_paths(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES)
+
+
+def _vanished(path: Path) -> ProblemError:
+    return _problem(
+        "data_image_missing",
+        f"The image {path} is not there any more: it was when the folder was listed, or is a link "
+        "to nothing.",
+        "Put it back, or start again without it; leave the folder alone while a run goes on.",
+    )
 
 
 def _too_large(path: Path, size: str) -> ProblemError:
