@@ -53,35 +53,27 @@ class ImageFiles:
 
     def _decode(self, path: Path) -> Array:
         try:
-            with Image.open(path) as image:
-                # Only its header was read yet.
-                if image.width * image.height > LARGEST_IMAGE_PIXELS:
-                    raise _too_large(path, f"{image.width:,} x {image.height:,} pixels")
-                upright = ImageOps.exif_transpose(image)
-                picture = upright.convert("RGB" if self.channels == 3 else "L")
-                height, width = self.size
-                scaled = picture.resize((width, height), Image.Resampling.BILINEAR)
-                return np.asarray(scaled, np.uint8).reshape(height, width, self.channels)
+            return self._decoded(path)
         except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
             raise _too_large(path, "more pixels than that") from error
         except FileNotFoundError as error:
             raise _vanished(path) from error
-        except PermissionError as error:
-            raise _problem(
-                "data_image_unreadable",
-                f"The image {path} may not be read by this user.",
-                "Change its permissions, or remove it.",
-            ) from error
-        except (OSError, SyntaxError, ValueError) as error:
-            raise ProblemError(
-                Problem(
-                    code="data_image_unreadable",
-                    field="data.path",
-                    message=f"The image {path} is cut short or is no image.",
-                    hint="Mend or remove the file.",
-                    detail=f"{type(error).__name__}: {error}",
-                )
-            ) from error
+        except (ProblemError, MemoryError):
+            raise
+        except Exception as error:
+            # Whatever the bytes of a damaged file happen to make of the decoders.
+            raise _unreadable(path, error) from error
+
+    def _decoded(self, path: Path) -> Array:
+        with Image.open(path) as image:
+            # Only its header was read yet.
+            if image.width * image.height > LARGEST_IMAGE_PIXELS:
+                raise _too_large(path, f"{image.width:,} x {image.height:,} pixels")
+            upright = ImageOps.exif_transpose(image)
+            picture = upright.convert("RGB" if self.channels == 3 else "L")
+            height, width = self.size
+            scaled = picture.resize((width, height), Image.Resampling.BILINEAR)
+            return np.asarray(scaled, np.uint8).reshape(height, width, self.channels)
 
 
 def list_images(data: ImagesData) -> tuple[ImageFiles, Array, tuple[str, ...]]:
@@ -153,11 +145,7 @@ def _look_at(root: Path, files: ImageFiles) -> DataFiles:
     except FileNotFoundError as error:
         raise _vanished(Path(str(error.filename))) from error
     except OSError as error:
-        raise _problem(
-            "data_image_unreadable",
-            f"The image {error.filename} cannot be looked at: {error.strerror}.",
-            "Mend its permissions or its folder's, or remove it.",
-        ) from error
+        raise _unreadable(Path(str(error.filename)), error) from error
 
 
 def _decode_to_disk(files: ImageFiles, everything: Indices, cache_dir: Path) -> Array:
@@ -202,6 +190,23 @@ def _class_folders(root: Path) -> list[Path]:
 
 def _image_paths(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES)
+
+
+def _unreadable(path: Path, error: Exception) -> ProblemError:
+    message, hint = f"The image {path} is cut short or is no image.", "Mend or remove the file."
+    if isinstance(error, OSError) and error.errno is not None:
+        # The system's, not the decoder's.
+        message = f"The image {path} cannot be read: {error.strerror}."
+        hint = "Look at its permissions, and at the disk that holds it; or remove the file."
+    return ProblemError(
+        Problem(
+            code="data_image_unreadable",
+            field="data.path",
+            message=message,
+            hint=hint,
+            detail=f"{type(error).__name__}: {error}",
+        )
+    )
 
 
 def _vanished(path: Path) -> ProblemError:
