@@ -65,10 +65,19 @@ def resume(
             "--with",
             metavar="PROFILE",
             help="Go on as this profile says: on other devices, with other shares, for more "
-            "epochs. Data, model and seed have to be the run's.",
+            "epochs, with the same data in another place. Data, model and seed have to be the "
+            "run's.",
             show_default=False,
         ),
     ] = None,
+    accept_changed_data: Annotated[
+        bool,
+        typer.Option(
+            "--accept-changed-data",
+            help="Go on though the data is not what the run has learned from so far; otherwise "
+            "that is refused.",
+        ),
+    ] = False,
     trust: TrustOption = False,
     detach: DetachOption = False,
     json: JsonOption = False,
@@ -79,7 +88,7 @@ def resume(
     try:
         if trust:
             trust_code(code_of_run(layout, read_run_profile(layout)))
-        resume_run(layout, changed)
+        resume_run(layout, changed, accepts_changed_data=accept_changed_data)
         epochs = read_run_profile(layout).epochs_to_train
     except ProblemError as error:
         refuse(error, json=json, status=EXIT_FAILED)

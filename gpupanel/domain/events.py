@@ -79,12 +79,14 @@ class RunRestarted(_Event):
         attempt: Counted from 1; 0 when a person asked.
         problem: Why.
         changes: What its profile says otherwise than before, key by key; empty: nothing.
+        accepts_changed_data: A person lets it go on though its data may be other than before.
     """
 
     kind: Literal["run_restarted"] = "run_restarted"
     attempt: int
     problem: Problem | None = None
     changes: tuple[Change, ...] = ()
+    accepts_changed_data: bool = False
 
 
 class TrainingResumed(_Event):

@@ -55,6 +55,16 @@ class RunLayout:
         return self.code / "data.py"
 
     @property
+    def data_fingerprint(self) -> Path:
+        """What the data was that the run learns from; absent in runs of earlier versions."""
+        return self.root / "data.json"
+
+    @property
+    def accepted_data(self) -> Path:
+        """There as long as a person lets the run go on with data that is other than before."""
+        return self.root / "accept-changed-data"
+
+    @property
     def plan(self) -> Path:
         """What was decided from the profile and the devices."""
         return self.root / "plan.json"

@@ -7,7 +7,6 @@ take gigabytes.
 """
 
 import zipfile
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,7 +93,10 @@ def read_confusion(path: Path) -> ConfusionCells:
         try:
             with zipfile.ZipFile(file) as archive:
                 return _read(archive)
-        except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError) as error:
+        except (OSError, ValueError, MemoryError):
+            raise
+        except Exception as error:
+            # Whatever the bytes of a damaged file happen to make of its readers.
             raise ValueError(f"{type(error).__name__}: {error}") from error
 
 

@@ -2,6 +2,7 @@
 
 import math
 import zipfile
+import zlib
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +16,20 @@ def read_npy(archive: zipfile.ZipFile, member: str) -> npt.NDArray[np.generic]:
     Raises:
         ValueError: It holds Python objects ("allow_pickle" stands in the message), or is damaged:
             among others, when it says that it is larger than the member.
-        zipfile.BadZipFile: The archive is damaged.
+        zipfile.BadZipFile: The archive is damaged; so do :class:`zlib.error` and
+            :class:`EOFError` say.
+        OSError: It cannot be read.
     """
+    try:
+        return _read_npy(archive, member)
+    except (ValueError, zipfile.BadZipFile, zlib.error, EOFError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        # Whatever the bytes of a damaged header happen to make of its readers.
+        raise ValueError(f"{type(error).__name__}: {error}") from error
+
+
+def _read_npy(archive: zipfile.ZipFile, member: str) -> npt.NDArray[np.generic]:
     with archive.open(member) as file:
         version = np.lib.format.read_magic(file)
         read_header = {

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from gpupanel.domain.data import ImagesData, NpzData
 from gpupanel.domain.problem import Change, Problem
 from gpupanel.domain.profile import Profile
 
@@ -31,6 +32,7 @@ _MAY_DIFFER: tuple[_Path, ...] = (
     ),
 )
 _EPOCHS: _Path = ("training", "epochs")
+_DATA_PATH: _Path = ("data", "path")
 _DESCRIBED: _Path = ("devices", "described")
 """What devices of another machine were: no choice, and nothing that a person would call changed."""
 
@@ -49,7 +51,9 @@ def changes_between(before: Profile, after: Profile) -> tuple[Change, ...]:
     )
 
 
-def resume_differences(started: Profile, wanted: Profile) -> Problem | None:
+def resume_differences(
+    started: Profile, wanted: Profile, *, may_move_data: bool = False
+) -> Problem | None:
     """Why a run cannot go on with that profile: it would be another training.
 
     Devices, memory and strategy may differ, and what only decides how the work is carried out or
@@ -58,11 +62,18 @@ def resume_differences(started: Profile, wanted: Profile) -> Problem | None:
     Args:
         started: What the run was started with.
         wanted: What it is to go on with.
+        may_move_data: Its data may be in another place: what was in it is known, and compared
+            before it goes on.
 
     Returns:
         One problem that names each key that does not fit; ``None`` when all do.
     """
-    barred = [change for change in changes_between(started, wanted) if not _may(change, started)]
+    barred = [
+        change
+        for change in changes_between(started, wanted)
+        if not _may(change, started)
+        and not (may_move_data and _moves_data(change, started, wanted))
+    ]
     if not barred:
         return None
     keys = [".".join(change.path) for change in barred]
@@ -100,6 +111,12 @@ def _may(change: Change, started: Profile) -> bool:
     if change.path == _EPOCHS:
         return bool(change.value > started.training.epochs)
     return any(change.path[: len(path)] == path for path in _MAY_DIFFER)
+
+
+def _moves_data(change: Change, started: Profile, wanted: Profile) -> bool:
+    """Whether it only says where the same kind of data is; code is the run's own copy."""
+    moved = isinstance(started.data, NpzData | ImagesData) and change.path == _DATA_PATH
+    return moved and type(started.data) is type(wanted.data)
 
 
 def _differences(before: Any, after: Any, path: _Path = ()) -> Iterator[tuple[_Path, Any]]:  # noqa: ANN401 - documents as TOML holds them

@@ -67,7 +67,12 @@ def launch(profile: Profile, plan: LaunchPlan, runs_dir: Path) -> RunLayout:
     return layout
 
 
-def resume(layout: RunLayout, changed: tuple[Profile, LaunchPlan] | None = None) -> None:
+def resume(
+    layout: RunLayout,
+    changed: tuple[Profile, LaunchPlan] | None = None,
+    *,
+    accepts_changed_data: bool = False,
+) -> None:
     """Start a run again in its own directory: it goes on from its last checkpoint.
 
     Its events go on in the same file, beginning with a
@@ -79,6 +84,8 @@ def resume(layout: RunLayout, changed: tuple[Profile, LaunchPlan] | None = None)
         layout: The run.
         changed: With what it is to go on instead, on other devices, for one; the former profile
             and plan are kept beside.
+        accepts_changed_data: Let it go on also where its data is other than before, which is
+            refused otherwise.
 
     Raises:
         CodeNotTrustedError: Its directory holds Python code that nobody trusted here.
@@ -92,14 +99,19 @@ def resume(layout: RunLayout, changed: tuple[Profile, LaunchPlan] | None = None)
         with lock_in_folder(layout.resume_lock, _ORPHANS_S + 10.0):
             await_end_of_processes(layout, _ORPHANS_S)
             finish_amendment(layout)
-            _start_again(layout, changed)
+            _start_again(layout, changed, accepts_changed_data=accepts_changed_data)
     except Timeout as error:
         raise ProblemError(goes_on(layout)) from error
     except OSError as error:
         raise ProblemError(disk_problem(error, layout.root)) from error
 
 
-def _start_again(layout: RunLayout, changed: tuple[Profile, LaunchPlan] | None) -> None:
+def _start_again(
+    layout: RunLayout,
+    changed: tuple[Profile, LaunchPlan] | None,
+    *,
+    accepts_changed_data: bool,
+) -> None:
     wanted = None if changed is None else anchored(changed[0], Path.cwd())
     problem = resume_problem(layout, wanted)
     if problem is not None:
@@ -116,8 +128,18 @@ def _start_again(layout: RunLayout, changed: tuple[Profile, LaunchPlan] | None) 
     make_folder(layout.requests)
     for request in Request:
         remove(layout.requests / request, layout.root)
+    # An earlier answer that no trainer has heard does not count any more.
+    remove(layout.accepted_data)
+    if accepts_changed_data:
+        touch(layout.accepted_data)
     before = summarize_run(layout)
-    _append(layout, RunRestarted(time_s=time.time(), attempt=0, changes=changes))
+    restarted = RunRestarted(
+        time_s=time.time(),
+        attempt=0,
+        changes=changes,
+        accepts_changed_data=accepts_changed_data,
+    )
+    _append(layout, restarted)
     try:
         start_supervisor(layout)
     except OSError as error:

@@ -7,7 +7,7 @@ from gpupanel.domain.plan_json import parse_plan
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.files.guarded_files import open_to_read, read_file
+from gpupanel.files.guarded_files import open_to_read, read_file, status
 from gpupanel.planning.resuming import resume_differences
 from gpupanel.runs.directory.checkpoint_folder import has_checkpoint
 from gpupanel.runs.directory.profile_file import read_run_profile
@@ -32,7 +32,11 @@ def resume_problem(layout: RunLayout, wanted: Profile | None = None) -> Problem 
     if summary.is_running:
         return summary.problem or goes_on(layout)
     started = read_run_profile(layout)
-    differences = None if wanted is None else resume_differences(started, wanted)
+    differences = None
+    if wanted is not None:
+        # Its trainer holds the data against that, wherever it is by then.
+        knows_data = status(layout.data_fingerprint) is not None
+        differences = resume_differences(started, wanted, may_move_data=knows_data)
     if differences is not None:
         return differences
     has_more = wanted is not None and wanted.training.epochs > started.training.epochs

@@ -22,6 +22,7 @@ from gpupanel.trainer.leader import stay_for_leader
 from gpupanel.trainer.loop.record import TrainingRecord
 from gpupanel.trainer.memory_shortage import tell_shortage
 from gpupanel.trainer.saving.checkpoints import Checkpoints
+from gpupanel.trainer.saving.data_record import DataRecord
 from gpupanel.trainer.start_up import StartUp, StartUpInterrupted, decoded_data, read_split
 from gpupanel.trainer.started_run import StartedRun, process_place, read_started_run
 from gpupanel.trainer.strategies.port_taken import PortTaken
@@ -196,6 +197,7 @@ def _train(
         start_up.go_on()
         events.phase(Phase.LOADING_DATA)
         examples = reading()
-    tell_data(run, examples, events)
-    start_up.go_on()
-    return train(run, examples, events, interruptions, record, joined)
+    with DataRecord(run, examples, events):
+        tell_data(run, examples, events)
+        start_up.go_on()
+        return train(run, examples, events, interruptions, record, joined)

@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,6 +15,7 @@ from gpupanel.domain.events import DownloadProgressed, Phase
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.locks import lock_in_folder
 from gpupanel.trainer.datasets.download import OnDownload
+from gpupanel.trainer.datasets.fingerprint import take_fingerprint
 from gpupanel.trainer.datasets.keras_data import fetch_keras_data
 from gpupanel.trainer.datasets.keras_files import needs_download
 from gpupanel.trainer.datasets.read import read_data
@@ -135,7 +137,10 @@ def read_split(run: StartedRun, on_download: OnDownload) -> Split:
     data = read_data(profile.data, on_download, decoded_data(run.layout), run.data_code, seed)
     examples = split(data, profile.data, seed)
     check_features_fit_model(profile.model, examples.training.feature_shape)
-    return examples
+    if not run.leads:
+        return examples
+    # Here, while TensorFlow is imported, it costs next to no time.
+    return replace(examples, fingerprint=take_fingerprint(data))
 
 
 def decoded_data(layout: RunLayout) -> Path:

@@ -98,6 +98,7 @@ class LivePage(QWidget):
         self.banner.checkpointRequested.connect(self._control.save_checkpoint)
         self.banner.resumeRequested.connect(self._control.resume)
         self.banner.resumeElsewhereRequested.connect(self._resume_elsewhere)
+        self.banner.changedDataAccepted.connect(self._control.resume_with_changed_data)
         self.banner.evaluateRequested.connect(self._evaluate)
         self.banner.fixRequested.connect(self.fixRequested)
         self.parts.keepRequested.connect(self.keepSharesRequested)

@@ -12,6 +12,7 @@ from gpupanel.ui.run_state import RunState
 
 _ELSEWHERE = "Goes on with the devices that are chosen in the Session tab."
 _ANOTHER_GOES_ON = "Another run goes on: it has to end first."
+_DATA_CHANGED = "data_changed"
 _MAY_BEGIN = (Outcome.STOPPED, Outcome.LOST)
 _GO_ON = (Outcome.STOPPED, Outcome.SUSPENDED, Outcome.FAILED, Outcome.LOST)
 
@@ -24,6 +25,8 @@ class RunActions:
         resume_tip: What resuming does, or why it cannot be done now.
         can_resume_elsewhere: Also with the devices that are chosen in the session.
         elsewhere_tip: What changes then, or why it cannot be done.
+        offers_changed_data: It was refused because its data is other than before; a person may
+            let it go on all the same.
     """
 
     offers_resume: bool = False
@@ -31,6 +34,7 @@ class RunActions:
     resume_tip: str = "Goes on from the last checkpoint."
     can_resume_elsewhere: bool = False
     elsewhere_tip: str = _ELSEWHERE
+    offers_changed_data: bool = False
     offers_evaluate: bool = False
 
 
@@ -74,6 +78,8 @@ def run_actions(
         f"{formatting.count(shown.checkpoint.step)}.",
         can_resume_elsewhere=elsewhere is not None and elsewhere.order is not None,
         elsewhere_tip=_ELSEWHERE if elsewhere is None else elsewhere.tip,
+        offers_changed_data=shown.ending_problem is not None
+        and shown.ending_problem.code == _DATA_CHANGED,
         offers_evaluate=evaluate,
     )
 

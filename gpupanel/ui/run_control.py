@@ -120,6 +120,11 @@ class RunControl(QObject):
         """Let the shown run go on as that profile says, unless another one goes on."""
         self._resume((profile, plan))
 
+    @Slot()
+    def resume_with_changed_data(self) -> None:
+        """Let the shown run go on though its data is other than before."""
+        self._resume(None, accepts_changed_data=True)
+
     def start_trusted(self, order: Order, code: tuple[UserCode, ...]) -> None:
         """Start what waited: the person trusts the code."""
         self._launcher.start_trusted(order, code)
@@ -211,11 +216,16 @@ class RunControl(QObject):
         self._active = self._shown = None
         self._launcher.stop()
 
-    def _resume(self, changed: tuple[Profile, LaunchPlan] | None) -> None:
+    def _resume(
+        self,
+        changed: tuple[Profile, LaunchPlan] | None,
+        *,
+        accepts_changed_data: bool = False,
+    ) -> None:
         if self.shown is None or self._session.run_state.is_busy:
             return
         self._set_run(RunState.LAUNCHING, None)
-        self._launcher.resume(self.shown, changed)
+        self._launcher.resume(self.shown, changed, accepts_changed_data=accepts_changed_data)
 
     def _ask(self, request: Request) -> None:
         """Ask it of the active run; while a launch is under way it waits for a directory."""

@@ -1,6 +1,7 @@
 """A trained model evaluated and used from the terminal: the real command, the real TensorFlow."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -99,3 +100,51 @@ def test_that_a_model_that_is_missing_is_told_in_a_sentence(tmp_path: Path) -> N
     assert problem["code"] == "model_file_missing"
     assert str(tmp_path / "digits.keras") in problem["message"]
     assert "Traceback" not in completed.stderr
+
+
+THOUSANDS = """
+schema_version = 1
+name = "many classes"
+task = "{task}"
+[devices]
+visible = ["cpu"]
+[data]
+source = "npz"
+path = "{data}"
+validation_fraction = 0
+[model]
+{model}
+[training]
+epochs = 1
+global_batch_size = 512
+tensorboard = false
+"""
+
+
+def test_that_an_evaluation_of_a_thousand_classes_completes_with_its_matrix(
+    tmp_path: Path,
+) -> None:
+    classes, random = 1_000, np.random.default_rng(0)
+    y = np.tile(np.arange(classes), 3)
+    np.savez(tmp_path / "data.npz", x=random.random((len(y), 4), np.float32), y=y)
+
+    def run(task: str, model: str) -> tuple[RunLayout, dict[str, Any]]:
+        path = tmp_path / f"{task}.toml"
+        path.write_text(THOUSANDS.format(task=task, model=model, data=tmp_path / "data.npz"))
+        found = answered(gpupanel("run", path, "--json"))
+        return RunLayout(Path(found["run"])), found
+
+    trained, _ = run("train", 'source = "mlp"\nhidden = [8]')
+    layout, found = run("evaluate", f'source = "saved"\npath = "{trained.model}"')
+
+    assert found["outcome"] == "completed"
+    confusion = np.asarray(found["confusion"])
+    assert (confusion.shape, confusion.sum()) == ((classes, classes), 3 * classes)
+    assert np.trace(confusion) / len(y) == pytest.approx(found["metrics"]["accuracy"])
+    assert found["class_names"] == [str(number) for number in range(classes)]
+    assert found["confusion_file"] == str(layout.confusion)
+    assert layout.confusion.stat().st_mode & 0o077 == 0
+    assert max(map(len, layout.events.read_bytes().splitlines())) < 32 * 1024
+
+    told = gpupanel("watch", str(layout.root)).stdout
+    assert "50 classes with the lowest F1 of 1,000" in told.replace("\n", " ")

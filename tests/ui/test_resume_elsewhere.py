@@ -38,7 +38,7 @@ class _NotedLauncher(QObject):
         super().__init__()
         self.resumed = []
 
-    def resume(self, layout, changed=None):
+    def resume(self, layout, changed=None, *, accepts_changed_data=False):
         self.resumed.append((layout, changed))
 
     def stop(self):

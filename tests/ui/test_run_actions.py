@@ -111,3 +111,17 @@ def test_that_a_name_in_capitals_keeps_them():
 
 def test_that_a_run_that_is_started_again_says_so_beside_the_button():
     assert phase_words(after(RunRestarted(time_s=3, attempt=1))) == "Restarting…"
+
+
+def test_that_a_run_whose_data_has_changed_may_go_on_by_a_button_of_its_own():
+    def refused(code: str) -> RunEnded:
+        problem = Problem(code=code, message="The data is not what the run has learned from.")
+        return RunEnded(time_s=3, outcome=Outcome.FAILED, problem=problem)
+
+    changed = after(CHECKPOINT, refused("data_changed"))
+    assert run_actions(RunState.ENDED, changed).offers_changed_data
+    assert not run_actions(RunState.RUNNING, changed).offers_changed_data
+    assert not run_actions(
+        RunState.ENDED, after(CHECKPOINT, refused("no_space"))
+    ).offers_changed_data
+    assert not run_actions(RunState.ENDED, after(refused("data_changed"))).offers_changed_data

@@ -40,7 +40,7 @@ class _FakeLauncher(QObject):
     def launch(self, profile, plan, runs_dir):
         self.orders.append("launch")
 
-    def resume(self, layout, changed=None):
+    def resume(self, layout, changed=None, *, accepts_changed_data=False):
         words = "resume" if changed is None else f"resume with {changed[0].name}"
         self.orders.append(f"{words} {layout.name}")
 

@@ -47,11 +47,16 @@ class Orders(Launcher):
         super().__init__()
         self.launches: list[Profile] = []
         self.resumes: list[Profile] = []
+        self.with_changed_data: list[Path] = []
 
     def launch(self, profile, plan, runs_dir) -> None:
         self.launches.append(profile)
 
-    def resume(self, layout, changed=None) -> None:
+    def resume(self, layout, changed=None, *, accepts_changed_data=False) -> None:
+        if accepts_changed_data:
+            assert changed is None
+            self.with_changed_data.append(layout.root)
+            return
         assert changed is not None
         assert changed[1].accumulation_steps == changed[0].training.accumulation_steps
         self.resumes.append(changed[0])
@@ -98,7 +103,7 @@ def desk(qtbot, tmp_path: Path, runs_dir: Path):
     desk.close()
 
 
-def failed_run(runs_dir: Path, *, with_checkpoint: bool) -> WrittenRun:
+def failed_run(runs_dir: Path, *, with_checkpoint: bool, problem: Problem = PROBLEM) -> WrittenRun:
     run = WrittenRun(runs_dir, STARTED)
     with run:
         run.begin()
@@ -113,7 +118,7 @@ def failed_run(runs_dir: Path, *, with_checkpoint: bool) -> WrittenRun:
                     seconds=0.1,
                 )
             )
-        run.end(Outcome.FAILED, PROBLEM)
+        run.end(Outcome.FAILED, problem)
     return run
 
 
@@ -127,6 +132,22 @@ def test_that_a_run_with_a_checkpoint_goes_on_with_the_change(desk: Desk, runs_d
     assert wanted.training.epochs == 5
     assert desk.session.profile == Profile()
     assert desk.orders.launches == []
+
+
+def test_that_a_run_whose_data_changed_goes_on_by_the_button_beside_the_refusal(
+    desk: Desk, runs_dir, qtbot
+) -> None:
+    problem = Problem(code="data_changed", message="The training labels differ.")
+    run = failed_run(runs_dir, with_checkpoint=True, problem=problem)
+    button = desk.page.banner.findChild(QPushButton, "accept_data_button")
+    assert not button.isVisible()
+    desk.control.open(run.layout)
+    qtbot.waitUntil(button.isVisible)
+
+    button.click()
+
+    assert desk.orders.with_changed_data == [run.layout.root]
+    assert desk.orders.resumes == []
 
 
 def test_that_a_run_without_a_checkpoint_starts_again_with_the_change(desk, runs_dir) -> None:

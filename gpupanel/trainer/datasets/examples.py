@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpupanel.domain.data import Target
+from gpupanel.trainer.datasets.file_prints import DataFiles
 
 Array = npt.NDArray[np.generic]
 Indices = npt.NDArray[np.int32]
@@ -109,6 +110,7 @@ class DataSet:
         test: A test set of the source's own.
         class_names: In the order of the class numbers; empty where values are predicted.
         greatest: The greatest value a pixel can have, for :attr:`Scaling.DIVIDE`.
+        files: What the examples are read from, a file each; ``None`` where they are arrays.
     """
 
     training: Examples
@@ -116,6 +118,7 @@ class DataSet:
     class_names: tuple[str, ...] = ()
     scaling: Scaling = Scaling.NONE
     greatest: float = 1.0
+    files: DataFiles | None = None
 
     @property
     def target(self) -> Target:

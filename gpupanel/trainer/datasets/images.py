@@ -15,6 +15,7 @@ from gpupanel.domain.visible_text import as_utf8
 from gpupanel.files.guarded_files import make_folder, open_to_write, remove
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, Indices, Scaling
+from gpupanel.trainer.datasets.file_prints import DataFiles
 from gpupanel.trainer.size_limits import LARGEST_IMAGE_PIXELS, check_size
 
 _SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm"})
@@ -55,40 +56,27 @@ class ImageFiles:
 
     def _decode(self, path: Path) -> Array:
         try:
-            with open_regular(path) as file, Image.open(file) as image:
-                # Only its header was read yet.
-                if image.width * image.height > LARGEST_IMAGE_PIXELS:
-                    raise _too_large(path, f"{image.width:,} x {image.height:,} pixels")
-                upright = ImageOps.exif_transpose(image)
-                picture = upright.convert("RGB" if self.channels == 3 else "L")
-                height, width = self.size
-                scaled = picture.resize((width, height), Image.Resampling.BILINEAR)
-                return np.asarray(scaled, np.uint8).reshape(height, width, self.channels)
+            return self._decoded(path)
         except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
             raise _too_large(path, "more pixels than that") from error
         except FileNotFoundError as error:
-            raise _problem(
-                "data_image_missing",
-                f"The image {path} is not there any more: it was when the folder was listed.",
-                "Put it back, or start again without it; leave the folder alone while a run goes "
-                "on.",
-            ) from error
-        except PermissionError as error:
-            raise _problem(
-                "data_image_unreadable",
-                f"The image {path} may not be read by this user.",
-                "Change its permissions, or remove it.",
-            ) from error
-        except (OSError, SyntaxError, ValueError) as error:
-            raise ProblemError(
-                Problem(
-                    code="data_image_unreadable",
-                    field="data.path",
-                    message=f"The image {path} is cut short or is no image.",
-                    hint="Mend or remove the file.",
-                    detail=f"{type(error).__name__}: {error}",
-                )
-            ) from error
+            raise _vanished(path) from error
+        except (ProblemError, MemoryError):
+            raise
+        except Exception as error:
+            # Whatever the bytes of a damaged file happen to make of the decoders.
+            raise _unreadable(path, error) from error
+
+    def _decoded(self, path: Path) -> Array:
+        with open_regular(path) as file, Image.open(file) as image:
+            # Only its header was read yet.
+            if image.width * image.height > LARGEST_IMAGE_PIXELS:
+                raise _too_large(path, f"{image.width:,} x {image.height:,} pixels")
+            upright = ImageOps.exif_transpose(image)
+            picture = upright.convert("RGB" if self.channels == 3 else "L")
+            height, width = self.size
+            scaled = picture.resize((width, height), Image.Resampling.BILINEAR)
+            return np.asarray(scaled, np.uint8).reshape(height, width, self.channels)
 
 
 def list_images(data: ImagesData) -> tuple[ImageFiles, Array, tuple[str, ...]]:
@@ -143,6 +131,7 @@ def read_images(data: ImagesData, cache_dir: Path | None = None) -> DataSet:
     files, labels, class_names = list_images(data)
     everything = np.arange(len(labels), dtype=np.int32)
     features: Array | ImageFiles = files
+    looked_at = _look_at(Path(data.path), files)
     one_bytes = math.prod(files.shape[1:])
     check_size(one_bytes, "One image of data.image_size", "data.image_size")
     if data.cache is DataCache.MEMORY or (data.cache is DataCache.DISK and cache_dir is None):
@@ -155,7 +144,18 @@ def read_images(data: ImagesData, cache_dir: Path | None = None) -> DataSet:
         class_names=class_names,
         scaling=Scaling.DIVIDE,
         greatest=255.0,
+        files=looked_at,
     )
+
+
+def _look_at(root: Path, files: ImageFiles) -> DataFiles:
+    """Before the first of them is decoded, so that a change meanwhile is found."""
+    try:
+        return DataFiles(root, files.paths)
+    except FileNotFoundError as error:
+        raise _vanished(Path(str(error.filename))) from error
+    except OSError as error:
+        raise _unreadable(Path(str(error.filename)), error) from error
 
 
 def _decode_to_disk(files: ImageFiles, everything: Indices, cache_dir: Path) -> Array:
@@ -203,6 +203,32 @@ def _class_folders(root: Path) -> list[Path]:
 
 def _image_paths(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES)
+
+
+def _unreadable(path: Path, error: Exception) -> ProblemError:
+    message, hint = f"The image {path} is cut short or is no image.", "Mend or remove the file."
+    if isinstance(error, OSError) and error.errno is not None:
+        # The system's, not the decoder's.
+        message = f"The image {path} cannot be read: {error.strerror}."
+        hint = "Look at its permissions, and at the disk that holds it; or remove the file."
+    return ProblemError(
+        Problem(
+            code="data_image_unreadable",
+            field="data.path",
+            message=message,
+            hint=hint,
+            detail=f"{type(error).__name__}: {error}",
+        )
+    )
+
+
+def _vanished(path: Path) -> ProblemError:
+    return _problem(
+        "data_image_missing",
+        f"The image {path} is not there any more: it was when the folder was listed, or is a link "
+        "to nothing.",
+        "Put it back, or start again without it; leave the folder alone while a run goes on.",
+    )
 
 
 def _too_large(path: Path, size: str) -> ProblemError:

@@ -5,9 +5,7 @@ here because a preview must not wait for TensorFlow, and a download must tell ho
 """
 
 import gzip
-import pickle
 import zipfile
-import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -35,17 +33,6 @@ from gpupanel.trainer.size_limits import check_unpacked
 _TEST_FRACTION = 0.2
 _SPLIT_SEED = 113
 """keras.datasets shuffles by this seed before it cuts off the test set; so do we."""
-
-_DAMAGE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    KeyError,
-    OSError,
-    TypeError,
-    ValueError,
-    pickle.UnpicklingError,
-)
 
 _LARGEST_IDX_BYTES = 16 + 60_000 * 28 * 28
 """A header and the greatest set of pictures."""
@@ -79,7 +66,10 @@ def read_keras_data(data: KerasData, on_download: OnDownload) -> DataSet:
     fetch_keras_data(data, on_download)
     try:
         raw = _read(data)
-    except _DAMAGE as error:
+    except (ProblemError, MemoryError):
+        raise
+    except Exception as error:
+        # Whatever the bytes of a damaged file happen to make of its readers.
         raise _damaged(data, error) from error
     names = KERAS_CLASS_NAMES.get(data.source, ())
     x_train, y_train, x_test, y_test = raw

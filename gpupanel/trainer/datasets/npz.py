@@ -1,8 +1,7 @@
 """Arrays in a NumPy ``.npz`` file, without pickle: a data file must not run code."""
 
-import lzma
+import errno
 import zipfile
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,8 +19,6 @@ from gpupanel.trainer.datasets.checks import (
 )
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, Scaling
 from gpupanel.trainer.size_limits import check_unpacked
-
-_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, NotImplementedError)
 
 
 def read_npz(data: NpzData) -> DataSet:
@@ -96,7 +93,10 @@ def array_names(path: Path) -> tuple[str, ...]:
     try:
         with zipfile.ZipFile(path) as archive:
             return tuple(name.removesuffix(".npy") for name in archive.namelist())
-    except _DAMAGE as error:
+    except (ProblemError, MemoryError):
+        raise
+    except Exception as error:
+        # Whatever the bytes of a damaged file happen to make of its readers.
         raise damaged(path, "a NumPy .npz file", error) from error
 
 
@@ -114,14 +114,21 @@ def read_arrays(path: Path, fields: dict[str, str]) -> dict[str, Array]:
     check_file(path)
     try:
         with zipfile.ZipFile(path) as archive:
-            check_unpacked(archive, path, "data.path")
-            names = [name.removesuffix(".npy") for name in archive.namelist()]
-            for name, field in fields.items():
-                if name not in names:
-                    raise _array_missing(path, name, names, field)
-            return {name: _member(archive, path, name, field) for name, field in fields.items()}
-    except _DAMAGE as error:
+            return _members(archive, path, fields)
+    except (ProblemError, MemoryError):
+        raise
+    except Exception as error:
+        # Whatever the bytes of a damaged file happen to make of its readers.
         raise damaged(path, "a NumPy .npz file", error) from error
+
+
+def _members(archive: zipfile.ZipFile, path: Path, fields: dict[str, str]) -> dict[str, Array]:
+    check_unpacked(archive, path, "data.path")
+    names = [name.removesuffix(".npy") for name in archive.namelist()]
+    for name, field in fields.items():
+        if name not in names:
+            raise _array_missing(path, name, names, field)
+    return {name: _member(archive, path, name, field) for name, field in fields.items()}
 
 
 def _member(archive: zipfile.ZipFile, path: Path, name: str, field: str) -> Array:
@@ -170,18 +177,14 @@ def check_file(path: Path) -> None:
             )
         ) from error
     except OSError as error:
-        raise ProblemError(
-            Problem(
-                code="data_file_unreadable",
-                field="data.path",
-                message=f"The data file {path} cannot be opened: {error.strerror}.",
-                hint="Choose a file that you may read.",
-            )
-        ) from error
+        raise _unreadable(path, error) from error
 
 
 def damaged(path: Path, kind: str, error: Exception) -> ProblemError:
-    """The problem of a file that is cut short or not what it says."""
+    """The problem of a file that is cut short or not what it says; or that cannot be read."""
+    # What zipfile says by itself has no number, and a place before the file's start is invalid.
+    if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+        return _unreadable(path, error)
     return ProblemError(
         Problem(
             code="data_file_damaged",
@@ -189,6 +192,17 @@ def damaged(path: Path, kind: str, error: Exception) -> ProblemError:
             message=f"{path} is cut short or is not {kind}.",
             hint="Get or write the file again; a copy that was broken off looks like this.",
             detail=f"{type(error).__name__}: {error}",
+        )
+    )
+
+
+def _unreadable(path: Path, error: OSError) -> ProblemError:
+    return ProblemError(
+        Problem(
+            code="data_file_unreadable",
+            field="data.path",
+            message=f"The data file {path} cannot be read: {error.strerror}.",
+            hint="Choose a file that you may read, or look at the disk that holds it.",
         )
     )
 

@@ -16,6 +16,7 @@ from gpupanel.trainer.datasets.checks import (
     checked_values,
 )
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, Scaling
+from gpupanel.trainer.memory_shortage import is_out_of_memory
 from gpupanel.trainer.user_code import UserCode
 
 _KEYS = ("x", "y", "x_test", "y_test", "class_names")
@@ -85,7 +86,10 @@ class _Loaded:
             raise _misfit(self.code, f'there is no "{name}"')
         try:
             return np.asarray(self.parts[name])
-        except ValueError as error:
+        except Exception as error:
+            if is_out_of_memory(error):
+                raise
+            # Objects of the person's own raise what they like when they are made an array.
             raise _misfit(self.code, f'"{name}" is no array: {error}') from error
 
     def _class_names(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ import numpy as np
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.examples import DataSet, Examples, Indices
+from gpupanel.trainer.datasets.fingerprint import Fingerprint
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -16,11 +17,13 @@ class Split:
     Attributes:
         data: What they were taken from.
         validation: ``None`` when nothing is validated.
+        fingerprint: Of the data; ``None`` where another process of the run takes it.
     """
 
     data: DataSet
     training: Examples
     validation: Examples | None
+    fingerprint: Fingerprint | None = None
 
 
 def split(data_set: DataSet, settings: DataSettings, seed: int) -> Split:

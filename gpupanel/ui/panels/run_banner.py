@@ -30,6 +30,8 @@ class RunBanner(QFrame):
     """The shown run is to go on from its last checkpoint."""
     resumeElsewhereRequested = Signal()
     """The same, with the devices that are chosen in the session."""
+    changedDataAccepted = Signal()
+    """It is to go on with its data as it is now, though that is other than before."""
     evaluateRequested = Signal()
     """What the shown run has learned is to be measured."""
     fixRequested = Signal(object)
@@ -90,6 +92,14 @@ class RunBanner(QFrame):
         self._resume.setObjectName("resume_button")
         self._elsewhere = QPushButton("Resume with the session's devices", self)
         self._elsewhere.setObjectName("resume_elsewhere_button")
+        self._accept = QPushButton("Go on with the changed data", self)
+        self._accept.setObjectName("accept_data_button")
+        self._accept.setToolTip(
+            wrapped(
+                "Goes on from the last checkpoint with the data as it is now. What was learned "
+                "from the former data stays learned; the run's events say so."
+            )
+        )
         self._evaluate = QPushButton("E&valuate this model", self)
         self._evaluate.setObjectName("evaluate_button")
         self._evaluate.setToolTip(
@@ -103,6 +113,7 @@ class RunBanner(QFrame):
         self._checkpoint.clicked.connect(self.checkpointRequested)
         self._resume.clicked.connect(self.resumeRequested)
         self._elsewhere.clicked.connect(self.resumeElsewhereRequested)
+        self._accept.clicked.connect(self.changedDataAccepted)
         self._evaluate.clicked.connect(self.evaluateRequested)
         self._copy.clicked.connect(self._copy_details)
         self._fixes.fixRequested.connect(self.fixRequested)
@@ -152,6 +163,7 @@ class RunBanner(QFrame):
         self._elsewhere.setVisible(actions.offers_resume)
         self._elsewhere.setEnabled(actions.can_resume_elsewhere)
         self._elsewhere.setToolTip(wrapped(actions.elsewhere_tip))
+        self._accept.setVisible(actions.offers_changed_data)
         self._evaluate.setVisible(actions.offers_evaluate)
         self._ways.setVisible(actions.offers_resume or actions.offers_evaluate)
 
@@ -215,7 +227,7 @@ class RunBanner(QFrame):
         ways = QHBoxLayout(self._ways)
         ways.setContentsMargins(0, 0, 0, 0)
         ways.setSpacing(8)
-        for button in (self._resume, self._elsewhere, self._evaluate):
+        for button in (self._resume, self._elsewhere, self._accept, self._evaluate):
             ways.addWidget(button)
         ways.addStretch(1)
         self._trouble = QFrame(self)

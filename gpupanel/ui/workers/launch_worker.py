@@ -28,10 +28,15 @@ class LaunchOrder:
 
 @dataclass(frozen=True, slots=True)
 class ResumeOrder:
-    """Which run is to go on, and with which profile and plan instead of its own, if any."""
+    """Which run is to go on, and with which profile and plan instead of its own, if any.
+
+    Attributes:
+        accepts_changed_data: Also where its data is other than before.
+    """
 
     layout: RunLayout
     changed: tuple[Profile, LaunchPlan] | None = None
+    accepts_changed_data: bool = False
 
 
 Order = LaunchOrder | ResumeOrder
@@ -60,7 +65,7 @@ class _LaunchWorker(Worker):
     def resume(self, order: ResumeOrder) -> None:
         self._started = None
         try:
-            resume(order.layout, order.changed)
+            resume(order.layout, order.changed, accepts_changed_data=order.accepts_changed_data)
         except CodeNotTrustedError as error:
             self.notTrusted.emit(order, error.code)
         else:
@@ -117,14 +122,21 @@ class Launcher(WorkerFacade):
         """Start a run under ``runs_dir``; ``launched`` or ``refused`` follows."""
         self._launchOrdered.emit(LaunchOrder(profile, plan, runs_dir))
 
-    def resume(self, layout: RunLayout, changed: tuple[Profile, LaunchPlan] | None = None) -> None:
+    def resume(
+        self,
+        layout: RunLayout,
+        changed: tuple[Profile, LaunchPlan] | None = None,
+        *,
+        accepts_changed_data: bool = False,
+    ) -> None:
         """Start a run again from its last checkpoint; ``launched`` or ``refused`` follows.
 
         Args:
             layout: The run.
             changed: With what it goes on instead of its own profile and plan.
+            accepts_changed_data: Also where its data is other than before.
         """
-        self._resumeOrdered.emit(ResumeOrder(layout, changed))
+        self._resumeOrdered.emit(ResumeOrder(layout, changed, accepts_changed_data))
 
     def start_trusted(self, order: Order, code: tuple[UserCode, ...]) -> None:
         """Remember that the person trusts the code, and carry out the order again."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpupanel.domain.data import DigitsData, NpzData
+from gpupanel.domain.data import DataSettings, DigitsData, ImagesData, NpzData, PythonData
 from gpupanel.domain.memory import GrowingMemory, LimitedMemory
 from gpupanel.domain.model import MlpModel
 from gpupanel.domain.problem import Change, Fix
@@ -104,6 +104,38 @@ def test_that_the_changes_made_to_the_first_give_the_second(other: Profile) -> N
     for before, after in ((STARTED, other), (other, STARTED), (other, PLACED)):
         changes = changes_between(before, after)
         assert apply_fix(before, Fix(label="Change", changes=changes)) == after
+
+
+NPZ = STARTED.model_copy(update={"data": NpzData(path="/here/x.npz")})
+
+
+@pytest.mark.parametrize(
+    ("data", "barred"),
+    [
+        (NpzData(path="/there/x.npz"), None),
+        (NpzData(path="/there/x.npz", labels="z"), "data.labels"),
+        (ImagesData(path="/here/x.npz"), "data.source"),
+        (PythonData(path="/there/x.py"), "data.source"),
+    ],
+)
+def test_that_the_same_data_may_be_elsewhere_where_it_is_compared(
+    data: DataSettings, barred: str | None
+) -> None:
+    moved = NPZ.model_copy(update={"data": data})
+
+    problem = resume_differences(NPZ, moved, may_move_data=True)
+
+    assert (None if problem is None else problem.field) == barred
+    assert resume_differences(NPZ, moved) is not None
+
+
+def test_that_code_is_the_runs_own_wherever_it_was_taken_from() -> None:
+    here, there = (
+        STARTED.model_copy(update={"data": PythonData(path=path)}) for path in ("/a.py", "/b.py")
+    )
+    problem = resume_differences(here, there, may_move_data=True)
+    assert problem is not None
+    assert problem.field == "data.path"
 
 
 def test_that_the_descriptions_of_devices_are_no_change() -> None:

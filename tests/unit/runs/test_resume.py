@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+from gpupanel.domain.data import NpzData
 from gpupanel.domain.events import (
     Event,
     RunEnded,
@@ -25,6 +26,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.planning.prepare import prepare
+from gpupanel.runs import launcher
 from gpupanel.runs.directory.requests import ask, is_asked
 from gpupanel.runs.directory.run_lock import hold_run_lock
 from gpupanel.runs.following.follower import RunFollower
@@ -221,3 +223,42 @@ def test_that_the_status_begins_again(layout: RunLayout) -> None:
     assert status.has_ended
     status = status.after(RunRestarted(time_s=3.0, attempt=0))
     assert (status.stage, status.outcome, status.restarts) == (RunStage.STARTING, None, 1)
+
+
+def test_that_going_on_with_changed_data_is_written_down_and_holds_for_this_start_only(
+    layout: RunLayout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launcher, "start_supervisor", lambda _layout: None)
+
+    resume(layout, accepts_changed_data=True)
+
+    restarted = RunFollower(layout).poll().events[-1]
+    assert isinstance(restarted, RunRestarted)
+    assert restarted.accepts_changed_data
+    assert layout.accepted_data.stat().st_mode & 0o777 == 0o600
+
+    write(layout, RunStarted(time_s=3.0, supervisor_pid=1))
+    write(layout, RunEnded(time_s=4.0, outcome=Outcome.FAILED, exit_code=1))
+    resume(layout)
+
+    restarted = RunFollower(layout).poll().events[-1]
+    assert isinstance(restarted, RunRestarted)
+    assert not restarted.accepts_changed_data
+    assert not layout.accepted_data.exists()
+
+
+def test_that_data_may_be_elsewhere_only_where_it_is_known_what_it_was(runs_dir: Path) -> None:
+    started = Profile(data=NpzData(path="/here/x.npz"))
+    moved = Profile(data=NpzData(path="/there/x.npz"))
+    plan = prepare(started, CPU_ONLY).plan
+    assert plan is not None
+    layout = create_run(started, plan, runs_dir)
+    write(layout, RunStarted(time_s=1.0, supervisor_pid=1))
+    write(layout, RunEnded(time_s=2.0, outcome=Outcome.SUSPENDED, exit_code=0))
+    (layout.checkpoints / "step-000000023").mkdir(parents=True)
+
+    refused = resume_problem(layout, moved)
+    assert refused is not None
+    assert (refused.code, refused.field) == ("resume_does_not_fit", "data.path")
+    layout.data_fingerprint.write_text("what it was")
+    assert resume_problem(layout, moved) is None

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _ROW_HEIGHT = 26
 _NARROWEST, _WIDEST = 320, 520
 _PADDING, _SORT_MARK = 8, 8
+_ROWS_MEASURED = 100
 
 
 class ClassTable(QTableView):
@@ -51,6 +52,8 @@ class ClassTable(QTableView):
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setStretchLastSection(True)
         header.setHighlightSections(False)
+        # Of thousands of rows so many tell how wide a column has to be.
+        header.setResizeContentsPrecision(_ROWS_MEASURED)
         self.selectionModel().selectionChanged.connect(self._on_selection_changed)
 
     def setMatrix(self, matrix: "ConfusionMatrix") -> None:

@@ -1,0 +1,106 @@
+"""Files of data that stay on disk: what tells that one is still what it was.
+
+To read every file again before a run goes on may take minutes. A file whose size, number and
+times are those of before is taken for the same: the system sets the time of the last change
+(``ctime``) itself whenever content, name or the other times are changed, and nobody can set it back
+but by the clock. Where any of them differs, as in a copy, the bytes are read.
+"""
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+from gpupanel.files.regular_files import open_regular
+
+THREADS = 4
+_READ_BYTES = 2**20
+_RECENT_NS = 2 * 10**9
+"""The times of files are no finer than some milliseconds, and their clock may be another one: a
+file that was changed so shortly before it was looked at may be changed again unseen."""
+
+
+class FilePrint(NamedTuple):
+    """A file.
+
+    Attributes:
+        path: Relative to the folder of the data; what is no UTF-8 in it is written out.
+        mtime_ns: When its content was changed last, as far as anybody may say.
+        ctime_ns: When anything of it was changed last, as the system says.
+        number: Of the file in its file system.
+        digest: SHA-256 of its content in hexadecimal digits; empty: nobody has read it yet.
+    """
+
+    path: str
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    number: int
+    digest: str = ""
+
+    def is_untouched_since(self, before: "FilePrint", looked_ns: int) -> bool:
+        """Whether nothing was done to it since it was looked at, so that it need not be read."""
+        return _marks(self) == _marks(before) and before.ctime_ns < looked_ns - _RECENT_NS
+
+
+class DataFiles:
+    """Files as they were just before their examples were read.
+
+    Args:
+        root: The folder of the data.
+        paths: In the order of their examples.
+
+    Attributes:
+        prints: In the same order, without digests.
+        places: Where each is, by the path in its print.
+        looked_ns: When they were looked at, in nanoseconds since the epoch.
+
+    Raises:
+        OSError: One of them is not there any more; its ``filename`` tells which.
+    """
+
+    def __init__(self, root: Path, paths: Iterable[Path]) -> None:
+        self.looked_ns = time.time_ns()
+        cut = len(f"{root}{os.sep}")
+        self.places: Mapping[str, Path] = {_text(str(path)[cut:]): path for path in paths}
+        self.prints = tuple(_print_from(name, path.stat()) for name, path in self.places.items())
+
+    def digest_of(self, file: FilePrint, is_cancelled: Callable[[], bool] = lambda: False) -> str:
+        """Of its content; empty where it is another by now, cannot be read, or is cancelled."""
+        try:
+            return _digest(self.places[file.path], file, is_cancelled)
+        except OSError:
+            return ""
+
+    def digests_of(self, files: Iterable[FilePrint]) -> Mapping[str, str]:
+        """Of several at once, by their paths."""
+        chosen = tuple(files)
+        with ThreadPoolExecutor(THREADS, thread_name_prefix="hash-files") as pool:
+            digests = pool.map(self.digest_of, chosen)
+            return {file.path: digest for file, digest in zip(chosen, digests, strict=True)}
+
+
+def _digest(path: Path, file: FilePrint, is_cancelled: Callable[[], bool]) -> str:
+    hasher = hashlib.sha256()
+    with open_regular(path) as content:
+        while piece := content.read(_READ_BYTES):
+            if is_cancelled():
+                return ""
+            hasher.update(piece)
+        now = _print_from(file.path, os.fstat(content.fileno()))
+    return hasher.hexdigest() if _marks(now) == _marks(file) else ""
+
+
+def _print_from(path: str, found: os.stat_result) -> FilePrint:
+    return FilePrint(path, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+
+
+def _marks(file: FilePrint) -> tuple[int, int, int, int]:
+    return file.size, file.mtime_ns, file.ctime_ns, file.number
+
+
+def _text(path: str) -> str:
+    return os.fsencode(path).decode(errors="backslashreplace")

@@ -1,0 +1,159 @@
+"""What the data of a run was: enough to tell, when the run goes on, whether it is the same.
+
+Arrays are known by a hash of their numbers as they are trained on, files that stay on disk by a
+hash of their bytes. Neither depends on where the data is, so that a run may go on elsewhere.
+"""
+
+import hashlib
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+from gpupanel.domain.value import Value
+from gpupanel.trainer.datasets.examples import Array, DataSet, Examples
+from gpupanel.trainer.datasets.file_prints import THREADS, DataFiles, FilePrint
+
+_CHUNK_BYTES = 8 * 2**20
+
+
+class ArrayPrint(Value):
+    """An array, or a list of names.
+
+    Attributes:
+        name: How people are told of it: "training examples".
+        form: Its shape and the type of its numbers.
+        digest: SHA-256 of its content in hexadecimal digits.
+    """
+
+    name: str
+    form: str
+    digest: str
+
+
+class Fingerprint(Value):
+    """All that a run learns from.
+
+    Attributes:
+        looked_ns: When it was looked at, in nanoseconds since the epoch.
+        arrays: Of data that is held in memory.
+        files: Of data in files, in the order of their examples.
+    """
+
+    schema_version: int = 1
+    looked_ns: int
+    arrays: tuple[ArrayPrint, ...] = ()
+    files: tuple[FilePrint, ...] = ()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the content of every file was read."""
+        return all(file.digest for file in self.files)
+
+
+class Differences(Value):
+    """In what data differs from what it was.
+
+    Attributes:
+        arrays: Clauses, one an array.
+        changed: Files with another content.
+        missing: Files that are not there any more.
+        added: Files that were not there.
+        unknown: Files that were touched, and of which nobody had read what was in them before.
+    """
+
+    arrays: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return any((self.arrays, self.changed, self.missing, self.added, self.unknown))
+
+
+def take_fingerprint(data: DataSet) -> Fingerprint:
+    """Hash what is in memory; of files only their sizes and times are known then."""
+    if data.files is not None:
+        return Fingerprint(looked_ns=data.files.looked_ns, files=data.files.prints)
+    with ThreadPoolExecutor(THREADS, thread_name_prefix="hash-data") as pool:
+        arrays = list(_prints_of(data.training, "training", pool))
+        if data.test is not None:
+            arrays += _prints_of(data.test, "test", pool)
+    if data.class_names:
+        content = repr(data.class_names).encode(errors="backslashreplace")
+        digest = hashlib.sha256(content).hexdigest()
+        form = f"{len(data.class_names):,}"
+        arrays.append(ArrayPrint(name="class names", form=form, digest=digest))
+    return Fingerprint(looked_ns=time.time_ns(), arrays=tuple(arrays))
+
+
+def compare(
+    before: Fingerprint, now: Fingerprint, files: DataFiles | None
+) -> tuple[Differences, Fingerprint]:
+    """Hold data against what it was; files that were touched since are read.
+
+    Args:
+        before: What it was.
+        now: What it is.
+        files: Where its files are, if it is in files.
+
+    Returns:
+        The differences, and what it is now with what is known of its files by then.
+    """
+    was = {file.path: file for file in before.files}
+    here = {file.path: file for file in now.files}
+    both = [file for path, file in here.items() if path in was]
+    untouched = {
+        file.path for file in both if file.is_untouched_since(was[file.path], before.looked_ns)
+    }
+    to_read = [
+        file
+        for file in both
+        if file.path not in untouched and file.size == was[file.path].size and was[file.path].digest
+    ]
+    digests = {path: was[path].digest for path in untouched}
+    if files is not None:
+        digests |= files.digests_of(to_read)
+    different = [file.path for file in both if digests.get(file.path) != was[file.path].digest]
+    is_known = {path for path in different if was[path].digest or was[path].size != here[path].size}
+    differences = Differences(
+        arrays=tuple(_array_differences(before.arrays, now.arrays)),
+        changed=tuple(path for path in different if path in is_known),
+        missing=tuple(path for path in was if path not in here),
+        added=tuple(path for path in here if path not in was),
+        unknown=tuple(path for path in different if path not in is_known),
+    )
+    known = tuple(file._replace(digest=digests.get(file.path, "")) for file in now.files)
+    return differences, now.model_copy(update={"files": known})
+
+
+def _prints_of(examples: Examples, part: str, pool: ThreadPoolExecutor) -> Iterator[ArrayPrint]:
+    for name, array in (("examples", examples.in_memory), ("labels", examples.labels)):
+        if array is not None:
+            shape = " x ".join(f"{size:,}" for size in array.shape)
+            digest = _digest(array, pool)
+            yield ArrayPrint(name=f"{part} {name}", form=f"{shape} {array.dtype}", digest=digest)
+
+
+def _digest(array: Array, pool: ThreadPoolExecutor) -> str:
+    """Of the numbers in the order of their indices, however they lie in memory."""
+    rows = max(1, _CHUNK_BYTES // max(1, array[:1].nbytes))
+
+    def chunk(start: int) -> bytes:
+        return hashlib.sha256(array[start : start + rows].tobytes()).digest()
+
+    return hashlib.sha256(b"".join(pool.map(chunk, range(0, len(array), rows)))).hexdigest()
+
+
+def _array_differences(before: Iterable[ArrayPrint], now: Iterable[ArrayPrint]) -> Iterator[str]:
+    was, here = ({each.name: each for each in prints} for prints in (before, now))
+    for name in dict.fromkeys((*was, *here)):
+        if name not in here:
+            yield f"the {name} are not there any more"
+        elif name not in was:
+            yield f"there are {name} now"
+        elif was[name].form != here[name].form:
+            yield f"the {name} are {here[name].form} now and were {was[name].form}"
+        elif was[name].digest != here[name].digest:
+            yield f"the {name} differ"

@@ -1,0 +1,128 @@
+"""What to tell of data that is, or may be, other than what a run has learned from."""
+
+import shlex
+import traceback
+from collections.abc import Iterator
+from typing import assert_never
+
+from gpupanel.domain.data import DigitsData, ImagesData, KerasData, NpzData, PythonData
+from gpupanel.domain.problem import Problem, Severity
+from gpupanel.trainer.datasets.fingerprint import Differences
+from gpupanel.trainer.file_errors import is_no_space
+from gpupanel.trainer.started_run import StartedRun
+
+_NAMED = 3
+_LISTED = 200
+
+
+def changed_data(run: StartedRun, differences: Differences, *, is_accepted: bool) -> Problem:
+    """That the data is other than before.
+
+    Args:
+        run: The run that is to go on.
+        differences: In what.
+        is_accepted: A person lets it go on all the same.
+    """
+    message = (
+        f"The data is not what the run has learned from so far ({_source(run)}): "
+        f"{'; '.join(_clauses(differences))}."
+    )
+    detail = "\n".join(_lines(differences))
+    if is_accepted:
+        return Problem(
+            code="data_changed_accepted",
+            severity=Severity.WARNING,
+            field="data.source",
+            message=f"{message} It goes on with it, as was asked for.",
+            hint="What it learned before stays learned; the metrics of before are of other data.",
+            detail=detail,
+        )
+    return Problem(
+        code="data_changed",
+        field="data.source",
+        message=message,
+        hint="Put the data back as it was; or let the run go on with the data as it is now, by "
+        "the command or the button. Nothing was trained, and the checkpoints are untouched.",
+        detail=detail,
+        command=f"gpupanel resume {shlex.quote(str(run.layout.root))} --accept-changed-data",
+    )
+
+
+def no_fingerprint() -> Problem:
+    """That an earlier version began the run, which kept none."""
+    return Problem(
+        code="data_not_compared",
+        severity=Severity.HINT,
+        message="Whether the data is still what the run has learned from could not be compared: it "
+        "was begun by a version that did not keep what its data was.",
+        hint="From now on it is kept.",
+    )
+
+
+def fingerprint_unreadable(name: str, error: Exception) -> Problem:
+    """That the file is damaged, or may not be read."""
+    return Problem(
+        code="data_not_compared",
+        severity=Severity.WARNING,
+        message="Whether the data is still what the run has learned from could not be compared: "
+        f"{name} in its folder is damaged or cannot be read.",
+        hint="Look whether the data is the same; what it is now is kept from now on.",
+        detail=f"{type(error).__name__}: {error}",
+    )
+
+
+def fingerprint_not_written(error: OSError) -> Problem:
+    """That it cannot be kept."""
+    why = "no space is left" if is_no_space(error) else f"the system says: {error.strerror}"
+    return Problem(
+        code="data_not_recorded",
+        severity=Severity.WARNING,
+        message=f"What the data of the run is could not be kept in its folder: {why}.",
+        hint="The training goes on; when it is resumed, changed data may not be noticed.",
+        detail="".join(traceback.format_exception(error)),
+    )
+
+
+def _source(run: StartedRun) -> str:
+    data = run.profile.data
+    match data:
+        case DigitsData():
+            return "the embedded digits"
+        case KerasData():
+            return f'the data set "{data.source}"'
+        case NpzData() | ImagesData():
+            return data.path
+        case PythonData():
+            return f"what load() of {data.path} gives"
+    assert_never(data)
+
+
+def _clauses(differences: Differences) -> Iterator[str]:
+    yield from differences.arrays
+    for one, several, names in (
+        ("file has changed", "files have changed", differences.changed),
+        ("file is missing", "files are missing", differences.missing),
+        ("file was added", "files were added", differences.added),
+        (
+            "file was touched before the run had read all of it and cannot be compared",
+            "files were touched before the run had read all of them and cannot be compared",
+            differences.unknown,
+        ),
+    ):
+        if names:
+            more = ", ..." if len(names) > _NAMED else ""
+            what = one if len(names) == 1 else several
+            yield f"{len(names):,} {what} ({', '.join(names[:_NAMED])}{more})"
+
+
+def _lines(differences: Differences) -> Iterator[str]:
+    yield from differences.arrays
+    for title, names in (
+        ("Changed", differences.changed),
+        ("Missing", differences.missing),
+        ("Added", differences.added),
+        ("Not compared", differences.unknown),
+    ):
+        yield from (f"{title}: {name}" for name in names[:_LISTED])
+        if len(names) > _LISTED:
+            yield f"{title}: {len(names) - _LISTED:,} more"

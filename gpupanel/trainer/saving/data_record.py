@@ -1,0 +1,126 @@
+"""The run's own record of its data, by which other data is found when the run goes on."""
+
+import threading
+import time
+from contextlib import suppress
+from types import TracebackType
+from typing import Final, Self
+
+from gpupanel.domain.events import ProblemReported
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.files.guarded_files import read_file, remove, status
+from gpupanel.files.whole_files import whole_file
+from gpupanel.trainer.datasets.fingerprint import Fingerprint, compare
+from gpupanel.trainer.datasets.split import Split
+from gpupanel.trainer.event_writer import EventWriter
+from gpupanel.trainer.saving.checkpoints import Checkpoints
+from gpupanel.trainer.saving.data_problems import (
+    changed_data,
+    fingerprint_not_written,
+    fingerprint_unreadable,
+    no_fingerprint,
+)
+from gpupanel.trainer.started_run import StartedRun
+
+LARGEST_BYTES: Final = 2**30
+"""Of the file with the fingerprint: some 300 bytes for each of millions of files."""
+
+
+class DataRecord:
+    """Compares the data with what the run has learned from, and keeps its fingerprint.
+
+    Only the process that leads does. The file stands before the first step. The content of files
+    that stay on disk is hashed while the training goes on, and is in the record once all of it was
+    read, or the training ends.
+
+    Args:
+        run: The run.
+        split: Its data, with the fingerprint where this process leads.
+        events: Where to tell.
+    """
+
+    def __init__(self, run: StartedRun, split: Split, events: EventWriter) -> None:
+        self._run = run
+        self._layout = run.layout
+        self._files = split.data.files
+        self._now = split.fingerprint
+        self._events = events
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._read_files, name="hash-files", daemon=True)
+        self._has_told = False
+
+    def __enter__(self) -> Self:
+        """Compare, and begin to keep.
+
+        Raises:
+            ProblemError: The data is other than what the checkpoint of the run was made from, and
+                nobody has said that it may go on.
+            OSError: An event cannot be written.
+        """
+        if self._now is None:
+            return self
+        if Checkpoints(self._layout.checkpoints).saved():
+            self._compare(self._now)
+        self._write(self._now)
+        remove(self._layout.accepted_data)
+        if not self._now.is_complete:
+            self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._is_over.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def _compare(self, now: Fingerprint) -> None:
+        before = self._read()
+        if before is None:
+            return
+        differences, self._now = compare(before, now, self._files)
+        if not differences:
+            return
+        if status(self._layout.accepted_data) is not None:
+            self._tell(changed_data(self._run, differences, is_accepted=True))
+            return
+        raise ProblemError(changed_data(self._run, differences, is_accepted=False))
+
+    def _read(self) -> Fingerprint | None:
+        """What the data was; ``None``, and told, where nobody knows."""
+        path = self._layout.data_fingerprint
+        try:
+            return Fingerprint.model_validate_json(read_file(path, most_bytes=LARGEST_BYTES))
+        except FileNotFoundError:
+            self._tell(no_fingerprint())
+        except (OSError, ValueError) as error:
+            self._tell(fingerprint_unreadable(path.name, error))
+        return None
+
+    def _read_files(self) -> None:
+        now, files = self._now, self._files
+        if now is None or files is None:
+            return
+        known = []
+        for file in now.files:
+            digest = file.digest
+            if not digest and not self._is_over.is_set():
+                digest = files.digest_of(file, self._is_over.is_set)
+            known.append(file._replace(digest=digest))
+        with suppress(OSError):  # the run's folder is gone: whoever trains tells that
+            self._write(now.model_copy(update={"files": tuple(known)}))
+
+    def _write(self, fingerprint: Fingerprint) -> None:
+        try:
+            with whole_file(self._layout.data_fingerprint, private=True) as file:
+                file.write(fingerprint.model_dump_json().encode())
+        except OSError as error:
+            if not self._has_told:
+                self._has_told = True
+                self._tell(fingerprint_not_written(error))
+
+    def _tell(self, problem: Problem) -> None:
+        self._events.write(ProblemReported(time_s=time.time(), problem=problem))
