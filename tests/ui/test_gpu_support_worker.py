@@ -176,11 +176,11 @@ def test_that_what_can_be_used_is_not_compared_again(qtbot, loader, source, monk
 def test_that_an_error_of_the_question_does_not_leave_it_busy(qtbot, loader, source):
     source.answer = OSError(12, "Cannot allocate memory")
 
-    with (
-        qtbot.captureExceptions() as errors,
-        qtbot.waitSignal(loader.busyChanged, check_params_cb=lambda is_busy: not is_busy),
-    ):
-        loader.set_gpus(GPUS, DRIVER)
+    with qtbot.captureExceptions() as errors:
+        with qtbot.waitSignal(loader.busyChanged, check_params_cb=lambda is_busy: not is_busy):
+            loader.set_gpus(GPUS, DRIVER)
+        # The worker's thread tells that it is done before its exception is seen.
+        qtbot.waitUntil(lambda: len(errors) == 1)
     source.answer = USABLE
     with qtbot.waitSignal(loader.answered):
         loader.ask_anew()
