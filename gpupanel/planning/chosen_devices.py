@@ -46,7 +46,7 @@ def lost_devices(
     would start on other devices than the plan says.
     """
     if not profile.devices.visible:
-        return _left_out(inventory, sample)
+        return _left_out(profile, inventory, sample)
     lost = [key for key in profile.devices.visible if is_lost(key, sample)]
     if not lost:
         return []
@@ -69,20 +69,26 @@ def lost_devices(
     ]
 
 
-def _left_out(inventory: DeviceInventory, sample: TelemetrySample | None) -> list[Problem]:
-    """GPUs that a profile means that names no device: the run goes on without them."""
+def _left_out(
+    profile: Profile, inventory: DeviceInventory, sample: TelemetrySample | None
+) -> list[Problem]:
+    """GPUs that a profile means that names no device: the others work without them.
+
+    Who means every GPU does not mean the CPU where all of them are lost.
+    """
     lost = [gpu for gpu in inventory.gpus if is_lost(gpu.key, sample)]
     if not lost:
         return []
-    alone = len(lost) == len(inventory.gpus)
+    are_all = len(lost) == len(inventory.gpus)
     return [
         Problem(
             code="device_lost",
-            severity=Severity.WARNING,
+            severity=Severity.ERROR if are_all else Severity.WARNING,
             field="devices.visible",
-            message=f"{', '.join(gpu.name for gpu in lost)} stopped answering and is left out"
-            f"{': the run would use the CPU' if alone else ''}.",
+            message=f"{', '.join(gpu.name for gpu in lost)} stopped answering: it fell off the bus "
+            f"or its driver went away{'' if are_all else ', and is left out'}.",
             hint="Restarting the machine usually brings it back.",
+            fix=on_the_cpu(profile, tuple(gpu.key for gpu in lost)) if are_all else None,
         )
     ]
 

@@ -123,6 +123,16 @@ def test_that_a_lost_gpu_is_left_out_where_none_is_named() -> None:
     assert [device.key for device in plan.devices] == ["GPU-3060"]
 
 
+def test_that_the_cpu_is_not_meant_where_every_gpu_is_lost_and_none_is_named() -> None:
+    problem = found(profile_with(), "device_lost", sample=lost("GPU-4090", "GPU-3060"))
+    assert problem.is_error
+    assert problem.fix is not None
+    assert problem.fix.changes[0].value == ["cpu"]
+    one = found(profile_with(), "device_lost", sample=lost("GPU-4090"))
+    assert one.severity is Severity.WARNING
+    assert "is left out" in one.message
+
+
 @pytest.mark.parametrize(
     ("keys", "others"),
     [(("GPU-4090",), ["GPU-3060"]), (("GPU-4090", "GPU-3060"), ["cpu"])],
