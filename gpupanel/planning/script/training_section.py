@@ -250,6 +250,7 @@ def training_section(profile: Profile, model: TrainableModel, plan: LaunchPlan) 
 
 def _holds(profile: Profile, model: TrainableModel, plan: LaunchPlan) -> set[str]:
     training, data = profile.training, profile.data
+    own = isinstance(model, PythonModel)
     # What code of the person's own builds is known when it runs.
     drops, norms = (
         (True, True) if isinstance(model, PythonModel) else (model.dropout > 0, model.batch_norm)

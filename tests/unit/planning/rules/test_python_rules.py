@@ -5,7 +5,6 @@ import pytest
 from gpupanel.domain.data import DigitsData, PythonData, Target
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import PythonModel, SavedModel
-from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.process_environment import PLANNED_VARIABLES
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
@@ -72,12 +71,15 @@ def test_that_a_test_set_that_code_may_bring_is_not_missed() -> None:
 
 
 @pytest.mark.parametrize("part", [{"model": CODE}, {"data": OWN_DATA}])
-def test_that_code_is_not_looked_into_for_a_script(part: dict[str, object]) -> None:
+def test_that_a_script_carries_code_out_where_it_is_and_planning_does_not(
+    part: dict[str, object],
+) -> None:
     profile = Profile().model_copy(update=part)
     plan = prepare(profile, CPU_ONLY).plan
     assert plan is not None
-    with pytest.raises(ProblemError, match="Python code of your own"):
-        stand_alone_script(profile, plan)
+    text = stand_alone_script(profile, plan)
+    (path,) = (each.path for each in part.values())
+    assert f"carried_out({path!r}" in text
 
 
 def test_that_what_code_predicts_is_what_the_profile_says() -> None:

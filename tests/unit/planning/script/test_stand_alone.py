@@ -1,0 +1,258 @@
+"""Every profile that may start is a script that Python reads, whatever stands in its names.
+
+That the scripts train as runs do is seen in ``tests/sessions``.
+"""
+
+import ast
+import builtins
+import itertools
+import symtable
+import unicodedata
+
+import pytest
+
+from gpupanel.domain.data import (
+    DataCache,
+    DataSettings,
+    DigitsData,
+    ImagesData,
+    KerasData,
+    NpzData,
+    PythonData,
+    Target,
+)
+from gpupanel.domain.inference import InferenceSettings
+from gpupanel.domain.model import CnnModel, MlpModel, ModelSettings, PythonModel, SavedModel
+from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.planning.prepare import prepare
+from gpupanel.planning.script.stand_alone import stand_alone_script
+from tests.fakes.devices import CPU_ONLY
+
+EVERY_SOURCE: list[DataSettings] = [
+    DigitsData(validation_fraction=0.25, shuffle=False),
+    DigitsData(),
+    KerasData(source="mnist"),
+    KerasData(source="cifar10", validation_fraction=0.1),
+    KerasData(source="imdb"),
+    KerasData(source="reuters", validation_fraction=0.0),
+    KerasData(source="boston_housing"),
+    NpzData(path="/data/it's.npz", class_count=7),
+    NpzData(path="/data/x.npz"),
+    ImagesData(path="/data/images"),
+    ImagesData(
+        path="/data/images",
+        color="grayscale",
+        image_size=(32, 48),
+        cache=DataCache.NONE,
+        validation_fraction=0.5,
+    ),
+    PythonData(path="/data/data.py"),
+    PythonData(path="/data/data.py", predicts=Target.VALUES, validation_fraction=0.5),
+]
+MIRRORED = StrategySettings(kind=StrategyKind.MIRRORED, shares=(48, 16))
+SAVED = SavedModel(path="/models/model.keras")
+HOSTILE = (
+    '"""; import os; os.remove("x")  # \\',
+    "'''\"\"\"\\",
+    "a\nimport os\nos.remove('x')",
+    "a\r\n\x00\x1b]0;x\x07\x85\u2028\u2029",
+    "\u202eabc\u2066\u200f",
+    "{x} $x ${x} %s $$",
+)
+SURROGATE = "\udcff\\"
+"""As a folder whose name is not UTF-8 comes into the paths of a profile."""
+
+
+def made(
+    strategy: StrategySettings = MIRRORED, replicas: int = 2, **parts: object
+) -> tuple[Profile, str]:
+    devices = DeviceSettings(visible=("cpu",), cpu_replicas=replicas)
+    profile = Profile(devices=devices, strategy=strategy, **parts)
+    plan = prepare(profile, CPU_ONLY).plan
+    assert plan is not None
+    text = stand_alone_script(profile, plan)
+    compile(text, "script.py", "exec")
+    assert_all_names_are_bound(text)
+    return profile, text
+
+
+def script(strategy: StrategySettings = MIRRORED, replicas: int = 2, **parts: object) -> str:
+    return made(strategy, replicas, **parts)[1]
+
+
+def assert_all_names_are_bound(text: str) -> None:
+    module = symtable.symtable(text, "script", "exec")
+    bound = {
+        symbol.get_name()
+        for symbol in module.get_symbols()
+        if symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace()
+    }
+    tables, used = [module], set()
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        used |= {
+            symbol.get_name()
+            for symbol in table.get_symbols()
+            if symbol.is_referenced() and (table is module or symbol.is_global())
+        }
+    assert used - bound - {"__file__", "__name__"} <= set(dir(builtins))
+
+
+@pytest.mark.parametrize("data", EVERY_SOURCE, ids=repr)
+def test_that_every_source_makes_a_script_whose_names_are_all_bound(data: DataSettings) -> None:
+    script(data=data)
+    script(data=data, model=PythonModel(path="/model.py"))
+    for task, output, examples in itertools.product(
+        ("evaluate", "predict"), ("npz", "csv"), ("all", "training", "validation")
+    ):
+        inference = InferenceSettings(batch_size=64, output=output, examples=examples)
+        script(task=task, data=data, model=SAVED, inference=inference)
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [
+        StrategySettings(),
+        MIRRORED,
+        StrategySettings(kind=StrategyKind.MIRRORED, shares=(64, 0)),
+        StrategySettings(kind=StrategyKind.MIRRORED, shares="balanced"),
+        StrategySettings(kind=StrategyKind.CENTRAL_STORAGE),
+        StrategySettings(kind=StrategyKind.MULTI_WORKER, workers=2),
+        StrategySettings(kind=StrategyKind.PARAMETER_SERVER, workers=2),
+        StrategySettings(kind=StrategyKind.MODEL_PARALLEL),
+        StrategySettings(kind=StrategyKind.MODEL_PARALLEL, placement={"dense_1": 1}),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize(
+    "training",
+    [
+        TrainingSettings(),
+        TrainingSettings(accumulation_steps=2, clip_norm=0.5, early_stopping_patience=3),
+        TrainingSettings(jit_compile=True, optimizer=Optimizer.ADAMW, mixed_precision=True),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize(
+    "model",
+    [MlpModel(), CnnModel(dropout=0.5, batch_norm=True)],
+    ids=lambda model: model.source,
+)
+def test_that_every_strategy_makes_a_script_whose_names_are_all_bound(
+    strategy: StrategySettings, training: TrainingSettings, model: ModelSettings
+) -> None:
+    script(strategy, training=training, model=model)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MlpModel(hidden=(32, 16), dropout=0.5, batch_norm=True),
+        CnnModel(filters=(8, 16), hidden=(32,), dropout=0.5, batch_norm=True),
+        CnnModel(dropout=0.25),
+    ],
+    ids=repr,
+)
+def test_that_every_layer_of_a_model_is_in_the_script(model: MlpModel | CnnModel) -> None:
+    text = script(model=model)
+    for number, units in enumerate(model.hidden, start=1):
+        bias = ", use_bias=False" if model.batch_norm else ""
+        assert f'Dense({units}{bias}, name="dense_{number}")' in text
+    assert f"Dropout({model.dropout}, " in text
+    assert ("BatchNormalization(" in text) is model.batch_norm
+    assert ("over_replicas(" in text) is model.batch_norm
+
+
+def test_that_only_several_replicas_normalise_together() -> None:
+    alone = CnnModel(batch_norm=True, batch_norm_synchronized=False)
+    assert "over_replicas" not in script(model=alone)
+    assert "over_replicas" not in script(StrategySettings(), 1, model=CnnModel(batch_norm=True))
+
+
+@pytest.mark.parametrize("optimizer", Optimizer)
+def test_that_training_settings_are_in_the_script(optimizer: Optimizer) -> None:
+    training = TrainingSettings(
+        optimizer=optimizer,
+        learning_rate=0.125,
+        accumulation_steps=2,
+        mixed_precision=True,
+        early_stopping_patience=4,
+        momentum=0.5,
+        jit_compile=True,
+    )
+    text = script(training=training)
+    assert "(0.125, " in text
+    assert ("momentum=0.5" in text) is (optimizer in (Optimizer.SGD, Optimizer.RMSPROP))
+    assert "EPOCHS, BATCH = 3, 64\nSHARES = [48, 16]\nPARTS = 2" in text
+    assert 'set_dtype_policy("mixed_bfloat16")' in text
+    assert "waited >= 4" in text
+    assert "jit_compile=True" in text
+
+
+def test_that_what_a_profile_does_not_need_is_not_in_the_script() -> None:
+    text = script(StrategySettings(), 1, data=DigitsData())
+    for absent in ("division", "seeds", "moments", "micro", "clip", "waited", "jit_compile", "_val"):
+        assert absent not in text, absent
+    assert len(text.splitlines()) < 120
+
+
+def test_that_a_clipped_gradient_is_that_of_the_whole_batch() -> None:
+    text = script(training=TrainingSettings(clip_norm=0.5))
+    step = text[text.index("def train_step") :]
+    summed, clipped = step.index("batch_reduce_to"), step.index("clipping_scale")
+    assert summed < clipped < step.index("learn, args=(gradient, scale)")
+    assert "clipping_scale" not in script()
+
+
+def without_strings(text: str) -> str:
+    """The code of a script, whatever its strings say."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            node.value = ""
+    return ast.dump(tree)
+
+
+@pytest.mark.parametrize("hostile", HOSTILE, ids=ascii)
+@pytest.mark.parametrize("task", ["train", "predict"])
+def test_that_no_name_breaks_out_of_its_string(hostile: str, task: str) -> None:
+    def parts(name: str) -> dict[str, object]:
+        data = NpzData(path=f"/{name}", features=name, labels=name)
+        model = PythonModel(path=f"/{name}.py") if task == "train" else SavedModel(path=f"/{name}")
+        inference = InferenceSettings(batch_size=64)
+        return {"data": data, "model": model, "task": task, "inference": inference, "name": name}
+
+    text = script(**parts(hostile))
+    assert without_strings(text) == without_strings(script(**parts("harmless")))
+    constants = [node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)]
+    assert any(isinstance(value, str) and value.startswith(hostile) for value in constants)
+    odd = {letter for letter in text if unicodedata.category(letter)[0] in "CZ"} - {" ", "\n"}
+    assert not odd
+    text.encode()
+
+
+@pytest.mark.parametrize("source", [ImagesData(path="/x"), PythonData(path="/x")], ids=repr)
+@pytest.mark.parametrize("hostile", [*HOSTILE, SURROGATE], ids=ascii)
+def test_that_no_path_breaks_out_of_its_string(
+    source: ImagesData | PythonData, hostile: str
+) -> None:
+    text = script(data=source.model_copy(update={"path": f"/{hostile}"}))
+    assert without_strings(text) == without_strings(script(data=source))
+    text.encode()
+
+
+@pytest.mark.parametrize(
+    ("task", "model"), [("train", SAVED), ("evaluate", MlpModel()), ("predict", CnnModel())]
+)
+def test_that_a_run_that_cannot_start_is_not_exported(task: str, model: ModelSettings) -> None:
+    profile = Profile()
+    plan = prepare(profile, CPU_ONLY).plan
+    assert plan is not None
+    odd = profile.model_copy(update={"task": task, "model": model})
+    with pytest.raises(ProblemError) as refused:
+        stand_alone_script(odd, plan)
+    assert refused.value.problems[0].code == "export_not_available"
