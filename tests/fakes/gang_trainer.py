@@ -63,6 +63,10 @@ class Process:
             return self.end(Outcome.COMPLETED)
         if mode == "never_get_a_port":
             return PORT_TAKEN_STATUS
+        # Before the others can know that it has begun: one of them ends the attempt then.
+        again = self.layout.root / f"again-{self.place}"
+        is_first_attempt = not again.exists()
+        again.touch()
         self.wait_for_others()
         match mode:
             case "complete":
@@ -87,9 +91,8 @@ class Process:
                 problem = Problem(code="peer_lost", message="Another process went away.")
                 return self.end(Outcome.FAILED, problem)
             case "complete_at_the_second_attempt":
-                if (self.layout.root / "killed").exists() and (self.layout.root / "again").exists():
+                if not is_first_attempt:
                     return self.end(Outcome.COMPLETED)
-                (self.layout.root / "again").touch()
                 time.sleep(60)
             case "stop_when_asked":
                 while not (self.layout.requests / Request.STOP).exists():
