@@ -5,6 +5,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from gpupanel.domain.child_command import child_environment, python_module_command
 from gpupanel.trainer.heartbeat import start_heartbeat
 from gpupanel.trainer.private_network import enter_handed_over, handed_over
 
@@ -30,7 +31,8 @@ def main(root: Path) -> int:
     if ended is None:
         # The same process from its beginning: with the threads that it has by now it could not
         # enter the run's network any more.
-        os.execv(sys.executable, (sys.executable, *sys.orig_argv[1:]))  # noqa: S606 - no shell
+        command = python_module_command("gpupanel.trainer", str(root))
+        os.execve(command[0], command, env=child_environment(os.environ))  # noqa: S606 - no shell
     return ended
 
 

@@ -11,11 +11,13 @@ PACKAGE = ROOT / "gpupanel"
 CHILD_COMMAND = "domain/child_command.py"
 
 STARTING = {
+    "devices/private_network.py",
     "devices/probes/child_process.py",
     "runs/data_preview.py",
     "runs/detached.py",
     "runs/following/history_reader.py",
     "runs/supervision/gang.py",
+    "trainer/__main__.py",  # itself, from its beginning
     "ui/workers/preview_worker.py",
 }
 """The modules that start a process; a new one hands on the environment as these do."""
@@ -152,7 +154,6 @@ def test_that_nothing_is_unpickled_but_arrays_in_data_sets_of_keras() -> None:
     }
     # Its unpickler builds arrays and lists and refuses every other name.
     assert using == {
-        "trainer/datasets/keras_data.py",
         "trainer/datasets/restricted_pickle.py",
     }
 
