@@ -29,12 +29,13 @@ from gpupanel.runs.following.history_portion import Portion
 from gpupanel.runs.following.history_reader import HistoryReader
 from gpupanel.runs.history.summaries import list_runs, summarize_run
 from gpupanel.runs.locations import queue_dir
+from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.queue.waking import scheduler_lives
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.run_state import RunState
 from tests.fakes.planted_modules import PlantedModules, every_name
 
-pytestmark = pytest.mark.tensorflow
+pytestmark = [pytest.mark.tensorflow, pytest.mark.timeout(600)]
 
 COMMAND = Path(sysconfig.get_path("scripts")) / "gpupanel"
 PATIENCE_S = 120.0
@@ -162,21 +163,19 @@ def test_that_no_verb_of_the_terminal_runs_a_planted_file(
     assert careless.do("watch", layout.name, status=130)["outcome"] == "stopped"
     added = careless.do("queue", "add", str(downloads / "short.toml"))
     assert added["entry"]["state"] in ("waiting", "starting", "running")
-    assert _ended_in_queue(careless, added["entry"]["id"]) == "completed"
+    assert _ended_in_queue(added["entry"]["id"]) is Outcome.COMPLETED
     for order in ("pause", "resume", "clear"):
         assert terminal.do("queue", order)["paused"] is (order == "pause")
     assert {run["outcome"] for run in careless.do("runs")["runs"]} == {"stopped", "completed"}
     assert len(list(runs_dir.iterdir())) == 2
 
 
-def _ended_in_queue(terminal: Terminal, entry_id: str) -> str:
+def _ended_in_queue(entry_id: str) -> Outcome:
     end_s = time.monotonic() + PATIENCE_S
-    while True:
-        (entry,) = [each for each in terminal.do("queue")["entries"] if each["id"] == entry_id]
-        if entry["outcome"] is not None:
-            return str(entry["outcome"])
-        assert time.monotonic() < end_s, entry
+    while (outcome := QueueFiles(queue_dir()).read().entry(entry_id).outcome) is None:
+        assert time.monotonic() < end_s
         time.sleep(0.2)
+    return outcome
 
 
 @pytest.mark.parametrize("python_path", ["", ":", "."])
