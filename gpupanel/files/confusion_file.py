@@ -6,8 +6,6 @@ There are at most as many cells as examples, so that 10,000 classes fit where a 
 take gigabytes.
 """
 
-import os
-import stat
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpupanel.files.npy_members import read_npy
-from gpupanel.files.whole_files import write_whole_file
+from gpupanel.files.whole_files import open_regular_file, write_whole_file
 
 LARGEST_BYTES = 2**30
 """Unpacked: 40 million cells."""
@@ -92,11 +90,7 @@ def read_confusion(path: Path) -> ConfusionCells:
         OSError: It cannot be read, or is a link or no file.
         ValueError: It holds something else, or more than :data:`LARGEST_BYTES`.
     """
-    # Neither a link is followed, nor is waited for whoever writes into a pipe.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise ValueError("it is no file")
+    with open_regular_file(path) as file:
         try:
             with zipfile.ZipFile(file) as archive:
                 return _read(archive)

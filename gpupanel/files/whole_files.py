@@ -1,6 +1,8 @@
 """Files that are there whole, or not at all."""
 
+import errno
 import os
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
@@ -30,3 +32,18 @@ def write_whole_file(path: Path, write: Callable[[BinaryIO], None]) -> None:
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def open_regular_file(path: Path) -> BinaryIO:
+    """Open a file for reading that somebody else may have put there.
+
+    Neither a link is followed, nor is waited for whoever writes into a pipe.
+
+    Raises:
+        OSError: It cannot be opened, or is no file.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is no file", str(path))
+    return os.fdopen(descriptor, "rb")

@@ -8,7 +8,7 @@ from typing import BinaryIO, Self
 
 from gpupanel.domain.events import ProblemReported
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.files.whole_files import write_whole_file
+from gpupanel.files.whole_files import open_regular_file, write_whole_file
 from gpupanel.trainer.datasets.fingerprint import Fingerprint, compare
 from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.event_writer import EventWriter
@@ -20,6 +20,9 @@ from gpupanel.trainer.saving.data_problems import (
     no_fingerprint,
 )
 from gpupanel.trainer.started_run import StartedRun
+
+_MOST_BYTES = 2**30
+"""Of seven million files."""
 
 
 class DataRecord:
@@ -43,7 +46,7 @@ class DataRecord:
         self._events = events
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._read_files, name="hash-files", daemon=True)
-        self._has_told = False
+        self._is_written = self._has_told = False
 
     def __enter__(self) -> Self:
         """Compare, and begin to keep.
@@ -72,6 +75,9 @@ class DataRecord:
         self._is_over.set()
         if self._thread.ident is not None:
             self._thread.join()
+        elif self._now is not None and not self._is_written:
+            # The disk was full when it began.
+            self._write_suppressed(self._now)
 
     def _compare(self, now: Fingerprint) -> None:
         before = self._read()
@@ -89,7 +95,11 @@ class DataRecord:
         """What the data was; ``None``, and told, where nobody knows."""
         path = self._layout.data_fingerprint
         try:
-            return Fingerprint.model_validate_json(path.read_bytes())
+            with open_regular_file(path) as file:
+                content = file.read(_MOST_BYTES + 1)
+            if len(content) > _MOST_BYTES:
+                raise ValueError(f"it has more than {_MOST_BYTES:,} bytes")  # noqa: TRY301
+            return Fingerprint.model_validate_json(content)
         except FileNotFoundError:
             self._tell(no_fingerprint())
         except (OSError, ValueError) as error:
@@ -106,8 +116,11 @@ class DataRecord:
             if not digest and not self._is_over.is_set():
                 digest = files.digest_of(file, self._is_over.is_set)
             known.append(file._replace(digest=digest))
+        self._write_suppressed(now.model_copy(update={"files": tuple(known)}))
+
+    def _write_suppressed(self, fingerprint: Fingerprint) -> None:
         with suppress(OSError):  # the run's folder is gone: whoever trains tells that
-            self._write(now.model_copy(update={"files": tuple(known)}))
+            self._write(fingerprint)
 
     def _write(self, fingerprint: Fingerprint) -> None:
         content = fingerprint.model_dump_json().encode()
@@ -117,6 +130,7 @@ class DataRecord:
 
         try:
             write_whole_file(self._layout.data_fingerprint, write)
+            self._is_written = True
         except OSError as error:
             if not self._has_told:
                 self._has_told = True
