@@ -1,9 +1,12 @@
 """The device node of CUDA's memory, made before a process could not have it made any more."""
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
 from typing import Final
+
+from gpupanel.domain.child_command import child_environment
 
 _CONTROL_NODE: Final = "dev/nvidiactl"
 _MEMORY_NODE: Final = "dev/nvidia-uvm"
@@ -27,6 +30,11 @@ def make_memory_node(root: Path = Path("/")) -> None:
         return
     try:
         # nvidia-modprobe(1): the module of unified memory, and the nodes of it and of GPU 0.
-        subprocess.run([tool, "-u", "-c=0"], timeout=_TIME_LIMIT_S, check=False)
+        subprocess.run(
+            [tool, "-u", "-c=0"],
+            env=child_environment(os.environ),
+            timeout=_TIME_LIMIT_S,
+            check=False,
+        )
     except (OSError, subprocess.TimeoutExpired):
         return

@@ -11,6 +11,7 @@ PACKAGE = ROOT / "gpupanel"
 CHILD_COMMAND = "domain/child_command.py"
 
 STARTING = {
+    "devices/memory_node.py",
     "devices/private_network.py",
     "devices/probes/child_process.py",
     "runs/data_preview.py",
@@ -18,6 +19,7 @@ STARTING = {
     "runs/following/history_reader.py",
     "runs/supervision/gang.py",
     "trainer/__main__.py",  # itself, from its beginning
+    "trainer/private_network.py",  # a copy of itself
     "ui/workers/preview_worker.py",
 }
 """The modules that start a process; a new one hands on the environment as these do."""
@@ -25,6 +27,7 @@ STARTING = {
 NAMING_PYTHON = {
     CHILD_COMMAND,
     "devices/doctor/examination.py",  # says which Python it is
+    "devices/doctor/support_memory.py",  # remembers for which Python
     "devices/install_commands.py",  # commands for a person to copy
 }
 """The modules that may read ``sys.executable``."""
@@ -128,7 +131,7 @@ def test_that_processes_are_started_in_known_places_only() -> None:
 @pytest.mark.parametrize("path", sorted(STARTING))
 def test_that_each_start_hands_on_the_environment_of_a_child(path: str) -> None:
     for name, call in calls(SOURCES[path]):
-        if name in STARTS and name != "QProcess":
+        if name in STARTS - {"QProcess", "os.fork"}:
             given = {word.arg: word.value for word in call.keywords}
             assert ast.unparse(given["env"]).startswith("child_environment("), name
             assert "shell" not in given

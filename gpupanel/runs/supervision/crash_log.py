@@ -6,7 +6,8 @@ each refusal before that ("Allocator (GPU_0_bfc) ran out of memory trying to all
 the C++ library an allocation of the host's ("terminate called after throwing an instance of
 'std::bad_alloc'"). A thread that has no room for its stack ends the process, too ("Thread
 tf_numa_-1_Eigen creation via pthread_create() failed.", ``tsl/platform/default/env.cc``): where
-the address space is limited that is what it lacked.
+the address space is limited that is what it lacked. Abseil's own allocator says "mmap error: 12"
+(``absl/base/internal/low_level_alloc.cc``): ENOMEM.
 """
 
 import re
@@ -28,6 +29,7 @@ _REFUSED: Final = re.compile(
 )
 _GPU: Final = re.compile(r"GPU_(?P<index>\d+)_bfc")
 _BAD_ALLOC: Final = b"std::bad_alloc"
+_NOT_MAPPED: Final = b"] RAW: mmap error: 12"
 _NO_THREAD: Final = b"creation via pthread_create() failed"
 
 
@@ -42,7 +44,9 @@ def shortage_in_log(
         place: Its place in the gang.
         process: What it was there for: tells which GPU an allocator's number means.
     """
-    words = (_BAD_ALLOC,) if address_space_limit() is None else (_BAD_ALLOC, _NO_THREAD)
+    words = [_BAD_ALLOC, _NOT_MAPPED]
+    if address_space_limit() is not None:
+        words.append(_NO_THREAD)
     for line in reversed(last_bytes_lines(path, min(_MOST_BYTES, log_size(path) - begins))):
         found = _REFUSED.search(line.decode(errors="replace"))
         if found is None and not any(word in line for word in words):

@@ -64,8 +64,10 @@ class DataFiles:
 
     def __init__(self, root: Path, paths: Iterable[Path]) -> None:
         self.looked_ns = time.time_ns()
-        cut = len(f"{root}{os.sep}")
-        self.places: Mapping[str, Path] = {_text(str(path)[cut:]): path for path in paths}
+        above = f"{str(root).rstrip(os.sep)}{os.sep}"
+        self.places: Mapping[str, Path] = {
+            _text(str(path).removeprefix(above)): path for path in paths
+        }
         self.prints = tuple(_print_from(name, path.stat()) for name, path in self.places.items())
 
     def digest_of(self, file: FilePrint, is_cancelled: Callable[[], bool] = lambda: False) -> str:

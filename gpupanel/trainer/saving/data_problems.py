@@ -49,12 +49,12 @@ def changed_data(run: StartedRun, differences: Differences, *, is_accepted: bool
 
 
 def no_fingerprint() -> Problem:
-    """That an earlier version began the run, which kept none."""
+    """That none was kept, or it is gone."""
     return Problem(
         code="data_not_compared",
         severity=Severity.HINT,
-        message="Whether the data is still what the run has learned from could not be compared: it "
-        "was begun by a version that did not keep what its data was.",
+        message="Whether the data is still what the run has learned from could not be compared: "
+        "its folder does not say what that was. An earlier version began it, or the file is gone.",
         hint="From now on it is kept.",
     )
 

@@ -23,7 +23,7 @@ from gpupanel.trainer.saving.data_problems import (
 from gpupanel.trainer.started_run import StartedRun
 
 LARGEST_BYTES: Final = 2**30
-"""Of the file with the fingerprint: some 300 bytes for each of millions of files."""
+"""Of the file with the fingerprint: that of seven million files."""
 
 
 class DataRecord:
@@ -47,7 +47,7 @@ class DataRecord:
         self._events = events
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._read_files, name="hash-files", daemon=True)
-        self._has_told = False
+        self._is_written = self._has_told = False
 
     def __enter__(self) -> Self:
         """Compare, and begin to keep.
@@ -76,6 +76,9 @@ class DataRecord:
         self._is_over.set()
         if self._thread.ident is not None:
             self._thread.join()
+        elif self._now is not None and not self._is_written:
+            # The disk was full when it began.
+            self._write_suppressed(self._now)
 
     def _compare(self, now: Fingerprint) -> None:
         before = self._read()
@@ -110,13 +113,17 @@ class DataRecord:
             if not digest and not self._is_over.is_set():
                 digest = files.digest_of(file, self._is_over.is_set)
             known.append(file._replace(digest=digest))
+        self._write_suppressed(now.model_copy(update={"files": tuple(known)}))
+
+    def _write_suppressed(self, fingerprint: Fingerprint) -> None:
         with suppress(OSError):  # the run's folder is gone: whoever trains tells that
-            self._write(now.model_copy(update={"files": tuple(known)}))
+            self._write(fingerprint)
 
     def _write(self, fingerprint: Fingerprint) -> None:
         try:
             with whole_file(self._layout.data_fingerprint, private=True) as file:
                 file.write(fingerprint.model_dump_json().encode())
+            self._is_written = True
         except OSError as error:
             if not self._has_told:
                 self._has_told = True

@@ -219,6 +219,8 @@ def test_that_the_names_in_a_run_are_those_that_scripts_rely_on(tmp_path: Path) 
             layout.model,
             layout.heartbeats,
             layout.predictions("csv"),
+            layout.confusion,
+            layout.data_fingerprint,
             layout.process_log(0),
             layout.process_log(2),
         )
@@ -237,6 +239,8 @@ def test_that_the_names_in_a_run_are_those_that_scripts_rely_on(tmp_path: Path) 
         "model.keras",
         "heartbeats",
         "predictions.csv",
+        "evaluation.npz",
+        "data.json",
         "trainer-2.log",
     }
 

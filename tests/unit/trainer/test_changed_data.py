@@ -352,6 +352,20 @@ def test_that_a_disk_without_space_for_the_record_ends_no_training(
     kept.trained(during=filler.unlink)
 
     assert kept.told == ["data_not_recorded"]
+    assert kept.record.arrays, "it was written once there was space"
+
+
+def test_that_a_link_in_its_place_is_not_followed(kept: Kept, tmp_path: Path) -> None:
+    kept.trained()
+    kept.layout.data_fingerprint.rename(tmp_path / "elsewhere")
+    kept.layout.data_fingerprint.symlink_to(tmp_path / "elsewhere")
+    before = (tmp_path / "elsewhere").read_bytes()
+
+    kept.trained()
+
+    assert kept.told == ["data_not_compared"]
+    assert (tmp_path / "elsewhere").read_bytes() == before
+    assert not kept.layout.data_fingerprint.is_symlink()
 
 
 def test_that_only_the_process_that_leads_keeps_a_record(kept: Kept) -> None:

@@ -378,7 +378,7 @@ def test_that_images_decoded_to_disk_are_gone_when_the_run_ends(
     assert trainer.ended().outcome is Outcome.COMPLETED
     assert {path.name for path in trainer.layout.root.iterdir()} == {
         *["profile.toml", "plan.json", "events.jsonl", "trainer.log", "model.keras"],
-        *["requests", "checkpoints", "tensorboard"],
+        *["requests", "checkpoints", "tensorboard", "data.json"],
     }
 
 

@@ -291,6 +291,15 @@ def test_that_a_crash_of_another_kind_is_not_taken_for_lack_of_memory(tmp_path: 
     assert (shortage.device_key, shortage.asked_bytes) == ("cpu", None)
 
 
+def test_that_a_crash_in_abseils_allocator_is_lack_of_memory(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("[low_level_alloc.cc : 599] RAW: mmap error: 12\n")
+
+    shortage = shortage_in_log(tmp_path / "log", 0, 0, PlannedProcess())
+
+    assert shortage is not None
+    assert shortage.device_key == "cpu"
+
+
 def test_that_a_thread_without_room_for_its_stack_is_lack_of_memory_where_that_is_limited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
