@@ -26,6 +26,7 @@ _REOPENING_S: Final = 1.5
 """A GPU that is out of the list for longer while the driver is opened anew counts as lost."""
 _LOOK: Final = "look"
 _DISK: Final = "disk"
+_NETWORK: Final = "network"
 _NO_ANSWER: Final = (
     "The NVIDIA driver has not answered yet. If it never does, restart the machine and look into "
     "the kernel's log."
@@ -51,7 +52,7 @@ class DeviceSampler:
         *,
         lanes: Lanes | None = None,
         wait_s: float = 0.0,
-        ask_network: Callable[[], NetworkAccess | None] = lambda: None,
+        ask_network: Callable[[], NetworkAccess] | None = None,
     ) -> None:
         """Cheap, a millisecond: the driver is first asked by :meth:`inventory` or :meth:`sample`.
 
@@ -62,7 +63,7 @@ class DeviceSampler:
             lanes: The threads in which the driver is asked; closed with the sampler.
             wait_s: How long a sample waits for what is slow; :data:`PATIENT_S` where one asks
                 only once.
-            ask_network: Tells, for each inventory, who could reach the ports of a run.
+            ask_network: Asked once, for the inventory, who could reach the ports of a run.
         """
         self._lanes = lanes or Lanes()
         self._roster = roster or GpuRoster(walk=self._lanes.walk)
@@ -70,6 +71,7 @@ class DeviceSampler:
         self._folder = folder
         self._wait_s = wait_s
         self._ask_network = ask_network
+        self._network: NetworkAccess | None = None
         self._host = Host()
         self._names = ProcessNames()
         self._readers: dict[str, GpuReader] = {}
@@ -114,12 +116,13 @@ class DeviceSampler:
         are in the list as soon as they have answered. The same object until something changed.
         """
         self._look()
+        self._look_at_network()
         inventory = DeviceInventory(
             driver=self._roster.driver,
             devices=(*(gpu.device for gpu in self._roster.gpus), self._host.device),
             links=self._roster.links,
             problem=self._problem(),
-            network=self._ask_network(),
+            network=self._network,
         )
         if inventory != self._inventory:
             self._inventory = inventory
@@ -149,6 +152,18 @@ class DeviceSampler:
         if self._is_first_look:
             self._is_first_look = False
             self._wait_until(self._has_looked, PATIENT_S)
+
+    def _look_at_network(self) -> None:
+        """Once; a directory of users that is slow to answer is in a later inventory."""
+        if self._ask_network is None:
+            return
+        ask, self._ask_network = self._ask_network, None
+        self._lanes.walk([Step(_NETWORK, partial(self._take_network, ask))])
+        if self._wait_s:
+            self._wait_until(lambda: not self._lanes.is_busy(_NETWORK), self._wait_s)
+
+    def _take_network(self, ask: Callable[[], NetworkAccess]) -> None:
+        self._network = ask()
 
     def _wait_until(self, holds: Callable[[], bool], timeout_s: float) -> None:
         self._lanes.wait_until(lambda: not self._is_patient or holds(), timeout_s)

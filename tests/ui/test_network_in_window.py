@@ -16,8 +16,11 @@ def test_that_open_ports_are_a_problem_of_the_session(qtbot, monkeypatch):
     session, watch = Session(), DeviceWatch()
     watch.inventoryChanged.connect(session.set_inventory)
     try:
-        with qtbot.waitSignal(watch.inventoryChanged, timeout=20_000):
-            watch.start()
+        watch.start()
+        qtbot.waitUntil(
+            lambda: session.inventory is not None and session.inventory.network is not None,
+            timeout=20_000,
+        )
         session.edit(
             Profile(
                 devices=DeviceSettings(visible=("cpu",)),

@@ -6,6 +6,8 @@ import logging
 import os
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +18,7 @@ import pytest
 from gpupanel.devices.gpus.roster import LOOK_INTERVAL_S, GpuRoster
 from gpupanel.devices.sampler import DeviceSampler
 from gpupanel.domain.device import CPU_KEY
+from gpupanel.domain.network_access import NetworkAccess
 from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, DeviceState
 from tests.nvml.standin import (
     DRIVER_NOT_LOADED,
@@ -405,3 +408,31 @@ def test_that_a_machine_without_a_driver_has_its_cpu(tmp_path: Path) -> None:
 
     assert answer.stdout.splitlines() == ["['cpu'] None", "['ok']"]
     assert answer.stderr == ""
+
+
+def test_that_who_could_reach_a_run_is_asked_once_and_holds_up_no_device() -> None:
+    answered, asked = threading.Event(), []
+
+    def ask() -> NetworkAccess:
+        asked.append(None)
+        answered.wait(10.0)
+        return NetworkAccess(other_users=("ann",))
+
+    with DeviceSampler(ask_network=ask) as sampler:
+        assert sampler.inventory().network is None
+        answered.set()
+        end_s = time.monotonic() + 10.0
+        while sampler.inventory().network is None:
+            assert time.monotonic() < end_s
+            time.sleep(0.01)
+        assert sampler.inventory().network == NetworkAccess(other_users=("ann",))
+    assert len(asked) == 1
+
+
+def test_that_who_asks_only_once_waits_for_who_could_reach_a_run() -> None:
+    def ask() -> NetworkAccess:
+        time.sleep(0.5)
+        return NetworkAccess(other_users=("ann",))
+
+    with DeviceSampler(wait_s=10.0, ask_network=ask) as sampler:
+        assert sampler.inventory().network == NetworkAccess(other_users=("ann",))
