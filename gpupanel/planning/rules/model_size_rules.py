@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 
-from gpupanel.domain.data import ImagesData, NpzData, Target
+from gpupanel.domain.data import DataCache, ImagesData, NpzData, Target
 from gpupanel.domain.device import CPU_KEY, DeviceInventory
 from gpupanel.domain.model import CnnModel, MlpModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.preview import DataPreview
-from gpupanel.domain.problem import Problem, Severity
+from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.domain.training import Optimizer
@@ -23,6 +23,7 @@ from gpupanel.planning.layers import model_layers
 _FLOAT_BYTES = 4
 """Weights, gradients and what an optimizer keeps are float32, with mixed precision too."""
 _BYTES_PER_MIB = 2**20
+_DATA_COPIES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class _Holder:
 def model_size_problems(
     profile: Profile, plan: LaunchPlan, inventory: DeviceInventory, preview: DataPreview | None
 ) -> list[Problem]:
-    """A model whose weights cannot fit where they would stand, or a step whose examples cannot.
+    """Weights, the examples of a step, or all examples, that cannot fit where they would stand.
 
     Args:
         profile: What the person chose.
@@ -53,7 +54,8 @@ def model_size_problems(
     found = (_model_problem(profile, weights, holder) for holder in holders)
     worst = sorted(filter(None, found), key=lambda problem: list(Severity).index(problem.severity))
     step = (_step_problem(profile, plan, shape, preview, holder) for holder in holders)
-    return [*worst[:1], *list(filter(None, step))[:1]]
+    data = _data_problems(profile, inventory, preview)
+    return [*worst[:1], *list(filter(None, step))[:1], *data]
 
 
 def least_parameters(
@@ -169,6 +171,37 @@ def _step_problem(
         f"and {holder.name} has {_gib(holder.memory_mib)}.",
         hint="Use a smaller global batch, more accumulation steps, or smaller examples.",
     )
+
+
+def _data_problems(
+    profile: Profile, inventory: DeviceInventory, preview: DataPreview | None
+) -> list[Problem]:
+    """Images that are kept in memory: once as they are read, once more as TensorFlow's constant."""
+    host, data = inventory.device(CPU_KEY), profile.data
+    memory = None if host is None else host.memory_total_mib
+    if host is None or memory is None or preview is None or not isinstance(data, ImagesData):
+        return []
+    pixels = preview.example_count * prod(preview.feature_shape)
+    needed = _DATA_COPIES * pixels // _BYTES_PER_MIB
+    if data.cache is not DataCache.MEMORY or needed <= memory:
+        return []
+    return [
+        Problem(
+            code="data_above_memory",
+            field="data.cache",
+            message=f"{preview.example_count:,} images of {_sides(preview)} pixels take "
+            f"{_gib(needed)} in memory, and {host.name} has {_gib(memory)}.",
+            hint="Keep them on the disk, or scale them to a smaller size.",
+            fix=Fix(
+                label="Keep them on the disk",
+                changes=(Change(path=("data", "cache"), value=DataCache.DISK.value),),
+            ),
+        )
+    ]
+
+
+def _sides(preview: DataPreview) -> str:
+    return f"{preview.feature_shape[0]:,}x{preview.feature_shape[1]:,}"
 
 
 def _gib(size_mib: int) -> str:

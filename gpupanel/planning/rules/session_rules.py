@@ -8,6 +8,8 @@ from gpupanel.domain.strategy import SHARING_KINDS
 from gpupanel.domain.training import Optimizer
 from gpupanel.planning.rules.inference_rules import inference_problems
 
+MANY_ACCUMULATION_STEPS = 128
+"""Of a thousand the small network of the tests is not traced within six minutes."""
 BFLOAT16_FROM = (8, 0)
 """Compute capability from which NVIDIA GPUs calculate with bfloat16 (Ampere)."""
 
@@ -29,10 +31,10 @@ def session_problems(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> l
 
 
 def accumulation_problems(profile: Profile, shares: tuple[int, ...]) -> list[Problem]:
-    """More micro-batches than a replica has examples."""
+    """More micro-batches than a replica has examples, or than TensorFlow traces in time."""
     steps, smallest = profile.training.accumulation_steps, min(filter(None, shares))
     if steps <= smallest:
-        return []
+        return [_accumulation_is_slow(steps)] if steps > MANY_ACCUMULATION_STEPS else []
     return [
         Problem(
             code="accumulation_above_share",
@@ -45,6 +47,17 @@ def accumulation_problems(profile: Profile, shares: tuple[int, ...]) -> list[Pro
             ),
         )
     ]
+
+
+def _accumulation_is_slow(steps: int) -> Problem:
+    return Problem(
+        code="accumulation_traced_slowly",
+        severity=Severity.WARNING,
+        field="training.accumulation_steps",
+        message=f"TensorFlow traces each of the {steps:,} micro-batches of a step by itself before "
+        "the first one: that takes minutes, and may take longer than a first step is waited for.",
+        hint=f"Use {MANY_ACCUMULATION_STEPS} accumulation steps at most.",
+    )
 
 
 def _precision_on_cpu(profile: Profile, *, on_gpus: bool) -> list[Problem]:

@@ -542,3 +542,12 @@ def test_that_shares_of_any_startable_plan_sum_to_the_global_batch(
     assert preparation.plan is not None
     assert sum(preparation.plan.shares) == batch
     assert preparation.is_startable
+
+
+def test_that_more_micro_batches_than_are_traced_in_time_are_a_warning() -> None:
+    training = TrainingSettings(global_batch_size=4_096, accumulation_steps=129)
+    problem = found(cpu_profile(1, training=training), "accumulation_traced_slowly", CPU_ONLY)
+    assert problem.severity is Severity.WARNING
+    fewer = training.model_copy(update={"accumulation_steps": 128})
+    codes = {each.code for each in prepare(cpu_profile(1, training=fewer), CPU_ONLY).problems}
+    assert "accumulation_traced_slowly" not in codes

@@ -12,6 +12,7 @@ from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.rules.model_size_rules import least_parameters
 from tests.fakes.devices import CPU, CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL
@@ -27,7 +28,7 @@ def problems(
     """Those of the size, the plan being there all the same."""
     preparation = prepare(profile, inventory, None, preview)
     assert preparation.plan is not None
-    found = ("model_above_memory", "step_above_memory")
+    found = ("model_above_memory", "step_above_memory", "data_above_memory")
     return [problem for problem in preparation.problems if problem.code in found]
 
 
@@ -183,3 +184,19 @@ def test_that_no_more_examples_count_than_there_are() -> None:
 
 def test_that_other_tasks_are_not_judged_by_what_training_takes() -> None:
     assert problems(with_hidden(2**31 - 1, 1_000, task="evaluate")) == []
+
+
+def test_that_images_that_do_not_fit_into_memory_twice_are_kept_on_the_disk() -> None:
+    data = ImagesData(path="pictures", image_size=(1_000, 1_000))
+    preview = DataPreview(example_count=5_000, feature_shape=(1_000, 1_000, 3))
+    profile = with_hidden(data=data)
+
+    (problem,) = problems(profile, preview=preview)
+
+    assert problem.code == "data_above_memory"
+    assert problem.is_error
+    assert "5,000 images of 1,000x1,000 pixels take 27.9 GiB in memory" in problem.message
+    assert problem.fix is not None
+    assert problems(apply_fix(profile, problem.fix), preview=preview) == []
+    few = preview.model_copy(update={"example_count": 1_000})
+    assert problems(profile, preview=few) == []
