@@ -195,7 +195,16 @@ def test_that_training_settings_are_in_the_script(optimizer: Optimizer) -> None:
 
 def test_that_what_a_profile_does_not_need_is_not_in_the_script() -> None:
     text = script(StrategySettings(), 1, data=DigitsData())
-    for absent in ("division", "seeds", "moments", "micro", "clip", "waited", "jit_compile", "_val"):
+    for absent in (
+        "division",
+        "seeds",
+        "moments",
+        "micro",
+        "clip",
+        "waited",
+        "jit_compile",
+        "_val",
+    ):
         assert absent not in text, absent
     assert len(text.splitlines()) < 120
 
