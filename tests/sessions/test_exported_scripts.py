@@ -1,0 +1,157 @@
+"""The exported script is the run: both are carried out, and what they leave is compared."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gpupanel.domain.data import DigitsData, ImagesData, NpzData, PythonData, Target
+from gpupanel.domain.inference import InferenceSettings
+from gpupanel.domain.model import CnnModel, MlpModel, PythonModel, SavedModel
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.domain.training import Optimizer, TrainingSettings
+from tests.sessions.both import Both, carry_out_both
+from tests.sessions.material import FEATURES, LABELS, Material, make_material
+
+pytestmark = pytest.mark.tensorflow
+
+ROUNDING = 1e-5
+SGD = TrainingSettings(
+    epochs=2, optimizer=Optimizer.SGD, learning_rate=0.1, momentum=0.9, tensorboard=False
+)
+FEW_DIGITS = DigitsData(validation_fraction=0.9)
+
+
+def changed(**changes: object) -> TrainingSettings:
+    return SGD.model_copy(update=changes)
+
+
+def session(
+    kind: StrategyKind, replicas: int, shares: object = "equal", **parts: object
+) -> Profile:
+    return Profile(
+        devices=DeviceSettings(visible=("cpu",), cpu_replicas=replicas),
+        strategy=StrategySettings(kind=kind, shares=shares, placement=parts.pop("placement", None)),
+        **{"training": SGD, **parts},
+    )
+
+
+def chosen_sessions(material: Material) -> dict[str, Profile]:
+    """Few, that hold much of what a script could get wrong."""
+    mirrored, ones = StrategyKind.MIRRORED, StrategyKind.ONE_DEVICE
+    return {
+        # The second batch is a remainder of one: it is taken whole by both, at once.
+        "idle replica, remainder of one, micro-batches, clipping": session(
+            mirrored,
+            3,
+            (40, 0, 24),
+            data=NpzData(path=str(material.columns)),
+            model=MlpModel(hidden=(8,)),
+            training=changed(accumulation_steps=3, clip_norm=0.3),
+        ),
+        "pictures in nested and hidden folders, statistics over replicas": session(
+            mirrored,
+            2,
+            (11, 5),
+            data=ImagesData(path=str(material.images), image_size=(6, 5), cache="none"),
+            model=CnnModel(filters=(4,), batch_norm=True),
+            training=changed(global_batch_size=16, learning_rate=0.01),
+        ),
+        "XLA, micro-batches, statistics and random numbers of each replica": session(
+            mirrored,
+            2,
+            (50, 14),
+            data=NpzData(path=str(material.pictures), features=FEATURES, labels=LABELS),
+            model=MlpModel(
+                hidden=(8,), batch_norm=True, batch_norm_synchronized=False, dropout=0.4
+            ),
+            training=changed(jit_compile=True, accumulation_steps=2),
+        ),
+        "Python code, values, early stopping, weights on the host": session(
+            StrategyKind.CENTRAL_STORAGE,
+            2,
+            data=PythonData(path=str(material.values_code), predicts=Target.VALUES),
+            model=PythonModel(path=str(material.model_code)),
+            training=changed(
+                epochs=9, learning_rate=0.05, early_stopping_patience=1, accumulation_steps=2
+            ),
+        ),
+        "layers on two devices, AdamW": session(
+            StrategyKind.MODEL_PARALLEL,
+            2,
+            data=FEW_DIGITS,
+            model=CnnModel(filters=(3,), hidden=(6,)),
+            placement={"dense_1": 1},
+            training=changed(optimizer=Optimizer.ADAMW, learning_rate=1e-3, seed=2**31 - 1),
+        ),
+        "one device": session(ones, 1, data=FEW_DIGITS, name='\x00\u202e\'"""\n'),
+    }
+
+
+TRAININGS = list(chosen_sessions(Material(*[Path("/")] * 7)))
+
+
+@pytest.fixture(scope="module")
+def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
+    return make_material(tmp_path_factory.mktemp("material"))
+
+
+@pytest.fixture(scope="module")
+def trust_in_code(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setenv("GPUPANEL_CONFIG_DIR", str(tmp_path_factory.mktemp("config")))
+        yield
+
+
+@pytest.fixture(scope="module")
+def sessions(
+    material: Material, trust_in_code: None, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Both]:
+    """All of them, carried out in one child; models that were trained there are judged there."""
+    root = tmp_path_factory.mktemp("sessions")
+    chosen = chosen_sessions(material)
+    # The script of the last training leaves its model in the folder of that session.
+    model = SavedModel(path=str(root / f"{len(chosen) - 1:03}" / "model.keras"))
+    judged = {"data": FEW_DIGITS, "model": model}
+    kept = InferenceSettings(examples="training", batch_size=64, output="csv")
+    chosen["evaluation"] = session(
+        StrategyKind.MIRRORED,
+        2,
+        (50, 14),
+        task="evaluate",
+        **judged,
+        inference=InferenceSettings(examples="validation", batch_size=64),
+    )
+    chosen["prediction"] = session(
+        StrategyKind.ONE_DEVICE, 1, task="predict", **judged, inference=kept
+    )
+    return carry_out_both(root, chosen)
+
+
+@pytest.mark.parametrize("name", TRAININGS)
+def test_that_a_script_ends_with_the_weights_and_measures_of_the_run(
+    sessions: dict[str, Both], name: str
+) -> None:
+    both = sessions[name]
+    assert (both.error("run"), both.error("script")) == (None, None)
+    assert both.furthest() < ROUNDING
+    both.assert_same_epochs()
+
+
+def test_that_early_stopping_ends_both_after_the_same_epoch(sessions: dict[str, Both]) -> None:
+    both = sessions["Python code, values, early stopping, weights on the host"]
+    assert 1 < len(both.epochs()) < 9
+    assert len(both.printed()) == len(both.epochs())
+
+
+def test_that_a_script_evaluates_as_the_run_does(sessions: dict[str, Both]) -> None:
+    both = sessions["evaluation"]
+    assert (both.error("run"), both.error("script")) == (None, None)
+    both.assert_same_evaluation()
+
+
+def test_that_a_script_predicts_as_the_run_does(sessions: dict[str, Both]) -> None:
+    both = sessions["prediction"]
+    assert (both.error("run"), both.error("script")) == (None, None)
+    both.assert_same_predictions()
