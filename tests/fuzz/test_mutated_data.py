@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gpupanel.trainer.datasets.class_names import told_names
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
@@ -27,6 +26,7 @@ from gpupanel.domain.data import (
     PythonData,
     Target,
 )
+from gpupanel.domain.event_details import names_for_event
 from gpupanel.domain.events import DataReady, encode_event
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.confusion_file import ConfusionCells, read_confusion, write_confusion
@@ -96,7 +96,7 @@ def assert_right(data: DataSet) -> None:
             training_examples=len(data.training),
             validation_examples=0,
             feature_shape=data.training.feature_shape,
-            class_names=told_names(data.class_names),
+            class_names=names_for_event(data.class_names),
             steps_per_epoch=1,
         )
     )

@@ -192,7 +192,7 @@ def _launching(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) ->
 def _resuming(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
     layout = _written(runs).layout
     failing = _patched(monkeypatch, launch_worker, "resume", error)
-    failing._healthy = lambda *_: None
+    failing._healthy = lambda *_, **_named: None
     launcher = launch_worker.Launcher()
     order = lambda: launcher.resume(layout)  # noqa: E731
     return Case(launcher, order, launcher.refused, launcher.launched, failing)
