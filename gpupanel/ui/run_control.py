@@ -295,6 +295,8 @@ class RunControl(QObject):
         is_launching = self._active is None and self._session.run_state.is_busy
         if self._shown is None or self._shown is self._active or is_launching:
             return
+        if not self._shown.goes_on:
+            return  # it was the active one that caught up
         self._release_active()
         self._active = self._shown
         self._active.statusChanged.connect(self._on_active_status)

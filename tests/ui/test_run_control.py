@@ -323,6 +323,27 @@ def test_that_a_past_run_is_shown_while_another_goes_on(qtbot, control, session,
             going.end()
 
 
+def test_that_a_past_run_is_not_taken_for_the_one_that_goes_on_when_that_has_been_read(
+    qtbot, control, session, runs_dir
+):
+    with WrittenRun(runs_dir) as past:
+        past.begin()
+        past.end()
+    with WrittenRun(runs_dir) as going:
+        going.begin()
+        control.follow(going.layout)
+        _wait_for(qtbot, session, RunState.RUNNING)
+        with qtbot.waitSignal(
+            control.shownStatusChanged, check_params_cb=lambda status: status.has_ended
+        ):
+            control.open(past.layout)
+
+        control._active.caughtUp.emit()
+
+        assert (control.active, control.shown) == (going.layout, past.layout)
+        assert session.run_state is RunState.RUNNING
+
+
 def test_that_a_run_that_was_opened_and_goes_on_can_be_stopped(
     qtbot, control, session, launcher, runs_dir
 ):

@@ -10,6 +10,8 @@ import pytest
 from PySide6.QtCore import QObject, QSettings
 from pytestqt.qtbot import QtBot
 
+from gpupanel.devices.doctor import gpu_support
+from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.runs.directory.run_lock import hold_run_lock
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.workers import device_worker, run_worker
@@ -50,7 +52,14 @@ class _Followed:
         return status is not None and status.step == self.run.step
 
     def kept_bytes(self) -> int:
-        """What Python holds of all that was allocated since tracing began."""
+        """What Python holds of all that was allocated since tracing began.
+
+        The least of several moments: a thread may just read the end of a file.
+        """
+        return min(self._held_bytes() for _ in range(3))
+
+    def _held_bytes(self) -> int:
+        self._qtbot.wait(50)
         gc.collect()
         snapshot = tracemalloc.take_snapshot().filter_traces(_OF_TESTS)
         return sum(each.size for each in snapshot.statistics("filename"))
@@ -72,6 +81,8 @@ def followed(
     qtbot: QtBot, tmp_path: Path, runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[_Followed]:
     monkeypatch.setattr(device_worker, "machine_devices", lambda _folder: EightDevices())
+    # Else a child is asked about the GPUs, and what it says appears some seconds later.
+    monkeypatch.setattr(gpu_support, "remembered_support", lambda *_: GpuSupport())
     monkeypatch.setattr(run_worker, "COALESCE_MS", 0)
     monkeypatch.setattr(run_worker, "POLL_MS", 20)
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
@@ -106,7 +117,8 @@ def test_that_the_window_keeps_nothing_of_a_run_but_what_its_buffers_hold(
     things = followed.things()
     assert kept_over(followed, PORTIONS, REPORTS) < MOST_KEPT
     # One or two come and go.
-    assert all(count <= things[name] + 2 for name, count in followed.things().items())
+    more = {name: count - things[name] for name, count in followed.things().items()}
+    assert all(count <= 2 for count in more.values()), more
     curves = followed.window.live_page.live._curves
     assert len(curves.loss) == followed.run.reports, "nothing was followed"
 

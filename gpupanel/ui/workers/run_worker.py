@@ -227,7 +227,7 @@ class RunWatch(WorkerFacade):
         self._layout = layout
         self._status = RunStatus()
         self._confusion: ConfusionMatrix | Problem | None = None
-        self._is_stopped = self._is_unreadable = False
+        self._is_stopped = self._is_unreadable = self._has_caught_up = False
         self._began.connect(self._reader.begin)
         self._dealt.connect(self._reader.go_on)
         self._reader.opened.connect(self.opened)
@@ -248,6 +248,11 @@ class RunWatch(WorkerFacade):
     def confusion(self) -> "ConfusionMatrix | Problem | None":
         """Of an evaluation that is done; the problem where it cannot be read."""
         return self._confusion
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether all that was in the directory has been told, and the run was not over then."""
+        return self._has_caught_up and not self._status.has_ended
 
     @property
     def is_unreadable(self) -> bool:
@@ -289,6 +294,7 @@ class RunWatch(WorkerFacade):
     @Slot()
     def _on_caught_up(self) -> None:
         if not self._is_stopped:
+            self._has_caught_up = True
             self.caughtUp.emit()
 
 
