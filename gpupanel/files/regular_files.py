@@ -60,20 +60,6 @@ def open_regular(path: Path) -> BufferedReader:
         raise
 
 
-def check_replaceable(path: Path) -> None:
-    """Refuse to replace what is no regular file; what is not there may be made.
-
-    Raises:
-        NotRegularFileError: A link, a device, a FIFO, a socket or a folder stands there.
-        OSError: Nobody can tell.
-    """
-    try:
-        mode = path.lstat().st_mode
-    except FileNotFoundError:
-        return
-    _check(path, mode)
-
-
 def _check(path: Path, mode: int) -> None:
     found = kind_of(mode)
     if found is not None:

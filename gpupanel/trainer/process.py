@@ -84,7 +84,13 @@ def train_run(root: Path, work: Work | None = None) -> int:
         The process's exit status: 0 when it came to its end or was stopped, 1 when it failed,
         :data:`~gpupanel.domain.process_environment.PORT_TAKEN_STATUS` when it needs another port.
     """
-    with EventWriter(RunLayout(root).events, leads=process_place() == 0) as events:
+    try:
+        writer = EventWriter(RunLayout(root).events, leads=process_place() == 0)
+    except OSError as error:
+        (problem,) = problems_of(error)
+        say_in_log(problem.message, problem.detail)
+        return NO_SPACE_STATUS if error.errno in NO_SPACE else 1
+    with writer as events:
         record = TrainingRecord()
         try:
             run = read_started_run(RunLayout(root))

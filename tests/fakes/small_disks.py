@@ -45,6 +45,19 @@ def full_page(path: Path) -> Path:
 
 
 @contextmanager
+def kept_on_a_full_disk(path: Path, disk: Path) -> Iterator[None]:
+    """Let a file, and nothing beside it, stand on that disk, which is filled."""
+    there = full_page(disk / path.name)
+    fill(disk)
+    path.touch()
+    subprocess.run(["mount", "--bind", str(there), str(path)], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", str(path)], check=True)
+
+
+@contextmanager
 def logging_to(log: Path) -> Iterator[None]:
     """Let this process say in that file what it says in its log."""
     former = os.dup(_STANDARD_ERROR)

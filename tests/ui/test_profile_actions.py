@@ -1,5 +1,6 @@
 """Profile files: new, open, save, recent, examples, and asking before changes are lost."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,25 @@ def test_that_a_missing_file_is_told(actions, person, tmp_path):
     assert not actions.open_file(tmp_path / "gone.toml")
 
     assert "does not exist" in person.told[0][1][0].message
+
+
+@pytest.mark.parametrize(
+    "content",
+    [None, "a=" + "[" * 500, "a=" + "9" * 5_000, '[data]\nsource = "npz"\npath = "~no/x"'],
+)
+def test_that_a_hostile_profile_is_told_and_not_waited_for(
+    actions, session, person, tmp_path, content
+):
+    path = tmp_path / "hostile.toml"
+    os.mkfifo(path) if content is None else path.write_text(content)
+    session.open_profile(Profile(name="before"), None)
+
+    assert not actions.open_file(path)
+
+    (problem,) = person.told[0][1]
+    codes = ("not_a_regular_file", "profile_not_toml", "home_unknown")
+    assert problem.code in codes
+    assert session.profile.name == "before"
 
 
 def test_that_save_asks_for_a_file_once(actions, session, person, tmp_path):

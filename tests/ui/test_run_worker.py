@@ -1,5 +1,7 @@
 """Following a run's directory from a thread of its own."""
 
+import pytest
+
 from gpupanel.domain.events import Phase, StepsDone
 from gpupanel.domain.outcome import Outcome
 from gpupanel.runs.following import event_tail
@@ -7,6 +9,7 @@ from gpupanel.runs.following.event_tail import PORTION_BYTES
 from gpupanel.runs.following.status import RunStage
 from gpupanel.ui.workers.run_worker import RunWatch
 from tests.fakes.devices import CPU_ONLY
+from tests.fakes.hostile_files import IN_PLACE_OF_A_FILE, put_in_place
 from tests.fakes.readings import busy_sample
 from tests.fakes.run_directory import STARTED_S, WrittenRun
 
@@ -166,3 +169,21 @@ def test_that_a_watch_can_be_stopped_before_it_began(qtbot, runs_dir):
     with WrittenRun(runs_dir) as run:
         watch = RunWatch(run.layout)
         watch.stop()
+
+
+@pytest.mark.parametrize("name", ["events.jsonl", "telemetry.jsonl", "trainer.log"])
+@pytest.mark.parametrize("plant", IN_PLACE_OF_A_FILE.values())
+def test_that_a_run_with_something_else_in_the_place_of_a_file_is_told(
+    qtbot, runs_dir, tmp_path, name, plant
+):
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.end()
+    put_in_place(plant, run.layout.root / name, tmp_path / "none")
+    watch = RunWatch(run.layout)
+    with qtbot.waitSignal(watch.unreadable, timeout=5000) as told:
+        watch.start()
+    watch.stop()
+
+    assert told.args[0].code == "run_folder_unsafe"
+    assert name in told.args[0].message

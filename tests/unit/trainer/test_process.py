@@ -27,7 +27,12 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.training import Optimizer, TrainingSettings
 from gpupanel.trainer.loop.position import Position
 from gpupanel.trainer.saving.checkpoints import Checkpoints
-from tests.fakes.small_disks import disk_for_a_run, fill  # noqa: F401 - a fixture
+from tests.fakes.small_disks import (  # noqa: F401 - fixtures
+    disk_for_a_run,
+    fill,
+    kept_on_a_full_disk,
+    small_disk,
+)
 from tests.unit.trainer.conftest import MakeRun, StartTrainer, Trainer
 
 pytestmark = pytest.mark.tensorflow
@@ -383,22 +388,39 @@ def test_that_images_decoded_to_disk_are_gone_when_the_run_ends(
 
 
 def test_that_no_space_for_events_ends_the_process_with_a_word_in_the_log(
-    tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
+    tmp_path: Path,
+    small_disk: Path,  # noqa: F811
+    make_run: MakeRun,
+    start_trainer: StartTrainer,
 ) -> None:
     layout = make_run(tmp_path / "run", DIGITS, [64])
-    layout.events.symlink_to("/dev/full")
-    trainer = start_trainer(layout)
+    with kept_on_a_full_disk(layout.events, small_disk):
+        trainer = start_trainer(layout)
 
-    assert trainer.process.wait(60) == NO_SPACE_STATUS
+        assert trainer.process.wait(60) == NO_SPACE_STATUS
     assert "No space left" in trainer.log()
 
 
+def test_that_events_that_are_a_link_are_not_written(
+    tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
+) -> None:
+    layout = make_run(tmp_path / "run", DIGITS, [64])
+    layout.events.symlink_to(tmp_path / "made")
+    trainer = start_trainer(layout)
+
+    assert trainer.process.wait(60) == 1
+    assert f"{layout.events} is a symbolic link" in trainer.log()
+    assert "Traceback" not in trainer.log()
+    assert not (tmp_path / "made").exists()
+
+
 def test_that_the_status_tells_of_no_space_where_the_log_has_none_either(
-    tmp_path: Path, make_run: MakeRun
+    tmp_path: Path,
+    small_disk: Path,  # noqa: F811
+    make_run: MakeRun,
 ) -> None:
     layout = make_run(tmp_path / "run", DIGITS, [64])
     layout.plan.unlink()
-    layout.events.symlink_to("/dev/full")
     # What is printed without a word to flush it waits for the end.
     (tmp_path / "sitecustomize.py").write_text("print('something')")
     environment = {
@@ -406,7 +428,7 @@ def test_that_the_status_tells_of_no_space_where_the_log_has_none_either(
         "PYTHONPATH": os.pathsep.join([str(tmp_path), str(Path.cwd())]),
         "PYTHONUNBUFFERED": "",
     }
-    with Path("/dev/full").open("wb") as log:
+    with kept_on_a_full_disk(layout.events, small_disk), Path("/dev/full").open("wb") as log:
         command = [sys.executable, "-m", "gpupanel.trainer", str(layout.root)]
         ended = subprocess.run(
             command, stdout=log, stderr=log, env=environment, timeout=60, check=False
