@@ -28,11 +28,12 @@ _DATA_COPIES = 2
 
 @dataclass(frozen=True, slots=True)
 class _Holder:
-    """A memory, and how many copies of the weights stand in it."""
+    """A memory, how many copies of the weights stand in it, and what images take beside them."""
 
     name: str
     memory_mib: int
     copies: int
+    images_mib: int = 0
 
 
 def model_size_problems(
@@ -50,12 +51,13 @@ def model_size_problems(
         return []
     shape = _feature_shape(profile, preview)
     weights = _weights_mib(profile, shape, preview)
-    holders = tuple(_holders(plan, inventory))
+    too_many = _data_problems(profile, inventory, preview)
+    images = 0 if too_many else _images_mib(profile, preview)
+    holders = tuple(_holders(plan, inventory, images))
     found = (_model_problem(profile, weights, holder) for holder in holders)
     worst = sorted(filter(None, found), key=lambda problem: list(Severity).index(problem.severity))
     step = (_step_problem(profile, plan, shape, preview, holder) for holder in holders)
-    data = _data_problems(profile, inventory, preview)
-    return [*worst[:1], *list(filter(None, step))[:1], *data]
+    return [*worst[:1], *list(filter(None, step))[:1], *too_many]
 
 
 def least_parameters(
@@ -93,7 +95,7 @@ def _feature_shape(profile: Profile, preview: DataPreview | None) -> tuple[int, 
     return ()
 
 
-def _holders(plan: LaunchPlan, inventory: DeviceInventory) -> Iterator[_Holder]:
+def _holders(plan: LaunchPlan, inventory: DeviceInventory, images_mib: int) -> Iterator[_Holder]:
     """Each memory that copies of the weights stand in."""
     memory = {device.key: device.memory_total_mib for device in inventory.devices}
     names = {device.key: device.name for device in inventory.devices}
@@ -111,13 +113,13 @@ def _holders(plan: LaunchPlan, inventory: DeviceInventory) -> Iterator[_Holder]:
     for key, count in copies.items():
         size = memory.get(key)
         if size is not None:
-            yield _Holder(names[key], size, count)
+            yield _Holder(names[key], size, count, images_mib if key == CPU_KEY else 0)
 
 
 def _model_problem(profile: Profile, weights_mib: int, holder: _Holder) -> Problem | None:
     """What stays there for the whole run must fit; with the gradients of a step it should."""
     optimizer = profile.training.optimizer
-    kept = weights_mib * (1 + _slots(profile)) * holder.copies
+    kept = weights_mib * (1 + _slots(profile)) * holder.copies + holder.images_mib
     with_gradients = kept + weights_mib * holder.copies
     if with_gradients <= holder.memory_mib:
         return None
@@ -125,6 +127,7 @@ def _model_problem(profile: Profile, weights_mib: int, holder: _Holder) -> Probl
     needed = kept if is_certain else with_gradients
     copies = f" in {holder.copies} copies" if holder.copies > 1 else ""
     what = f"what {optimizer} keeps" if is_certain else f"gradients and what {optimizer} keeps"
+    what += " and the images" if holder.images_mib else ""
     return Problem(
         code="model_above_memory",
         severity=Severity.ERROR if is_certain else Severity.WARNING,
@@ -177,13 +180,12 @@ def _data_problems(
     profile: Profile, inventory: DeviceInventory, preview: DataPreview | None
 ) -> list[Problem]:
     """Images that are kept in memory: once as they are read, once more as TensorFlow's constant."""
-    host, data = inventory.device(CPU_KEY), profile.data
+    host = inventory.device(CPU_KEY)
     memory = None if host is None else host.memory_total_mib
-    if host is None or memory is None or preview is None or not isinstance(data, ImagesData):
+    if host is None or memory is None or preview is None:
         return []
-    pixels = preview.example_count * prod(preview.feature_shape)
-    needed = _DATA_COPIES * pixels // _BYTES_PER_MIB
-    if data.cache is not DataCache.MEMORY or needed <= memory:
+    needed = _images_mib(profile, preview)
+    if needed <= memory:
         return []
     return [
         Problem(
@@ -198,6 +200,15 @@ def _data_problems(
             ),
         )
     ]
+
+
+def _images_mib(profile: Profile, preview: DataPreview | None) -> int:
+    """What images that are kept in memory take there; 0 for all else."""
+    data = profile.data
+    if preview is None or not isinstance(data, ImagesData) or data.cache is not DataCache.MEMORY:
+        return 0
+    pixels = preview.example_count * prod(preview.feature_shape)
+    return _DATA_COPIES * pixels // _BYTES_PER_MIB
 
 
 def _sides(preview: DataPreview) -> str:

@@ -200,3 +200,18 @@ def test_that_images_that_do_not_fit_into_memory_twice_are_kept_on_the_disk() ->
     assert problems(apply_fix(profile, problem.fix), preview=preview) == []
     few = preview.model_copy(update={"example_count": 1_000})
     assert problems(profile, preview=few) == []
+
+
+def test_that_images_in_memory_and_the_model_must_fit_together() -> None:
+    # 12 images are 18 GiB, and the weights of one output 3 GiB, three times with adam's.
+    data = ImagesData(path="pictures", image_size=(16_384, 16_384))
+    preview = DataPreview(example_count=12, feature_shape=(16_384, 16_384, 3))
+    training = TrainingSettings(global_batch_size=1)
+    profile = with_hidden(data=data, training=training)
+
+    (problem,) = problems(profile, preview=preview)
+
+    assert problem.is_error
+    assert "with what adam keeps and the images 27.0 GiB" in problem.message
+    on_disk = profile.model_copy(update={"data": data.model_copy(update={"cache": "none"})})
+    assert problems(on_disk, preview=preview) == []
