@@ -32,9 +32,9 @@ def open_window(target: Path | None) -> int:
     bridge = ErrorBridge(window)
     bridge.raised.connect(window.tell_error)
     bridge.install()
-    leaving = Leaving(application)
-    window.closed.connect(leaving.begin)
-    signals = EndingSignals(window.close, window.close_unasked, lambda: window.is_closed, window)
+    leaving, closing = Leaving(application), window.closing
+    closing.closed.connect(leaving.begin)
+    signals = EndingSignals(window.close, closing.close_unasked, lambda: closing.is_closed, window)
     window.show()
     window.begin()
     if target is not None:

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, QSettings, Qt, Signal, Slot
+from PySide6.QtCore import QSettings, Qt, Slot
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QMainWindow, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow, QSplitter, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.problem import Problem
@@ -20,7 +20,7 @@ from gpupanel.ui.bindings.run_binding import RunBinding
 from gpupanel.ui.bindings.settings_reuse import SettingsReuse
 from gpupanel.ui.bindings.trust_asking import TrustAsking
 from gpupanel.ui.bindings.way_out import WayOut
-from gpupanel.ui.closing import hide_and_end
+from gpupanel.ui.bindings.window_closing import WindowClosing
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.main_tabs import MainTabs
 from gpupanel.ui.panels.device_panel import DevicePanel
@@ -38,9 +38,6 @@ from gpupanel.ui.workers.device_worker import DeviceWatch
 from gpupanel.ui.workers.launch_worker import Launcher
 from gpupanel.ui.workers.preview_worker import PreviewLoader
 
-_GEOMETRY_KEY = "window/geometry"
-_TOLD_KEY = "told/run_goes_on"
-
 
 class MainWindow(QMainWindow):
     """Everything that a person sees.
@@ -49,13 +46,7 @@ class MainWindow(QMainWindow):
         settings: Where the recent profiles and the window's place are remembered.
         runs_dir: Where runs are kept.
         questions: Asks the person; dialogs over this window when left out.
-
-    Attributes:
-        is_closed: It was closed; what was ordered in it may still be at work.
     """
-
-    closed = Signal()
-    """It is out of sight; what was ordered in it may still be at work."""
 
     def __init__(
         self, settings: QSettings, runs_dir: Path, questions: Questions | None = None
@@ -65,8 +56,6 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self._settings = settings
         self._questions = questions or Questions(self)
-        self.is_closed = False
-        self._is_hurried = False
         self.session = Session(parent=self)
         self.control = RunControl(self.session, Launcher(self), runs_dir, self)
         self.profiles = ProfileActions(self.session, settings, self._questions, self)
@@ -102,6 +91,7 @@ class MainWindow(QMainWindow):
         way_out.notStarted.connect(self.tabs.show_session)
         reuse = SettingsReuse(self.profiles, self.live_page, self.runs, self)
         reuse.used.connect(self.tabs.show_session)
+        self.closing = self._make_closing()
         self._connect()
 
     def begin(self) -> None:
@@ -145,9 +135,6 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(central)
         central.setFocus()
         self.resize(1280, 800)
-        geometry = self._settings.value(_GEOMETRY_KEY)
-        if isinstance(geometry, QByteArray):
-            self.restoreGeometry(geometry)
 
     def _connect(self) -> None:
         self._device_watch.inventoryChanged.connect(self.session.set_inventory)
@@ -198,31 +185,18 @@ class MainWindow(QMainWindow):
             event.acceptProposedAction()
             self.open_target(Path(files[0]))
 
-    def close_unasked(self) -> None:
-        """Close all that is open, whatever is not saved: the system wants the process to end."""
-        self._is_hurried = True
-        for dialog in QApplication.topLevelWidgets():
-            if dialog.isVisible() and dialog is not self:
-                dialog.close()
-        self.close()
-
     @override
     def closeEvent(self, event: QCloseEvent) -> None:
-        if self.is_closed:
-            return
-        if not (self._is_hurried or self.profiles.may_lose_changes()):
+        if not self.closing.close():
             event.ignore()
-            return
-        self.is_closed = True
-        is_told = self._is_hurried or self._settings.value(_TOLD_KEY)
-        if self.session.run_state.is_busy and not is_told:
-            self._settings.setValue(_TOLD_KEY, 1)
-            self._questions.tell_run_goes_on()
-        self._settings.setValue(_GEOMETRY_KEY, self.saveGeometry())
-        remember_folds(self._settings, self.devices.folds())
-        self._settings.sync()
+
+    def _make_closing(self) -> WindowClosing:
         parts = (self.session.close, self._process_actions.close, self._device_watch.stop)
         others = (self._machine_care, self._preview_loader, self._history, self._queue)
-        stops = (*(each.stop for each in others), self._comparison.stop, self.control.close)
-        hide_and_end(self, (*parts, *stops))
-        self.closed.emit()
+        ends = (*(each.stop for each in others), self._comparison.stop, self.control.close)
+        stops = (self._remember_folds, *parts, *ends)
+        asking = (self.profiles, self._questions)
+        return WindowClosing(self, self.session, *asking, self._settings, stops)
+
+    def _remember_folds(self) -> None:
+        remember_folds(self._settings, self.devices.folds())
