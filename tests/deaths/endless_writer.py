@@ -42,7 +42,7 @@ def profile(layout: RunLayout) -> Write:
 
     def write(number: int) -> None:
         named = whole.model_copy(update={"name": f"{number} " + "long " * 30})
-        write_profile(layout.root / "saved.toml", named)
+        write_profile(layout.root.parent / "saved.toml", named)
 
     return write
 

@@ -47,7 +47,7 @@ def look_at_checkpoints(layout: RunLayout) -> int:
 
 
 def look_at_profile(layout: RunLayout) -> int:
-    return int(read_profile(layout.root / "saved.toml").name.split()[0])
+    return int(read_profile(layout.root.parent / "saved.toml").name.split()[0])
 
 
 def look_at_amendment(layout: RunLayout) -> int:

@@ -160,6 +160,17 @@ def test_that_such_a_run_is_listed_with_its_flaw_and_keeps_nobody_waiting(
     assert_untouched(victim)
 
 
+@pytest.mark.parametrize("name", ["data.json", "accept-changed-data", "evaluation.npz"])
+def test_that_a_link_in_the_place_of_a_result_is_seen_too(
+    layout: RunLayout, victim: Path, name: str
+) -> None:
+    put_in_place(hostile_files.link, layout.root / name, victim)
+    with pytest.raises(ProblemError) as caught:
+        resume(layout)
+    assert code_of(caught) == "run_folder_unsafe"
+    assert_untouched(victim)
+
+
 @pytest.mark.parametrize("plant", [*IN_PLACE_OF_A_FOLDER.values()])
 def test_that_asking_a_run_that_goes_on_reaches_no_other_folder(
     runs_dir: Path, victim: Path, plant: Plant
