@@ -5,6 +5,7 @@ from typing import Any
 import typer
 
 from gpupanel.cli.finding import EXIT_FAILED, refuse
+from gpupanel.cli.interrupts import Interrupts
 from gpupanel.cli.judging import findings_document, tell_findings
 from gpupanel.cli.telling import answers, tell_json, tell_problems
 from gpupanel.cli.watching import watch_to_its_end
@@ -30,7 +31,14 @@ def follow_unless(detach: bool, layout: RunLayout, epochs: int, *, json: bool) -
 
 def follow(layout: RunLayout, epochs: int, *, json: bool, ctrl_c_stops: bool = True) -> None:
     """Follow a run to its end, say how it ended, and leave with that exit status."""
-    status = watch_to_its_end(layout, epochs, ctrl_c_stops=ctrl_c_stops)
+    # Until all is said: the second of two Ctrl+C may come when the run has just ended.
+    with Interrupts() as interrupts:
+        status = watch_to_its_end(layout, epochs, ctrl_c_stops=ctrl_c_stops, interrupts=interrupts)
+        _tell(layout, status, json=json)
+
+
+def _tell(layout: RunLayout, status: RunStatus, *, json: bool) -> None:
+    """Say how a run ended, and leave with that exit status."""
     unread = unread_problem(status.unread_lines)
     if unread is not None:
         tell_problems([unread])
