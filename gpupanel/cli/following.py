@@ -5,6 +5,7 @@ from typing import Any
 import typer
 
 from gpupanel.cli.finding import EXIT_FAILED, refuse
+from gpupanel.cli.interrupts import Interrupts
 from gpupanel.cli.judging import findings_document, tell_findings
 from gpupanel.cli.literal_console import styled
 from gpupanel.cli.telling import answers, tell_json, tell_problems
@@ -32,11 +33,20 @@ def follow_unless(detach: bool, layout: RunLayout, epochs: int, *, json: bool) -
 
 def follow(layout: RunLayout, epochs: int, *, json: bool, ctrl_c_stops: bool = True) -> None:
     """Follow a run to its end, say how it ended, and leave with that exit status."""
-    try:
-        status = watch_to_its_end(layout, epochs, ctrl_c_stops=ctrl_c_stops)
-    except OSError as error:
-        problem = disk_problem(error, layout.root)
-        refuse(ProblemError(problem), json=json, status=EXIT_FAILED)
+    # Until all is said: the second of two Ctrl+C may come when the run has just ended.
+    with Interrupts() as interrupts:
+        try:
+            status = watch_to_its_end(
+                layout, epochs, ctrl_c_stops=ctrl_c_stops, interrupts=interrupts
+            )
+        except OSError as error:
+            problem = disk_problem(error, layout.root)
+            refuse(ProblemError(problem), json=json, status=EXIT_FAILED)
+        _tell(layout, status, json=json)
+
+
+def _tell(layout: RunLayout, status: RunStatus, *, json: bool) -> None:
+    """Say how a run ended, and leave with that exit status."""
     unread = unread_problem(status.unread_lines)
     if unread is not None:
         tell_problems([unread])

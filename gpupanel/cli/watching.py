@@ -42,7 +42,9 @@ _POLL_S = 0.1
 _LOOK_FOR_SUPERVISOR_S = 1.0
 
 
-def watch_to_its_end(layout: RunLayout, epochs: int, *, ctrl_c_stops: bool) -> RunStatus:
+def watch_to_its_end(
+    layout: RunLayout, epochs: int, *, ctrl_c_stops: bool, interrupts: Interrupts | None = None
+) -> RunStatus:
     """Show a run until it ends.
 
     Args:
@@ -51,9 +53,15 @@ def watch_to_its_end(layout: RunLayout, epochs: int, *, ctrl_c_stops: bool) -> R
         ctrl_c_stops: Ctrl+C asks the run to stop and save; again, two seconds later or for the
             third time, it ends it without saving. Otherwise Ctrl+C only stops watching and the
             status returned has no outcome.
+        interrupts: Counts Ctrl+C, where it is to be counted for longer than that.
     """
+    if interrupts is None:
+        with Interrupts() as interrupts:
+            return watch_to_its_end(
+                layout, epochs, ctrl_c_stops=ctrl_c_stops, interrupts=interrupts
+            )
     watcher = _Watcher(layout, epochs)
-    with watcher.bar, Interrupts() as interrupts:
+    with watcher.bar:
         for wish in watcher.watch(interrupts):
             if not ctrl_c_stops:
                 break
