@@ -13,8 +13,8 @@ _HELD_KEY_S = 0.1
 """A key that is held repeats itself faster than that; no finger does."""
 
 
-class Wish(Enum):
-    """What the person wants with Ctrl+C."""
+class InterruptMeaning(Enum):
+    """What one Ctrl+C asks for."""
 
     STOP = auto()
     STOP_AGAIN = auto()
@@ -53,22 +53,22 @@ class Interrupts:
         if self._is_installed:
             signal.signal(signal.SIGINT, self._former)  # type: ignore[arg-type]
 
-    def wishes(self) -> tuple[Wish, ...]:
+    def pending(self) -> tuple[InterruptMeaning, ...]:
         """What was pressed since it was asked last, each of them read by itself."""
         waiting, self._waiting = self._waiting, []
         read = (self._read(time_s) for time_s in waiting)
-        return tuple(wish for wish in read if wish is not None)
+        return tuple(meaning for meaning in read if meaning is not None)
 
     def _on_signal(self, _signal: int, _frame: FrameType | None) -> None:
         self._waiting.append(time.monotonic())
 
-    def _read(self, time_s: float) -> Wish | None:
+    def _read(self, time_s: float) -> InterruptMeaning | None:
         is_held, self._last_s = time_s - self._last_s < _HELD_KEY_S, time_s
         if is_held:
             return None
         self._count += 1
         if self._first_s is None:
             self._first_s = time_s
-            return Wish.STOP
+            return InterruptMeaning.STOP
         is_double = self._count == 2 and time_s - self._first_s < SECOND_STOP_S
-        return Wish.STOP_AGAIN if is_double else Wish.END
+        return InterruptMeaning.STOP_AGAIN if is_double else InterruptMeaning.END

@@ -12,7 +12,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from gpupanel.cli.interrupts import Interrupts, Wish
+from gpupanel.cli.interrupts import Interrupts, InterruptMeaning
 from gpupanel.cli.telling import progress as console
 from gpupanel.cli.telling import tell_problems
 from gpupanel.domain.events import (
@@ -62,27 +62,27 @@ def watch_to_its_end(
             )
     watcher = _Watcher(layout, epochs)
     with watcher.bar:
-        for wish in watcher.watch(interrupts):
+        for interrupt in watcher.watch(interrupts):
             if not ctrl_c_stops:
                 break
-            _carry_out(wish, layout, watcher.status)
+            _carry_out(interrupt, layout, watcher.status)
     return watcher.status
 
 
-def _carry_out(wish: Wish, layout: RunLayout, status: RunStatus) -> None:
+def _carry_out(interrupt: InterruptMeaning, layout: RunLayout, status: RunStatus) -> None:
     try:
-        match wish:
-            case Wish.STOP:
+        match interrupt:
+            case InterruptMeaning.STOP:
                 ask(layout, Request.STOP)
                 console.print(
                     "Stopping after this step, and saving. "
                     "Ctrl+C again, in two seconds or later, ends it without saving."
                 )
-            case Wish.STOP_AGAIN:
+            case InterruptMeaning.STOP_AGAIN:
                 console.print(
                     "It is stopping and saves first; Ctrl+C once more ends it without saving."
                 )
-            case Wish.END:
+            case InterruptMeaning.END:
                 end_now(layout)
                 console.print(f"Ending it without saving. {loss_words(status.saved_work)}")
     except ProblemError as error:
@@ -133,7 +133,7 @@ class _Watcher:
         self._before: _Before | None = None
         self._told: Problem | None = None
 
-    def watch(self, interrupts: Interrupts) -> Iterator[Wish]:
+    def watch(self, interrupts: Interrupts) -> Iterator[InterruptMeaning]:
         """Follow until the last event, or until nobody is left who could write it.
 
         Yields:
@@ -142,7 +142,7 @@ class _Watcher:
         looked_s = time.monotonic()
         self._catch_up()
         while not self.status.has_ended:
-            yield from interrupts.wishes()
+            yield from interrupts.pending()
             self._take_news()
             self._draw()
             if time.monotonic() - looked_s > _LOOK_FOR_SUPERVISOR_S:
