@@ -12,7 +12,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from gpupanel.cli.interrupts import Interrupts, InterruptMeaning
+from gpupanel.cli.interrupts import InterruptMeaning, Interrupts
 from gpupanel.cli.telling import progress as console
 from gpupanel.cli.telling import tell_problems
 from gpupanel.domain.events import (
