@@ -27,6 +27,9 @@ T = TypeVar("T")
 SEED = int(os.environ.get("SESSIONS_SEED", "1"))
 """Of all that is drawn; another one draws other sessions."""
 
+_OF_DATA = ("pixels", "standardise", "channel")
+"""Layers that are there for some data only; planning passes them, and a run may refuse them."""
+
 NAMES = (
     "a session",
     '"""; raise SystemExit  # \\',
@@ -148,8 +151,8 @@ class RandomSessions:
             )
         placement: object = None
         if kind is StrategyKind.MODEL_PARALLEL and isinstance(model, MlpModel | CnnModel):
-            names = [name for name in placeable_layers(model) if name != "standardise"]
-            chosen = random.sample(names[1:], min(2, len(names) - 1))
+            names = [name for name in placeable_layers(model) if name not in _OF_DATA]
+            chosen = random.sample(names, min(2, len(names)))
             placement = {name: random.randrange(replicas) for name in chosen}
             placement = random.choice(("auto", placement))
         return StrategySettings(

@@ -12,7 +12,7 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import Optimizer, TrainingSettings
 from tests.sessions.both import Both, carry_out_both
-from tests.sessions.material import FEATURES, LABELS, Material, make_material
+from tests.sessions.material import FEATURES, LABELS, Material
 
 pytestmark = pytest.mark.tensorflow
 
@@ -93,11 +93,6 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
 
 
 TRAININGS = list(chosen_sessions(Material(*[Path("/")] * 7)))
-
-
-@pytest.fixture(scope="module")
-def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
-    return make_material(tmp_path_factory.mktemp("material"))
 
 
 @pytest.fixture(scope="module")

@@ -26,16 +26,11 @@ from gpupanel.planning.script.stand_alone import stand_alone_script
 from gpupanel.trainer.preview import PreviewRequest, preview
 from tests.fakes.devices import CPU_ONLY
 from tests.sessions.both import Both, carry_out_both, furthest, weights
-from tests.sessions.material import Material, make_material
+from tests.sessions.material import Material
 from tests.sessions.random_sessions import SEED, RandomSessions
 
 SAMPLE, AT_ONCE = 48, 8
 """Sessions that are carried out, so many in one child."""
-
-
-@pytest.fixture(scope="module")
-def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
-    return make_material(tmp_path_factory.mktemp("material"))
 
 
 @functools.cache

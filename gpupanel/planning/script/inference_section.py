@@ -68,7 +68,7 @@ eC|
   |    shape = fitting_shape(tuple(model.inputs[0].shape[1:]), tuple(x.shape[1:]))
   |    dtype, (ending, model) = model.inputs[0].dtype, without_ending(model)
   |
-  |    @tf.function
+  |    @tf.function(autograph=False)
   |    def outputs_of(features):
   |        with tf.device(device):
   |            outputs = tf.cast(model(tf.cast(features, dtype), training=False), tf.float32)

@@ -76,4 +76,5 @@ def _in_scope(profile: Profile, before: str, model: str) -> str:
 def _optimizer(training: TrainingSettings) -> str:
     adam = training.optimizer in (Optimizer.ADAM, Optimizer.ADAMW)
     more = _KEPT_AS_FLOAT32 if adam else f"momentum={training.momentum}"
-    return f"keras.optimizers.{_OPTIMIZERS[training.optimizer]}({training.learning_rate}, {more})"
+    made = f"keras.optimizers.{_OPTIMIZERS[training.optimizer]}({training.learning_rate}, {more})"
+    return f"{made}  # as a run rounds it" if adam else made

@@ -28,7 +28,9 @@ SEED = {seed}
 """
 """All that a ``keras.json`` of the person's may say otherwise."""
 
-_NO_CHECKPOINTS = "# A run also saves checkpoints and tells how it goes; this script does neither."
+_NO_CHECKPOINTS = (
+    "# A run also saves checkpoints and writes TensorBoard files; this script does neither."
+)
 _IN_ONE_PROCESS = {
     StrategyKind.MULTI_WORKER: "# A run has a process for each worker. The mathematics is that of "
     "replicas in one process.",

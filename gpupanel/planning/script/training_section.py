@@ -70,7 +70,7 @@ S |    context = tf.distribute.get_replica_context()
 S |    return int(tf.get_static_value(context.replica_id_in_sync_group))
   |
   |
-X |@tf.function(jit_compile=True)
+X |@tf.function(jit_compile=True, autograph=False)
   |def contribution($state, features, labels, examples):
   |    """Loss, measure and gradients of some examples; gradients of the mean over the batch."""
   |    known = list(zip(model.trainable_variables, weights))
@@ -137,7 +137,7 @@ c |        optimizer.update_step(gradient, weight, rate)
 C |        optimizer.update_step(gradient * scale, weight, rate)
   |
   |
-  |@tf.function
+  |@tf.function(autograph=False)
   |def train_step(features, labels):
 S |    parts, copies = division(labels.shape[0])
 SA|    smallest = min(end - first for first, end in parts)
@@ -172,7 +172,7 @@ S |    return [strategy.reduce(SUM, each, axis=None) / copies for each in (loss,
 s |    return loss, measure
 H |
 H |
-H |@tf.function
+H |@tf.function(autograph=False)
 H |def validation_step(features, labels):
 HS|    parts, copies = division(labels.shape[0])
 HS|

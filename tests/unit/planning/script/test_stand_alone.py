@@ -190,7 +190,7 @@ def test_that_training_settings_are_in_the_script(optimizer: Optimizer) -> None:
     assert "EPOCHS, BATCH = 3, 64\nSHARES = [48, 16]\nPARTS = 2" in text
     assert 'set_dtype_policy("mixed_bfloat16")' in text
     assert "waited >= 4" in text
-    assert "jit_compile=True" in text
+    assert "@tf.function(jit_compile=True, " in text
 
 
 def test_that_what_a_profile_does_not_need_is_not_in_the_script() -> None:
