@@ -5,6 +5,7 @@ as soon as it can be, closes the window a moment later, and prints how long that
 run it only opens and closes. A run that is resumed gets a file ``resumed`` instead of a supervisor.
 """
 
+import signal
 import sys
 import time
 from pathlib import Path
@@ -65,6 +66,8 @@ def note_resumed(layout: RunLayout) -> None:
 
 
 if __name__ == "__main__":
+    # Whoever starts the tests in the background has them ignore it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     app.MainWindow = ClosingWindow
     launcher.start_supervisor = note_resumed
     if len(sys.argv) > 2:

@@ -57,4 +57,4 @@ def test_that_a_run_whose_events_cannot_be_read_is_lost_and_says_why(
 
     assert ended is not None
     assert (ended.state, ended.outcome) == (EntryState.ENDED, Outcome.LOST)
-    assert [problem.code for problem in ended.problems] == ["run_unreadable"]
+    assert [problem.code for problem in ended.problems] == ["run_folder_unsafe"]
