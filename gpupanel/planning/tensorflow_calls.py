@@ -24,9 +24,12 @@ def tensorflow_calls(plan: LaunchPlan) -> str:
     """Python that configures TensorFlow as the plan says, from the environment to the strategy.
 
     Of several processes each runs it with its own ``PROCESS``; the ports are examples, since free
-    ones are chosen when a run starts. Replicas without a share are left out, as in a run.
+    ones are chosen when a run starts.
+
+    Args:
+        plan: With the replicas that work, see
+            :meth:`~gpupanel.domain.plan.LaunchPlan.without_idle_replicas`.
     """
-    plan = plan.without_idle_replicas()
     lines = _environment_of_gang(plan) if plan.processes else _environment(plan)
     lines += ["", "import tensorflow as tf", ""]
     for kind in dict.fromkeys(device.kind for device in plan.devices):

@@ -80,6 +80,15 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
                 epochs=9, learning_rate=0.05, early_stopping_patience=1, accumulation_steps=2
             ),
         ),
+        # Its gradient comes as rows, which have to be added up and clipped.
+        "an embedding, micro-batches, clipping": session(
+            mirrored,
+            2,
+            (40, 24),
+            data=PythonData(path=str(material.pixels_code), validation_fraction=0.1),
+            model=PythonModel(path=str(material.embedding_code)),
+            training=changed(accumulation_steps=2, clip_norm=0.01),
+        ),
         "layers on two devices, AdamW": session(
             StrategyKind.MODEL_PARALLEL,
             2,

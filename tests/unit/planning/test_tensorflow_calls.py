@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
+from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.memory import GrowingMemory, LimitedMemory
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.tensorflow_calls import tensorflow_calls
-from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
+from tests.fakes.devices import CPU_ONLY, RTX_4090, TWO_UNEQUAL
 
 
 def calls(profile: Profile, inventory=TWO_UNEQUAL) -> str:
@@ -109,3 +110,19 @@ def test_that_a_parameter_server_cluster_names_every_task() -> None:
 def test_that_the_places_of_layers_are_named() -> None:
     text = cpu_calls(StrategyKind.MODEL_PARALLEL)
     assert 'PLACES = ["/device:CPU:0", "/device:CPU:1"]' in text
+
+
+def test_that_replicas_of_the_cpu_sum_plainly_as_in_a_run() -> None:
+    text = cpu_calls(StrategyKind.MIRRORED)
+    assert "cross_device_ops=tf.distribute.ReductionToOneDevice()" in text
+    chosen = cpu_calls(StrategyKind.MIRRORED, all_reduce=AllReduce.HIERARCHICAL_COPY)
+    assert "cross_device_ops=tf.distribute.HierarchicalCopyAllReduce()" in chosen
+
+
+def test_that_the_name_of_a_device_stays_within_its_comment() -> None:
+    odd = RTX_4090.model_copy(update={"name": "a card\nimport os  # \x00"})
+    inventory = DeviceInventory(devices=(odd,))
+    text = calls(Profile(), inventory)
+    assert [line for line in text.splitlines() if "card" in line] == [
+        r"tf.config.experimental.set_memory_growth(gpus[0], True)  # a card\nimport os  # \x00"
+    ]

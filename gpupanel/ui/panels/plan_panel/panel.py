@@ -170,7 +170,7 @@ class PlanPanel(SettingsCard):
         self._replicas.setVisible(has_replicas)
         self._replica_caption.setText("Places for layers" if plan.places else "Replicas")
         self._replicas.setPlan(measured_shares.as_measured(plan, self._status), self._faces)
-        self._calls.setText(tensorflow_calls(plan))
+        self._calls.setText(tensorflow_calls(plan.without_idle_replicas()))
 
     def _lay_out(self) -> None:
         self._summary.setWordWrap(True)

@@ -149,6 +149,18 @@ def test_that_every_strategy_makes_a_script_whose_names_are_all_bound(
 
 
 @pytest.mark.parametrize(
+    ("kind", "shares"), [(StrategyKind.MIRRORED, [64]), (StrategyKind.MULTI_WORKER, [64, 0])]
+)
+def test_that_there_is_a_share_for_each_replica_of_the_strategy(
+    kind: StrategyKind, shares: list[int]
+) -> None:
+    text = script(StrategySettings(kind=kind, shares=(64, 0), workers=2))
+    strategy = next(line for line in text.splitlines() if line.startswith("strategy ="))
+    assert strategy.count("/device:CPU:") == len(shares)
+    assert (f"SHARES = {shares}" in text) is (len(shares) > 1)
+
+
+@pytest.mark.parametrize(
     "model",
     [
         MlpModel(hidden=(32, 16), dropout=0.5, batch_norm=True),
