@@ -22,6 +22,8 @@ from gpupanel.trainer.started_run import StartedRun
 from tests.unit.trainer.conftest import MakeRun, StartTrainer
 from tests.unit.trainer.trained_runs import CHILD_ENVIRONMENT, all_events
 
+WIDEST = 2**31 - 1
+"""Units of a layer: what a profile may ask for at most."""
 GIB = 2**30
 DUMP = """\
 W0000 00:00:1795263914.840115    6487 bfc_allocator.cc:502] Allocator ({name}) ran out of memory \
@@ -242,8 +244,8 @@ def test_that_a_message_too_long_for_the_channel_is_no_lack_of_memory() -> None:
 def test_that_a_real_run_tells_what_it_was_refused(
     tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
 ) -> None:
-    # Its weights want more bytes than a process has addresses.
-    vast = Profile(model=MlpModel(hidden=(10**12,)))
+    # Its weights want half a terabyte at once.
+    vast = Profile(model=MlpModel(hidden=(WIDEST,)))
     trainer = start_trainer(
         make_run(tmp_path / "run", vast, [64]), TF_CPP_MIN_LOG_LEVEL="0", TF_ENABLE_ONEDNN_OPTS="1"
     )
@@ -253,8 +255,8 @@ def test_that_a_real_run_tells_what_it_was_refused(
     assert isinstance(shortage, MemoryExhausted)
     assert trainer.ended().problem is not None
     assert (shortage.device_key, shortage.logical_device) == ("cpu", "/device:CPU:0")
-    assert (shortage.tensor_shape, shortage.tensor_type) == ((64, 10**12), "float")
-    assert shortage.asked_bytes == 64 * 10**12 * 4
+    assert (shortage.tensor_shape, shortage.tensor_type) == ((64, WIDEST), "float")
+    assert shortage.asked_bytes == 64 * WIDEST * 4
     # TensorFlow's allocator of the host tells them as that of a GPU does.
     assert shortage.limit_bytes is not None
     assert shortage.held_bytes is not None

@@ -209,7 +209,7 @@ def test_that_labels_outside_the_classes_are_told(tmp_path: Path) -> None:
         (np.int64(2**40), "label 1099511627776"),
     ],
 )
-@pytest.mark.parametrize("class_count", [None, 3, 2**62])
+@pytest.mark.parametrize("class_count", [None, 3, 100_000])
 def test_that_a_label_too_great_for_a_class_is_not_called_negative(
     tmp_path: Path, label: float, said: str, class_count: int | None
 ) -> None:

@@ -43,6 +43,8 @@ DIGITS = Profile(
     training=TrainingSettings(epochs=25),
 )
 ENDLESS = DIGITS.model_copy(update={"training": TrainingSettings(epochs=1_000_000)})
+WIDEST = 2**31 - 1
+"""Units of a layer: what a profile may ask for at most."""
 
 
 def test_that_digits_are_learned_and_every_event_is_in_order(
@@ -352,8 +354,8 @@ def put_a_file_in_the_place_of(folder: Path) -> None:
 def test_that_too_little_memory_is_told_with_the_device(
     tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
 ) -> None:
-    # Its weights want more bytes than a process has addresses.
-    vast = DIGITS.model_copy(update={"model": MlpModel(hidden=(10**12,))})
+    # Its weights want half a terabyte at once.
+    vast = DIGITS.model_copy(update={"model": MlpModel(hidden=(WIDEST,))})
     trainer = start_trainer(make_run(tmp_path / "run", vast, [64]))
 
     end = failed(trainer, "out_of_memory")
