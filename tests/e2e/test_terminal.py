@@ -245,18 +245,13 @@ def test_that_ctrl_c_is_not_for_a_terminal_that_was_started_in_the_background(
 def test_that_ctrl_c_twice_stops_the_run_and_saves_all_the_same(
     long_run: Path, runs_dir: Path
 ) -> None:
-    terminal = subprocess.Popen(
-        [sys.executable, "-m", "gpupanel", "run", str(long_run), "--json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    layout = started_run(runs_dir)
-    wait_for_event(layout, StepsDone)
-    for _ in range(2):
-        terminal.send_signal(signal.SIGINT)
-        time.sleep(0.15)
-    out, err = terminal.communicate(timeout=60)
+    with terminal_for(long_run, signal.default_int_handler) as terminal:
+        layout = started_run(runs_dir)
+        wait_for_event(layout, StepsDone)
+        for _ in range(2):
+            terminal.send_signal(signal.SIGINT)
+            time.sleep(0.15)
+        out, err = terminal.communicate(timeout=60)
     assert terminal.returncode == 130, err
     answer = json.loads(out)
     assert answer["outcome"] == "stopped"
