@@ -19,6 +19,7 @@ from gpupanel.domain.events import EpochDone, EvaluationDone, Event, decode_even
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.confusion_file import read_confusion
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.script.stand_alone import stand_alone_script
 from gpupanel.runs.launcher import create_run
@@ -73,7 +74,10 @@ class Both:
         expected = list(done.metrics.model_dump(exclude_none=True).values())
         assert shown == pytest.approx(expected, rel=1e-5, abs=2e-6)
         counts = [int(word) for word in " ".join(rows).replace("[", " ").replace("]", " ").split()]
-        assert counts == [count for row in done.confusion for count in row]
+        cells = read_confusion(self.run.confusion)
+        matrix = np.zeros((len(cells.class_names), len(cells.class_names)), np.int64)
+        matrix[cells.rows, cells.columns] = cells.counts
+        assert counts == matrix.ravel().tolist()
 
     def assert_same_predictions(self) -> None:
         """The script's file is that of the run, numbers to rounding."""
