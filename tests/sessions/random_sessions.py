@@ -112,7 +112,9 @@ class RandomSessions:
             "batch_norm_synchronized": self._maybe(value=False, otherwise=True),
         }
         hidden = random.choice(((), (8,), (12, 6)))
-        kind = random.choice(("mlp", "mlp", "cnn", "cnn", "python"))
+        # Whether Python code gives pictures is known when it runs; these values are none.
+        pictures = ("cnn", "cnn") if data.target is Target.CLASSES else ()
+        kind = random.choice(("mlp", "mlp", *pictures, "python"))
         if kind == "cnn":
             filters = random.choice(((4,), (3, 5)))
             return CnnModel(filters=filters, hidden=hidden, **common)
