@@ -89,8 +89,7 @@ def _no_space(detail: str) -> Problem:
     return Problem(
         code="no_space",
         message="No space is left on the disk that holds the run, so it could not go on.",
-        hint="Free some space, or choose another folder for runs; the last complete checkpoint is "
-        "kept.",
+        hint="Free some space, or choose another folder for runs; complete checkpoints are kept.",
         detail=detail,
     )
 

@@ -228,5 +228,5 @@ def _supervisor_lost() -> Problem:
         code="supervisor_lost",
         message="The run ended without a last word: its supervisor was killed, or the machine "
         "went down.",
-        hint="Start it again; the last complete checkpoint is in its folder.",
+        hint="Resume it from its last checkpoint; where it has saved none, start it again.",
     )

@@ -71,8 +71,8 @@ def not_finite(what: str, position: Position) -> ProblemError:
             field="training.learning_rate",
             message=f"NaN or infinity in the {what} at step {position.step:,} (epoch "
             f"{position.epoch}), so training ended; nothing would be learned from there on.",
-            hint="Lower the learning rate, or look for extreme values in the data; the last "
-            "complete checkpoint is kept.",
+            hint="Lower the learning rate, or look for extreme values in the data; complete "
+            "checkpoints are kept.",
         )
     )
 
