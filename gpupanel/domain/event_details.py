@@ -84,10 +84,12 @@ class ShortageCause(StrEnum):
     """The kernel killed a process just then, because the machine had no memory left."""
     LIKELY = "likely"
     """It was killed while memory was nearly full; the kernel did not say by whom."""
+    ADDRESS_SPACE = "address_space"
+    """It crashed with nearly all the address space that its limit (``ulimit -v``) lets it take."""
 
     @property
     def is_kill(self) -> bool:
-        """Whether the process was killed for it, and could not tell any more."""
+        """Whether the process was killed for it or crashed, and could not tell any more."""
         return self is not ShortageCause.REFUSED
 
 

@@ -57,6 +57,8 @@ _NOT_MAPPED: Final = (
 """glibc's loader (elf/dl-load.h, dl-map-segments.h), as an ImportError, and the C++ library's."""
 _NO_THREAD: Final = "can't start new thread"
 """Python's (Modules/_threadmodule.c), whatever there was not enough of."""
+_NO_PRIMITIVE: Final = ("could not create a primitive", "could not execute a primitive")
+"""oneDNN's (src/cpu, through TensorFlow's ``mkl_*_op.cc``), seen where it got no memory."""
 
 _BYTES_OF_TYPE: Final = {
     **dict.fromkeys(("bool", "int8", "uint8", "qint8", "quint8"), 1),
@@ -220,4 +222,6 @@ def _is_of_host(error: BaseException) -> bool:
     if _NO_THREAD in str(error):
         # A thread wants room for its stack; without a limit on that it is threads that lack.
         return isinstance(error, RuntimeError) and address_space_limit() is not None
+    if any(words in str(error) for words in _NO_PRIMITIVE):
+        return address_space_limit() is not None
     return any(words in str(error) for words in _NOT_MAPPED)

@@ -19,6 +19,7 @@ from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.process_limits import address_space_limit
 from gpupanel.files.process_log import say_in_log
 from gpupanel.planning.rules.network_rules import port_open
 from gpupanel.runs.directory.checkpoint_folder import has_checkpoint
@@ -80,7 +81,7 @@ class Attempt:
         self._news = news
         self._wishes = wishes
         self._status = RunStatus()
-        self._host_memory = HostMemoryWatch()
+        self._host_memory = HostMemoryWatch(address_space_limit=address_space_limit())
         self._shortages: dict[int, MemoryExhausted] = {}
         self._log_begins: list[int] = []
         self._last_words: dict[int, TrainingEnded] = {}
@@ -142,7 +143,9 @@ class Attempt:
             shortage = self._host_memory.kill_of(place)
         elif self.exit_code in _CRASHES:
             log = self._layout.process_log(place)
-            shortage = shortage_in_log(log, self._log_begins[place], place, self._plan.gang[place])
+            shortage = shortage_in_log(
+                log, self._log_begins[place], place, self._plan.gang[place]
+            ) or self._host_memory.crash_of(place)
         if shortage is not None:
             self._tell(shortage)
         return shortage

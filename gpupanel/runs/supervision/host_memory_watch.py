@@ -18,6 +18,8 @@ _WINDOW_S: Final = 10.0
 was counted longer ago was another one."""
 _NEARLY_FULL: Final = 0.05
 """Less of the machine's memory to be had than this part."""
+_NEARLY_ALL: Final = 0.95
+"""Of its address space: TensorFlow was seen to crash with 99 % of 1.8 GiB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +36,19 @@ class HostMemoryWatch:
     Args:
         counters: What the kernel tells.
         clock: Seconds that only grow.
+        address_space_limit: The most bytes of address space that each process may take.
     """
 
     def __init__(
         self,
         counters: KernelCounters | None = None,
         clock: Callable[[], float] = time.monotonic,
+        address_space_limit: int | None = None,
     ) -> None:
         self._counters = counters or KernelCounters()
         self._clock = clock
+        self._limit = address_space_limit
+        self._address_space: dict[int, int] = {}
         self._groups: dict[int, Path] = {}
         self._held: dict[int, int] = {}
         self._looks: deque[_Look] = deque()
@@ -57,6 +63,8 @@ class HostMemoryWatch:
             group, held = self._counters.group_of(pid), self._counters.held_by(pid)
             if group is not None and held:
                 self._groups[place], self._held[place] = group, held
+            if self._limit is not None and (taken := self._counters.address_space_of(pid)):
+                self._address_space[place] = taken
         self._looks.append(self._seen(now_s))
         while len(self._looks) > 1 and now_s - self._looks[1].time_s >= _WINDOW_S:
             self._looks.popleft()
@@ -75,6 +83,20 @@ class HostMemoryWatch:
             device_key=CPU_KEY,
             limit_bytes=None if group is None else self._counters.limit_of(group),
             held_bytes=self._held.get(place),
+        )
+
+    def crash_of(self, place: int) -> MemoryExhausted | None:
+        """What is known of the address space of a process that crashed; ``None``: it had enough."""
+        taken = self._address_space.get(place, 0)
+        if self._limit is None or taken < _NEARLY_ALL * self._limit:
+            return None
+        return MemoryExhausted(
+            time_s=time.time(),
+            process=place,
+            cause=ShortageCause.ADDRESS_SPACE,
+            device_key=CPU_KEY,
+            limit_bytes=self._limit,
+            held_bytes=taken,
         )
 
     def _cause(self, now: _Look, group: Path | None) -> ShortageCause | None:

@@ -69,6 +69,11 @@ class KernelCounters:
             return None
         return (int(fields[1]) - int(fields[2])) * os.sysconf("SC_PAGE_SIZE")
 
+    def address_space_of(self, pid: int) -> int | None:
+        """The bytes of address space that a process has taken: what ``RLIMIT_AS`` limits."""
+        fields = _text(self._proc / str(pid) / "statm").split()
+        return int(fields[0]) * os.sysconf("SC_PAGE_SIZE") if fields else None
+
     def available(self) -> tuple[int, int] | None:
         """The bytes that programs of this machine can still get, and how many it has."""
         lines = (line.split() for line in _text(self._proc / "meminfo").splitlines())

@@ -128,6 +128,8 @@ def _killed(shortage: MemoryExhausted, process: str, around: Surroundings) -> st
     limit = shortage.limit_bytes
     if shortage.cause is ShortageCause.GROUP_LIMIT and limit is not None:
         clauses.append(f"its control group may take {_bytes(limit)}")
+    elif shortage.cause is ShortageCause.ADDRESS_SPACE and limit is not None:
+        clauses.append(f"it may take {_bytes(limit)}")
     elif (others := _rest_of_host(shortage, around)) is not None:
         clauses.append(others)
     why = {
@@ -135,6 +137,8 @@ def _killed(shortage: MemoryExhausted, process: str, around: Surroundings) -> st
         ShortageCause.MACHINE: "The kernel killed {}, because the machine had no memory left",
         ShortageCause.LIKELY: "{} was killed while the machine's memory was nearly full, most "
         "likely because of that",
+        ShortageCause.ADDRESS_SPACE: "{} crashed with nearly all the address space taken that it "
+        "may have (ulimit -v)",
     }[shortage.cause].format(process)
     told = f"{why[:1].upper()}{why[1:]}"
     return f"{told}: {' and '.join(clauses)}." if clauses else f"{told}."

@@ -53,6 +53,10 @@ class InternalError(Exception):
     """Has the name of TensorFlow's."""
 
 
+class AbortedError(Exception):
+    """Has the name of TensorFlow's."""
+
+
 @pytest.fixture
 def run(tmp_path: Path) -> StartedRun:
     """Two GPUs, of which the second one is split."""
@@ -154,10 +158,19 @@ def test_that_a_library_or_the_system_without_memory_is_told_as_the_hosts(
     assert read(run, error).device_key == "cpu"
 
 
-def test_that_a_thread_that_cannot_start_lacks_memory_only_where_that_is_limited(
-    run: StartedRun, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "error",
+    [
+        RuntimeError("can't start new thread"),
+        AbortedError(
+            "Operation received an exception:Status: 5, message: could not execute a "
+            "primitive, in file tensorflow/core/kernels/mkl/mkl_matmul_op_fused.cc:306"
+        ),
+    ],
+)
+def test_that_what_fails_for_memory_or_else_lacks_it_only_where_that_is_limited(
+    run: StartedRun, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    error = RuntimeError("can't start new thread")
     assert not is_out_of_memory(error)
 
     for module in (memory_shortage, failures):

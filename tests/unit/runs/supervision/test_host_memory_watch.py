@@ -146,6 +146,33 @@ def test_that_what_was_counted_long_before_is_of_another_process(machine: Machin
     assert machine.kill_of() is None
 
 
+@pytest.mark.parametrize(("pages", "is_short"), [(9_400, False), (9_600, True)])
+def test_that_a_crash_with_nearly_all_its_address_space_taken_is_for_lack_of_it(
+    machine: Machine, pages: int, is_short: bool
+) -> None:
+    limit = 10_000 * PAGE
+    counters = KernelCounters(machine.root / "proc", machine.root / "groups")
+    watch = HostMemoryWatch(counters, lambda: machine.now_s, address_space_limit=limit)
+    machine.process("statm", f"{pages} 5000 1000 1 0 0 0\n")
+    watch.look([(0, PID)])
+    (machine.root / "proc" / str(PID) / "statm").unlink()
+
+    crashed = watch.crash_of(0)
+
+    assert (crashed is not None) is is_short
+    if crashed is not None:
+        assert crashed.cause is ShortageCause.ADDRESS_SPACE
+        assert (crashed.held_bytes, crashed.limit_bytes) == (pages * PAGE, limit)
+
+
+def test_that_a_crash_without_a_limit_of_the_address_space_is_not_for_lack_of_it(
+    machine: Machine,
+) -> None:
+    machine.look()
+
+    assert machine.watch.crash_of(0) is None
+
+
 def test_that_it_does_not_look_all_the_time(machine: Machine) -> None:
     machine.look()
     machine.process("statm", "9000 9000 1000 1 0 0 0\n")
@@ -184,4 +211,7 @@ def test_that_this_process_is_found_in_the_real_files() -> None:
     assert held > 2**20
     assert memory is not None
     assert 0 < memory[0] < memory[1]
+    address_space = counters.address_space_of(os.getpid())
+    assert address_space is not None
+    assert address_space > held
     assert counters.kills_on_machine() is not None

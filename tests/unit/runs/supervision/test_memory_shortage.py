@@ -235,6 +235,13 @@ def sample_of_host(used_mib: int) -> TelemetrySample:
                 "because of that: it held 20.0 GiB and other programs held 3.0 GiB of 24.0 GiB."
             ),
         ),
+        (
+            ShortageCause.ADDRESS_SPACE,
+            (
+                "Worker 1 crashed with nearly all the address space taken that it may have "
+                "(ulimit -v): it held 20.0 GiB and it may take 21.0 GiB."
+            ),
+        ),
     ],
 )
 def test_that_a_kill_is_told_as_surely_as_it_is_known(cause: ShortageCause, message: str) -> None:
