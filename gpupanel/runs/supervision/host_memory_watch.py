@@ -18,8 +18,8 @@ _WINDOW_S: Final = 10.0
 was counted longer ago was another one."""
 _NEARLY_FULL: Final = 0.05
 """Less of the machine's memory to be had than this part."""
-_NEARLY_ALL: Final = 0.95
-"""Of its address space: TensorFlow was seen to crash with 99 % of 1.8 GiB."""
+_LEAST_LEFT: Final = 256 * 2**20
+"""Bytes of address space: glibc reserves 128 MiB at once for a thread that allocates (arena.c)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class HostMemoryWatch:
     def crash_of(self, place: int) -> MemoryExhausted | None:
         """What is known of the address space of a process that crashed; ``None``: it had enough."""
         taken = self._address_space.get(place, 0)
-        if self._limit is None or taken < _NEARLY_ALL * self._limit:
+        if self._limit is None or taken + _LEAST_LEFT < self._limit:
             return None
         return MemoryExhausted(
             time_s=time.time(),

@@ -146,11 +146,12 @@ def test_that_what_was_counted_long_before_is_of_another_process(machine: Machin
     assert machine.kill_of() is None
 
 
-@pytest.mark.parametrize(("pages", "is_short"), [(9_400, False), (9_600, True)])
+@pytest.mark.parametrize(("left_mib", "is_short"), [(300, False), (200, True)])
 def test_that_a_crash_with_nearly_all_its_address_space_taken_is_for_lack_of_it(
-    machine: Machine, pages: int, is_short: bool
+    machine: Machine, left_mib: int, is_short: bool
 ) -> None:
-    limit = 10_000 * PAGE
+    limit = 2 * 2**30
+    pages = (limit - left_mib * 2**20) // PAGE
     counters = KernelCounters(machine.root / "proc", machine.root / "groups")
     watch = HostMemoryWatch(counters, lambda: machine.now_s, address_space_limit=limit)
     machine.process("statm", f"{pages} 5000 1000 1 0 0 0\n")
