@@ -79,7 +79,7 @@ def hidden_after_s(window: subprocess.Popen[str]) -> float:
     """Waits until the window has said that it is out of sight; in how many seconds it was."""
     assert window.stdout is not None
     found = re.match(r"hidden after ([\d.]+) s", line := window.stdout.readline())
-    assert found is not None, line
+    assert found is not None, (line, window.communicate(timeout=30.0), window.returncode)
     return float(found[1])
 
 
