@@ -1,8 +1,41 @@
-"""A look at data before a run: what the preview process answers."""
+"""A look at what a profile names before a run: the preview process's question and its answer."""
 
-from gpupanel.domain.data import Target
+from typing import Annotated
+
+from pydantic import Field
+
+from gpupanel.domain.data import DataSettings, Target
+from gpupanel.domain.model import PythonModel, SavedModel
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.profile import Profile
 from gpupanel.domain.value import Value
+
+
+class PreviewRequest(Value):
+    """What to look at.
+
+    Attributes:
+        data: A path in it is absolute, or meant from the working directory.
+        model: The file that holds the model or its code, likewise; ``None``: there is none.
+        seed: Draws the examples that are shown, and the validation split.
+        example_limit: How many are shown at most.
+    """
+
+    data: DataSettings
+    model: SavedModel | PythonModel | None = None
+    seed: int = 0
+    example_limit: Annotated[int, Field(ge=0)] = 12
+
+
+def preview_request(profile: Profile, example_limit: int = 0) -> PreviewRequest:
+    """What to look at before that profile starts."""
+    model = profile.model if isinstance(profile.model, SavedModel | PythonModel) else None
+    return PreviewRequest(
+        data=profile.data,
+        model=model,
+        seed=profile.training.seed,
+        example_limit=example_limit,
+    )
 
 
 class ExamplePreview(Value):
@@ -35,6 +68,7 @@ class DataPreview(Value):
         needs_start: Only a run tells what the data is like: it comes from Python code, which
             nothing but the start of a run carries out.
         problems: Why it cannot be used, or what is odd about it.
+        model_problems: Why the file that holds the model or its code cannot be used.
     """
 
     example_count: int = 0
@@ -46,3 +80,4 @@ class DataPreview(Value):
     needs_download: bool = False
     needs_start: bool = False
     problems: tuple[Problem, ...] = ()
+    model_problems: tuple[Problem, ...] = ()

@@ -20,7 +20,7 @@ from gpupanel.planning.others import held_by_others
 from gpupanel.planning.preparation import Preparation
 from gpupanel.planning.rules.all_reduce_rules import all_reduce_problems
 from gpupanel.planning.rules.build_rules import build_problems, refused_by_build
-from gpupanel.planning.rules.data_rules import data_problems
+from gpupanel.planning.rules.data_rules import data_problems, model_file_problems
 from gpupanel.planning.rules.gpu_support_rules import gpu_support_problems
 from gpupanel.planning.rules.growth_rules import growth_problems
 from gpupanel.planning.rules.memory_rules import memory_problems
@@ -54,7 +54,7 @@ def prepare(
         profile: What the person chose.
         inventory: The devices of this machine.
         sample: The latest readings, for what is free now.
-        preview: What a look at the profile's data found, if somebody looked.
+        preview: What a look at the profile's data and model file found, if somebody looked.
         support: What TensorFlow answered about the GPUs, if somebody asked it.
     """
     devices = chosen_devices(profile, inventory, sample)
@@ -66,6 +66,7 @@ def prepare(
         *mixed_kinds(devices),
         *memory_problems(profile, devices, inventory, sample),
         *data_problems(profile, preview),
+        *model_file_problems(profile, preview),
         *session_problems(profile, devices),
         *python_problems(profile),
         *build_problems(profile, devices, support),

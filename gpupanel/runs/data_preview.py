@@ -1,4 +1,4 @@
-"""A look at the data of a profile, by a child process, for the terminal.
+"""A look at data and model file of a profile, by a child process, for the terminal.
 
 The window asks the same child through its own worker.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from gpupanel.domain.child_command import child_environment, python_module_command
-from gpupanel.domain.preview import DataPreview
+from gpupanel.domain.preview import DataPreview, preview_request
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.directory.profile_file import anchored
@@ -20,16 +20,12 @@ PREVIEW_TIMEOUT_S = 120.0
 
 
 def preview_data(profile: Profile) -> DataPreview:
-    """Some examples, the counts, and every problem of the data that a profile names."""
-    question = {
-        "data": anchored(profile, Path.cwd()).data.model_dump(mode="json"),
-        "seed": profile.training.seed,
-        "example_limit": 0,
-    }
+    """The counts, and every problem of the data and of the model's file that a profile names."""
+    request = preview_request(anchored(profile, Path.cwd()))
     try:
         answer = subprocess.run(
             python_module_command("gpupanel.trainer.preview"),
-            input=json.dumps(question),
+            input=json.dumps(request.model_dump(mode="json")),
             env=child_environment(os.environ),
             capture_output=True,
             text=True,

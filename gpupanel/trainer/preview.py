@@ -1,36 +1,35 @@
 """``python -m gpupanel.trainer.preview``: a look at data, read as training reads it.
 
-A JSON document on standard input, ``{"data": ..., "seed": ..., "example_limit": ...}``, is
-answered by a :class:`~gpupanel.domain.preview.DataPreview` on standard output. Problems with the
-data are inside the answer. TensorFlow is not imported.
+A :class:`~gpupanel.domain.preview.PreviewRequest` as JSON on standard input is answered by a
+:class:`~gpupanel.domain.preview.DataPreview` on standard output. Problems with the data and with
+the model's file are inside the answer. TensorFlow is not imported.
 """
 
 import base64
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
-from pydantic import Field, TypeAdapter
 
 from gpupanel.domain.data import (
     DataCache,
-    DataSettings,
     ImagesData,
     KerasData,
     NpzData,
     PythonData,
 )
-from gpupanel.domain.preview import DataPreview, ExamplePreview
+from gpupanel.domain.model import PythonModel, SavedModel
+from gpupanel.domain.preview import DataPreview, ExamplePreview, PreviewRequest
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.domain.value import Value
+from gpupanel.files.code_file import read_code_file
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples
 from gpupanel.trainer.datasets.keras_files import needs_download
-from gpupanel.trainer.datasets.npz import check_file, read_npz_to_judge
+from gpupanel.trainer.datasets.npz import read_npz_to_judge
 from gpupanel.trainer.datasets.read import read_data
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.failures import problems_of
+from gpupanel.trainer.inference.model_file import check_model_file
 
 _SHOWN_VALUES = 8
 _LONGEST_SIDE = 128
@@ -39,22 +38,25 @@ _CHECKED_FILES = 1000
 """Of more images than these, some are looked at, and training may find a bad one among the rest."""
 
 
-class PreviewRequest(Value):
-    """What to look at.
-
-    Attributes:
-        data: A path in it is absolute.
-        seed: Draws the examples that are shown, and the validation split.
-        example_limit: How many are shown at most.
-    """
-
-    data: DataSettings
-    seed: int = 0
-    example_limit: Annotated[int, Field(ge=0)] = 12
-
-
 def preview(request: PreviewRequest) -> DataPreview:
     """Some examples and the class counts; or the problems that training would have."""
+    return _preview_of_data(request).model_copy(
+        update={"model_problems": _model_problems(request.model)}
+    )
+
+
+def _model_problems(model: SavedModel | PythonModel | None) -> tuple[Problem, ...]:
+    try:
+        if isinstance(model, SavedModel) and model.path:
+            check_model_file(model.path)
+        if isinstance(model, PythonModel) and model.path:
+            read_code_file(Path(model.path), "model.path")
+    except Exception as error:  # noqa: BLE001 - told as a problem, as at the start of a run
+        return problems_of(error)
+    return ()
+
+
+def _preview_of_data(request: PreviewRequest) -> DataPreview:
     data = request.data
     target = data.target
     if isinstance(data, KerasData) and needs_download(data):
@@ -82,8 +84,10 @@ def preview(request: PreviewRequest) -> DataPreview:
 
 
 def _missing_code(data: PythonData) -> tuple[Problem, ...]:
+    if not data.path:
+        return ()  # planning tells it
     try:
-        check_file(Path(data.path))
+        read_code_file(Path(data.path), "data.path")
     except ProblemError as error:
         return error.problems
     return ()
@@ -181,7 +185,7 @@ def _no_download(name: str, bytes_done: int, bytes_total: int | None) -> None:
 
 def main() -> int:
     """Answer the request on standard input."""
-    request = TypeAdapter(PreviewRequest).validate_json(sys.stdin.buffer.read())
+    request = PreviewRequest.model_validate_json(sys.stdin.buffer.read())
     sys.stdout.write(preview(request).model_dump_json())
     return 0
 

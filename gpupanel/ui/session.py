@@ -5,10 +5,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from gpupanel.domain.data import DataSettings
 from gpupanel.domain.device import DeviceInventory, DeviceKind
 from gpupanel.domain.gpu_support import GpuSupport
-from gpupanel.domain.preview import DataPreview
+from gpupanel.domain.preview import DataPreview, PreviewRequest, preview_request
 from gpupanel.domain.problem import Fix
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.telemetry import DeviceState, TelemetrySample
@@ -67,7 +66,7 @@ class Session(QObject):
         self._path: Path | None = None
         self._inventory: DeviceInventory | None = None
         self._sample: TelemetrySample | None = None
-        self._previewed: tuple[DataSettings, DataPreview] | None = None
+        self._previewed: tuple[PreviewRequest, DataPreview] | None = None
         self._gpu_support: GpuSupport | None = None
         self._is_checking_gpus = False
         self._preparation = Preparation()
@@ -199,9 +198,9 @@ class Session(QObject):
         if not self._timer.isActive():
             self._timer.start()
 
-    def set_preview(self, data: DataSettings, preview: DataPreview) -> None:
-        """Take over what a look at these data settings found."""
-        self._previewed = (data, preview)
+    def set_preview(self, request: PreviewRequest, preview: DataPreview) -> None:
+        """Take over what a look at that found."""
+        self._previewed = (request, preview)
         self._timer.start()
 
     def set_gpu_support(self, support: GpuSupport) -> None:
@@ -236,9 +235,7 @@ class Session(QObject):
         self._timer.stop()
         if self._inventory is None:
             return self._preparation
-        preparation = self._preparer(
-            self._profile, self._inventory, self._sample, self._preview, self._gpu_support
-        )
+        preparation = self.prepare_other(self._profile)
         if preparation != self._preparation:
             self._preparation = preparation
             self.preparationChanged.emit(preparation)
@@ -248,19 +245,24 @@ class Session(QObject):
         """What would happen with another profile on this machine; nothing where it is unknown."""
         if self._inventory is None:
             return Preparation()
-        preview = self._preview if profile.data == self._profile.data else None
+        preview = self._preview_of(profile)
         return self._preparer(profile, self._inventory, self._sample, preview, self._gpu_support)
 
     def close(self) -> None:
         """Prepare nothing any more."""
         self._timer.stop()
 
-    @property
-    def _preview(self) -> DataPreview | None:
-        """What is known of the data as it is chosen now."""
-        if self._previewed is None or self._previewed[0] != self._profile.data:
+    def _preview_of(self, profile: Profile) -> DataPreview | None:
+        """What is known of the data and the model's file that a profile names."""
+        if self._previewed is None:
             return None
-        return self._previewed[1]
+        looked_at, preview = self._previewed
+        wanted = preview_request(profile)
+        if wanted.data != looked_at.data:
+            return None
+        if wanted.model == looked_at.model:
+            return preview
+        return preview.model_copy(update={"model_problems": ()})
 
     def _set_profile(self, profile: Profile) -> None:
         self._profile = profile

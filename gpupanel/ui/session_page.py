@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QScrollArea, QSplitter, QVBo
 
 from gpupanel.domain.data import Target
 from gpupanel.domain.model import PythonModel, SavedModel
-from gpupanel.domain.preview import DataPreview
+from gpupanel.domain.preview import DataPreview, PreviewRequest, preview_request
 from gpupanel.domain.problem import Fix
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.layers import ModelLayer, model_layers
@@ -24,6 +24,7 @@ from gpupanel.ui.widgets.tab_order import follow_each_other
 from gpupanel.ui.workers.preview_worker import PreviewLoader
 
 PREVIEW_DELAY_MS = 300
+EXAMPLE_LIMIT = 24
 
 
 class SessionPage(QWidget):
@@ -35,7 +36,7 @@ class SessionPage(QWidget):
         super().__init__(parent)
         self._session = session
         self._loader = loader
-        self._previewed: Profile | None = None
+        self._previewed: PreviewRequest | None = None
         self._preview_has_problems = False
         self._task_switch = TaskSwitch()
         self._task = "train"
@@ -168,7 +169,7 @@ class SessionPage(QWidget):
             self.model.setValue(profile.model)
         if self.training.value() != profile.training:
             self.training.setValue(profile.training)
-        if self._previewed is None or not _same_data(self._previewed, profile):
+        if self._previewed != preview_request(profile, EXAMPLE_LIMIT):
             self._preview = None
             self._preview_timer.start()
         self.strategy.setLayers(_layers(profile, self._preview))
@@ -225,12 +226,12 @@ class SessionPage(QWidget):
 
     @Slot(object)
     def _show_preview(self, preview: DataPreview) -> None:
-        self._preview_has_problems = bool(preview.problems)
+        self._preview_has_problems = bool(preview.problems or preview.model_problems)
         self.data.setPreview(preview)
         self._preview = preview
         self.strategy.setLayers(_layers(self._session.profile, preview))
         if self._previewed is not None:
-            self._session.set_preview(self._previewed.data, preview)
+            self._session.set_preview(self._previewed, preview)
 
     @Slot(Qt.ApplicationState)
     def _look_again(self, state: Qt.ApplicationState) -> None:
@@ -240,13 +241,8 @@ class SessionPage(QWidget):
 
     @Slot()
     def _load_preview(self) -> None:
-        profile = self._session.profile
-        self._previewed = profile
-        self._loader.load(profile.data, profile.training.seed)
-
-
-def _same_data(one: Profile, other: Profile) -> bool:
-    return (one.data, one.training.seed) == (other.data, other.training.seed)
+        self._previewed = preview_request(self._session.profile, EXAMPLE_LIMIT)
+        self._loader.load(self._previewed)
 
 
 def _layers(profile: Profile, preview: DataPreview | None) -> tuple[ModelLayer, ...]:

@@ -16,14 +16,14 @@ import pytest
 
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.model import CnnModel, MlpModel
-from gpupanel.domain.preview import DataPreview
+from gpupanel.domain.preview import DataPreview, PreviewRequest
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile
 from gpupanel.domain.strategy import GANG_KINDS, StrategyKind
 from gpupanel.domain.training import Optimizer
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.script.stand_alone import stand_alone_script
-from gpupanel.trainer.preview import PreviewRequest, preview
+from gpupanel.trainer.preview import preview
 from tests.fakes.devices import CPU_ONLY
 from tests.sessions.both import Both, carry_out_both, furthest, weights
 from tests.sessions.material import Material

@@ -5,7 +5,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.data import DigitsData, NpzData
-from gpupanel.domain.preview import DataPreview
+from gpupanel.domain.preview import DataPreview, PreviewRequest
 from gpupanel.ui.workers.preview_worker import PreviewLoader
 
 # Stands where the real child stands: it reads the question and answers about its seed.
@@ -33,7 +33,7 @@ def loader_of(qtbot: QtBot):
 
 def _load(qtbot: QtBot, loader: PreviewLoader, seed: int = 7) -> DataPreview:
     with qtbot.waitSignal(loader.previewReady, timeout=20_000) as answered:
-        loader.load(DigitsData(), seed)
+        loader.load(PreviewRequest(data=DigitsData(), seed=seed, example_limit=24))
     return answered.args[0]
 
 
@@ -41,7 +41,7 @@ def _load(qtbot: QtBot, loader: PreviewLoader, seed: int = 7) -> DataPreview:
 def test_that_the_embedded_digits_are_looked_at_for_real(qtbot):
     loader = PreviewLoader()
     with qtbot.waitSignal(loader.previewReady, timeout=60_000) as answered:
-        loader.load(DigitsData(validation_fraction=0.2), 7)
+        loader.load(PreviewRequest(data=DigitsData(validation_fraction=0.2), seed=7))
     preview = answered.args[0]
     assert preview.problems == ()
     assert preview.example_count == 1797
@@ -53,7 +53,7 @@ def test_that_the_embedded_digits_are_looked_at_for_real(qtbot):
 def test_that_a_file_that_is_not_there_is_a_problem_in_the_answer(qtbot, tmp_path):
     loader = PreviewLoader()
     with qtbot.waitSignal(loader.previewReady, timeout=60_000) as answered:
-        loader.load(NpzData(path=str(tmp_path / "none.npz")), 7)
+        loader.load(PreviewRequest(data=NpzData(path=str(tmp_path / "none.npz"))))
     assert [problem.is_error for problem in answered.args[0].problems] == [True]
 
 
@@ -74,7 +74,7 @@ def test_that_a_new_question_ends_the_one_before(qtbot, loader_of):
     answers, busy = [], []
     loader.previewReady.connect(answers.append)
     loader.busyChanged.connect(busy.append)
-    loader.load(DigitsData(), 1)
+    loader.load(PreviewRequest(data=DigitsData(), seed=1))
     preview = _load(qtbot, loader, seed=2)
     assert [answer.example_count for answer in answers] == [2]
     assert preview.example_count == 2
@@ -120,7 +120,7 @@ def test_that_stopping_ends_the_child_and_answers_nothing(qtbot, loader_of):
     answers, busy = [], []
     loader.previewReady.connect(answers.append)
     loader.busyChanged.connect(busy.append)
-    loader.load(DigitsData(), 1)
+    loader.load(PreviewRequest(data=DigitsData(), seed=1))
     qtbot.waitUntil(lambda: bool(psutil.Process().children()))
     loader.stop()
     loader.stop()

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from gpupanel.domain.data import DigitsData, NpzData
 from gpupanel.domain.gpu_support import GpuSupport
-from gpupanel.domain.preview import DataPreview
+from gpupanel.domain.model import SavedModel
+from gpupanel.domain.preview import DataPreview, preview_request
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, DeviceState, TelemetrySample
@@ -141,13 +142,34 @@ def test_that_a_problem_of_the_data_keeps_a_run_from_starting_until_other_data_i
     told = Problem(code="data_file_missing", field="data.path", message="It is gone.")
     data = NpzData(path="gone.npz")
     session.edit(session.profile.model_copy(update={"data": data}))
-    session.set_preview(data, DataPreview(problems=(told,)))
+    session.set_preview(preview_request(session.profile), DataPreview(problems=(told,)))
     assert told in session.prepare_now().problems
     assert not session.buttons.start
 
     session.edit(session.profile.model_copy(update={"data": DigitsData()}))
     assert told not in session.prepare_now().problems
     assert session.buttons.start
+
+
+def test_that_a_model_file_that_cannot_be_used_is_a_problem_until_another_is_chosen(qtbot):
+    session = Session()
+    session.set_inventory(CPU_ONLY)
+    told = Problem(code="model_file_missing", field="model.path", message="It is gone.")
+    evaluates = {"task": "evaluate", "model": SavedModel(path="/gone.keras")}
+    session.edit(session.profile.model_copy(update=evaluates))
+    looked_at = preview_request(session.profile)
+    session.set_preview(looked_at, DataPreview(model_problems=(told,)))
+    assert told in session.prepare_now().problems
+    assert not session.buttons.start
+
+    another = {"model": SavedModel(path="/here.keras")}
+    session.edit(session.profile.model_copy(update=another))
+    assert told not in session.prepare_now().problems
+    assert session.buttons.start
+
+    # The task decides which file matters: a training takes no saved model.
+    session.edit(session.profile.model_copy(update={"model": looked_at.model, "task": "train"}))
+    assert told not in session.prepare_now().problems
 
 
 def test_that_start_is_off_while_a_run_goes_on(qtbot):

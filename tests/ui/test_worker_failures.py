@@ -12,6 +12,7 @@ from PySide6.QtCore import QMetaMethod, QObject, SignalInstance
 from PySide6.QtWidgets import QPushButton
 
 from gpupanel.domain.gpu_support import GpuSupport
+from gpupanel.domain.preview import preview_request
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.telemetry import DeviceProcess
@@ -325,7 +326,7 @@ def test_that_a_preview_that_cannot_be_read_for_whatever_reason_leaves_the_loade
     monkeypatch.setattr(preview_worker.DataPreview, "model_validate_json", fail)
     loader = preview_worker.PreviewLoader(("true",))
     with qtbot.waitSignal(loader.previewReady, timeout=10_000) as ready:
-        loader.load(Profile().data, 7)
+        loader.load(preview_request(Profile()))
     assert ready.args[0].problems[0].code == "preview_unreadable"
     assert not loader.is_busy()
     loader.stop()

@@ -1,7 +1,7 @@
 """What data and model need of each other, as problems with stable codes."""
 
 from gpupanel.domain.data import ImagesData, KerasData, NpzData, PythonData
-from gpupanel.domain.model import CnnModel
+from gpupanel.domain.model import CnnModel, PythonModel, SavedModel
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
@@ -32,6 +32,17 @@ def data_problems(profile: Profile, preview: DataPreview | None) -> list[Problem
         *_model_does_not_fit(profile, preview.feature_shape),
         *_batch_above_examples(profile, preview),
     ]
+
+
+def model_file_problems(profile: Profile, preview: DataPreview | None) -> tuple[Problem, ...]:
+    """Why the file that holds the model, or its code, cannot be used by the task.
+
+    Args:
+        profile: What the person chose.
+        preview: What a look at that file found; ``None`` while nobody looked.
+    """
+    uses_file = isinstance(profile.model, PythonModel if profile.task == "train" else SavedModel)
+    return preview.model_problems if preview is not None and uses_file else ()
 
 
 def _path_missing(profile: Profile) -> list[Problem]:

@@ -11,12 +11,11 @@ from gpupanel.domain.model import PythonModel
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.code_file import read_code_file
 from gpupanel.files.guarded_files import make_folder, open_to_read
-from gpupanel.files.regular_files import NotRegularFileError, open_regular
+from gpupanel.files.regular_files import open_regular
 from gpupanel.runs.directory.profile_file import write_whole
 from gpupanel.runs.named_paths import checked_path, expanded_path
-
-LARGEST_CODE_BYTES = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,33 +107,9 @@ def _read_all(
     problems: list[Problem] = []
     for key, path in files.items():
         try:
-            read.append(UserCode(key, path, _content(key, path, open_file)))
+            read.append(UserCode(key, path, read_code_file(path, key, open_file)))
         except ProblemError as error:
             problems += error.problems
     if problems:
         raise ProblemError(*problems)
     return tuple(read)
-
-
-def _content(key: str, path: Path, open_file: Callable[[Path], BinaryIO]) -> bytes:
-    try:
-        with open_file(path) as file:
-            content = file.read(LARGEST_CODE_BYTES + 1)
-    except NotRegularFileError as error:
-        raise _problem(
-            "code_unreadable", key, f"{path} is no Python file: it is {error.found}."
-        ) from error
-    except FileNotFoundError as error:
-        raise _problem("code_missing", key, f"The Python file {path} does not exist.") from error
-    except OSError as error:
-        raise _problem(
-            "code_unreadable", key, f"The Python file {path} cannot be opened: {error.strerror}."
-        ) from error
-    if len(content) > LARGEST_CODE_BYTES:
-        raise _problem("code_unreadable", key, f"{path} is larger than 1 MiB: that is no code.")
-    return content
-
-
-def _problem(code: str, key: str, message: str) -> ProblemError:
-    hint = "Choose another file, or put it back in its place."
-    return ProblemError(Problem(code=code, field=key, message=message, hint=hint))

@@ -12,14 +12,12 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, QTimer, Signal, Slot
 
 from gpupanel.domain.child_command import child_environment, python_module_command
-from gpupanel.domain.data import DataSettings
-from gpupanel.domain.preview import DataPreview
+from gpupanel.domain.preview import DataPreview, PreviewRequest
 from gpupanel.domain.problem import Problem, Severity
 
 COMMAND = python_module_command("gpupanel.trainer.preview")
 """Reads the question on standard input and answers on standard output."""
 TIME_LIMIT_MS = 30_000
-EXAMPLE_LIMIT = 24
 _LAST_LINES = 12
 _END_LIMIT_MS = 2000
 
@@ -55,21 +53,12 @@ class PreviewLoader(QObject):
         """Whether a look is being taken."""
         return self._process is not None
 
-    def load(self, data: DataSettings, seed: int) -> None:
-        """Takes a look at the data; ends the look before, whose answer will not come.
-
-        Args:
-            data: What to look at; a relative path is meant from the working directory.
-            seed: Decides which examples are held back for validation.
-        """
+    def load(self, request: PreviewRequest) -> None:
+        """Takes a look at that; ends the look before, whose answer will not come."""
         was_busy = self.is_busy()
         self._drop()
-        question = {
-            "data": data.model_dump(mode="json"),
-            "seed": seed,
-            "example_limit": EXAMPLE_LIMIT,
-        }
-        self._question = json.dumps(question).encode()
+        # Not model_dump_json(), which raises for a path that is no UTF-8.
+        self._question = json.dumps(request.model_dump(mode="json")).encode()
         self._is_late = False
         process = QProcess(self)
         process.setProcessEnvironment(_environment())

@@ -54,3 +54,19 @@ def test_that_a_profile_is_mended_with_the_build_in_mind(
 ) -> None:
     assert "tensorflow_without_cuda" not in _codes(tmp_path, ON_GPUS, mend=True)
     assert len(asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("task", "source", "code"),
+    [("evaluate", "saved", "model_file_missing"), ("train", "python", "code_missing")],
+)
+def test_that_a_model_file_that_is_not_there_is_found_before_a_run(
+    tmp_path: Path, task: str, source: str, code: str
+) -> None:
+    path = tmp_path / "profile.toml"
+    path.write_text(f'task = "{task}"\n{ON_THE_CPU}[model]\nsource = "{source}"\npath = "none"\n')
+
+    _, preparation = prepared(path, look_at_data=True)
+
+    assert [problem.code for problem in preparation.problems] == [code]
+    assert not preparation.is_startable

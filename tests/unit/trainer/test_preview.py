@@ -11,8 +11,9 @@ import pytest
 from PIL import Image
 
 from gpupanel.domain.data import DigitsData, ImagesData, KerasData, NpzData, Target
-from gpupanel.domain.preview import DataPreview
-from gpupanel.trainer.preview import PreviewRequest, preview
+from gpupanel.domain.model import PythonModel, SavedModel
+from gpupanel.domain.preview import DataPreview, PreviewRequest
+from gpupanel.trainer.preview import preview
 
 
 def test_that_the_process_answers_without_tensorflow() -> None:
@@ -39,6 +40,29 @@ def test_that_the_process_answers_without_tensorflow() -> None:
     picture = answer.examples[0]
     assert (picture.width, picture.height, picture.channels) == (8, 8, 1)
     assert len(base64.b64decode(picture.pixels_base64)) == 64
+
+
+def test_that_a_model_file_is_looked_at_as_a_start_would(tmp_path: Path) -> None:
+    def codes(model: SavedModel | PythonModel) -> list[tuple[str, str | None]]:
+        found = preview(PreviewRequest(data=DigitsData(), model=model, example_limit=0))
+        assert found.problems == ()
+        return [(problem.code, problem.field) for problem in found.model_problems]
+
+    (tmp_path / "notes.txt").touch()
+    (tmp_path / "torn.keras").write_bytes(b"PK")
+    (tmp_path / "model.py").write_text("raise SystemExit('carried out')")
+    for name, code in (
+        ("", "model_file_not_keras"),
+        ("none.keras", "model_file_missing"),
+        ("notes.txt", "model_file_not_keras"),
+        ("torn.keras", "model_file_damaged"),
+    ):
+        assert codes(SavedModel(path=str(tmp_path / name))) == [(code, "model.path")], name
+    assert codes(SavedModel(path="/dev/zero")) == [("model_file_unreadable", "model.path")]
+    assert codes(PythonModel(path=str(tmp_path / "none.py"))) == [("code_missing", "model.path")]
+    assert codes(PythonModel(path=str(tmp_path))) == [("code_unreadable", "model.path")]
+    assert codes(PythonModel(path=str(tmp_path / "model.py"))) == []
+    assert codes(PythonModel()) == []
 
 
 def test_that_the_seed_draws_the_examples() -> None:

@@ -13,6 +13,7 @@ from gpupanel.domain.model import PythonModel
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.code_file import LARGEST_CODE_BYTES
 from gpupanel.runs.directory.profile_file import read_profile, write_profile
 from gpupanel.runs.supervision.cluster import allowed
 from gpupanel.runs.trust.trusted import (
@@ -24,7 +25,6 @@ from gpupanel.runs.trust.trusted import (
     untrusted,
 )
 from gpupanel.runs.trust.user_code import (
-    LARGEST_CODE_BYTES,
     UserCode,
     code_of_profile,
     code_of_run,

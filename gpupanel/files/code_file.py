@@ -1,0 +1,46 @@
+"""Reading a Python file that a profile names, as bytes: nothing here carries it out."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.files.regular_files import NotRegularFileError, open_regular
+
+LARGEST_CODE_BYTES = 2**20
+
+
+def read_code_file(
+    path: Path, key: str, open_file: Callable[[Path], BinaryIO] = open_regular
+) -> bytes:
+    """All of it.
+
+    Args:
+        path: The file.
+        key: The profile key that names it: ``model.path`` or ``data.path``.
+        open_file: Opens it.
+
+    Raises:
+        ProblemError: It is missing, cannot be read, or is too large to be code.
+    """
+    try:
+        with open_file(path) as file:
+            content = file.read(LARGEST_CODE_BYTES + 1)
+    except NotRegularFileError as error:
+        raise _problem(
+            "code_unreadable", key, f"{path} is no Python file: it is {error.found}."
+        ) from error
+    except FileNotFoundError as error:
+        raise _problem("code_missing", key, f"The Python file {path} does not exist.") from error
+    except OSError as error:
+        raise _problem(
+            "code_unreadable", key, f"The Python file {path} cannot be opened: {error.strerror}."
+        ) from error
+    if len(content) > LARGEST_CODE_BYTES:
+        raise _problem("code_unreadable", key, f"{path} is larger than 1 MiB: that is no code.")
+    return content
+
+
+def _problem(code: str, key: str, message: str) -> ProblemError:
+    hint = "Choose another file, or put it back in its place."
+    return ProblemError(Problem(code=code, field=key, message=message, hint=hint))
