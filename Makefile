@@ -10,6 +10,10 @@ empty :=
 space := $(empty) $(empty)
 extras = $(if $(strip $(1)),[$(subst $(space),$(comma),$(strip $(1)))])
 
+# A file of tests stays with one process, so that what it prepares once is prepared once; files are
+# begun in their order, in which the longest are not the last.
+PARALLEL := -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+
 .DEFAULT_GOAL := help
 .PHONY: help run test test-slow check bench screenshots clean
 
@@ -21,7 +25,8 @@ run: $(VENV)/installed  ## open the window; without a display, train the example
 
 test: $(VENV)/installed-dev  ## run the tests
 	@$(BIN)/python -m gpupanel.ui.preflight
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -m "not slow and not alone" $(PARALLEL)
+	$(BIN)/python -m pytest -m "alone and not slow"
 
 test-slow: $(VENV)/installed-dev  ## run the tests that take minutes
 	$(BIN)/python -m pytest -m slow

@@ -17,6 +17,8 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.locks import lock_in_folder
 from tests.fakes.run_directory import WrittenRun
 
+pytestmark = pytest.mark.alone
+
 ROOT = Path(__file__).parents[2]
 CLOSING_WINDOW = ROOT / "tests" / "fakes" / "closing_window.py"
 AT_WORK_S = 6.5

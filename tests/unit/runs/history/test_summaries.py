@@ -46,6 +46,7 @@ def make_old(layout: RunLayout) -> None:
         os.utime(path, (then, then))
 
 
+@pytest.mark.alone
 def test_that_a_thousand_runs_are_listed_within_a_second_and_none_is_read_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
