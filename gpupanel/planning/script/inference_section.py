@@ -205,8 +205,8 @@ def _class_names(data: DataSettings) -> str:
     if isinstance(data, DigitsData | NpzData):
         return "class_names = [str(number) for number in range(class_count)]"
     if isinstance(data, PythonData):
-        return f"{_AS_UTF8}\n\n\nclass_names = [as_utf8(str(name)) for name in class_names]"
-    return f"{_AS_UTF8}\n\n\nclass_names = [as_utf8(folder.name) for folder in folders]"
+        return f"\n\n{_AS_UTF8}\n\n\nclass_names = [as_utf8(str(name)) for name in class_names]"
+    return f"\n\n{_AS_UTF8}\n\n\nclass_names = [as_utf8(folder.name) for folder in folders]"
 
 
 def _indices(profile: Profile) -> str:
