@@ -7,7 +7,7 @@ from pydantic import Field
 from gpupanel.domain.data import DataSettings, Target
 from gpupanel.domain.model import PythonModel, SavedModel
 from gpupanel.domain.problem import Problem
-from gpupanel.domain.profile import Profile
+from gpupanel.domain.profile import Profile, Task
 from gpupanel.domain.value import Value
 
 
@@ -17,12 +17,14 @@ class PreviewRequest(Value):
     Attributes:
         data: A path in it is absolute, or meant from the working directory.
         model: The file that holds the model or its code, likewise; ``None``: there is none.
+        task: What is done with it: a trained model can judge data that none can be trained on.
         seed: Draws the examples that are shown, and the validation split.
         example_limit: How many are shown at most.
     """
 
     data: DataSettings
     model: SavedModel | PythonModel | None = None
+    task: Task = "train"
     seed: int = 0
     example_limit: Annotated[int, Field(ge=0)] = 12
 
@@ -33,6 +35,7 @@ def preview_request(profile: Profile, example_limit: int = 0) -> PreviewRequest:
     return PreviewRequest(
         data=profile.data,
         model=model,
+        task=profile.task,
         seed=profile.training.seed,
         example_limit=example_limit,
     )

@@ -15,6 +15,9 @@ from gpupanel.domain.value import Mib, PlaceCount, Value
 SCHEMA_VERSION = 1
 """The format that this version reads and writes."""
 
+Task = Literal["train", "evaluate", "predict"]
+"""What is done with the data."""
+
 
 class DeviceDescription(Value):
     """What a device was that a profile names by its key, for a machine that does not have it."""
@@ -45,7 +48,7 @@ class Profile(Value):
 
     schema_version: Literal[1] = 1
     name: Annotated[str, Field(min_length=1, max_length=200)] = "untitled"
-    task: Literal["train", "evaluate", "predict"] = "train"
+    task: Task = "train"
     devices: DeviceSettings = DeviceSettings()
     memory: dict[str, MemoryPolicy] = Field(default_factory=dict)
     strategy: StrategySettings = StrategySettings()

@@ -92,7 +92,9 @@ def prepare(
         return Preparation(problems=_sorted(problems), others=others)
     if profile.task == "train":
         problems += accumulation_problems(profile, shares)
-        problems += batch_norm_problems(profile, len(layout.spots))
+        # Idle replicas are left out of one process; workers stay.
+        taking_part = len(layout.spots) if layout.processes else working
+        problems += batch_norm_problems(profile, taking_part)
         problems += placement_problems(profile, layout.places)
     plan = _plan(profile, layout, shares)
     problems += process_problems(profile, plan, inventory, sample)

@@ -16,6 +16,8 @@ _MAY_DIFFER: tuple[_Path, ...] = (
     ("strategy",),
     # A training does not look at it.
     ("inference",),
+    # Where decoded examples are kept: they are the same.
+    ("data", "cache"),
     *(
         ("training", key)
         for key in (

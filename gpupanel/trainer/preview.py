@@ -67,7 +67,7 @@ def _preview_of_data(request: PreviewRequest) -> DataPreview:
     if isinstance(data, ImagesData):
         data = data.model_copy(update={"cache": DataCache.NONE})
     try:
-        data_set = read_data(data, _no_download)
+        data_set = read_data(data, _no_download, must_differ=request.task == "train")
         split(data_set, data, request.seed)
         _check_some(data_set.training, request.seed)
         examples = _examples(data_set, request)
@@ -100,8 +100,10 @@ def _of_features(request: PreviewRequest, refused: DataPreview) -> DataPreview:
         return refused
     try:
         features = read_npz_to_judge(data, needs_labels=False).features
-    except ProblemError:
-        return refused
+    except ProblemError as error:
+        # Labels need not be there to be predicted; the features must be right.
+        problems = dict.fromkeys((*refused.problems, *error.problems))
+        return refused.model_copy(update={"problems": tuple(problems)})
     greatest = 255.0 if features.dtype == np.uint8 else 1.0
     count = min(request.example_limit, len(features))
     drawn = np.random.default_rng(request.seed).choice(len(features), count, replace=False)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import QSettings, Qt, Slot
+from PySide6.QtCore import QFileInfo, QSettings, Qt, Slot
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QMainWindow, QSplitter, QVBoxLayout, QWidget
 from typing_extensions import override
@@ -102,7 +102,7 @@ class MainWindow(QMainWindow):
 
     def open_target(self, target: Path) -> None:
         """Open a profile, or show the run in that directory."""
-        if target.is_dir():
+        if QFileInfo(str(target)).isDir():
             self._open_run(target)
         else:
             self.profiles.open_file(target)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from PySide6.QtCore import QDir, QObject, QSettings, Signal, Slot
+from PySide6.QtCore import QDir, QFileInfo, QObject, QSettings, Signal, Slot
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
@@ -61,7 +61,8 @@ class ProfileActions(QObject):
         names = [stored] if isinstance(stored, str) else stored
         if not isinstance(names, list):
             return ()
-        return tuple(path for path in map(Path, map(str, names)) if path.is_file())
+        # Not Path.is_file(), which raises for a folder that may not be looked into any more.
+        return tuple(path for path in map(Path, map(str, names)) if QFileInfo(str(path)).isFile())
 
     @Slot()
     def new(self) -> None:

@@ -133,10 +133,12 @@ class RunControl(QObject):
         """Let what waited be: the person does not trust the code."""
         self._asked = None
         self._after_stop.stop()
-        if self._active is None:
-            self._set_run(RunState.IDLE, None)
-        else:
+        if self._active is not None:
             self._refresh_state()
+            return
+        self._set_run(RunState.IDLE, None)
+        # One that goes on and was opened meanwhile.
+        self._on_caught_up()
 
     @Slot()
     def stop(self) -> None:
@@ -263,6 +265,8 @@ class RunControl(QObject):
 
     @Slot(object)
     def _on_refused(self, problems: tuple[Problem, ...]) -> None:
+        self._saved_before = None
+        self.checkpointAsked.emit()
         self.give_up_start()
         self.refused.emit(problems)
 

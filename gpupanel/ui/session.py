@@ -258,7 +258,7 @@ class Session(QObject):
             return None
         looked_at, preview = self._previewed
         wanted = preview_request(profile)
-        if wanted.data != looked_at.data:
+        if (wanted.data, wanted.task) != (looked_at.data, looked_at.task):
             return None
         if wanted.model == looked_at.model:
             return preview

@@ -59,7 +59,7 @@ class RandomSessions:
             name=random.choice(NAMES),
             task=task,
             devices=DeviceSettings(visible=("cpu",), cpu_replicas=replicas),
-            strategy=self._strategy(replicas, training.global_batch_size, model),
+            strategy=self._strategy(replicas, training.global_batch_size, model, data),
             data=data,
             model=model,
             training=training,
@@ -143,7 +143,9 @@ class RandomSessions:
             tensorboard=False,
         )
 
-    def _strategy(self, replicas: int, batch: int, model: ModelSettings) -> StrategySettings:
+    def _strategy(
+        self, replicas: int, batch: int, model: ModelSettings, data: DataSettings
+    ) -> StrategySettings:
         random = self._random
         kind = random.choice((*StrategyKind, StrategyKind.MIRRORED, StrategyKind.MIRRORED))
         shares: str | tuple[int, ...] = random.choice(("equal", "equal", "balanced"))
@@ -153,7 +155,7 @@ class RandomSessions:
             )
         placement: object = None
         if kind is StrategyKind.MODEL_PARALLEL and isinstance(model, MlpModel | CnnModel):
-            names = [name for name in placeable_layers(model) if name not in _OF_DATA]
+            names = [name for name in placeable_layers(model, data) if name not in _OF_DATA]
             chosen = random.sample(names, min(2, len(names)))
             placement = {name: random.randrange(replicas) for name in chosen}
             placement = random.choice(("auto", placement))

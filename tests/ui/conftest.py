@@ -14,6 +14,9 @@ from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
 from gpupanel.ui import theme
+from gpupanel.ui.workers.worker_thread import wait_for_ending
+
+_ENDING_MS = 5_000
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -61,6 +64,8 @@ def _nothing_left_behind(
     before = set(threading.enumerate())
     yield
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    # One that was told to end may be in the middle of a portion.
+    wait_for_ending(_ENDING_MS)
     left = [f"a QTimer still runs, started at\n{where}" for where in timers.still(QTimer.isActive)]
     left += [
         f"a QThread still runs, started at\n{where}" for where in threads.still(QThread.isRunning)

@@ -1,5 +1,7 @@
 """A checkpoint that a person asks for while the run goes on."""
 
+import errno
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
@@ -13,6 +15,7 @@ from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.session import Session
+from gpupanel.ui.workers import launch_worker
 from gpupanel.ui.workers.launch_worker import Launcher
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.run_directory import WrittenRun
@@ -67,6 +70,22 @@ def test_that_a_click_asks_for_one_and_waits_until_it_is_told(qtbot, control, ru
         assert expected in button(control).toolTip()
         run.end()
         qtbot.waitUntil(lambda: not button(control).isVisible())
+
+
+def test_that_one_that_could_not_be_asked_for_can_be_asked_for_again(
+    qtbot, control, runs_dir, monkeypatch
+):
+    def refuse(layout, request):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    with WrittenRun(runs_dir) as run:
+        follow(qtbot, control, run)
+        monkeypatch.setattr(launch_worker, "ask", refuse)
+        with qtbot.waitSignal(control.refused):
+            qtbot.mouseClick(button(control), Qt.MouseButton.LeftButton)
+        assert not control.is_saving_checkpoint
+        qtbot.waitUntil(button(control).isEnabled)
+        run.end()
 
 
 def test_that_only_the_run_that_goes_on_saves_one(qtbot, control, runs_dir):

@@ -2,6 +2,7 @@
 
 import signal
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -250,6 +251,32 @@ def test_that_closing_asks_before_changes_are_lost(opened, person):
     assert window.isVisible()
     person.choice = SaveChoice.DISCARD
     assert window.close()
+
+
+def test_that_a_window_that_the_system_wants_closed_while_it_asks_is_closed(opened, person):
+    window = opened()
+    window.session.edit(Profile(name="changed"))
+
+    def while_it_asks(name):
+        window.closing.close_unasked()
+        return SaveChoice.CANCEL  # as a dialog says that is closed
+
+    person.about_changes = while_it_asks
+    assert window.close()
+    assert window.closing.is_closed
+    assert not window.isVisible()
+
+
+def test_that_a_recent_profile_that_may_not_be_looked_at_does_not_keep_the_window_from_opening(
+    opened, settings, tmp_path, monkeypatch
+):
+    settings.setValue("profiles/recent", [str(tmp_path / "a.toml")])
+
+    def refuse(path):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "is_file", refuse)
+    assert opened().isVisible()
 
 
 def test_that_closing_during_a_run_says_once_that_it_goes_on(qtbot, opened, person, runs_dir):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QModelIndex, QSettings, Qt
-from PySide6.QtWidgets import QPushButton, QTableView
+from PySide6.QtWidgets import QApplication, QPushButton, QTableView
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.profile import Profile
@@ -169,6 +169,35 @@ def test_that_an_entry_is_edited_in_the_session_and_put_back(
     qtbot.waitUntil(lambda: button(window, "queue_button").text() == "&Queue", timeout=10_000)
     assert files.profile(before.id).name == "after"
     assert not window.session.is_dirty
+
+
+def test_that_a_double_click_adds_one_entry(
+    qtbot: QtBot, window: MainWindow, files: QueueFiles
+) -> None:
+    press(qtbot, window, "queue_button")
+    press(qtbot, window, "queue_button")
+    qtbot.waitUntil(lambda: len(names(window)) == 1, timeout=10_000)
+    qtbot.wait(QApplication.doubleClickInterval())
+    assert len(files.read().entries) == 1
+    press(qtbot, window, "queue_button")
+    qtbot.waitUntil(lambda: len(names(window)) == 2, timeout=10_000)
+
+
+def test_that_what_is_typed_while_an_entry_is_put_back_is_not_taken_for_kept(
+    qtbot: QtBot, window: MainWindow, files: QueueFiles, runs_dir: Path
+) -> None:
+    (before,) = add(files, runs_dir, "before")
+    qtbot.waitUntil(lambda: names(window) == ["before"], timeout=10_000)
+    window._queue.panel.choose(before.id)
+    press(qtbot, window, "queue_edit")
+    qtbot.waitUntil(lambda: window.session.profile.name == "before", timeout=10_000)
+    rename(window, "after")
+    press(qtbot, window, "queue_button")
+    rename(window, "typed meanwhile")
+    qtbot.waitUntil(lambda: names(window) == ["after"], timeout=10_000)
+    qtbot.waitUntil(lambda: button(window, "queue_button").text() == "&Queue", timeout=10_000)
+    assert window.session.profile.name == "typed meanwhile"
+    assert window.session.is_dirty
 
 
 def test_that_opening_another_profile_leaves_the_entry_as_it_is(

@@ -294,6 +294,27 @@ def test_that_a_stop_from_elsewhere_shows(qtbot, control, session, runs_dir):
         _wait_for(qtbot, session, RunState.STOPPING)
 
 
+def test_that_a_run_opened_during_a_start_that_is_then_refused_is_taken_over(
+    qtbot, control, session, launcher, runs_dir
+):
+    with WrittenRun(runs_dir) as going:
+        going.begin()
+        going.step(3)
+        control.start()
+        with qtbot.waitSignal(
+            control.shownStatusChanged, check_params_cb=lambda status: status.step == 3
+        ):
+            control.open(going.layout)
+        assert (control.active, session.run_state) == (None, RunState.LAUNCHING)
+        launcher.refused.emit((Problem(code="no_space", message="The disk is full."),))
+
+        _wait_for(qtbot, session, RunState.RUNNING)
+        assert control.active == going.layout
+        assert session.buttons.stop
+        with qtbot.waitSignal(control.ended):
+            going.end()
+
+
 def test_that_a_past_run_is_shown_while_another_goes_on(qtbot, control, session, runs_dir):
     with WrittenRun(runs_dir) as past:
         past.begin()

@@ -22,16 +22,14 @@ def inference_problems(profile: Profile) -> list[Problem]:
 def matters_to_task(profile: Profile, problem: Problem) -> bool:
     """Whether what a look at the data found matters to what the profile does with it.
 
-    Training needs labels of several classes; a model that is there already does not, and
-    predicting needs no labels at all.
+    Predicting needs no labels.
     """
     if profile.task == "train":
         return True
     if problem.code == "data_validation_fraction":
         return profile.inference.examples != "all"
-    if problem.code == "data_array_missing" and problem.field == "data.labels":
-        return profile.task == "evaluate"
-    return problem.code != "data_one_class"
+    is_labels = problem.code == "data_array_missing" and problem.field == "data.labels"
+    return profile.task == "evaluate" or not is_labels
 
 
 def _not_trainable(profile: Profile) -> list[Problem]:

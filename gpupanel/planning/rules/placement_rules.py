@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping
 
+from gpupanel.domain.data import DataSettings, ImagesData, KerasData, Target
 from gpupanel.domain.model import BuildableModel, CnnModel, MlpModel
 from gpupanel.domain.plan import LogicalPlace
 from gpupanel.domain.problem import Change, Fix, Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind
 
-_DATA_LAYERS = ("pixels", "standardise")
-"""First layers: which of them there is depends on the data."""
+_WORDS_AS_NUMBERS = ("imdb", "reuters")
+_COLOURED = ("cifar10", "cifar100")
 
 
 def placement_problems(profile: Profile, places: tuple[LogicalPlace, ...]) -> list[Problem]:
@@ -20,19 +21,21 @@ def placement_problems(profile: Profile, places: tuple[LogicalPlace, ...]) -> li
     placement, model = profile.strategy.placement, profile.model
     if isinstance(placement, Mapping):
         if isinstance(model, MlpModel | CnnModel):
-            problems += _layers_missing(placement, model)
+            problems += _layers_missing(placement, model, profile.data)
         problems += _beyond_devices(placement, len(places))
     return problems
 
 
-def placeable_layers(model: BuildableModel) -> tuple[str, ...]:
-    """The names of all layers that the model can have, in their order.
+def placeable_layers(model: BuildableModel, data: DataSettings) -> tuple[str, ...]:
+    """The names of all layers that the model can have for that data, in their order.
 
     The names are those of ``trainer/models/network.py``; a test builds models and compares.
+    Arrays of the person's own are known when they are read: they may ask for a layer, or not.
     """
-    names = list(_DATA_LAYERS)
+    names = _first_layers(data)
     if isinstance(model, CnnModel):
-        names.append("channel")
+        if not isinstance(data, ImagesData) and data.source not in _COLOURED:
+            names.append("channel")
         for number in range(1, len(model.filters) + 1):
             name = f"convolution_{number}"
             names += [*_with_norm(model, name), f"{name}_relu", f"{name}_pool"]
@@ -45,6 +48,13 @@ def placeable_layers(model: BuildableModel) -> tuple[str, ...]:
     if isinstance(model, CnnModel) and model.dropout and not model.hidden:
         names.append("dropout")
     return (*names, "outputs")
+
+
+def _first_layers(data: DataSettings) -> list[str]:
+    """What brings raw features to a scale that suits a model: ``trainer/models/scaling.py``."""
+    if isinstance(data, KerasData) and data.target is Target.VALUES:
+        return ["standardise"]
+    return [] if data.source in _WORDS_AS_NUMBERS else ["pixels"]
 
 
 def _with_norm(model: BuildableModel, name: str) -> tuple[str, ...]:
@@ -69,18 +79,19 @@ def _compiled(profile: Profile, place_count: int) -> list[Problem]:
     ]
 
 
-def _layers_missing(placement: Mapping[str, int], model: BuildableModel) -> list[Problem]:
-    names = placeable_layers(model)
+def _layers_missing(
+    placement: Mapping[str, int], model: BuildableModel, data: DataSettings
+) -> list[Problem]:
+    names = placeable_layers(model, data)
     missing = [name for name in placement if name not in names]
     if not missing:
         return []
-    there = [name for name in names if name not in _DATA_LAYERS]
     return [
         Problem(
             code="placement_layer_missing",
             field="strategy.placement",
             message=f"The {model.source} has no layer {_quoted(missing)}; its layers: "
-            f"{_quoted(there)}.",
+            f"{_quoted(list(names))}.",
             hint="Name layers of the model, or leave the placement to the trainer.",
             fix=_automatic(),
         )

@@ -6,6 +6,12 @@ from gpupanel.domain.strategy import SHARING_KINDS, StrategyKind
 from gpupanel.planning.batches import planned_batch_size
 from gpupanel.planning.shares import equal_shares, proportional_shares
 
+_WHOLE_BATCH_EACH = (
+    "a worker cannot leave a step out, so every worker computes the whole batch, and nothing is "
+    "gained"
+)
+"""Of a step in which one would have nothing: ``divide_batch`` of ``trainer/loop/order.py``."""
+
 
 def shares_of(profile: Profile, replica_count: int) -> tuple[int, ...] | None:
     """The share of each replica; ``None`` while those of the profile do not fit.
@@ -35,7 +41,7 @@ def share_problems(profile: Profile, replica_count: int) -> list[Problem]:
         message = f"The shares sum to {sum(shares)}, the global batch size is {batch}."
         better = proportional_shares(batch, shares)
     else:
-        return _idle_replicas(shares)
+        return _idle_replicas(profile, shares)
     return [
         Problem(
             code="shares_do_not_fit",
@@ -74,6 +80,9 @@ def _unused(profile: Profile) -> Problem:
 
 def _batch_too_small(profile: Profile, replica_count: int) -> Problem:
     batch = planned_batch_size(profile)
+    then = f"{replica_count - batch} of them will only wait"
+    if profile.strategy.kind is StrategyKind.MULTI_WORKER:
+        then = _WHOLE_BATCH_EACH
     path = ("training", "global_batch_size")
     if profile.task != "train":
         path = ("inference", "batch_size")
@@ -81,8 +90,7 @@ def _batch_too_small(profile: Profile, replica_count: int) -> Problem:
         code="batch_smaller_than_replicas",
         severity=Severity.WARNING,
         field=".".join(path),
-        message=f"A global batch of {batch} gives {replica_count} replicas too little: "
-        f"{replica_count - batch} of them will only wait.",
+        message=f"A global batch of {batch} gives {replica_count} replicas too little: {then}.",
         hint=f"Use a global batch of at least {replica_count}, or fewer replicas.",
         fix=Fix(
             label=f"Use a batch of {replica_count}",
@@ -91,16 +99,19 @@ def _batch_too_small(profile: Profile, replica_count: int) -> Problem:
     )
 
 
-def _idle_replicas(shares: tuple[int, ...]) -> list[Problem]:
+def _idle_replicas(profile: Profile, shares: tuple[int, ...]) -> list[Problem]:
     idle = [str(index) for index, share in enumerate(shares) if share == 0]
     if not idle:
         return []
+    then, hint = " and will only wait", "Give it examples, or switch its device off."
+    if profile.strategy.kind is StrategyKind.MULTI_WORKER:
+        then, hint = f": {_WHOLE_BATCH_EACH}", "Give it examples, or use fewer workers."
     return [
         Problem(
             code="replica_without_share",
             severity=Severity.WARNING,
             field="strategy.shares",
-            message=f"Replica {', '.join(idle)} has a share of 0 and will only wait.",
-            hint="Give it examples, or switch its device off.",
+            message=f"Replica {', '.join(idle)} has a share of 0{then}.",
+            hint=hint,
         )
     ]

@@ -178,6 +178,14 @@ e |print(f"{len(indices)} predictions")
 '''
 
 
+_AS_UTF8 = '''def as_utf8(text):
+    """With the bytes of a file's name that are no UTF-8 written out."""
+    try:
+        return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace").decode("utf-8")'''
+
+
 def judged_data_section(profile: Profile) -> str:
     """Python that reads the data and says which ``indices`` of it are judged."""
     data, needs_labels = profile.data, profile.task == "evaluate"
@@ -197,8 +205,8 @@ def _class_names(data: DataSettings) -> str:
     if isinstance(data, DigitsData | NpzData):
         return "class_names = [str(number) for number in range(class_count)]"
     if isinstance(data, PythonData):
-        return "class_names = [str(name) for name in class_names]"
-    return "class_names = [folder.name for folder in folders]"
+        return f"\n\n{_AS_UTF8}\n\n\nclass_names = [as_utf8(str(name)) for name in class_names]"
+    return f"\n\n{_AS_UTF8}\n\n\nclass_names = [as_utf8(folder.name) for folder in folders]"
 
 
 def _indices(profile: Profile) -> str:

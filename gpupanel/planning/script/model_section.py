@@ -60,7 +60,7 @@ def model_section(profile: Profile, model: TrainableModel, plan: LaunchPlan) -> 
         statistics,
         placed_section(),
         f"def build(placed):\n{indented(built)}\n    return keras.Model(inputs, outputs)",
-        placement_section(profile.strategy, model, plan.global_batch_size),
+        placement_section(profile.strategy, model, profile.data, plan.global_batch_size),
         _in_scope(profile, "", "build(placed)"),
     )
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from string import Template
 
+from gpupanel.domain.data import DataSettings
 from gpupanel.domain.model import BuildableModel
 from gpupanel.domain.strategy import StrategySettings
 from gpupanel.planning.layers import ModelLayer, places_of
@@ -46,16 +47,19 @@ def placed_section() -> str:
     return _PLACED
 
 
-def placement_section(strategy: StrategySettings, model: BuildableModel, batch: int) -> str:
+def placement_section(
+    strategy: StrategySettings, model: BuildableModel, data: DataSettings, batch: int
+) -> str:
     """Python that says on which device each layer is.
 
     Args:
         strategy: Names the places of layers; without it the script measures the layers that its
             function ``build`` makes.
         model: What is built.
+        data: What it learns from.
         batch: Examples that pass through the layers at once.
     """
     if not isinstance(strategy.placement, Mapping):
         return Template(_AUTOMATIC).substitute(batch=batch)
-    layers = tuple(ModelLayer(name=name, what="") for name in placeable_layers(model))
+    layers = tuple(ModelLayer(name=name, what="") for name in placeable_layers(model, data))
     return f"PLACEMENT = {dict(places_of(layers, strategy.placement))!r}"

@@ -86,7 +86,11 @@ def write_profile(path: Path, profile: Profile, *, private: bool = False) -> Non
 
         def from_folder(_key: str, inside: str) -> str:
             found = Path(inside)
-            return str(found.relative_to(folder) if found.is_relative_to(folder) else found)
+            if not found.is_relative_to(folder):
+                return inside
+            relative = str(found.relative_to(folder))
+            # Read again, it would be somebody's home.
+            return inside if relative.startswith("~") else relative
 
         write_whole(place, dump_profile(_with_paths(profile, from_folder)), private=private)
     except OSError as error:

@@ -77,6 +77,7 @@ class Scheduler:
         self._lock = scheduler_lock(files.folder)
         self._runs = RunningRuns()
         self._begun_s: dict[str, float] = {}
+        self._troubles: dict[str, int | None] = {}
         self._seen: Fingerprint | None = None
         self._looked_s = float("-inf")
 
@@ -126,10 +127,23 @@ class Scheduler:
 
     def _look_after_running(self) -> None:
         for entry in self._files.read().running:
-            if entry.id not in self._begun_s:
-                self._take_over(entry)
-            elif not self._still_begins(entry):
-                self._note_end(entry)
+            try:
+                self._look_after(entry)
+            except OSError as error:
+                # Such as a disk that does not answer: it may pass, and the other entries go on.
+                self._say_trouble(entry, error)
+
+    def _look_after(self, entry: QueueEntry) -> None:
+        if entry.id not in self._begun_s:
+            self._take_over(entry)
+        elif not self._still_begins(entry):
+            self._note_end(entry)
+
+    def _say_trouble(self, entry: QueueEntry, error: OSError) -> None:
+        """Once an entry and cause."""
+        if self._troubles.get(entry.id) != error.errno:
+            self._troubles[entry.id] = error.errno
+            say_in_log(f"scheduler: the run of “{entry.name}” cannot be looked at: {error}")
 
     def _note_end(self, entry: QueueEntry) -> None:
         ended = ended_entry(entry)

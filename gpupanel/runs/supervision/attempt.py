@@ -90,6 +90,7 @@ class Attempt:
         self._stop_asked_s: float | None = None
         self._terminated_s: float | None = None
         self._killed = False
+        self._is_unread_said = False
         self._ends_since_s: float | None = None
 
     @property
@@ -181,11 +182,22 @@ class Attempt:
         if problem is not None:
             self._tell(ProblemReported(time_s=time.time(), problem=problem))
 
+    def _say_unread(self, error: OSError) -> None:
+        """Say once that the events cannot be read now: that may pass, and the training goes on."""
+        if not self._is_unread_said:
+            self._is_unread_said = True
+            say_in_log(f"supervisor: the run's events cannot be read now: {error}")
+
     def _look(self) -> None:
         """Take in what the trainers wrote and what people asked."""
         has_more = True
         while has_more:
-            for line in self._news.read():
+            try:
+                lines = self._news.read()
+            except OSError as error:
+                self._say_unread(error)
+                break
+            for line in lines:
                 self._last_sign_s = time.monotonic()
                 self._take(decode_event(line))
             has_more = self._news.has_more

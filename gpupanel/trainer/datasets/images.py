@@ -79,12 +79,17 @@ class ImageFiles:
             return np.asarray(scaled, np.uint8).reshape(height, width, self.channels)
 
 
-def list_images(data: ImagesData) -> tuple[ImageFiles, Array, tuple[str, ...]]:
+def list_images(
+    data: ImagesData, *, must_differ: bool = True
+) -> tuple[ImageFiles, Array, tuple[str, ...]]:
     """The image files, their class numbers, and the class names, all in alphabetical order.
 
+    Args:
+        data: Where they are.
+        must_differ: Refuse images of one class: nothing can be learned from them.
+
     Raises:
-        ProblemError: The folder is missing, or does not hold a folder of images for each of at
-            least two classes.
+        ProblemError: The folder is missing, or does not hold a folder of images for each class.
     """
     root = Path(data.path)
     folders = _class_folders(root)
@@ -97,7 +102,7 @@ def list_images(data: ImagesData) -> tuple[ImageFiles, Array, tuple[str, ...]]:
             f"{len(empty)} class folder(s) in {root} hold no images: {shown}.",
             f"Put images there ({', '.join(sorted(_SUFFIXES))}), or remove the folder.",
         )
-    if len(files) < 2:
+    if must_differ and len(files) < 2:
         raise _problem(
             "data_one_class",
             f'{root} has one class folder only ("{folders[0].name}"), so there is nothing to '
@@ -117,18 +122,21 @@ def list_images(data: ImagesData) -> tuple[ImageFiles, Array, tuple[str, ...]]:
     return ImageFiles(paths, data.image_size, channels), labels, tuple(map(as_utf8, files))
 
 
-def read_images(data: ImagesData, cache_dir: Path | None = None) -> DataSet:
+def read_images(
+    data: ImagesData, cache_dir: Path | None = None, *, must_differ: bool = True
+) -> DataSet:
     """The examples in the folder.
 
     Args:
         data: ``cache`` decides where decoded images are kept: in memory, in a file that is mapped
             into memory, or nowhere (each is decoded anew every epoch).
         cache_dir: Where ``cache = "disk"`` puts its file; without one, memory is used.
+        must_differ: Refuse images of one class.
 
     Raises:
         ProblemError: The folder or an image in it cannot be used.
     """
-    files, labels, class_names = list_images(data)
+    files, labels, class_names = list_images(data, must_differ=must_differ)
     everything = np.arange(len(labels), dtype=np.int32)
     features: Array | ImageFiles = files
     looked_at = _look_at(Path(data.path), files)

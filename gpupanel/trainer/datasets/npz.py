@@ -21,8 +21,12 @@ from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, Scaling
 from gpupanel.trainer.size_limits import check_unpacked
 
 
-def read_npz(data: NpzData) -> DataSet:
+def read_npz(data: NpzData, *, must_differ: bool = True) -> DataSet:
     """The examples in the file, checked; ``uint8`` features are taken for pixels 0 to 255.
+
+    Args:
+        data: The file, and which of its arrays.
+        must_differ: Refuse labels that are all the same.
 
     Raises:
         ProblemError: The file or an array in it cannot be used.
@@ -32,7 +36,9 @@ def read_npz(data: NpzData) -> DataSet:
     of = ArrayName(source=str(path), name=data.features, field="data.features")
     labels_of = ArrayName(source=str(path), name=data.labels, field="data.labels")
     features = checked_features(arrays[data.features], of)
-    labels = checked_classes(arrays[data.labels], labels_of, data.class_count)
+    labels = checked_classes(
+        arrays[data.labels], labels_of, data.class_count, must_differ=must_differ
+    )
     check_lengths(features, labels, of, labels_of)
     class_count = data.class_count or int(labels.max()) + 1
     pixels = features.dtype == np.uint8

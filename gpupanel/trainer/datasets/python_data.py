@@ -26,13 +26,16 @@ _CONTRACT = (
 )
 
 
-def read_python_data(data: PythonData, code: UserCode, seed: int) -> DataSet:
+def read_python_data(
+    data: PythonData, code: UserCode, seed: int, *, must_differ: bool = True
+) -> DataSet:
     """Call the file's ``load`` and check what it gives.
 
     Args:
         data: Says what the labels are.
         code: The file.
         seed: For ``random`` and ``numpy.random``: each process of a run must get the same.
+        must_differ: Refuse training labels that are all of one class.
 
     Raises:
         ProblemError: What it gives cannot be used.
@@ -41,7 +44,7 @@ def read_python_data(data: PythonData, code: UserCode, seed: int) -> DataSet:
     random.seed(seed)
     np.random.seed(seed)  # noqa: NPY002 - what the person's code may draw from
     loaded = code.function("load")()
-    return _Loaded(data, code, _by_name(loaded, code)).data_set()
+    return _Loaded(data, code, _by_name(loaded, code), must_differ=must_differ).data_set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,7 @@ class _Loaded:
     settings: PythonData
     code: UserCode
     parts: Mapping[str, object]
+    must_differ: bool
 
     def data_set(self) -> DataSet:
         names = self._class_names()
@@ -75,7 +79,8 @@ class _Loaded:
         features = checked_features(self._array(x), of)
         raw = self._array(y)
         if self.settings.predicts is Target.CLASSES:
-            labels = checked_classes(raw, labels_of, class_count, must_differ=x == "x")
+            differ = self.must_differ and x == "x"
+            labels = checked_classes(raw, labels_of, class_count, must_differ=differ)
         else:
             labels = checked_values(raw, labels_of)
         check_lengths(features, labels, of, labels_of)

@@ -35,6 +35,8 @@ def read_data(
     cache_dir: Path | None = None,
     code: UserCode | None = None,
     seed: int = 0,
+    *,
+    must_differ: bool = True,
 ) -> DataSet:
     """The examples of a source, read and checked.
 
@@ -45,6 +47,8 @@ def read_data(
         code: What a run has of the Python code that loads the data. Without it none is carried
             out.
         seed: For what that code draws.
+        must_differ: Refuse examples that are all of one class: nothing can be learned from them,
+            but a trained model can judge them.
 
     Raises:
         ProblemError: It cannot be used, and why.
@@ -55,11 +59,11 @@ def read_data(
         case KerasData():
             return read_keras_data(data, on_download)
         case NpzData():
-            return read_npz(data)
+            return read_npz(data, must_differ=must_differ)
         case ImagesData():
-            return read_images(data, cache_dir)
+            return read_images(data, cache_dir, must_differ=must_differ)
         case PythonData():
             if code is None:
                 raise ProblemError(_NOT_CARRIED_OUT)
-            return read_python_data(data, code, seed)
+            return read_python_data(data, code, seed, must_differ=must_differ)
     assert_never(data)

@@ -87,7 +87,8 @@ def read_inference_examples(
         known = data.class_count is not None
         training, test = len(features), 0
     else:
-        data_set = read_data(data, on_download, cache_dir, code, profile.training.seed)
+        seed = profile.training.seed
+        data_set = read_data(data, on_download, cache_dir, code, seed, must_differ=False)
         whole = _whole(data_set)
         features, labels, names, known = whole.features, whole.labels, data_set.class_names, True
         training, test = len(data_set.training), len(data_set.test or ())

@@ -78,6 +78,9 @@ class Saving:
         start_s = time.monotonic()
         self._events.phase(Phase.SAVING)
         self.check(wait=True)
+        if reason == "request":
+            # Who asks is answered, also where it fails as it did before.
+            self._told.clear()
         state = self._learner.state()
         self._saved_s = time.monotonic()
         self._writing = self._thread.submit(

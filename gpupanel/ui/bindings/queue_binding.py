@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtWidgets import QApplication
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
@@ -57,6 +58,9 @@ class QueueBinding(QObject):
         self._runs_dir, self._questions = runs_dir, questions
         self._line: WaitingLine | None = None
         self._is_stopped = False
+        # The second click of a double click is no second entry.
+        self._after_click = QTimer(self, singleShot=True)
+        self._after_click.setInterval(QApplication.doubleClickInterval())
         self._watch = QueueWatch(queue_dir(), self)
         self._editing = QueueEditing(session, profiles, self._watch, self)
         self.panel = QueuePanel()
@@ -79,6 +83,7 @@ class QueueBinding(QObject):
     def stop(self) -> None:
         """Look no more; the queue goes on."""
         self._is_stopped = True
+        self._after_click.stop()
         self._watch.stop()
 
     def _connect_panel(self, page: RunsPage) -> None:
@@ -93,8 +98,9 @@ class QueueBinding(QObject):
 
     @Slot()
     def _add_or_put_back(self) -> None:
-        if not self._session.prepare_now().is_startable:
+        if self._after_click.isActive() or not self._session.prepare_now().is_startable:
             return
+        self._after_click.start()
         if self._editing.entry_id:
             self._editing.put_back()
         else:

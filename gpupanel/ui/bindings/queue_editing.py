@@ -33,6 +33,7 @@ class QueueEditing(QObject):
         self._watch = watch
         self._entry_id = ""
         self._name = ""
+        self._sent: Profile | None = None
         self._is_opening = False
         watch.profileRead.connect(self._open)
         watch.edited.connect(self._on_put_back)
@@ -53,7 +54,8 @@ class QueueEditing(QObject):
     @Slot()
     def put_back(self) -> None:
         """Give the entry the profile as it is now."""
-        self._watch.edit(self._entry_id, self._session.profile)
+        self._sent = self._session.profile
+        self._watch.edit(self._entry_id, self._sent)
 
     @Slot()
     def leave(self) -> None:
@@ -71,9 +73,13 @@ class QueueEditing(QObject):
 
     @Slot(str)
     def _on_put_back(self, entry_id: str) -> None:
-        if entry_id == self._entry_id:
+        if entry_id != self._entry_id:
+            return
+        if self._session.profile == self._sent:
             # The queue holds it now: nothing is lost by opening another one.
-            self._session.open_profile(self._session.profile, None)
+            self._session.open_profile(self._sent, None)
+        else:
+            self._set("")
 
     @Slot(object)
     def _look(self, line: WaitingLine) -> None:

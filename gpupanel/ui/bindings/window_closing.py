@@ -55,7 +55,9 @@ class WindowClosing(QObject):
         """Close the window, unless the person wants to keep changes; says whether it is closed."""
         if self._is_closed:
             return True
-        if not (self._is_hurried or self._profiles.may_lose_changes()):
+        may_go = self._is_hurried or self._profiles.may_lose_changes()
+        # While that was asked the system may have wanted the end.
+        if not (may_go or self._is_hurried):
             return False
         self._is_closed = True
         is_told = self._is_hurried or self._settings.value(_TOLD_KEY)

@@ -367,6 +367,29 @@ def test_that_a_replica_without_a_share_is_warned_of() -> None:
     assert problem.severity is Severity.WARNING
 
 
+def test_that_workers_without_a_share_are_said_to_take_the_whole_batch() -> None:
+    kind = StrategyKind.MULTI_WORKER
+    for strategy, batch, code in (
+        (StrategySettings(kind=kind, workers=2, shares=(64, 0)), 64, "replica_without_share"),
+        (StrategySettings(kind=kind, workers=2), 1, "batch_smaller_than_replicas"),
+    ):
+        training = TrainingSettings(global_batch_size=batch)
+        problem = found(cpu_profile(1, strategy=strategy, training=training), code, CPU_ONLY)
+        assert "every worker computes the whole batch" in problem.message
+        assert "wait" not in problem.message
+
+
+def test_that_xla_compiles_statistics_where_one_replica_works() -> None:
+    parts = {
+        "model": MlpModel(batch_norm=True),
+        "training": TrainingSettings(jit_compile=True, global_batch_size=64),
+    }
+    for shares, startable in (((64, 0), True), ((63, 1), False)):
+        strategy = StrategySettings(kind=StrategyKind.MIRRORED, shares=shares)
+        profile = cpu_profile(2, strategy=strategy, **parts)
+        assert prepare(profile, CPU_ONLY).is_startable is startable
+
+
 def test_that_a_batch_smaller_than_the_replicas_leaves_some_without_a_share() -> None:
     training = TrainingSettings(global_batch_size=2)
     profile = cpu_profile(4, training=training)

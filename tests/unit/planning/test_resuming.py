@@ -2,7 +2,14 @@
 
 import pytest
 
-from gpupanel.domain.data import DataSettings, DigitsData, ImagesData, NpzData, PythonData
+from gpupanel.domain.data import (
+    DataCache,
+    DataSettings,
+    DigitsData,
+    ImagesData,
+    NpzData,
+    PythonData,
+)
 from gpupanel.domain.memory import GrowingMemory, LimitedMemory
 from gpupanel.domain.model import MlpModel
 from gpupanel.domain.problem import Change, Fix
@@ -37,6 +44,12 @@ def training(**keys: object) -> Profile:
 def test_that_a_run_may_go_on_on_other_devices_with_other_shares() -> None:
     assert resume_differences(STARTED, ELSEWHERE) is None
     assert resume_differences(STARTED, STARTED) is None
+
+
+def test_that_decoded_examples_may_be_kept_elsewhere() -> None:
+    images = STARTED.model_copy(update={"data": ImagesData(path="/data", cache=DataCache.MEMORY)})
+    on_disk = images.data.model_copy(update={"cache": DataCache.DISK})
+    assert resume_differences(images, images.model_copy(update={"data": on_disk})) is None
 
 
 def test_that_what_would_make_it_another_training_is_named_key_by_key() -> None:

@@ -13,6 +13,7 @@ from PIL import Image
 from gpupanel.domain.data import DigitsData, ImagesData, KerasData, NpzData, Target
 from gpupanel.domain.model import PythonModel, SavedModel
 from gpupanel.domain.preview import DataPreview, PreviewRequest
+from gpupanel.domain.profile import Task
 from gpupanel.trainer.preview import preview
 
 
@@ -63,6 +64,35 @@ def test_that_a_model_file_is_looked_at_as_a_start_would(tmp_path: Path) -> None
     assert codes(PythonModel(path=str(tmp_path))) == [("code_unreadable", "model.path")]
     assert codes(PythonModel(path=str(tmp_path / "model.py"))) == []
     assert codes(PythonModel()) == []
+
+
+@pytest.mark.parametrize("task", ["evaluate", "predict"])
+def test_that_examples_of_one_class_can_be_judged_but_not_learned_from(
+    tmp_path: Path, task: Task
+) -> None:
+    (tmp_path / "images" / "cat").mkdir(parents=True)
+    Image.new("RGB", (4, 4)).save(tmp_path / "images" / "cat" / "a.png")
+    np.savez(tmp_path / "a.npz", x=np.eye(4), y=np.zeros(4, int))
+    images = ImagesData(path=str(tmp_path / "images"), image_size=(4, 4), validation_fraction=0.0)
+    for data in (images, NpzData(path=str(tmp_path / "a.npz"), validation_fraction=0.0)):
+        (learned,) = preview(PreviewRequest(data=data)).problems
+        assert learned.code == "data_one_class"
+        judged = preview(PreviewRequest(data=data, task=task))
+        assert judged.problems == ()
+        assert judged.example_count == len(judged.examples) > 0
+
+
+def test_that_what_a_judging_run_would_refuse_is_found_before_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+
+    def codes(task: Task, **arrays: np.ndarray) -> list[str]:
+        np.savez(path, **arrays)
+        found = preview(PreviewRequest(data=NpzData(path=str(path)), task=task))
+        return [problem.code for problem in found.problems]
+
+    odd = np.array([[1.0, np.nan], [0.0, 1.0]])
+    assert codes("predict", x=odd) == ["data_array_missing", "data_features_not_finite"]
+    assert codes("evaluate", x=np.eye(4), y=np.zeros(3, int)) == ["data_lengths_differ"]
 
 
 def test_that_the_seed_draws_the_examples() -> None:
@@ -147,5 +177,6 @@ def test_that_data_without_labels_and_with_bad_features_is_not_shown(tmp_path: P
 
     answer = preview(PreviewRequest(data=NpzData(path=str(tmp_path / "a.npz"), labels="z")))
 
-    assert [problem.code for problem in answer.problems] == ["data_array_missing"]
+    codes = [problem.code for problem in answer.problems]
+    assert codes == ["data_array_missing", "data_features_not_numbers"]
     assert (answer.example_count, answer.examples) == (0, ())

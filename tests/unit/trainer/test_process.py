@@ -329,10 +329,12 @@ def test_that_training_goes_on_without_a_checkpoint_that_cannot_be_written_but_n
 
     (warning,) = told_problems(trainer, "checkpoint_not_saved")  # once, of at least three
     assert (warning.severity, "step 115 " in warning.message) == (Severity.WARNING, True)
+    (trainer.layout.requests / Request.CHECKPOINT).touch()
+    trainer.wait_for(events.ProblemReported, 2)  # who asks for one is answered
     trainer.layout.checkpoints.unlink()
     trainer.wait_for(events.CheckpointSaved)
     put_a_file_in_the_place_of(trainer.layout.checkpoints)
-    trainer.wait_for(events.ProblemReported, 2)
+    trainer.wait_for(events.ProblemReported, 3)
     (trainer.layout.requests / Request.STOP).touch()
 
     end = failed(trainer, "last_checkpoint_not_saved")

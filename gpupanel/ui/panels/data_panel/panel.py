@@ -3,7 +3,7 @@
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, Signal
+from PySide6.QtCore import QFileInfo, QMimeData, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QCheckBox, QWidget
 from typing_extensions import override
@@ -172,4 +172,4 @@ def _dropped_source(dropped: QMimeData) -> tuple[str, str] | None:
         return "npz", str(paths[0])
     if paths[0].suffix.lower() == ".py":
         return "python", str(paths[0])
-    return ("images", str(paths[0])) if paths[0].is_dir() else None
+    return ("images", str(paths[0])) if QFileInfo(str(paths[0])).isDir() else None

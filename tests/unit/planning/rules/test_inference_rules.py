@@ -128,19 +128,15 @@ def looked(code: str, field: str = "data.labels") -> Problem:
     return Problem(code=code, field=field, message="seen in the data")
 
 
-def test_that_data_of_one_class_can_be_judged_but_not_learned_from() -> None:
-    one_class = looked("data_one_class")
-    assert matters_to_task(Profile(), one_class)
-    assert not matters_to_task(judging(), one_class)
-    assert matters_to_task(judging(), looked("data_file_damaged"))
-
-
 def test_that_predicting_needs_no_labels() -> None:
     no_labels = looked("data_array_missing")
     preview = DataPreview(problems=(no_labels,))
     data = NpzData(path="x.npz")
     assert prepare(judging("predict", data=data), CPU_ONLY, preview=preview).is_startable
     assert not prepare(judging("evaluate", data=data), CPU_ONLY, preview=preview).is_startable
+    odd = looked("data_features_not_finite", "data.features")
+    preview = DataPreview(problems=(no_labels, odd))
+    assert not prepare(judging("predict", data=data), CPU_ONLY, preview=preview).is_startable
     no_features = looked("data_array_missing", "data.features")
     assert matters_to_task(judging("predict", data=data), no_features)
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from gpupanel.domain.data import DataSettings, DigitsData, ImagesData, KerasData, NpzData
 from gpupanel.domain.model import BuildableModel, CnnModel, MlpModel, SavedModel
 from gpupanel.domain.plan import LogicalPlace
 from gpupanel.domain.problem import Problem
@@ -44,7 +45,7 @@ def test_that_a_layer_that_the_model_has_not_is_told_with_those_that_it_has() ->
 
     assert problem.code == "placement_layer_missing"
     assert 'no layer "dense_2"' in problem.message
-    assert '"flatten", "dense_1", "dense_1_relu", "outputs"' in problem.message
+    assert '"pixels", "flatten", "dense_1", "dense_1_relu", "outputs"' in problem.message
 
 
 def test_that_a_number_beyond_the_devices_is_told() -> None:
@@ -115,4 +116,27 @@ CNN_LAYERS = "convolution_1 convolution_1_relu convolution_1_pool"
     ],
 )
 def test_that_layers_are_named_as_they_are_built(model: BuildableModel, names: str) -> None:
-    assert placeable_layers(model) == ("pixels", "standardise", *names.split())
+    assert placeable_layers(model, DigitsData()) == ("pixels", *names.split())
+
+
+@pytest.mark.parametrize(
+    ("data", "first"),
+    [
+        (KerasData(source="mnist"), "pixels channel"),
+        (KerasData(source="cifar10"), "pixels"),
+        (KerasData(source="imdb"), "channel"),
+        (KerasData(source="boston_housing"), "standardise channel"),
+        (ImagesData(path="/i"), "pixels"),
+        (NpzData(path="/a.npz"), "pixels channel"),
+    ],
+)
+def test_that_the_first_layers_are_those_of_the_data(data: DataSettings, first: str) -> None:
+    layers = placeable_layers(CnnModel(filters=(4,)), data)
+
+    assert " ".join(layers[: layers.index("convolution_1")]) == first
+
+
+def test_that_a_first_layer_that_the_data_does_not_ask_for_is_refused() -> None:
+    problem = only(profile({"standardise": 1, "outputs": 0}))
+
+    assert problem.code == "placement_layer_missing"

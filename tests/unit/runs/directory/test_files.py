@@ -124,6 +124,14 @@ def test_that_data_beside_a_profile_is_named_relative_and_found_again(tmp_path: 
     assert data.path == str(moved / "data" / "x.npz")
 
 
+@pytest.mark.parametrize("inside", ["~data.npz", "~/x.npz"])
+def test_that_a_name_that_begins_like_a_home_is_found_again(tmp_path: Path, inside: str) -> None:
+    path = tmp_path / "mine.toml"
+    profile = Profile(data=NpzData(path=str(tmp_path / inside)))
+    write_profile(path, profile)
+    assert read_profile(path) == profile
+
+
 def test_that_a_model_beside_a_profile_is_named_relative_and_found_again(
     runs_dir: Path, tmp_path: Path, plan: LaunchPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
 from gpupanel.runs.launcher import create_run
-from gpupanel.runs.queue import bringing_up, orders
+from gpupanel.runs.queue import bringing_up, orders, scheduler
 from gpupanel.runs.queue.entry import EntryState, QueueEntry
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.queue.scheduler import Scheduler
@@ -113,6 +113,33 @@ def test_that_the_next_one_starts_when_its_device_is_free_whatever_the_outcome(d
     ]
     assert desk.entry(entries[2]).problems[0].code == "supervisor_lost"
     assert desk.scheduler.step()
+
+
+def test_that_a_run_that_cannot_be_looked_at_keeps_no_other_entry_waiting(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone, waiting = desk.add(GPU_A, name="on a disk that is gone"), desk.add(GPU_B)
+    desk.scheduler.step()
+    desk.end(waiting)
+    monkeypatch.setattr(scheduler, "STARTING_S", -1.0)
+    ended_entry = scheduler.ended_entry
+
+    def stale(entry: QueueEntry) -> QueueEntry | None:
+        if entry.id == gone:
+            raise OSError(errno.ESTALE, "Stale file handle")
+        return ended_entry(entry)
+
+    monkeypatch.setattr(scheduler, "ended_entry", stale)
+    next_one = desk.add(GPU_B)
+    for _ in range(3):
+        assert not desk.scheduler.step()
+    assert desk.state(gone) is EntryState.RUNNING
+    assert desk.entry(waiting).outcome is Outcome.COMPLETED
+    assert desk.state(next_one) is EntryState.RUNNING
+    monkeypatch.setattr(scheduler, "ended_entry", ended_entry)
+    desk.end(gone)
+    desk.scheduler.step()
+    assert desk.entry(gone).outcome is Outcome.COMPLETED
 
 
 def test_that_runs_which_somebody_else_started_keep_their_devices(desk: Desk) -> None:

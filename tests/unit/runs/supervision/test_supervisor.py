@@ -1,5 +1,6 @@
 """The supervisor against a trainer that behaves, misbehaves, and dies."""
 
+import errno
 import itertools
 import json
 import os
@@ -8,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from io import BufferedReader
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -30,7 +32,9 @@ from gpupanel.domain.outcome import Outcome, SavedWork
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files import guarded_files
 from gpupanel.planning.prepare import prepare
+from gpupanel.runs.directory import tails
 from gpupanel.runs.directory.requests import ask, end_now
 from gpupanel.runs.directory.run_lock import is_supervised
 from gpupanel.runs.following.follower import RunFollower
@@ -98,6 +102,22 @@ def test_that_a_run_that_completes_is_told_with_its_metrics(layout: RunLayout) -
     assert last.metrics.accuracy == 0.9
     assert last.examples_per_second == 1234.0
     assert "the fake trainer says complete" in layout.trainer_log.read_text()
+
+
+def test_that_events_that_cannot_be_read_for_a_while_end_no_training(
+    layout: RunLayout, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    looks = iter(range(1_000))
+
+    def open_to_read(path: Path) -> BufferedReader:
+        if path == layout.events and 1 < next(looks) < 6:
+            raise OSError(errno.ESTALE, "Stale file handle")
+        return guarded_files.open_to_read(path)
+
+    monkeypatch.setattr(tails, "open_to_read", open_to_read)
+    assert supervisor(layout, "complete").run() is Outcome.COMPLETED
+    assert next(looks) > 6
+    assert capfd.readouterr().err.count("events cannot be read now") == 1
 
 
 def test_that_a_line_of_megabytes_before_the_last_word_makes_no_run_lost(
