@@ -25,15 +25,19 @@ _LOOK_MS = 50
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-def hide_and_end(window: QWidget, stops: Sequence[Callable[[], None]]) -> None:
+def hide_and_end(
+    window: QWidget, last_order: Callable[[], None], stops: Sequence[Callable[[], None]]
+) -> None:
     """Take a window off the screen and end its threads; those that work end beside.
 
     Args:
         window: Owns the facades of the threads.
+        last_order: What threads are asked before they end.
         stops: What ends the parts of the window one by one.
     """
     window.hide()
     QGuiApplication.sync()
+    last_order()
     end_threads_of(window)
     for stop in stops:
         stop()

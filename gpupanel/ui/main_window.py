@@ -195,7 +195,7 @@ class MainWindow(QMainWindow):
         others = (self._machine_care, self._preview_loader, self._history, self._queue)
         ends = (*(each.stop for each in others), self._comparison.stop, self.control.close)
         stops = (self._remember_folds, *parts, *ends)
-        asking = (self.profiles, self._questions)
+        asking = (self.control, self.profiles, self._questions)
         return WindowClosing(self, self.session, *asking, self._settings, stops)
 
     def _remember_folds(self) -> None:

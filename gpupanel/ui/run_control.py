@@ -204,13 +204,20 @@ class RunControl(QObject):
         self._shown = self._new_watch(layout)
         self._show(self._shown)
 
+    def pass_on_request(self) -> None:
+        """Leave what was asked of a run that is being started to the thread that starts it.
+
+        Nobody may be here any more to hear that it was started.
+        """
+        if self._asked is not None and self._active is None:
+            self._launcher.ask_started(self._asked)
+            self._asked = None
+
     def close(self) -> None:
         """Follow nothing any more; runs go on, and what was ordered is done."""
         self._is_closed = True
         self._after_stop.stop()
-        if self._asked is not None and self._active is None:
-            # Of a run that is being started: nobody will be here to hear that it was.
-            self._launcher.ask_started(self._asked)
+        self.pass_on_request()
         for watch in {self._active, self._shown}:
             if watch is not None:
                 watch.stop()

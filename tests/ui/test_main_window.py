@@ -29,7 +29,9 @@ from gpupanel.domain.model import SavedModel
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.request import Request
 from gpupanel.runs.directory.profile_file import write_profile
+from gpupanel.ui import closing
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.panels.device_panel.device_card import DeviceCard
 from gpupanel.ui.questions import ProblemDialog, SaveChoice
@@ -265,6 +267,20 @@ def test_that_a_window_that_the_system_wants_closed_while_it_asks_is_closed(open
     assert window.close()
     assert window.closing.is_closed
     assert not window.isVisible()
+
+
+def test_that_what_was_asked_of_a_starting_run_is_passed_on_before_threads_end(opened, monkeypatch):
+    window, calls = opened(), []
+    monkeypatch.setattr(window.control._launcher, "ask_started", calls.append)
+    end_threads_of = closing.end_threads_of
+    monkeypatch.setattr(
+        closing, "end_threads_of", lambda owner: (calls.append("end"), end_threads_of(owner))
+    )
+    window.control._asked = Request.STOP
+
+    window.close()
+
+    assert calls == [Request.STOP, "end"]
 
 
 def test_that_a_recent_profile_that_may_not_be_looked_at_does_not_keep_the_window_from_opening(

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow
 from gpupanel.ui.closing import hide_and_end
 from gpupanel.ui.profile_actions import ProfileActions
 from gpupanel.ui.questions import Questions
+from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.session import Session
 
 _GEOMETRY_KEY = "window/geometry"
@@ -20,6 +21,7 @@ class WindowClosing(QObject):
     Args:
         window: Owns it.
         session: Knows whether a run goes on.
+        control: May have a request for a run that is being started.
         profiles: Asks before changes are lost.
         questions: Tells, once, that a run goes on without the window.
         settings: Where the window's place is remembered.
@@ -33,6 +35,7 @@ class WindowClosing(QObject):
         self,
         window: QMainWindow,
         session: Session,
+        control: RunControl,
         profiles: ProfileActions,
         questions: Questions,
         settings: QSettings,
@@ -40,6 +43,7 @@ class WindowClosing(QObject):
     ) -> None:
         super().__init__(window)
         self._window, self._session, self._profiles = window, session, profiles
+        self._last_order = control.pass_on_request
         self._questions, self._settings, self._stops = questions, settings, stops
         self._is_closed = self._is_hurried = False
         geometry = settings.value(_GEOMETRY_KEY)
@@ -65,7 +69,7 @@ class WindowClosing(QObject):
             self._settings.setValue(_TOLD_KEY, 1)
             self._questions.tell_run_goes_on()
         self._settings.setValue(_GEOMETRY_KEY, self._window.saveGeometry())
-        hide_and_end(self._window, self._stops)
+        hide_and_end(self._window, self._last_order, self._stops)
         self._settings.sync()
         self.closed.emit()
         return True
