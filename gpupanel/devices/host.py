@@ -103,9 +103,10 @@ def disk_reading(folder: Path) -> DiskReading | None:
     May last as long as the file system takes: for ever when it is that of a server that is gone.
     """
     there = folder.absolute()
-    while not there.exists() and there != there.parent:
-        there = there.parent
     try:
+        # Of a server that is gone, asking whether it is there is an error, too.
+        while not there.exists() and there != there.parent:
+            there = there.parent
         usage = shutil.disk_usage(there)
     except OSError:
         return None

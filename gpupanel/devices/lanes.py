@@ -130,7 +130,7 @@ class Lanes:
 
     def _rest(self, walker: "_Walker") -> None:
         """Keep one thread for the next walk; a second was needed only by a step that walks."""
-        if self._idle is None and not self._road.is_closed:
+        if self._idle is None and not self._road.is_closed and not walker.is_leaving:
             self._idle = walker
         else:
             walker.leave()
@@ -197,6 +197,11 @@ class _Walker(threading.Thread):
             while (step := self._next()) is not None:
                 try:
                     step.work()
+                except BaseException:
+                    # This thread ends, and takes no more steps.
+                    with self._road.changed:
+                        self.is_leaving = True
+                    raise
                 finally:
                     self._end(step)
         finally:

@@ -14,6 +14,8 @@ from gpupanel.domain.value import Mib, PlaceCount, Value
 
 SCHEMA_VERSION = 1
 """The format that this version reads and writes."""
+LONGEST_NAME = 200
+"""Characters of a profile's name."""
 
 Task = Literal["train", "evaluate", "predict"]
 """What is done with the data."""
@@ -47,7 +49,7 @@ class Profile(Value):
     """Everything that decides a run, except the machine it runs on."""
 
     schema_version: Literal[1] = 1
-    name: Annotated[str, Field(min_length=1, max_length=200)] = "untitled"
+    name: Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)] = "untitled"
     task: Task = "train"
     devices: DeviceSettings = DeviceSettings()
     memory: dict[str, MemoryPolicy] = Field(default_factory=dict)

@@ -2,6 +2,9 @@
 
 from gpupanel.domain.value import Value
 
+CUDA_NO_DEVICE = 100
+"""``CUDA_ERROR_NO_DEVICE``: what ``cuInit`` answers where all GPUs are hidden."""
+
 
 class SharedLibrary(Value):
     """A library that TensorFlow loads when it is there.

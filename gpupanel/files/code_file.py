@@ -38,9 +38,16 @@ def read_code_file(
         ) from error
     if len(content) > LARGEST_CODE_BYTES:
         raise _problem("code_unreadable", key, f"{path} is larger than 1 MiB: that is no code.")
+    if b"\0" in content:
+        message = f"{path} is no Python text: it holds null bytes, as UTF-16 does."
+        raise _problem("code_unreadable", key, message, "Save it as UTF-8.")
     return content
 
 
-def _problem(code: str, key: str, message: str) -> ProblemError:
-    hint = "Choose another file, or put it back in its place."
+def _problem(
+    code: str,
+    key: str,
+    message: str,
+    hint: str = "Choose another file, or put it back in its place.",
+) -> ProblemError:
     return ProblemError(Problem(code=code, field=key, message=message, hint=hint))

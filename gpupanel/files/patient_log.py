@@ -1,4 +1,4 @@
-"""Appending lines that can wait for space on the disk."""
+"""Appending lines that can wait for space on the disk, or until it answers."""
 
 import errno
 import threading
@@ -8,6 +8,18 @@ from pathlib import Path
 from gpupanel.files.line_log import LineLog
 
 NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
+MAY_PASS = NO_SPACE | {
+    errno.EIO,
+    errno.ESTALE,
+    errno.ETIMEDOUT,
+    errno.ENOTCONN,
+    errno.EREMOTEIO,
+    errno.EMFILE,
+    errno.ENFILE,
+    errno.ENOMEM,
+    errno.EAGAIN,
+}
+"""A full disk, one behind a network that stumbles, too many open files: the next try may do."""
 MOST_WAITING = 20_000
 """Some megabytes: a quarter of an hour of a run that reports twenty times a second."""
 
@@ -16,7 +28,7 @@ class PatientLog:
     """Appends lines; what finds no space is kept in memory and written once there is some.
 
     A training of days is not worth less than the reports of some minutes: it goes on while the
-    disk is full. Safe to use from several threads.
+    disk is full, or does not answer. Safe to use from several threads.
 
     Args:
         path: The file; see :class:`~gpupanel.files.line_log.LineLog`.
@@ -44,7 +56,7 @@ class PatientLog:
         return self._log.times_made_anew
 
     def append(self, line: str, *, may_be_dropped: bool = False) -> None:
-        """Append a line, after those that wait; it waits, too, where there is no space.
+        """Append a line, after those that wait; it waits, too, where that may pass.
 
         Args:
             line: Without its end.
@@ -58,7 +70,7 @@ class PatientLog:
             try:
                 self._write_waiting()
             except OSError as error:
-                if error.errno not in NO_SPACE:
+                if error.errno not in MAY_PASS:
                     raise
                 self._make_room()
 

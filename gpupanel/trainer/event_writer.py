@@ -110,8 +110,8 @@ def _space_is_back(seconds: float, dropped: int) -> Problem:
     return Problem(
         code="disk_was_full",
         severity=Severity.WARNING,
-        message=f"The disk of the run was full for {seconds:.0f} s; what the run had to tell was "
-        f"kept meanwhile{lost}.",
+        message=f"The disk of the run was full for {seconds:.0f} s, or did not answer; what the "
+        f"run had to tell was kept meanwhile{lost}.",
         hint="Keep more space free on it: the trained model needs some, too.",
     )
 

@@ -69,7 +69,10 @@ class Interruptions:
             return ending
         if self._is_asked(Request.CHECKPOINT):
             # Deleted first: one that comes while the checkpoint is saved asks for another.
-            remove(self._requests / Request.CHECKPOINT, self._requests.parent)
+            try:
+                remove(self._requests / Request.CHECKPOINT, self._requests.parent)
+            except OSError:
+                return None  # it stays asked for; a training does not end for that
             self._answer(Request.CHECKPOINT)
             return Interruption.CHECKPOINT
         return None

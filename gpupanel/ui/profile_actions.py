@@ -7,7 +7,7 @@ from typing import Protocol
 from PySide6.QtCore import QDir, QFileInfo, QObject, QSettings, Signal, Slot
 
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.domain.profile import Profile
+from gpupanel.domain.profile import LONGEST_NAME, Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.planning.description import described
 from gpupanel.runs.directory.profile_file import read_profile, write_profile
@@ -154,7 +154,7 @@ class ProfileActions(QObject):
     def _write(self, path: Path) -> bool:
         profile = self._session.profile
         if profile.name == _UNTITLED:
-            profile = profile.model_copy(update={"name": path.stem})
+            profile = profile.model_copy(update={"name": path.stem[:LONGEST_NAME]})
         if self._session.inventory is not None:
             profile = described(profile, self._session.inventory)
         try:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from enum import Enum, auto
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QFileInfo, Qt, QTimer
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -53,6 +53,7 @@ class Questions:
         box = QMessageBox(self._window)
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle("Unsaved changes")
+        box.setTextFormat(Qt.TextFormat.PlainText)
         box.setText(f"Save the changes of “{visible_line(name)}”?")
         box.setInformativeText("They are lost otherwise.")
         buttons = QMessageBox.StandardButton
@@ -156,10 +157,10 @@ class Questions:
         name, _ = QFileDialog.getSaveFileName(
             self._window, "Save profile as", str(suggestion), _FILES
         )
-        if not name:
-            return None
         path = Path(name)
-        return path if path.suffix else path.with_suffix(".toml")
+        # What stands behind a dot may be a part of the name: "resnet v1.5".
+        is_whole = not name or path.suffix.lower() == ".toml"
+        return self._completed(name, "" if is_whole else ".toml")
 
     def place_to_export(self, title: str, suggestion: Path, kind: str) -> Path | None:
         """The file that a person wants something in that is taken out of the window, or ``None``.
@@ -170,10 +171,29 @@ class Questions:
             kind: The file's kind as Qt's dialogs filter it: ``Pictures (*.png)``.
         """
         name, _ = QFileDialog.getSaveFileName(self._window, title, str(suggestion), kind)
+        return self._completed(name, "" if Path(name).suffix else suggestion.suffix)
+
+    def _completed(self, name: str, suffix: str) -> Path | None:
+        """The file that was named, with that suffix; the dialog asked about the bare name only."""
         if not name:
             return None
-        path = Path(name)
-        return path if path.suffix else path.with_suffix(suggestion.suffix)
+        path = Path(f"{name}{suffix}")
+        if not suffix or not QFileInfo(str(path)).exists():
+            return path
+        return path if self._may_replace(path) else None
+
+    def _may_replace(self, path: Path) -> bool:
+        box = QMessageBox(self._window)
+        box.setObjectName("replacing_question")
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setWindowTitle("Replace file")
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setText(f"{visible_line(path.name)} exists already. Replace it?")
+        box.setInformativeText(f"It is in {visible_line(str(path.parent))}.")
+        replace = box.addButton("&Replace", QMessageBox.ButtonRole.DestructiveRole)
+        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
+        box.exec()
+        return box.clickedButton() is replace
 
     def tell_run_goes_on(self) -> None:
         """Tell, in passing, that closing the window does not end the run."""
@@ -204,7 +224,8 @@ class ProblemDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("gpupanel")
         self.setModal(True)
-        heading = QLabel(title, self)
+        heading = QLabel(visible_lines(title), self)
+        heading.setTextFormat(Qt.TextFormat.PlainText)
         heading.setProperty("role", "title")
         heading.setWordWrap(True)
         self._text = QPlainTextEdit(self)

@@ -32,6 +32,23 @@ def _button(bar, name):
     return bar.findChild(QPushButton, name)
 
 
+def test_that_a_name_that_is_being_typed_is_saved_by_the_keyboard(qtbot, bar):
+    bar.setDocument("old", is_dirty=False, path=None)
+    name, told = bar.findChild(QLineEdit), []
+    bar.nameEdited.connect(told.append)
+    bar.saveRequested.connect(lambda: told.append("save"))
+    bar.activateWindow()
+    name.setFocus()
+    qtbot.waitUntil(name.hasFocus)
+    name.selectAll()
+    qtbot.keyClicks(name, "new")
+
+    qtbot.keyClick(name, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+
+    assert told == ["new", "save"]
+    assert name.hasFocus()
+
+
 @pytest.mark.parametrize(
     ("name", "signal"), [("profile_open", "openRequested"), ("profile_save", "saveRequested")]
 )

@@ -7,7 +7,7 @@ from typing import Final
 from gpupanel.devices.doctor.examined import Examined
 from gpupanel.devices.doctor.surroundings import CONTROL_NODE, MEMORY_NODE, WSL_NODE, Surroundings
 from gpupanel.domain.problem import Problem, Severity
-from gpupanel.domain.tensorflow_facts import TensorFlowFacts
+from gpupanel.domain.tensorflow_facts import CUDA_NO_DEVICE, TensorFlowFacts
 
 _GIVE_GPUS: Final = (
     "Start the container with its GPUs: `--gpus all` with Docker and the NVIDIA Container Toolkit, "
@@ -29,7 +29,6 @@ class _Mending:
 
 
 # Results of cuInit, from NVIDIA's cuda.h.
-_NO_DEVICE: Final = 100
 _MENDINGS: Final = {
     34: _Mending(
         "The stub of CUDA's build tools is loaded in place of the driver: take the folder `stubs` "
@@ -121,7 +120,7 @@ def cuda_start(examined: Examined) -> Iterator[Problem]:
     cuda = examined.cuda
     if not examined.gpus or cuda is None or not cuda.error_code:
         return
-    if cuda.error_code == _NO_DEVICE:
+    if cuda.error_code == CUDA_NO_DEVICE:
         # Hidden GPUs, or instances that nobody made: told where GPUs are judged.
         return
     mending = _MENDINGS.get(cuda.error_code, _LOAD_AGAIN)

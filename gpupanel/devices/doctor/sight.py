@@ -11,7 +11,7 @@ from gpupanel.devices.doctor.examined import Examined
 from gpupanel.devices.probes.tensorflow_refusals import Refusal, RefusalKind
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.pci import is_same_pci_device
-from gpupanel.domain.tensorflow_facts import CudaDevice
+from gpupanel.domain.tensorflow_facts import CUDA_NO_DEVICE, CudaDevice
 from gpupanel.domain.value import Value
 from gpupanel.planning.rules.build_rules import compiles_kernels, has_kernels
 
@@ -110,7 +110,10 @@ def _why_not(
     device = shown[gpu.key]
     if device is not None:
         return Unseen.TOO_FEW_MULTIPROCESSORS if _is_small(device, examined) else Unseen.UNKNOWN
-    if examined.visible_devices is not None and not _is_named(gpu.key, examined.visible_devices):
+    # A CUDA that was not asked, or does not start, shows nobody any GPU.
+    has_answered = examined.cuda is not None and examined.cuda.error_code in (0, CUDA_NO_DEVICE)
+    visible = examined.visible_devices
+    if has_answered and visible is not None and not _is_named(gpu.key, visible):
         return Unseen.HIDDEN
     shows_instance = any(
         each.is_mig_instance and shown[each.key] is not None for each in examined.gpus

@@ -10,6 +10,7 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.trainer.balancing.trial import Trial
 from gpupanel.trainer.loop.feeds import Feed
 from gpupanel.trainer.loop.replica_sums import ReplicaSums
+from gpupanel.trainer.memory_shortage import is_out_of_memory
 from gpupanel.trainer.models.synchronized_batch_norm import normalised_alone
 
 Tried = Callable[[tf.Tensor, tf.Tensor, tf.Tensor], ReplicaSums]
@@ -68,7 +69,10 @@ class Trials:
             for _ in range(repeats):
                 timings = self._strategy.experimental_local_results(self._compute(*tensors))
                 told[:, 0] += np.asarray([one.numpy()[0] for one in timings]) / repeats
-        except tf.errors.ResourceExhaustedError as error:
+        except tf.errors.OpError as error:
+            # A copy without room is an InternalError.
+            if not is_out_of_memory(error):
+                raise
             told[self._failed_here(str(error)), 1] = 1.0
         gathered = self._gather(tf.constant(told)).numpy()
         failed = frozenset(int(replica) for replica in np.flatnonzero(gathered[:, 1]))

@@ -4,6 +4,7 @@
 training stood, and ``checksums.json``, which is written last, the SHA-256 of both.
 """
 
+import errno
 import hashlib
 import json
 import os
@@ -16,6 +17,7 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from gpupanel.files.guarded_files import open_to_read, open_to_write, read_file, status
+from gpupanel.files.patient_log import MAY_PASS
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.loop.position import Position
 
@@ -24,6 +26,8 @@ POSITION_FILE = "position.json"
 CHECKSUMS_FILE = "checksums.json"
 
 _CHECKSUMS = TypeAdapter(dict[str, str])
+
+_UNREADABLE_NOW = MAY_PASS | {errno.EACCES, errno.EPERM}
 
 
 class CheckpointDamaged(Exception):  # noqa: N818 - reads as what it says
@@ -71,6 +75,7 @@ def read_checkpoint(place: Path) -> Checkpoint:
 
     Raises:
         CheckpointDamaged: It is not what was written.
+        OSError: It cannot be read now; that may pass, and says nothing about what was written.
     """
     try:
         _compare_checksums(place)
@@ -84,8 +89,15 @@ def read_checkpoint(place: Path) -> Checkpoint:
     except MemoryError:
         raise
     except Exception as error:
+        if is_unreadable_now(error):
+            raise
         # Whatever the bytes of a damaged file happen to make of the readers.
         raise CheckpointDamaged(f"{type(error).__name__}: {error}") from error
+
+
+def is_unreadable_now(error: Exception) -> bool:
+    """Whether that says nothing about what was written: a disk that stumbles, missing rights."""
+    return isinstance(error, OSError) and error.errno in _UNREADABLE_NOW
 
 
 def read_position(place: Path) -> Position:

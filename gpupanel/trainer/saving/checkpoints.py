@@ -13,6 +13,7 @@ from gpupanel.trainer.saving.checkpoint_files import (
     Checkpoint,
     CheckpointDamaged,
     force_names_to_disk,
+    is_unreadable_now,
     read_checkpoint,
     read_position,
     write_checkpoint,
@@ -95,7 +96,11 @@ class Checkpoints:
             # A full disk: what was begun must not keep it full.
             shutil.rmtree(beside, ignore_errors=True)
             raise
-        best = self._best()
+        try:
+            best = self._best()
+        except OSError:
+            # Which one is the best cannot be told now: none is deleted.
+            return Saved(place, is_best=False)
         self._delete_others(place, best)
         return Saved(place, is_best=place == best)
 
@@ -109,7 +114,11 @@ class Checkpoints:
         )
 
     def newest_whole(self) -> Found:
-        """The newest one whose files are what was written."""
+        """The newest one whose files are what was written.
+
+        Raises:
+            OSError: One cannot be read now.
+        """
         damaged: list[Damage] = []
         for place in reversed(self.saved()):
             try:
@@ -179,7 +188,9 @@ def _loss_of(place: Path) -> float | None:
     """The loss that tells how good it is; ``None`` in the middle of an epoch."""
     try:
         position = read_position(place)
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        if is_unreadable_now(error):
+            raise
         return None
     if position.step_in_epoch or position.epoch == 1:
         return None

@@ -3,7 +3,7 @@
 import time
 
 from gpupanel.domain.events import ProblemReported, TrainingResumed
-from gpupanel.domain.problem import Problem, Severity
+from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.learner import Learner
 from gpupanel.trainer.loop.position import Position
@@ -20,10 +20,13 @@ def restore_latest(run: StartedRun, learner: Learner, events: EventWriter) -> Po
         Where training goes on: its beginning when there is no checkpoint.
 
     Raises:
-        ProblemError: The checkpoint is one of another model.
+        ProblemError: The checkpoint is one of another model, or cannot be read now.
     """
     layout = run.layout
-    found = Checkpoints(layout.checkpoints).newest_whole()
+    try:
+        found = Checkpoints(layout.checkpoints).newest_whole()
+    except OSError as error:
+        raise ProblemError(_unreadable(error)) from error
     checkpoint = found.checkpoint
     if run.leads:
         for damage in found.damaged:
@@ -41,6 +44,16 @@ def restore_latest(run: StartedRun, learner: Learner, events: EventWriter) -> Po
         )
     )
     return checkpoint.position
+
+
+def _unreadable(error: OSError) -> Problem:
+    return Problem(
+        code="checkpoint_unreadable",
+        message=f"A checkpoint of the run cannot be read now: {error.strerror}. Nothing was "
+        "changed.",
+        hint="Resume the run again when its disk answers and you may read its files.",
+        detail=str(error),
+    )
 
 
 def _damaged(damage: Damage, used_step: int | None) -> Problem:

@@ -10,6 +10,7 @@ from gpupanel.ui.profile_actions import ProfileActions
 from gpupanel.ui.questions import Questions
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.session import Session
+from gpupanel.ui.widgets.finishing import finish_editing
 
 _GEOMETRY_KEY = "window/geometry"
 _TOLD_KEY = "told/run_goes_on"
@@ -59,6 +60,7 @@ class WindowClosing(QObject):
         """Close the window, unless the person wants to keep changes; says whether it is closed."""
         if self._is_closed:
             return True
+        finish_editing()
         may_go = self._is_hurried or self._profiles.may_lose_changes()
         # While that was asked the system may have wanted the end.
         if not (may_go or self._is_hurried):

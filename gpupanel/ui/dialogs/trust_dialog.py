@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.theme import GRID
 
@@ -65,7 +66,8 @@ class TrustDialog(QDialog):
         cancel.setFocus()
 
     def _add(self, code: UserCode, layout: QVBoxLayout) -> None:
-        path = QLabel(str(code.path), self)
+        path = QLabel(visible_line(str(code.path)), self)
+        path.setTextFormat(Qt.TextFormat.PlainText)
         path.setWordWrap(True)
         path.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         what = "the model" if code.key == "model.path" else "the data"

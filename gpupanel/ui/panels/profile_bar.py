@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui.queue_button import QueueButton
 from gpupanel.ui.run_state import ButtonStates
+from gpupanel.ui.widgets.finishing import finish_editing
 from gpupanel.ui.widgets.tips import wrapped
 from gpupanel.ui.widgets.tone import Tone, set_tone
 
@@ -125,7 +126,7 @@ class ProfileBar(QWidget):
     def setQueueButton(self, button: QueueButton) -> None:
         """Say what the queue's button does, and whether it can be pressed."""
         self._queue.setText(button.text)
-        self._queue.setToolTip(button.tip)
+        self._queue.setToolTip(wrapped(button.tip))
         self._queue.setEnabled(button.is_enabled)
 
     def _make_menu(self) -> QToolButton:
@@ -138,6 +139,7 @@ class ProfileBar(QWidget):
         ):
             action = QAction(text, self)
             action.setShortcut(QKeySequence(key))
+            action.triggered.connect(finish_editing)
             action.triggered.connect(signal)
             self.addAction(action)  # the shortcut works while the menu is closed
             menu.addAction(action)
@@ -173,6 +175,8 @@ class ProfileBar(QWidget):
 
     def _connect(self) -> None:
         self._name.editingFinished.connect(self._on_name_edited)
+        for button in (self._open, self._save, self._start, self._queue):
+            button.clicked.connect(finish_editing)
         self._open.clicked.connect(self.openRequested)
         self._save.clicked.connect(self.saveRequested)
         self._start.clicked.connect(self.startRequested)

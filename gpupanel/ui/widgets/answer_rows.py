@@ -60,6 +60,7 @@ class AnswerRows(QWidget):
         if not name:
             return
         label = QLabel(name.removeprefix("the ").capitalize())
+        label.setTextFormat(Qt.TextFormat.PlainText)
         if self._wide:
             self._add(label, _PROCESS_COLUMN)
         else:
@@ -68,8 +69,10 @@ class AnswerRows(QWidget):
 
     def _add_answer(self, answer: LogicalDeviceAnswer, faces: DeviceFaces) -> None:
         name = QLabel(faces.label(answer.device_key))
+        name.setTextFormat(Qt.TextFormat.PlainText)
         name.setToolTip(wrapped(f"The plan means {answer.device_key} by it."))
         logical = QLabel(answer.name)
+        logical.setTextFormat(Qt.TextFormat.PlainText)
         logical.setProperty("tone", "muted")
         logical.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         said = f"{memory_words(answer)}; {place_words(answer)}."

@@ -151,6 +151,23 @@ def test_that_a_step_may_walk_itself(lanes: Lanes, driver: Driver) -> None:
     assert eventually(lambda: sorted(driver.done) == ["a", "z"])
 
 
+def test_that_a_step_that_fails_holds_up_no_later_walk(
+    lanes: Lanes, driver: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failures: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", failures.append)
+
+    def fail() -> None:
+        raise OSError(107, "Transport endpoint is not connected")
+
+    for _ in range(3):
+        lanes.walk([Step("folder", fail)])
+    lanes.walk(driver.steps("ab"))
+
+    assert driver.done == ["a", "b"]
+    assert len(failures) == 3
+
+
 def test_that_after_closing_nothing_begins_and_no_thread_stays(driver: Driver) -> None:
     lanes = Lanes(PATIENCE_S)
     gate = driver.hold_up("b")

@@ -1,9 +1,12 @@
 """Lines appended to files, on disks that are full and in folders that somebody tidies up."""
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
 
+from gpupanel.files import line_log
 from gpupanel.files.line_log import LineLog
 from gpupanel.files.patient_log import PatientLog
 from gpupanel.files.reserved_log import RESERVE_BYTES, ReservedLog
@@ -112,3 +115,22 @@ def test_that_the_last_words_find_their_space(small_disk: Path) -> None:  # noqa
 
     assert lines(small_disk / "log")[-1].startswith("last words")
     assert not (small_disk / "reserve").exists()
+
+
+def test_that_lines_wait_for_a_disk_that_stumbles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = PatientLog(tmp_path / "log")
+    look = line_log.status
+
+    def stumble(path: Path) -> os.stat_result | None:
+        raise OSError(errno.ESTALE, "Stale file handle")
+
+    monkeypatch.setattr(line_log, "status", stumble)
+    log.append("one")
+    log.append("two")
+    assert log.waiting == 2
+    monkeypatch.setattr(line_log, "status", look)
+    log.append("three")
+    log.close()
+    assert (tmp_path / "log").read_text() == "one\ntwo\nthree\n"

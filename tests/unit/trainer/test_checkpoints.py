@@ -284,6 +284,32 @@ def test_that_damaged_ones_do_not_push_out_whole_ones(tmp_path: Path) -> None:
     assert names(checkpoints) == ["step-000000005"]
 
 
+def test_that_what_cannot_be_read_now_is_not_taken_for_damaged_and_nothing_is_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checkpoints = Checkpoints(tmp_path, kept=1)
+    for epoch, loss in ((2, 0.1), (3, 0.9)):
+        checkpoints.save(STATE, epoch_end(epoch, loss, None))
+    before = names(checkpoints)
+    read_file = checkpoint_files.read_file
+
+    def stumble(path: Path, within: Path | None = None) -> bytes:
+        if path.parent.name == before[0]:
+            raise OSError(errno.EIO, "Input/output error")
+        return read_file(path, within)
+
+    monkeypatch.setattr(checkpoint_files, "read_file", stumble)
+    saved = checkpoints.save(STATE, epoch_end(4, 0.8, None))
+    assert names(checkpoints) == [*before, saved.place.name]
+
+    before.insert(0, saved.place.name)
+    with pytest.raises(OSError, match="Input/output error"):
+        checkpoints.newest_whole()
+    monkeypatch.setattr(checkpoint_files, "read_file", read_file)
+    checkpoints.save(STATE, epoch_end(5, 0.7, None))
+    assert names(checkpoints)[0] == before[1]
+
+
 def test_that_left_overs_of_a_killed_process_are_removed(tmp_path: Path) -> None:
     (tmp_path / ".step-000000009.partial").mkdir()
     (tmp_path / ".step-000000009.partial" / STATE_FILE).write_bytes(b"half")

@@ -62,6 +62,8 @@ def test_that_a_model_file_is_looked_at_as_a_start_would(tmp_path: Path) -> None
     assert codes(SavedModel(path="/dev/zero")) == [("model_file_unreadable", "model.path")]
     assert codes(PythonModel(path=str(tmp_path / "none.py"))) == [("code_missing", "model.path")]
     assert codes(PythonModel(path=str(tmp_path))) == [("code_unreadable", "model.path")]
+    (tmp_path / "wide.py").write_text("x = 1", encoding="utf-16")
+    assert codes(PythonModel(path=str(tmp_path / "wide.py"))) == [("code_unreadable", "model.path")]
     assert codes(PythonModel(path=str(tmp_path / "model.py"))) == []
     assert codes(PythonModel()) == []
 

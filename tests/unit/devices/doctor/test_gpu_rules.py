@@ -92,6 +92,16 @@ def test_that_an_empty_variable_hides_every_gpu() -> None:
     ]
 
 
+@pytest.mark.parametrize("cuda", [None, CudaFacts(error_code=803, error="mismatch")])
+def test_that_the_environment_is_not_blamed_where_cuda_shows_no_gpu_to_anybody(
+    cuda: CudaFacts | None,
+) -> None:
+    examined = replace(with_tensorflow(WELL, gpus=(), cuda=cuda), visible_devices="0")
+
+    assert Unseen.HIDDEN not in _why_not(examined)
+    assert "gpus_hidden_by_environment" not in [code for code, _ in told(examined)]
+
+
 def test_that_an_environment_that_hides_nothing_is_no_problem() -> None:
     assert concluded(replace(WELL, visible_devices=RTX_4090.key)) == ()
 
