@@ -57,7 +57,7 @@ eC|
   |        last.activation = keras.activations.linear
   |        return "softmax", model
   |    if activation is keras.activations.sigmoid:
-  |        last.activation = keras.activations.linear if outputs == 1 else activation
+v |        last.activation = keras.activations.linear if outputs == 1 else activation
   |        return "sigmoid", model
   |    return ("linear" if activation is keras.activations.linear else "unknown"), model
   |

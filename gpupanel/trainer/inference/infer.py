@@ -103,9 +103,12 @@ class Inference:
         self._events.phase(Phase.TRACING)
         examples, ending = self._examples, replicas[0].ending
         features = examples.read(0, min(_FIRST_EXAMPLES, len(examples)))
-        for replica in replicas[1:]:
-            replica(features)
-        first = replicas[0](features)
+        # Never more at once than what each is to take: it may have no room for that.
+        shares = self._run.plan.shares
+        for replica, share in zip(replicas[1:], shares[1:], strict=True):
+            replica(features[:share])
+        parts = np.split(features, range(shares[0], len(features), shares[0]))
+        first = np.concatenate([replicas[0](part) for part in parts])
         self._check_finite(first, 0)
         classes = len(examples.class_names) or None
         reading = read_outputs(

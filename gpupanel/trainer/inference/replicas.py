@@ -49,7 +49,9 @@ class Replica:
         self._device = device
         self.shape = fitting_shape(model, examples.feature_shape)
         self._input_dtype = model.inputs[0].dtype
-        self._model = _before_activation(model, self.ending)
+        # Of values the sigmoid is a part.
+        is_values = examples.target is Target.VALUES
+        self._model = model if is_values else _before_activation(model, self.ending)
         kind = tf.uint8 if examples.features_are_bytes else tf.float32
         signature = [tf.TensorSpec([None, *self.shape], kind)]
         self._function = tf.function(self._forward, input_signature=signature, autograph=False)

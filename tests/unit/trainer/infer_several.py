@@ -51,6 +51,8 @@ def build_models(folder: Path) -> None:
     small = (keras.Input((4, 4, 1)), layers.Rescaling(1 / 255), layers.Flatten())
     save("small_pictures", layers.Dense(2, activation="softmax"), inputs=small)
     save("house_price", layers.Dense(1), inputs=(keras.Input((3,)),))
+    rates = layers.Dense(1, activation="sigmoid")
+    save("house_sigmoid", rates, inputs=(keras.Input((3,)), layers.Rescaling(1e-3)))
     broken = save("broken", layers.Dense(10))
     broken.layers[-1].set_weights([np.full((16, 10), np.nan), np.ones(10)])
     broken.save(folder / "broken.keras")

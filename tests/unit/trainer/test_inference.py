@@ -174,6 +174,8 @@ def add_special_data(folder: Path, add: Callable[..., None]) -> None:
     add("few", "softmax_layer", (40, 24), data=few)
     add("pictures", "small_pictures", (2, 1), data=pictures)
     add("values", "house_price", (5, 2), data=KerasData(source="boston_housing"))
+    data = KerasData(source="boston_housing")
+    add("predict values of a sigmoid", "house_sigmoid", task="predict", data=data)
     add(
         "predict values",
         "house_price",
@@ -306,6 +308,17 @@ def test_that_pictures_are_read_as_they_are_needed(judged: Callable[[str], Judge
     run = judged("pictures")
     as_keras_measures(run)
     assert run.matrix.class_names == ("dark", "light")
+
+
+def test_that_the_sigmoid_of_a_model_of_values_is_a_part_of_it(
+    judged: Callable[[str], Judged],
+) -> None:
+    run = judged("predict values of a sigmoid")
+
+    values = run.predictions["values"]
+
+    assert ((values >= 0.0) & (values <= 1.0)).all()
+    np.testing.assert_allclose(values, run.keras["outputs"][:, 0], rtol=1e-5)
 
 
 def test_that_values_are_measured_in_their_own_unit(judged: Callable[[str], Judged]) -> None:
