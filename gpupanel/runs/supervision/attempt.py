@@ -19,6 +19,7 @@ from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.patient_log import MAY_PASS
 from gpupanel.files.process_limits import address_space_limit
 from gpupanel.files.process_log import say_in_log
 from gpupanel.planning.rules.network_rules import port_open
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from gpupanel.domain.problem import Problem
 
 _TICK_S = 0.1
+_LAST_READ_S = 10.0
+"""How long the last words of a run are tried, on a disk that does not answer."""
 _CRASHES = (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS)
 
 Tell = Callable[[Event], None]
@@ -182,20 +185,29 @@ class Attempt:
         if problem is not None:
             self._tell(ProblemReported(time_s=time.time(), problem=problem))
 
-    def _say_unread(self, error: OSError) -> None:
-        """Say once that the events cannot be read now: that may pass, and the training goes on."""
-        if not self._is_unread_said:
-            self._is_unread_said = True
-            say_in_log(f"supervisor: the run's events cannot be read now: {error}")
+    def _new_lines(self) -> Sequence[bytes] | None:
+        """What was written since; ``None`` while it cannot be read: the training goes on.
+
+        The last words are tried for longer: nobody comes back for them.
+        """
+        until_s = time.monotonic() + (0.0 if self._gang.is_there() else _LAST_READ_S)
+        while True:
+            try:
+                return self._news.read()
+            except OSError as error:
+                if not self._is_unread_said:
+                    self._is_unread_said = True
+                    say_in_log(f"supervisor: the run's events cannot be read now: {error}")
+                if error.errno not in MAY_PASS or time.monotonic() >= until_s:
+                    return None
+            time.sleep(_TICK_S)
 
     def _look(self) -> None:
         """Take in what the trainers wrote and what people asked."""
         has_more = True
         while has_more:
-            try:
-                lines = self._news.read()
-            except OSError as error:
-                self._say_unread(error)
+            lines = self._new_lines()
+            if lines is None:
                 break
             for line in lines:
                 self._last_sign_s = time.monotonic()
