@@ -17,6 +17,7 @@ from gpupanel.trainer.loop.calls_over import calls_over
 from gpupanel.trainer.loop.contribution import Variables
 from gpupanel.trainer.loop.replica_steps import EvaluationStep, TrainingStep
 from gpupanel.trainer.loop.step_calls import StepCalls
+from gpupanel.trainer.loop.training_calls import TrainingCalls
 from gpupanel.trainer.models.build import BuiltModel, build_model
 from gpupanel.trainer.models.objectives import Objective, make_objective
 from gpupanel.trainer.models.optimizers import make_optimizer
@@ -47,7 +48,6 @@ class Learner:
 
     Attributes:
         calls: Training steps.
-        small_batch_calls: For a last batch that is too small for so many micro-batches.
         validation_calls: ``None`` when nothing is validated.
         trials: Of training steps; ``None`` where shares are not balanced.
         placed: Where each layer is; ``model_parallel`` only.
@@ -56,8 +56,7 @@ class Learner:
     built: BuiltModel
     objective: Objective
     optimizer: keras.optimizers.Optimizer
-    calls: StepCalls
-    small_batch_calls: StepCalls
+    calls: TrainingCalls
     validation_calls: StepCalls | None
     trials: Trials | None = None
     placed: tuple[PlacedLayer, ...] = ()
@@ -109,30 +108,32 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         optimizer.build(built.trained.trainable_variables)
     objective = make_objective(split.data.target, built.value_unit, built.value_mean)
 
-    def training_step(accumulation_steps: int) -> TrainingStep:
+    def training_step(micro_batches: int) -> TrainingStep:
         return TrainingStep(
             built.trained,
             objective,
             optimizer,
-            accumulation_steps=accumulation_steps,
+            micro_batches=micro_batches,
             jit_compile=training.jit_compile,
             clip_norm=training.clip_norm,
             timed=plan.balanced,
         )
 
-    learns = training_step(plan.accumulation_steps)
     over_training = calls_over(split.training, strategy, plan, timed=plan.balanced)
-    calls = over_training.make(learns)
+    calls = TrainingCalls(
+        lambda micro_batches: over_training.make(training_step(micro_batches)),
+        plan.accumulation_steps,
+    )
     trials = None
     if plan.balanced and across_replicas and over_training.feed is not None:
-        trials = Trials(strategy, over_training.feed, learns.tried, plan)
+        tried = training_step(plan.accumulation_steps).tried
+        trials = Trials(strategy, over_training.feed, tried, plan)
     validation_calls = None
     if split.validation is not None:
         step = EvaluationStep(built.trained, objective)
         validation_calls = calls_over(split.validation, strategy, plan).make(step)
-    small = calls if plan.accumulation_steps == 1 else over_training.make(training_step(1))
     placed = places.told(built.trained) if places is not None else ()
-    return Learner(built, objective, optimizer, calls, small, validation_calls, trials, placed)
+    return Learner(built, objective, optimizer, calls, validation_calls, trials, placed)
 
 
 def _to_build(run: StartedRun) -> BuildableModel | UserCode:

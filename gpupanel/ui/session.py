@@ -156,6 +156,7 @@ class Session(QObject):
         """Go on with another profile, which the file at ``path`` holds."""
         self._path = path
         self._saved = profile
+        self._profile = profile
         self.opened.emit()
         self._set_profile(profile)
         self.documentChanged.emit()

@@ -100,6 +100,7 @@ class SessionPage(QWidget):
         self.plan.fieldActivated.connect(self._go_to_field)
         self._session.inventoryChanged.connect(self.strategy.setInventory)
         self._session.inventoryChanged.connect(self.plan.setInventory)
+        self._session.opened.connect(self._show_opened)
         self._session.profileChanged.connect(self._show_profile)
         self._session.preparationChanged.connect(self._show_preparation)
         self._session.checkingChanged.connect(self._show_checking)
@@ -173,6 +174,17 @@ class SessionPage(QWidget):
             self._preview = None
             self._preview_timer.start()
         self.strategy.setLayers(_layers(profile, self._preview))
+
+    @Slot()
+    def _show_opened(self) -> None:
+        """What was typed for other kinds belongs to the profile that was open before."""
+        profile = self._session.profile
+        self._task_switch = TaskSwitch()
+        for panel in (self.strategy, self.data, self.model):
+            panel.forget()
+        self.strategy.setValue(profile.strategy)
+        self.data.setValue(profile.data)
+        self.model.setValue(profile.model)
 
     def _show_task(self, profile: Profile) -> None:
         self._task_switch.remember(profile)

@@ -25,11 +25,12 @@ from PySide6.QtWidgets import (
 from gpupanel.devices.process_ending import as_it_is_now
 from gpupanel.domain.data import NpzData
 from gpupanel.domain.events import ModelSaved, Phase, PhaseChanged, RunRestarted, TrainingResumed
-from gpupanel.domain.model import SavedModel
+from gpupanel.domain.model import CnnModel, SavedModel
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.runs.directory.profile_file import write_profile
 from gpupanel.ui import closing
 from gpupanel.ui.main_window import MainWindow
@@ -164,6 +165,52 @@ def test_that_a_profile_target_is_opened(opened, tmp_path):
 
     assert window.windowTitle().startswith("mine")
     assert not window.session.is_dirty
+
+
+def test_that_settings_of_one_profile_do_not_come_back_in_another(opened):
+    window = opened()
+    page = window.session_page
+    before = Profile(
+        name="before",
+        data=NpzData(path="/before.npz"),
+        model=CnnModel(hidden=(7,), filters=(5,)),
+        strategy=StrategySettings(kind=StrategyKind.MULTI_WORKER, workers=3),
+    )
+    judged = before.model_copy(update={"task": "evaluate", "model": SavedModel(path="/b.keras")})
+    window.session.open_profile(before, None)
+    window.session.edit(judged)
+    window.session.open_profile(Profile(name="after"), None)
+
+    _choose(page.data, "dataset_selector", "npz")
+    _choose(page.model, "model_selector", "cnn")
+    _choose(page.strategy, "strategy_chooser", StrategyKind.MULTI_WORKER)
+
+    after = window.session.profile
+    assert isinstance(after.data, NpzData)
+    assert after.data.path == ""
+    assert after.model == CnnModel()
+    assert after.strategy == StrategySettings(kind=StrategyKind.MULTI_WORKER)
+    page.task.valueChanged.emit(page.task.value().model_copy(update={"task": "evaluate"}))
+    assert window.session.profile.model == SavedModel()
+
+
+def test_that_what_was_typed_for_a_kind_comes_back_with_it_in_the_same_profile(opened):
+    window = opened()
+    page = window.session_page
+    data, model = NpzData(path="/before.npz"), CnnModel(hidden=(7,), filters=(5,))
+    window.session.open_profile(Profile(data=data, model=model), None)
+
+    for kind, source in (("mlp", "digits"), ("cnn", "npz")):
+        _choose(page.data, "dataset_selector", source)
+        _choose(page.model, "model_selector", kind)
+
+    assert window.session.profile.data == data
+    assert window.session.profile.model == model
+
+
+def _choose(panel, name, choice):
+    box = panel.findChild(QComboBox, name)
+    box.setCurrentIndex(box.findData(choice))
 
 
 def test_that_a_bad_profile_is_refused_with_all_its_problems(opened, person, tmp_path):

@@ -164,4 +164,3 @@ def test_that_code_says_that_it_runs_when_a_run_is_started(panel):
     assert "No Python file" in note.text()
     panel.setValue(PythonModel(path="/network.py"))
     assert "runs when a run is started" in note.text()
-    assert panel.built_draft() == PythonModel(path="/network.py")

@@ -6,13 +6,6 @@ from gpupanel.domain.strategy import SHARING_KINDS, StrategyKind
 from gpupanel.planning.batches import planned_batch_size
 from gpupanel.planning.shares import equal_shares, proportional_shares
 
-_WHOLE_BATCH_EACH = (
-    "a worker cannot leave a step out, so every worker computes the whole batch, and nothing is "
-    "gained"
-)
-"""Of a step in which one would have nothing: ``divide_batch`` of ``trainer/loop/order.py``."""
-
-
 def shares_of(profile: Profile, replica_count: int) -> tuple[int, ...] | None:
     """The share of each replica; ``None`` while those of the profile do not fit.
 
@@ -82,7 +75,11 @@ def _batch_too_small(profile: Profile, replica_count: int) -> Problem:
     batch = planned_batch_size(profile)
     then = f"{replica_count - batch} of them will only wait"
     if profile.strategy.kind is StrategyKind.MULTI_WORKER:
-        then = _WHOLE_BATCH_EACH
+        # ``divide_batch`` of ``trainer/loop/order.py``.
+        then = (
+            "a worker cannot leave a step out, so every worker computes the whole batch, and "
+            "nothing is gained"
+        )
     path = ("training", "global_batch_size")
     if profile.task != "train":
         path = ("inference", "batch_size")
@@ -105,7 +102,8 @@ def _idle_replicas(profile: Profile, shares: tuple[int, ...]) -> list[Problem]:
         return []
     then, hint = " and will only wait", "Give it examples, or switch its device off."
     if profile.strategy.kind is StrategyKind.MULTI_WORKER:
-        then, hint = f": {_WHOLE_BATCH_EACH}", "Give it examples, or use fewer workers."
+        then = ": a worker cannot leave a step out, so it still takes at least one example of each"
+        hint = "Give it examples, or use fewer workers."
     return [
         Problem(
             code="replica_without_share",

@@ -58,11 +58,14 @@ S |
 S |
 S |def division(count):
 S |    """The part of each replica of so many examples, and how many replicas take each of them."""
-S |    borders = (np.concatenate([[0], np.cumsum(SHARES)]) * count // BATCH).tolist()
-S |    parts = list(zip(borders, borders[1:]))
-S |    if all(first < end for first, end in parts):
-S |        return parts, 1
-S |    return [(0, count)] * len(SHARES), len(SHARES)  # too few: each replica takes all of them
+S |    if count < len(SHARES):
+S |        return [(0, count)] * len(SHARES), len(SHARES)  # too few: each replica takes all of them
+S |    borders = np.concatenate([[0], np.cumsum(SHARES)]) * count // BATCH
+Sa|    least = np.arange(len(borders))  # each replica has at least one
+SA|    least = min(count // len(SHARES), PARTS) * np.arange(len(borders))
+S |    borders = np.maximum.accumulate(borders - least) + least
+S |    borders = np.minimum(borders, count - least[::-1]).tolist()
+S |    return list(zip(borders, borders[1:])), 1
 S |
 S |
 S |def this_replica():
@@ -92,6 +95,14 @@ N |        variance = scope.get_current_value(norm.moving_variance) / (1 - norm.
 N |        moments.append(part * tf.stack([mean, variance + mean**2]))
 D |    seeds = [scope.get_current_value(seed) for seed in SEEDS]
   |    return $found
+A |
+A |
+A |def micro_batches_of(sizes, shares):
+A |    """As in a full batch, or as few as keep each micro-batch no larger than there."""
+A |    if min(sizes) >= PARTS:
+A |        return PARTS
+A |    usual = [max(-(-share // PARTS), 1) for share in shares]
+A |    return min(min(sizes), max(-(-size // most) for size, most in zip(sizes, usual)))
 A |
 A |
 A |def add(one, other):
@@ -140,9 +151,9 @@ C |        optimizer.update_step(gradient * scale, weight, rate)
   |@tf.function(autograph=False)
   |def train_step(features, labels):
 S |    parts, copies = division(labels.shape[0])
-SA|    smallest = min(end - first for first, end in parts)
-SA|    micro_batches = PARTS if smallest >= PARTS else 1
-sA|    micro_batches = PARTS if labels.shape[0] >= PARTS else 1
+SA|    sizes = [end - first for first, end in parts]
+SA|    micro_batches = micro_batches_of(sizes, SHARES)
+sA|    micro_batches = micro_batches_of([labels.shape[0]], [BATCH])
   |
   |    def in_replica():
 S |        first, end = parts[this_replica()]

@@ -105,9 +105,9 @@ class Balancing:
     ) -> None:
         """Take the shares from the next step on, and tell."""
         learner = self._learner
-        for calls in (learner.calls, learner.small_batch_calls, learner.validation_calls):
-            if calls is not None:
-                calls.shares = adjusting.shares
+        learner.calls.shares = adjusting.shares
+        if learner.validation_calls is not None:
+            learner.validation_calls.shares = adjusting.shares
         speeds = tuple(
             ReplicaSpeed(
                 replica=replica,

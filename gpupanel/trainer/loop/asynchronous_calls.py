@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from gpupanel.trainer.datasets.examples import Indices
 from gpupanel.trainer.loop.calls import CallSums, ReplicaStep
+from gpupanel.trainer.loop.order import Parts, divide_batch
 from gpupanel.trainer.loop.worker_feeds import WorkerFeed
 
 
@@ -28,6 +29,8 @@ class AsynchronousCalls:
         feed: WorkerFeed,
         shares: tuple[int, ...],
         replica_step: ReplicaStep,
+        *,
+        accumulation_steps: int = 1,
     ) -> None:
         """Nothing is traced yet.
 
@@ -36,11 +39,13 @@ class AsynchronousCalls:
             feed: Where the examples come from.
             shares: See :attr:`shares`.
             replica_step: What a worker does with a batch.
+            accumulation_steps: Micro-batches of a full batch.
         """
         self.shares = shares
         self._coordinator = coordinator
         self._feed = feed
         self._replica_step = replica_step
+        self._accumulation_steps = accumulation_steps
         self._function = tf.function(
             self._steps, input_signature=list(feed.signature), autograph=False
         )
@@ -49,6 +54,10 @@ class AsynchronousCalls:
         """Build the graph now, so that the first call does not have to."""
         # TensorFlow traces a step within a call only; this one has no steps.
         self(np.zeros((0, 1), np.int32))
+
+    def divide(self, batch_size: int) -> Parts:
+        """See :meth:`~gpupanel.trainer.loop.step_calls.StepCalls.divide`: one worker takes all."""
+        return divide_batch(self.shares[:1], batch_size, self._accumulation_steps)
 
     def __call__(self, batches: Indices, wishes: Sequence[float] = ()) -> CallSums:
         """Do one step for each row on one worker, and wait for them; nobody has wishes here."""

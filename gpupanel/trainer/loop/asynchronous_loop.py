@@ -64,7 +64,10 @@ class AsynchronousLoop(TrainingLoop):
             len(self._split.training), settings.seed, position.epoch, shuffle=self._shuffle
         )
         batches = self._batches(order, position.step_in_epoch, self._training_pace)
-        interruption = self._fly(batches, self._calls_for, Phase.TRAINING, self._learned)
+        calls = self._learner.calls
+        interruption = self._fly(
+            batches, lambda steps: calls.of(steps.shape[1]), Phase.TRAINING, self._learned
+        )
         if interruption is not None or position.epoch == settings.epochs:
             self._report_steps(now=True)
         return interruption
@@ -89,12 +92,6 @@ class AsynchronousLoop(TrainingLoop):
             math.fsum(landed.sums.measure_sum for landed in measured),
             sum(landed.examples for landed in measured),
         )
-
-    @override
-    def _calls_for(self, batches: Indices) -> StepCalls:
-        # One worker takes the whole batch.
-        enough = batches.shape[1] >= self._plan.accumulation_steps
-        return self._learner.calls if enough else self._learner.small_batch_calls
 
     @override
     def _settle(self) -> None:

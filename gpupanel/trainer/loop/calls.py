@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from gpupanel.trainer.datasets.examples import Indices
 from gpupanel.trainer.loop.feeds import Feed
-from gpupanel.trainer.loop.order import divide_batch
+from gpupanel.trainer.loop.order import Parts, divide_batch
 from gpupanel.trainer.loop.replica_sums import ReplicaSums
 
 ReplicaStep = Callable[[tf.Tensor, tf.Tensor, tf.Tensor], ReplicaSums]
@@ -56,6 +56,7 @@ class Calls:
         shares: tuple[int, ...],
         replica_step: ReplicaStep,
         *,
+        accumulation_steps: int = 1,
         timed: bool = False,
     ) -> None:
         """Nothing is traced yet.
@@ -65,12 +66,14 @@ class Calls:
             feed: Where the examples come from.
             shares: See :attr:`shares`.
             replica_step: What a replica does with its part.
+            accumulation_steps: Micro-batches of each part of a full batch.
             timed: Whether the step tells its seconds, and the sums have ``replica_seconds``.
         """
         self.shares = shares
         self._strategy = strategy
         self._feed = feed
         self._replica_step = replica_step
+        self._accumulation_steps = accumulation_steps
         self._timed = timed
         self._replicas = len(shares)
         bounds = tf.TensorSpec([len(shares), 2], tf.int32)
@@ -84,6 +87,10 @@ class Calls:
     def trace(self) -> None:
         """Build the graph now, so that the first call does not have to."""
         self._function.get_concrete_function()
+
+    def divide(self, batch_size: int) -> Parts:
+        """See :meth:`~gpupanel.trainer.loop.step_calls.StepCalls.divide`."""
+        return divide_batch(self.shares, batch_size, self._accumulation_steps)
 
     def __call__(self, batches: Indices, wishes: Sequence[float] = ()) -> CallSums:
         """See :meth:`~gpupanel.trainer.loop.step_calls.StepCalls.__call__`."""
@@ -99,7 +106,7 @@ class Calls:
         Raises:
             ProblemError: An example cannot be read.
         """
-        parts = divide_batch(self.shares, batches.shape[1])
+        parts = self.divide(batches.shape[1])
         division = (tf.constant(parts.bounds), tf.constant(parts.copies))
         wished = tf.constant([*wishes, *[0.0] * (WISHES - len(wishes))], tf.float32)
         sums = self._function(*division, wished, *self._feed.tensors(batches, parts.bounds))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import tensorflow as tf
 
@@ -44,6 +45,21 @@ def calls_over(
     if plan.strategy is StrategyKind.PARAMETER_SERVER:
         coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
         workers = make_worker_feed(examples, coordinator)
-        return CallsOver(lambda step: AsynchronousCalls(coordinator, workers, plan.shares, step))
+        make_asynchronous = partial(
+            AsynchronousCalls,
+            coordinator,
+            workers,
+            plan.shares,
+            accumulation_steps=plan.accumulation_steps,
+        )
+        return CallsOver(make_asynchronous)
     feed = make_feed(examples, plan)
-    return CallsOver(lambda step: Calls(strategy, feed, plan.shares, step, timed=timed), feed)
+    make = partial(
+        Calls,
+        strategy,
+        feed,
+        plan.shares,
+        accumulation_steps=plan.accumulation_steps,
+        timed=timed,
+    )
+    return CallsOver(make, feed)

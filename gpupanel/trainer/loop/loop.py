@@ -18,7 +18,7 @@ from gpupanel.trainer.learner import Learner
 from gpupanel.trainer.loop.agreement import make_agreement
 from gpupanel.trainer.loop.calls import CallSums
 from gpupanel.trainer.loop.early_stopping import after_epoch, reason_to_stop
-from gpupanel.trainer.loop.order import divide_batch, epoch_order
+from gpupanel.trainer.loop.order import epoch_order
 from gpupanel.trainer.loop.pace import Pace
 from gpupanel.trainer.loop.position import Position
 from gpupanel.trainer.loop.record import TrainingRecord
@@ -149,7 +149,8 @@ class TrainingLoop:
                 return interruption
             self._events.phase(Phase.TRAINING)
             start_s = time.monotonic()
-            sums = self._calls_for(batches)(batches, self._agreement.wishes(self._training_pace))
+            calls = self._learner.calls.of(batches.shape[1])
+            sums = calls(batches, self._agreement.wishes(self._training_pace))
             took_s = time.monotonic() - start_s
             self._agreement.heard(sums.wishes, self._training_pace, sums.steps, took_s)
             self._add(sums, batches.size, took_s)
@@ -172,12 +173,6 @@ class TrainingLoop:
             step += len(batches)
         if step == full and len(order) > full * size:
             yield order[np.newaxis, full * size :]
-
-    def _calls_for(self, batches: Indices) -> StepCalls:
-        sizes = divide_batch(self._learner.calls.shares, batches.shape[1]).sizes
-        # An empty micro-batch would have no statistics for batch normalisation.
-        enough = sizes.min() >= self._plan.accumulation_steps
-        return self._learner.calls if enough else self._learner.small_batch_calls
 
     def _add(self, sums: CallSums, examples: int, took_s: float) -> None:
         """Count what a call did in so many seconds."""

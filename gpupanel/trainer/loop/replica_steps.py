@@ -24,7 +24,7 @@ class TrainingStep:
         objective: Objective,
         optimizer: keras.optimizers.Optimizer,
         *,
-        accumulation_steps: int,
+        micro_batches: int,
         jit_compile: bool,
         clip_norm: float | None = None,
         timed: bool = False,
@@ -35,7 +35,7 @@ class TrainingStep:
             model: Its trainable variables learn.
             objective: What is made small.
             optimizer: Built for those variables.
-            accumulation_steps: Micro-batches of each part.
+            micro_batches: In how many, one after the other, each part is taken.
             jit_compile: Compile the gradients with XLA.
             clip_norm: Greatest global norm of the gradient of the whole batch; ``None``: any.
             timed: Tell how many seconds the gradients took.
@@ -43,7 +43,7 @@ class TrainingStep:
         variables = Variables(model)
         self._contribution = ContributionOf(model, variables, objective, jit_compile=jit_compile)
         self._update = Update(variables, optimizer, clip_norm=clip_norm)
-        self._accumulation_steps = accumulation_steps
+        self._micro_batches = micro_batches
         self._timed = timed
 
     def __call__(self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor) -> ReplicaSums:
@@ -82,7 +82,7 @@ class TrainingStep:
         self, state: State, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
     ) -> Contribution:
         """Of this replica's part, one micro-batch after the other."""
-        parts, count = self._accumulation_steps, tf.shape(labels)[0]
+        parts, count = self._micro_batches, tf.shape(labels)[0]
         if parts == 1:
             return self._contribution(state, features, labels, examples)
         borders = [count * part // parts for part in range(parts + 1)]

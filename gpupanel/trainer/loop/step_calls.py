@@ -5,6 +5,7 @@ from typing import Protocol
 
 from gpupanel.trainer.datasets.examples import Indices
 from gpupanel.trainer.loop.calls import CallSums
+from gpupanel.trainer.loop.order import Parts
 
 
 class StepCalls(Protocol):
@@ -18,6 +19,9 @@ class StepCalls(Protocol):
 
     def trace(self) -> None:
         """Build the graph now, so that the first call does not have to."""
+
+    def divide(self, batch_size: int) -> Parts:
+        """How a batch of so many examples is divided."""
 
     def __call__(self, batches: Indices, wishes: Sequence[float] = ()) -> CallSums:
         """Do one step for each row, and wait for them.

@@ -82,6 +82,11 @@ _NO_FILE = (
 )
 
 
+_NEW: dict[str, ModelSettings] = {
+    model.source: model for model in (MlpModel(), CnnModel(), SavedModel(), PythonModel())
+}
+
+
 class ModelPanel(SettingsCard):
     """Edits :class:`ModelSettings`; each kind keeps what was typed for it."""
 
@@ -92,14 +97,8 @@ class ModelPanel(SettingsCard):
         super().__init__("Model", parent)
         self.setObjectName("model_panel")
         self._value: ModelSettings = MlpModel()
-        self._last_built = "mlp"
         self._trains = True
-        self._drafts: dict[str, ModelSettings] = {
-            "mlp": MlpModel(),
-            "cnn": CnnModel(),
-            "saved": SavedModel(),
-            "python": PythonModel(),
-        }
+        self._drafts: dict[str, ModelSettings] = {}
         self.setAcceptDrops(True)
         self._kind = ChoiceBox(_BUILT)
         self._kind.setObjectName("model_selector")
@@ -159,7 +158,6 @@ class ModelPanel(SettingsCard):
             self._note.setVisible(not value.path)
             self._path.setPath(value.path)
         elif isinstance(value, PythonModel):
-            self._last_built = value.source
             self._note.setText(_CODE_NOTE if value.path else _NO_CODE)
             self._note.show()
             self._code.setPath(value.path)
@@ -173,13 +171,9 @@ class ModelPanel(SettingsCard):
         self._kind.setOffered(_BUILT if trains else _SAVED)
         self.setValue(self._value)
 
-    def draft(self, source: str) -> ModelSettings:
-        """The settings that were last shown for a kind of model, named as in a profile."""
-        return self._drafts[source]
-
-    def built_draft(self) -> ModelSettings:
-        """The settings that were last shown for a model that is built here."""
-        return self._drafts[self._last_built]
+    def forget(self) -> None:
+        """Forgets what was typed for other kinds: it was for another profile."""
+        self._drafts.clear()
 
     @override
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
@@ -207,7 +201,6 @@ class ModelPanel(SettingsCard):
         return str(paths[0])
 
     def _show_built(self, value: BuildableModel) -> None:
-        self._last_built = value.source
         self._hidden.setNumbers(value.hidden)
         self._dropout.setNumber(value.dropout)
         self._norm.setChecked(value.batch_norm)
@@ -242,7 +235,7 @@ class ModelPanel(SettingsCard):
         self.body.addWidget(self._sketch)
 
     def _change_kind(self, kind: str) -> None:
-        self._take(self._drafts[kind])
+        self._take(self._drafts.get(kind) or _NEW[kind])
 
     def _change(self, field: str, choice: object) -> None:
         self._take(type(self._value).model_validate({**self._value.model_dump(), field: choice}))

@@ -367,15 +367,25 @@ def test_that_a_replica_without_a_share_is_warned_of() -> None:
     assert problem.severity is Severity.WARNING
 
 
-def test_that_workers_without_a_share_are_said_to_take_the_whole_batch() -> None:
+def test_that_workers_without_a_share_are_said_to_take_an_example_or_the_whole_batch() -> None:
     kind = StrategyKind.MULTI_WORKER
-    for strategy, batch, code in (
-        (StrategySettings(kind=kind, workers=2, shares=(64, 0)), 64, "replica_without_share"),
-        (StrategySettings(kind=kind, workers=2), 1, "batch_smaller_than_replicas"),
+    for strategy, batch, code, words in (
+        (
+            StrategySettings(kind=kind, workers=2, shares=(64, 0)),
+            64,
+            "replica_without_share",
+            "it still takes at least one example of each",
+        ),
+        (
+            StrategySettings(kind=kind, workers=2),
+            1,
+            "batch_smaller_than_replicas",
+            "every worker computes the whole batch",
+        ),
     ):
         training = TrainingSettings(global_batch_size=batch)
         problem = found(cpu_profile(1, strategy=strategy, training=training), code, CPU_ONLY)
-        assert "every worker computes the whole batch" in problem.message
+        assert words in problem.message
         assert "wait" not in problem.message
 
 

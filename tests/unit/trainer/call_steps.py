@@ -68,7 +68,7 @@ def main() -> None:
             model,
             Classification(),
             optimizer,
-            accumulation_steps=1,
+            micro_batches=1,
             jit_compile=False,
             timed=timed,
         )

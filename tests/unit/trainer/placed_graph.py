@@ -33,7 +33,7 @@ def main() -> None:
         model,
         learner.objective,
         learner.optimizer,
-        accumulation_steps=2,
+        micro_batches=2,
         jit_compile=False,
         clip_norm=training.clip_norm,
     )

@@ -1,6 +1,7 @@
 """Which examples each step takes, and how a batch is divided."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,6 +43,73 @@ def test_that_each_example_of_a_batch_counts_the_same(
     taken = np.concatenate([np.arange(first, end) for first, end in parts.bounds])
     assert np.bincount(taken, minlength=size).tolist() == [parts.copies] * size
     assert parts.sizes.min() > 0
+
+
+@given(SHARES, st.data())
+def test_that_no_replica_takes_more_of_a_smaller_batch_than_of_a_full_one(
+    shares: list[int], data: st.DataObject
+) -> None:
+    size = data.draw(st.integers(len(shares), sum(shares)))
+
+    parts = divide_batch(shares, size)
+
+    assert parts.copies == 1
+    assert (parts.sizes <= shares).all()
+
+
+@given(SHARES, st.data())
+def test_that_a_smaller_batch_is_divided_as_the_shares_are(
+    shares: list[int], data: st.DataObject
+) -> None:
+    size = data.draw(st.integers(1, sum(shares)))
+    nearest = np.asarray(shares) * size / sum(shares)
+
+    sizes = divide_batch(shares, size).sizes
+
+    if nearest.min() >= 1:
+        assert np.abs(sizes - nearest).max() <= 1
+
+
+def test_that_a_replica_without_a_share_takes_one_example() -> None:
+    assert divide_batch([64, 0], 64).sizes.tolist() == [63, 1]
+    assert divide_batch([0, 64], 64).sizes.tolist() == [1, 63]
+
+
+@pytest.mark.parametrize(
+    ("shares", "size", "accumulation_steps", "sizes", "micro_batches"),
+    [
+        ([4, 60], 64, 4, [4, 60], 4),
+        ([4, 60], 63, 4, [4, 59], 4),
+        ([4, 60], 15, 4, [4, 11], 4),
+        ([4, 60], 7, 4, [3, 4], 3),
+        ([32, 32], 7, 4, [3, 4], 1),
+        ([4, 4], 7, 4, [3, 4], 3),
+        ([64], 5, 4, [5], 4),
+        ([64], 3, 4, [3], 1),
+        ([4], 3, 4, [3], 3),
+        ([1, 63], 1, 1, [1, 1], 1),
+    ],
+)
+def test_that_a_smaller_batch_is_taken_in_micro_batches_too(
+    shares: list[int], size: int, accumulation_steps: int, sizes: list[int], micro_batches: int
+) -> None:
+    parts = divide_batch(shares, size, accumulation_steps)
+
+    assert parts.sizes.tolist() == sizes
+    assert parts.micro_batches == micro_batches
+
+
+@given(st.integers(1, 16), st.lists(st.integers(16, 64), min_size=1, max_size=6), st.data())
+def test_that_a_micro_batch_of_a_smaller_batch_is_at_most_one_example_larger(
+    accumulation_steps: int, shares: list[int], data: st.DataObject
+) -> None:
+    size = data.draw(st.integers(1, sum(shares)))
+
+    parts = divide_batch(shares, size, accumulation_steps)
+
+    assert 1 <= parts.micro_batches <= min(accumulation_steps, *parts.sizes)
+    largest = -(-parts.sizes // parts.micro_batches)
+    assert (largest <= -(-np.asarray(shares) // accumulation_steps) + 1).all()
 
 
 def test_that_the_last_smaller_batch_is_a_step() -> None:

@@ -102,6 +102,10 @@ class DataPanel(SettingsCard):
         self._cache.setChoice(value.cache)
         self._shuffle.setChecked(value.shuffle)
 
+    def forget(self) -> None:
+        """Forgets what was typed for other sources: it was for another profile."""
+        self._drafts.clear()
+
     def setPreview(self, preview: DataPreview | None) -> None:
         """Shows a look at the data; ``None``: nothing is known of it."""
         self._preview.setPreview(preview)

@@ -23,6 +23,10 @@ class KindKeys:
     def __init__(self) -> None:
         self._last: dict[str, object] = {}
 
+    def forget(self) -> None:
+        """Nothing was chosen yet."""
+        self._last.clear()
+
     def remember(self, settings: StrategySettings) -> None:
         """Keep what these settings say that means something to their kind."""
         for key, kinds in _KEYS.items():

@@ -89,6 +89,10 @@ class StrategyPanel(SettingsCard):
         self._show_plan()
         self._say("")
 
+    def forget(self) -> None:
+        """Forgets what was typed for other kinds: it was for another profile."""
+        self._keys.forget()
+
     def setInventory(self, inventory: DeviceInventory) -> None:
         """The devices of this machine, for their colours and names."""
         self._faces = DeviceFaces(inventory)

@@ -38,14 +38,14 @@ def main() -> None:
     strategy = make_strategy(plan)
     learner = make_learner(run, parts, strategy)
     batches = np.arange(2 * plan.global_batch_size, dtype=np.int32).reshape(2, -1)
-    learner.calls(batches)  # moves everything away from where it starts
+    learner.calls.of(plan.global_batch_size)(batches)  # moves everything away from where it starts
     before = learner.state()
     with EventWriter(run.layout.events) as events:
         balancing = make_balancing(run, learner, events)
         assert balancing is not None
         balancing.measure(2)
     measured = learner.state()
-    learner.calls(batches)
+    learner.calls.of(plan.global_batch_size)(batches)
     trained = learner.state()
     assert learner.trials is not None
     tried_s = [learner.trials([size, size], 20).seconds for size in (32, 8192)]
