@@ -3,21 +3,28 @@
 import ast
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
-from PySide6.QtGui import QTextDocumentFragment
+from PySide6.QtGui import QColor, QTextDocumentFragment
 from PySide6.QtWidgets import QLabel, QMessageBox
 
 from gpupanel import ui
 from gpupanel.domain.profile import Profile
+from gpupanel.files.confusion_file import ConfusionCells
+from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
 from gpupanel.runs.history.label import change_label
 from gpupanel.runs.history.summaries import list_runs
 from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.waiting_line import WaitingLine
+from gpupanel.ui.panels.evaluation_panel.confusion_map import ConfusionMap
+from gpupanel.ui.panels.evaluation_panel.predictions_view import PredictionsView
 from gpupanel.ui.panels.log_panel import LogPanel
 from gpupanel.ui.panels.profile_bar import ProfileBar
 from gpupanel.ui.panels.queue_panel.queue_model import QueueModel
 from gpupanel.ui.panels.runs_panel.model import RunsModel
+from gpupanel.ui.plots.curve import Curve
+from gpupanel.ui.plots.sample_buffer import SampleBuffer
 from gpupanel.ui.widgets.elided_label import ElidedLabel
 from gpupanel.ui.widgets.prose_label import ProseLabel
 from gpupanel.ui.widgets.tips import wrapped
@@ -94,6 +101,27 @@ def test_that_sentences_and_shortened_names_show_marks_as_they_are(qtbot) -> Non
     qtbot.addWidget(as_shown)
     as_shown.resize(2000, 40)
     assert elided.grab().toImage() == as_shown.grab().toImage()
+
+
+def test_that_a_legend_and_a_confusion_map_show_marks_as_they_are(qtbot) -> None:
+    curve = Curve(SampleBuffer(2), NAME, QColor, str, "")
+    assert curve.legend_entry(None).label == SHOWN
+    maps = [ConfusionMap(), ConfusionMap()]
+    for each, name in zip(maps, (NAME, SHOWN), strict=True):
+        qtbot.addWidget(each)
+        one, no = np.asarray([1]), np.asarray([0])
+        each.setMatrix(ConfusionMatrix(ConfusionCells(no, no, one, (name,))))
+        each.resize(400, 400)
+    assert maps[0].accessibleDescription() == maps[1].accessibleDescription()
+    assert maps[0].grab().toImage() == maps[1].grab().toImage()
+
+
+def test_that_the_file_of_predictions_is_shown_as_it_is(qtbot) -> None:
+    view = PredictionsView()
+    qtbot.addWidget(view)
+    view.setPredictions(Path(f"/{NAME.replace('/', '')}.npz"), 1, None)
+    path = view.findChild(QLabel, "predictions_path")
+    assert path.text().replace("\N{ZERO WIDTH SPACE}", "") == f"/{SHOWN.replace('/', '')}.npz"
 
 
 def test_that_a_log_shows_marks_as_they_are(qtbot) -> None:

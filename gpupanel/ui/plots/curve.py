@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtGui import QColor
 
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui.plots.legend import LegendEntry
 
 if TYPE_CHECKING:
@@ -60,5 +61,10 @@ class Curve:
         """What the legend says: the newest value, or that of the time under the pointer."""
         value = self.buffer.last() if at_s is None else self.buffer.value_at(at_s)
         return LegendEntry(
-            self.label, self.text(value), self.widest, self.color(), self.has_dots, self.dashes
+            visible_line(self.label),
+            self.text(value),
+            self.widest,
+            self.color(),
+            self.has_dots,
+            self.dashes,
         )

@@ -8,6 +8,7 @@ from PySide6.QtCore import QBuffer, QIODevice, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.files.whole_files import whole_file
 from gpupanel.runs.history.metrics import Metric
 from gpupanel.ui import theme
@@ -57,7 +58,9 @@ class ComparisonPicture:
         self._curves, self._span = curves, span
         self._titles = legend[0]
         self._rows = [
-            (place, row) for place, row in enumerate(legend[1:]) if place not in curves.hidden
+            (place, [visible_line(text) for text in row])
+            for place, row in enumerate(legend[1:])
+            if place not in curves.hidden
         ]
         self._metrics = [metric for metric in curves.metrics() if curves.curves(metric)]
         self._font = QApplication.font()

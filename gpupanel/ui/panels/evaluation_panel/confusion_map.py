@@ -8,6 +8,7 @@ from PySide6.QtGui import QColor, QFont, QHelpEvent, QImage, QPainter, QPaintEve
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from typing_extensions import override
 
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui import formatting, theme
 from gpupanel.ui.widgets.share_segment import ink_on
 from gpupanel.ui.widgets.tips import wrapped
@@ -62,7 +63,8 @@ class ConfusionMap(QWidget):
 
     def setMatrix(self, matrix: "ConfusionMatrix") -> None:
         """Shows another matrix."""
-        self._matrix, self._names = matrix, matrix.class_names
+        self._matrix = matrix
+        self._names = tuple(visible_line(name) for name in matrix.class_names)
         # Nearly always among the longest: to measure thousands takes too long.
         self._widest = tuple(sorted(self._names, key=len)[-_MOST_NAMES_MEASURED:])
         self._block = matrix.drawn_block
@@ -73,7 +75,7 @@ class ConfusionMap(QWidget):
             self._cells = tuple(zip(*(each.tolist() for each in matrix.cells), strict=True))
         self._picture = None
         self._chosen = None
-        self.setAccessibleDescription(_summary(matrix))
+        self.setAccessibleDescription(visible_line(_summary(matrix)))
         self.updateGeometry()
         self.update()
 

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui import formatting
 from gpupanel.ui.theme import GRID
 
@@ -60,7 +61,7 @@ class PredictionsView(QWidget):
             f"{formatting.count(examples)} predictions are saved, made at {formatting.rate(speed)}"
         )
         self._path.setText(_breakable(path))
-        self._path.setAccessibleName(str(path))
+        self._path.setAccessibleName(visible_line(str(path)))
         self._whole_path = str(path)
         self._contents.setText(_CONTENTS.get(path.suffix, ""))
 
@@ -93,4 +94,4 @@ class PredictionsView(QWidget):
 
 def _breakable(path: Path) -> str:
     """The path with places where a line may end: a path has no spaces to break at."""
-    return str(path).replace("/", "/\N{ZERO WIDTH SPACE}")
+    return visible_line(str(path)).replace("/", "/\N{ZERO WIDTH SPACE}")
