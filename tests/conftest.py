@@ -7,11 +7,16 @@ from pathlib import Path
 
 import psutil
 import pytest
+from hypothesis import HealthCheck, settings
 
 from gpupanel.devices.doctor.support_memory import CACHE_DIR_VARIABLE
 
 # GPUs for tests on machines that have none: nvml_environment, nvml_in_process and others.
 pytest_plugins = ("tests.nvml.fixtures",)
+
+# How long an example takes says more about what else this machine does than about the code.
+settings.register_profile("gpupanel", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("gpupanel")
 
 
 @pytest.fixture(scope="session", autouse=True)

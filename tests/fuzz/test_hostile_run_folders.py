@@ -48,7 +48,6 @@ MOST_WORK_S = 5.0
 LONGEST_S = 60.0
 FEW = settings(
     max_examples=40,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 MANY = settings(FEW, max_examples=2_000)

@@ -43,7 +43,6 @@ from tests.fuzz.mutations import damaged
 LONGEST_S = 10.0
 FEW = settings(
     max_examples=60,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 MANY = settings(FEW, max_examples=3_000)

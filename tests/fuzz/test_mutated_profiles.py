@@ -31,7 +31,6 @@ LONGEST_S = 5.0
 
 FEW = settings(
     max_examples=300,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 MANY = settings(FEW, max_examples=5_000)

@@ -26,7 +26,6 @@ from tests.fuzz.written_events import RUN
 LONGEST_S = 5.0
 FEW = settings(
     max_examples=200,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 MANY = settings(FEW, max_examples=5_000)

@@ -61,9 +61,7 @@ def _picture(label: str, value: int, size: int = 4) -> ExamplePreview:
     return ExamplePreview(label=label, pixels_base64=pixels, width=size, height=size, channels=1)
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(value=DATA)
 def test_that_every_value_comes_back_unchanged_and_unannounced(panel, value):
     heard = []

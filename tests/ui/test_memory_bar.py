@@ -121,9 +121,7 @@ def test_that_a_border_between_parts_takes_from_one_and_gives_to_the_other(bar):
     assert heard == [(5 * GIB, 3 * GIB, 4 * GIB), (5 * GIB, 3 * GIB, 2 * GIB)]
 
 
-@settings(
-    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     parts=st.lists(st.integers(1, 6 * GIB), min_size=2, max_size=8),
     border=st.integers(0, 7),

@@ -32,9 +32,7 @@ def _retype(qtbot: QtBot, edit: NumberListEdit, text: str) -> None:
     qtbot.keyClicks(field, text)
 
 
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(value=MODELS)
 def test_that_every_value_comes_back_unchanged_and_unannounced(panel, value):
     heard = []

@@ -21,9 +21,7 @@ def _retype(qtbot: QtBot, field: RealSpinBox, text: str) -> None:
     qtbot.keyClicks(field, text)
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(number=st.floats(0.0, exclude_min=True, allow_infinity=False))
 def test_that_a_number_is_shown_so_that_it_reads_back_exactly(rate, number):
     rate.setNumber(number)

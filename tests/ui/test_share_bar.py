@@ -45,9 +45,7 @@ def test_that_dragging_a_border_moves_examples_to_the_neighbour_and_tells_once(b
     assert heard == [(48, 16)]
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     shares=st.lists(st.integers(0, 500), min_size=2, max_size=8).filter(lambda each: sum(each) > 0),
     border=st.integers(0, 6),

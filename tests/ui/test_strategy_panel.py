@@ -42,9 +42,7 @@ def _choose(panel: StrategyPanel, name: str, value: str) -> None:
     box.setCurrentIndex(box.findData(value))
 
 
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(value=STRATEGIES)
 def test_that_every_value_comes_back_unchanged_and_unannounced(panel, value):
     heard = []

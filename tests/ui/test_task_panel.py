@@ -70,9 +70,7 @@ def choose(parent: QWidget, name: str, value: str) -> None:
     box.setCurrentIndex(box.findData(value))
 
 
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(value=CHOICES)
 def test_that_every_value_comes_back_unchanged_and_unannounced(panel, value):
     heard = []

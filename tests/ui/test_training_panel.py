@@ -12,9 +12,7 @@ from gpupanel.ui.widgets.real_spin_box import RealSpinBox
 from gpupanel.ui.widgets.switch import Switch
 from tests.ui.values import TRAININGS
 
-_QUICK = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+_QUICK = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture

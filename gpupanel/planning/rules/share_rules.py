@@ -6,6 +6,7 @@ from gpupanel.domain.strategy import SHARING_KINDS, StrategyKind
 from gpupanel.planning.batches import planned_batch_size
 from gpupanel.planning.shares import equal_shares, proportional_shares
 
+
 def shares_of(profile: Profile, replica_count: int) -> tuple[int, ...] | None:
     """The share of each replica; ``None`` while those of the profile do not fit.
 

@@ -106,13 +106,13 @@ def problems_of(text: str) -> dict[str, Problem]:
     return {problem.field: problem for problem in caught.value.problems}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(profiles)
 def test_that_every_profile_survives_the_way_to_toml_and_back(profile: Profile) -> None:
     assert parse_profile(dump_profile(profile)) == profile
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text())
 def test_that_any_text_is_a_profile_or_told_problems(text: str) -> None:
     answer: Profile | tuple[Problem, ...]

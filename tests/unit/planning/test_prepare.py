@@ -557,7 +557,7 @@ def test_that_a_fix_makes_the_tables_it_needs() -> None:
     assert mended.memory == {"GPU-4090": AllMemory()}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.integers(1, 4096),
     st.integers(1, 9),

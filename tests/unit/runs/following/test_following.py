@@ -75,7 +75,7 @@ def test_that_half_a_line_waits_for_its_other_half(tmp_path: Path) -> None:
     assert tail.read() == []
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.binary(max_size=20), max_size=8))
 def test_that_lines_cut_anywhere_arrive_whole(tmp_path: Path, parts: list[bytes]) -> None:
     path = tmp_path / "lines"

@@ -88,7 +88,7 @@ def steps(number: int, **changed: object) -> StepsDone:
     return PLAIN.model_copy(update={"step": number, "time_s": float(number), **changed})
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=60)
+@settings(max_examples=60)
 @given(MANY_LINES)
 def test_that_bulk_and_one_by_one_are_the_same_events_and_the_same_status(
     lines: list[str],
@@ -108,9 +108,7 @@ def test_that_bulk_and_one_by_one_are_the_same_events_and_the_same_status(
     assert bulk == status
 
 
-@settings(
-    deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 @given(st.lists(LINES, max_size=12), st.lists(st.integers(1, 400), max_size=8))
 def test_that_a_status_does_not_depend_on_where_the_file_is_cut(
     tmp_path: Path, lines: list[str], cuts: list[int]
