@@ -34,11 +34,11 @@ from gpupanel.runs.queue.waking import scheduler_lives
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.run_state import RunState
 from tests.fakes.planted_modules import PlantedModules, every_name
+from tests.patience import PATIENCE_S
 
 pytestmark = [pytest.mark.tensorflow, pytest.mark.timeout(600)]
 
 COMMAND = Path(sysconfig.get_path("scripts")) / "gpupanel"
-PATIENCE_S = 120.0
 PROFILE = """
 schema_version = 1
 name = "beside planted files"

@@ -41,11 +41,11 @@ from tests.fakes.run_networks import (
     private_listeners,
     refusal,
 )
+from tests.patience import PATIENCE_S
 from tests.unit.trainer.trained_runs import furthest
 
 pytestmark = pytest.mark.tensorflow
 
-_PATIENCE_S = 150.0
 _MODEL = """
 import keras
 
@@ -111,7 +111,7 @@ class Heard:
 def watched_to_its_end(layout: RunLayout) -> tuple[RunEnded, Heard]:
     """How the run ended, and all that its processes were seen listening on."""
     follower, heard, events = RunFollower(layout), Heard(), []
-    end_s = time.monotonic() + _PATIENCE_S
+    end_s = time.monotonic() + PATIENCE_S
     while not any(isinstance(event, RunEnded) for event in events):
         assert time.monotonic() < end_s, layout.trainer_log.read_text()[-4000:]
         heard.listen(descendants(os.getpid()))

@@ -7,6 +7,8 @@ from gpupanel.domain.outcome import Outcome
 from gpupanel.runs.following import event_tail
 from gpupanel.runs.following.event_tail import PORTION_BYTES
 from gpupanel.runs.following.status import RunStage
+from gpupanel.runs.history.summaries import summarize_run
+from gpupanel.ui.workers import run_worker
 from gpupanel.ui.workers.run_worker import RunWatch
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.hostile_files import IN_PLACE_OF_A_FILE, put_in_place
@@ -130,6 +132,26 @@ def test_that_a_supervisor_that_vanished_means_a_lost_run(qtbot, runs_dir):
 
     assert watch.status.outcome is Outcome.LOST
     assert watch.status.ending_problem.message
+
+
+def test_that_events_that_cannot_be_read_any_more_are_no_end_of_a_run(qtbot, runs_dir, monkeypatch):
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        watch = RunWatch(run.layout)
+        with qtbot.waitSignal(watch.caughtUp, timeout=5000):
+            watch.start()
+
+        def looked_at_too_late(layout):
+            run.layout.events.unlink(missing_ok=True)
+            run.layout.events.mkdir(exist_ok=True)
+            return summarize_run(layout)
+
+        with qtbot.waitSignal(watch.unreadable, timeout=5000):
+            monkeypatch.setattr(run_worker, "summarize_run", looked_at_too_late)
+        watch.stop()
+
+    assert watch.status.outcome is None
+    assert watch.status.stage is not RunStage.ENDED
 
 
 def test_that_a_long_history_is_told_whole_and_in_portions(qtbot, runs_dir):

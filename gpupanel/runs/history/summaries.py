@@ -113,7 +113,7 @@ class RunLister:
             return None
         is_same = before is not None and before.stamp == stamp
         record = before.record if before is not None and is_same else read_record(_layout(path))
-        summary = record.summary if record.has_ended else _judged(record)
+        summary = record.summary if record.has_ended else _judged(record, stamp)
         if before is not None and before.summary == summary:
             summary = before.summary
         self._remembered[path] = _Remembered(stamp, record, summary)
@@ -132,8 +132,9 @@ def list_runs(runs_dir: Path) -> tuple[RunSummary, ...]:
 def summarize_run(layout: RunLayout) -> RunSummary:
     """One run, from the ends of its files; one whose directory is gone is ``run_unreadable``."""
     try:
+        stamp = _stamp(str(layout.root))
         record = read_record(layout)
-        return record.summary if record.has_ended else _judged(record)
+        return record.summary if record.has_ended else _judged(record, stamp)
     except Exception as error:  # noqa: BLE001 - what stands in a folder never ends who looks at it
         return _unreadable_run(layout, error)
 
@@ -167,8 +168,13 @@ def _is_being_made(run: RunSummary, stamp: _Stamp) -> bool:
     return events is None and profile is None and run.is_running
 
 
-def _judged(record: RunRecord) -> RunSummary:
-    """The run whose supervisor has not said its last word: it goes on, or was killed."""
+def _judged(record: RunRecord, stamp: _Stamp) -> RunSummary:
+    """The run whose supervisor has not said its last word: it goes on, or was killed.
+
+    Args:
+        record: Of the run.
+        stamp: From before that was read.
+    """
     layout, now_s = RunLayout(record.summary.path), time.time()
     # Whichever way the clock was set since.
     starting = record.begun_s is not None and abs(now_s - record.begun_s) < _STARTING_S
@@ -182,6 +188,12 @@ def _judged(record: RunRecord) -> RunSummary:
                 "problem": frozen_problem(layout),
             }
         )
+    if _stamp(str(layout.root)) != stamp:
+        # The supervisor may have ended the run after the record was read and before its lock
+        # was looked at.
+        record = read_record(layout)
+        if record.has_ended:
+            return record.summary
     word = record.trainer_word
     if word is None:
         return _lost(layout, record)

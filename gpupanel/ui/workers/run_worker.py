@@ -163,6 +163,9 @@ class _RunReader(Worker):
 
     def _judge(self, summary: RunSummary) -> None:
         if not summary.is_running:
+            if summary.outcome is None and summary.problem is None and summary.flaw is not None:
+                # That it cannot be read says nothing about its end.
+                raise ProblemError(summary.flaw)
             self._tell(_last_word(summary))
             return
         self._status = self._status.model_copy(update={"stuck": summary.problem})

@@ -18,8 +18,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import SHARING_KINDS, StrategyKind
-
-_PATIENCE_S = 60.0
+from tests.patience import PATIENCE_S
 
 MakeRun = Callable[[Path, Profile, Sequence[int]], RunLayout]
 
@@ -85,7 +84,7 @@ class Trainer:
 
     def wait_for(self, kind: type[Event], count: int = 1) -> Event:
         """The n-th event of a kind, when it is there."""
-        end = time.monotonic() + _PATIENCE_S
+        end = time.monotonic() + PATIENCE_S
         while time.monotonic() < end:
             found = [event for event in self.events() if isinstance(event, kind)]
             if len(found) >= count:
@@ -95,7 +94,7 @@ class Trainer:
 
     def ended(self) -> TrainingEnded:
         """How it ended, when its process has."""
-        self.process.wait(_PATIENCE_S)
+        self.process.wait(PATIENCE_S)
         last = self.events()[-1]
         assert isinstance(last, TrainingEnded), self.log()
         return last

@@ -30,11 +30,11 @@ from gpupanel.runs.launcher import create_run, resume
 from gpupanel.runs.supervision.supervisor import Supervisor
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.run_networks import assert_out_of_reach
+from tests.patience import PATIENCE_S
 from tests.unit.trainer.trained_runs import changed, profile, variables
 
 pytestmark = pytest.mark.tensorflow
 
-_PATIENCE_S = 120.0
 _EPOCHS = 40
 _STEPS_AN_EPOCH = 23
 
@@ -84,7 +84,7 @@ def runs(pid: int) -> bool:
 
 
 def wait_until(layout: RunLayout, is_so: Callable[[], bool]) -> None:
-    end_s = time.monotonic() + _PATIENCE_S
+    end_s = time.monotonic() + PATIENCE_S
     while not is_so():
         assert time.monotonic() < end_s, layout.trainer_log.read_text()[-4000:]
         time.sleep(0.05)
@@ -111,7 +111,7 @@ def supervised(layout: RunLayout) -> Iterator[None]:
     thread = Thread(target=Supervisor(layout).run)
     thread.start()
     yield
-    thread.join(_PATIENCE_S)
+    thread.join(PATIENCE_S)
     assert not thread.is_alive()
 
 

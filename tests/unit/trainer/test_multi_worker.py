@@ -20,12 +20,12 @@ from gpupanel.planning.prepare import prepare
 from gpupanel.runs.launcher import create_run
 from gpupanel.runs.supervision.cluster import process_environments
 from tests.fakes.devices import CPU_ONLY
+from tests.patience import PATIENCE_S
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.trained_runs import changed, last_metrics, profile, train_all, variables
 
 pytestmark = pytest.mark.tensorflow
 
-_PATIENCE_S = 240.0
 
 NORMED = MlpModel(hidden=(32,), batch_norm=True)
 EVERYTHING = CnnModel(filters=(4,), batch_norm=True, dropout=0.2)
@@ -81,7 +81,7 @@ def train_gang(root: Path, profiles: Mapping[str, Profile]) -> dict[str, RunLayo
             workers.append(subprocess.Popen(command, stdout=log, stderr=log, env=variables))
     try:
         for place, worker in enumerate(workers):
-            status = worker.wait(_PATIENCE_S)
+            status = worker.wait(PATIENCE_S)
             assert status == 0, (root / f"{place}.log").read_text()[-4000:]
     finally:
         for worker in workers:

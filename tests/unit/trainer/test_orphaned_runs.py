@@ -33,10 +33,10 @@ from gpupanel.planning.prepare import prepare
 from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.launcher import launch, resume
 from tests.fakes.devices import CPU_ONLY
+from tests.patience import PATIENCE_S
 
 pytestmark = [pytest.mark.tensorflow, pytest.mark.slow]
 
-_PATIENCE_S = 120.0
 _ENDS_WITHIN_S = 20.0
 """Seconds, on a machine that does nothing else."""
 
@@ -79,7 +79,7 @@ def of_this_start(layout: RunLayout) -> list[Event]:
 
 
 def wait_until(layout: RunLayout, is_so: Callable[[], bool]) -> None:
-    end_s = time.monotonic() + _PATIENCE_S
+    end_s = time.monotonic() + PATIENCE_S
     while not is_so():
         assert time.monotonic() < end_s, layout.trainer_log.read_text()[-4000:]
         time.sleep(0.1)

@@ -40,6 +40,7 @@ from gpupanel.runs.launcher import create_run, launch, resume
 from gpupanel.runs.supervision.cluster import process_environments
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.run_networks import assert_out_of_reach
+from tests.patience import PATIENCE_S
 from tests.unit.trainer.test_multi_worker import images
 from tests.unit.trainer.trained_runs import (
     all_events,
@@ -51,7 +52,6 @@ from tests.unit.trainer.trained_runs import (
 
 pytestmark = pytest.mark.tensorflow
 
-_PATIENCE_S = 120.0
 
 SERVED = StrategySettings(kind=StrategyKind.PARAMETER_SERVER, workers=2)
 ADAM = TrainingSettings(epochs=4, optimizer=Optimizer.ADAM, learning_rate=3e-3)
@@ -115,7 +115,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, RunLayo
             capture_output=True,
             text=True,
             check=False,
-            timeout=_PATIENCE_S,
+            timeout=PATIENCE_S,
         )
         assert done.returncode == 0, done.stderr[-4000:]
         assert [process.poll() for process in serving] == [None] * 3
@@ -197,7 +197,7 @@ def test_that_metrics_are_those_of_the_whole_sets(runs: dict[str, RunLayout]) ->
 
 
 def wait_until(layout: RunLayout, is_so: Callable[[], bool]) -> None:
-    end_s = time.monotonic() + _PATIENCE_S
+    end_s = time.monotonic() + PATIENCE_S
     while not is_so():
         assert time.monotonic() < end_s, layout.trainer_log.read_text()[-4000:]
         time.sleep(0.05)

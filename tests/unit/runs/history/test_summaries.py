@@ -14,6 +14,8 @@ from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.directory.run_lock import is_supervised
+from gpupanel.runs.history import summaries
 from gpupanel.runs.history.label import change_label
 from gpupanel.runs.history.run_summary import RunProgress, RunSummary
 from gpupanel.runs.history.run_words import run_outcome_words
@@ -115,6 +117,27 @@ def test_that_a_run_killed_between_epochs_keeps_what_the_last_one_reached(runs_d
     assert summary.ended_s == pytest.approx(STARTED_S + 42)
     assert summary.examples_per_second is None
     assert summary.flaw is None
+
+
+@pytest.mark.parametrize("is_listed_again", [False, True], ids=["one run", "listed again"])
+def test_that_a_run_that_ends_while_it_is_looked_at_is_not_lost(
+    runs_dir: Path, monkeypatch: pytest.MonkeyPatch, is_listed_again: bool
+) -> None:
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.step(3)
+        lister = RunLister(runs_dir)
+        assert lister.list()[0].is_running
+
+        def supervised_until_now(layout: RunLayout) -> bool:
+            run.end(Outcome.SUSPENDED)
+            return is_supervised(layout)
+
+        monkeypatch.setattr(summaries, "is_supervised", supervised_until_now)
+        found = lister.list()[0] if is_listed_again else summarize_run(run.layout)
+
+    assert found.outcome is Outcome.SUSPENDED
+    assert found.problem is None
 
 
 def test_that_only_the_last_word_counts_where_a_run_was_resumed(runs_dir: Path) -> None:
