@@ -50,6 +50,14 @@ class LineLog:
             if rest < len(content) - written:
                 raise OSError(errno.ENOSPC, "a line was written in part", str(self._path))
 
+    def touch(self) -> None:
+        """Give the file the time of now, as appending would; that takes no space.
+
+        Raises:
+            OSError: It cannot be done.
+        """
+        os.utime(self._descriptor)
+
     def close(self) -> None:
         """Close the file."""
         os.close(self._descriptor)

@@ -3,6 +3,7 @@
 import errno
 import threading
 from collections import deque
+from contextlib import suppress
 from pathlib import Path
 
 from gpupanel.files.line_log import LineLog
@@ -73,6 +74,9 @@ class PatientLog:
                 if error.errno not in MAY_PASS:
                     raise
                 self._make_room()
+                # Whoever watches the file sees that it is tried, and takes it for no hang.
+                with suppress(OSError):
+                    self._log.touch()
 
     def flush(self) -> None:
         """Write what still waits.

@@ -32,7 +32,7 @@ from gpupanel.runs.error_problems import process_problem
 from gpupanel.runs.history.summaries import RunSummary, summarize_run
 from gpupanel.runs.named_paths import checked_path
 from gpupanel.runs.resumable import goes_on, resume_problem
-from gpupanel.runs.supervision.run_processes import await_end_of_processes
+from gpupanel.runs.supervision.run_processes import await_end_of_processes, end_processes_of
 from gpupanel.runs.trust.trusted import check_trusted
 from gpupanel.runs.trust.user_code import code_of_profile, code_of_run, keep_code
 
@@ -132,6 +132,8 @@ def _start_again(
     remove(layout.accepted_data)
     if accepts_changed_data:
         touch(layout.accepted_data)
+    # What they still write would be taken for words of the run that goes on.
+    end_processes_of(layout)
     before = summarize_run(layout)
     restarted = RunRestarted(
         time_s=time.time(),

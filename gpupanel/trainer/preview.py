@@ -48,7 +48,7 @@ def preview(request: PreviewRequest) -> DataPreview:
 def _model_problems(model: SavedModel | PythonModel | None) -> tuple[Problem, ...]:
     try:
         if isinstance(model, SavedModel) and model.path:
-            check_model_file(model.path)
+            check_model_file(model.path, reads_weights=False)
         if isinstance(model, PythonModel) and model.path:
             read_code_file(Path(model.path), "model.path")
     except Exception as error:  # noqa: BLE001 - told as a problem, as at the start of a run

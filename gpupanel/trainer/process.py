@@ -11,7 +11,7 @@ from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.process_environment import NO_SPACE_STATUS, PORT_TAKEN_STATUS
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.files.patient_log import NO_SPACE
+from gpupanel.files.patient_log import MAY_PASS, NO_SPACE
 from gpupanel.files.process_log import say_in_log
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.failures import problems_of
@@ -28,6 +28,9 @@ from gpupanel.trainer.started_run import StartedRun, process_place, read_started
 from gpupanel.trainer.strategies.port_taken import PortTaken
 
 Work = Callable[[StartedRun, EventWriter, Interruptions, TrainingRecord], Interruption | None]
+
+_LAST_WORDS_S = 10.0
+"""How long the last events are tried to be written, on a disk that does not answer."""
 
 _SUPERVISOR_GONE = Problem(
     code="supervisor_gone",
@@ -156,12 +159,30 @@ def _end(
             events.write(ProblemReported(time_s=time.time(), problem=problem))
         if process_place() == 0 or outcome is Outcome.FAILED:
             events.write(ending)
-        events.flush()
+        _flush(events)
     except OSError as error:
         # No space for the last word either: the exit status tells it.
         say_in_log(f"The end could not be reported: {error}")
         return NO_SPACE_STATUS if error.errno in NO_SPACE else 1
     return 0 if outcome.was_successful else 1
+
+
+def _flush(events: EventWriter) -> None:
+    """Write what waits; a disk that does not answer, and may, is tried for some seconds.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    until_s = time.monotonic() + _LAST_WORDS_S
+    while True:
+        try:
+            events.flush()
+        except OSError as error:
+            if error.errno not in MAY_PASS - NO_SPACE or time.monotonic() >= until_s:
+                raise
+            time.sleep(0.1)
+        else:
+            return
 
 
 def _fetch(

@@ -150,6 +150,10 @@ def main(mode: str, layout: RunLayout) -> int:
         say(RequestAnswered(time_s=time.time(), request=Request.STOP))
         say(TrainingEnded(time_s=time.time(), outcome=Outcome.STOPPED))
         return 0
+    if mode == "find_no_space":
+        for _ in range(30):
+            time.sleep(0.1)
+            os.utime(layout.events)
     if mode == "say_much":
         # As an evaluation of a thousand classes did, with its whole matrix in one event.
         os.write(log, json.dumps({"kind": "much", "numbers": [0] * 2**20}).encode() + b"\n")

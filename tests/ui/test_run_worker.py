@@ -134,6 +134,27 @@ def test_that_a_supervisor_that_vanished_means_a_lost_run(qtbot, runs_dir):
     assert watch.status.ending_problem.message
 
 
+def test_that_the_last_events_of_a_run_come_before_its_end(qtbot, runs_dir, monkeypatch):
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        watch = RunWatch(run.layout)
+        heard = _Heard(watch)
+        with qtbot.waitSignal(watch.caughtUp, timeout=5000):
+            watch.start()
+
+        def ended_meanwhile(layout):
+            run.end()
+            return summarize_run(layout)
+
+        with qtbot.waitSignal(
+            watch.statusChanged, check_params_cb=lambda status: status.has_ended, timeout=5000
+        ):
+            monkeypatch.setattr(run_worker, "summarize_run", ended_meanwhile)
+        watch.stop()
+
+    assert [event.kind for event in heard.events][-2:] == ["epoch_done", "run_ended"]
+
+
 def test_that_events_that_cannot_be_read_any_more_are_no_end_of_a_run(qtbot, runs_dir, monkeypatch):
     with WrittenRun(runs_dir) as run:
         run.begin()

@@ -8,6 +8,10 @@ from filelock import FileLock
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.locks import is_lock_held, lock_in_folder
 
+STARTING_S = 30.0
+"""How long a run may take from its start until a supervisor holds its lock: on a machine that has
+much to do Python alone takes seconds to begin."""
+
 _LONGEST_S = 5.0
 _POLL_S = 0.005
 """Whoever asks whether the run lives shares its lock for some microseconds: there is always a gap,

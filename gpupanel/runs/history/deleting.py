@@ -35,8 +35,6 @@ def delete_run(layout: RunLayout, move_to_bin: Callable[[Path], bool] | None) ->
     """
     if not layout.root.is_dir():
         return True
-    if summarize_run(layout).is_running:
-        raise ProblemError(_runs(layout))
     if layout.root.is_symlink():
         raise ProblemError(_is_link(layout))
     with _kept_from_running(layout):
@@ -55,14 +53,21 @@ def delete_run(layout: RunLayout, move_to_bin: Callable[[Path], bool] | None) ->
 def _kept_from_running(layout: RunLayout) -> Iterator[None]:
     with ExitStack() as held:
         try:
-            for path in (layout.resume_lock, layout.lock):
-                with suppress(UnsafeFileError):  # what is no lock is held by nobody, and goes, too
-                    held.enter_context(lock_in_folder(path, _LOCK_WAIT_S))
+            _hold(held, layout.resume_lock)
+            # Nobody can resume it from here on; its own lock, held here, would say that it runs.
+            if summarize_run(layout).is_running:
+                raise ProblemError(_runs(layout))
+            _hold(held, layout.lock)
         except Timeout as error:
             raise ProblemError(_runs(layout)) from error
         except OSError as error:
             raise ProblemError(disk_problem(error, layout.root)) from error
         yield
+
+
+def _hold(held: ExitStack, path: Path) -> None:
+    with suppress(UnsafeFileError):  # what is no lock is held by nobody, and goes, too
+        held.enter_context(lock_in_folder(path, _LOCK_WAIT_S))
 
 
 def _is_link(layout: RunLayout) -> Problem:

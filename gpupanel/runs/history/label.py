@@ -10,7 +10,7 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.toml_text import read_toml
 from gpupanel.domain.value import Value
-from gpupanel.files.guarded_files import read_file, remove
+from gpupanel.files.guarded_files import UnsafeFileError, read_file, remove
 from gpupanel.files.locks import lock_in_folder
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.profile_file import write_whole
@@ -46,11 +46,15 @@ class RunLabel(Value):
 
 
 def read_label(layout: RunLayout) -> RunLabel:
-    """The run's label; an empty one where none was given, or where it cannot be read."""
+    """The run's label; an empty one where none was given, or where something else stands there.
+
+    Raises:
+        OSError: It cannot be read now.
+    """
     try:
         text = read_file(layout.label, most_bytes=_MOST_BYTES).decode()
         return RunLabel.model_validate(read_toml(text))
-    except (OSError, ValueError):
+    except (FileNotFoundError, UnsafeFileError, ValueError):
         return RunLabel()
 
 

@@ -24,7 +24,7 @@ from gpupanel.files.guarded_files import status
 from gpupanel.runs.directory.unsafe_entries import first_unsafe_entry
 from gpupanel.runs.history import flaws
 from gpupanel.runs.history.event_ends import EventEnds
-from gpupanel.runs.history.label import read_label
+from gpupanel.runs.history.label import RunLabel, read_label
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.static_parts import (
     PlanHead,
@@ -62,7 +62,7 @@ def read_record(layout: RunLayout) -> RunRecord:
     Raises:
         FileNotFoundError: There is no such directory any more.
     """
-    label = read_label(layout)
+    label, label_flaw = _label(layout)
     plan, plan_flaw = _plan(layout)
     profile, profile_flaw = _profile(layout)
     summary = RunSummary(
@@ -75,7 +75,7 @@ def read_record(layout: RunLayout) -> RunRecord:
         strategy=plan.strategy,
         devices=tuple(device.name for device in plan.devices),
         device_keys=tuple(device.key for device in plan.devices),
-        flaw=_unsafe(layout) or profile_flaw or plan_flaw,
+        flaw=_unsafe(layout) or profile_flaw or plan_flaw or label_flaw,
     )
     try:
         ends = EventEnds(layout.events)
@@ -93,6 +93,13 @@ def _unsafe(layout: RunLayout) -> Problem | None:
     except PermissionError:
         return None  # a folder of which only the files may be read
     return None if found is None else flaws.unreadable(layout.name, found)
+
+
+def _label(layout: RunLayout) -> tuple[RunLabel, Problem | None]:
+    try:
+        return read_label(layout), None
+    except OSError as error:
+        return RunLabel(), flaws.unreadable(layout.name, error)
 
 
 def _profile(layout: RunLayout) -> tuple[ProfileHead, Problem | None]:

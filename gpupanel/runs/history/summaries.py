@@ -11,7 +11,7 @@ from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.disk_problems import disk_problem
-from gpupanel.runs.directory.run_lock import is_supervised
+from gpupanel.runs.directory.run_lock import STARTING_S, is_supervised
 from gpupanel.runs.history import flaws
 from gpupanel.runs.history.progress import read_progress
 from gpupanel.runs.history.run_record import RunRecord, read_record
@@ -19,9 +19,6 @@ from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.supervision.frozen_supervisor import frozen_problem
 
 __all__ = ["RunLister", "RunSummary", "list_runs", "summarize_run"]
-
-_STARTING_S = 10.0
-"""How long a run without a supervisor may be one whose supervisor is just starting."""
 
 _FIRST = 32
 """Runs that are read before it is judged whether the disk is waited for."""
@@ -111,8 +108,13 @@ class RunLister:
         stamp = _stamp(path)
         if stamp[: len(_RUN_FILES)] == _NO_FILES:
             return None
-        is_same = before is not None and before.stamp == stamp
-        record = before.record if before is not None and is_same else read_record(_layout(path))
+        is_known = before is not None and before.stamp == stamp
+        if before is not None and is_known and before.record.summary.flaw is None:
+            record = before.record
+        else:
+            # A flaw may be gone though no file has changed: a disk answers again, or rights were
+            # given.
+            record = read_record(_layout(path))
         summary = record.summary if record.has_ended else _judged(record, stamp)
         if before is not None and before.summary == summary:
             summary = before.summary
@@ -177,7 +179,7 @@ def _judged(record: RunRecord, stamp: _Stamp) -> RunSummary:
     """
     layout, now_s = RunLayout(record.summary.path), time.time()
     # Whichever way the clock was set since.
-    starting = record.begun_s is not None and abs(now_s - record.begun_s) < _STARTING_S
+    starting = record.begun_s is not None and abs(now_s - record.begun_s) < STARTING_S
     if starting or is_supervised(layout):
         progress, rate = read_progress(layout, record.summary.task)
         return record.summary.model_copy(

@@ -31,15 +31,22 @@ from gpupanel.runs.supervision.taking_up import is_taken_up
 StartSupervisor = Callable[[RunLayout], None]
 
 
-def claim(files: QueueFiles, entry: QueueEntry) -> bool:
-    """Take a waiting entry, unless a person has changed it meanwhile; says whether it was.
+def claim(files: QueueFiles, entry: QueueEntry, judged: WaitingLine) -> bool:
+    """Take a waiting entry, unless a person has changed something meanwhile; says whether it was.
+
+    Args:
+        files: The queue.
+        entry: As it was when its turn came.
+        judged: The queue as it was then. A look at the devices takes seconds, in which it may be
+            paused, or another entry moved before this one.
 
     Raises:
         ProblemError: The queue cannot be changed.
     """
 
     def claimed(line: WaitingLine) -> WaitingLine:
-        if not _is_as_before(line, entry):
+        is_overtaken = not _waiting_before(line, entry) <= _waiting_before(judged, entry)
+        if line.paused or is_overtaken or not _is_as_before(line, entry):
             return line
         changes = {"state": EntryState.RUNNING, "waits": "", "started_s": time.time()}
         return line.with_changed(line.entry(entry.id).model_copy(update=changes))
@@ -122,6 +129,11 @@ def _is_as_before(line: WaitingLine, entry: QueueEntry) -> bool:
         each.id == entry.id and each.is_waiting and each.revision == entry.revision
         for each in line.entries
     )
+
+
+def _waiting_before(line: WaitingLine, entry: QueueEntry) -> set[str]:
+    ids = [each.id for each in line.waiting]
+    return set(ids[: ids.index(entry.id)]) if entry.id in ids else set()
 
 
 def _noted(files: QueueFiles, entry: QueueEntry) -> QueueEntry:

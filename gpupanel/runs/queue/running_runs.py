@@ -8,12 +8,8 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.value import Value
 from gpupanel.files.guarded_files import status
 from gpupanel.runs.directory.plan_file import read_plan
-from gpupanel.runs.directory.run_lock import is_supervised
+from gpupanel.runs.directory.run_lock import STARTING_S, is_supervised
 from gpupanel.runs.supervision.taking_up import is_taken_up
-
-STARTING_S = 60.0
-"""How long a run may take from its start until a supervisor holds its lock: on a machine that has
-much to do Python alone takes seconds to begin."""
 
 _Fingerprint = tuple[int, int]
 
@@ -66,7 +62,10 @@ def goes_on(layout: RunLayout) -> bool:
         return True
     begun_s = max(_changed_s(layout.profile), _changed_s(layout.events))
     # The clock may have been set back since.
-    return abs(time.time() - begun_s) < STARTING_S and not is_taken_up(layout)
+    if abs(time.time() - begun_s) >= STARTING_S:
+        return False
+    # Asked again: a supervisor may have taken it up since it was asked for its lock.
+    return not is_taken_up(layout) or is_supervised(layout)
 
 
 def device_keys(layout: RunLayout) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.process_log import say_in_log
 from gpupanel.planning.preparation import Preparation
+from gpupanel.runs.directory.run_lock import STARTING_S
 from gpupanel.runs.launcher import start_supervisor
 from gpupanel.runs.locations import default_runs_dir
 from gpupanel.runs.queue.bringing_up import (
@@ -33,7 +34,7 @@ from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.machine_watch import MachineWatch
 from gpupanel.runs.queue.prospects import Prospect, note_prospects, prospect_of
 from gpupanel.runs.queue.queue_files import Fingerprint, QueueFiles
-from gpupanel.runs.queue.running_runs import STARTING_S, RunningRuns, device_keys
+from gpupanel.runs.queue.running_runs import RunningRuns, device_keys
 from gpupanel.runs.queue.turns import whose_turn
 from gpupanel.runs.queue.waiting_line import WaitingLine
 from gpupanel.runs.queue.waking import scheduler_lock
@@ -184,8 +185,12 @@ class Scheduler:
         note_prospects(self._files, possible, reasons)
         self._seen = self._files.fingerprint()
         for prospect in possible:
-            if not reasons[prospect.entry.id] and claim(self._files, prospect.entry):
+            if reasons[prospect.entry.id]:
+                continue
+            if claim(self._files, prospect.entry, line):
                 self._bring_up(prospect)
+            else:
+                self._seen = None  # look again at once
 
     def _bring_up(self, prospect: Prospect) -> None:
         claimed = self._files.read().entry(prospect.entry.id)

@@ -19,6 +19,7 @@ from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.guarded_files import status
 from gpupanel.files.patient_log import MAY_PASS
 from gpupanel.files.process_limits import address_space_limit
 from gpupanel.files.process_log import say_in_log
@@ -94,6 +95,7 @@ class Attempt:
         self._terminated_s: float | None = None
         self._killed = False
         self._is_unread_said = False
+        self._events_time_ns: int | None = None
         self._ends_since_s: float | None = None
 
     @property
@@ -202,16 +204,28 @@ class Attempt:
                     return None
             time.sleep(_TICK_S)
 
+    def _has_tried_to_report(self) -> bool:
+        """Whether a trainer that finds no space has touched the events since the last look."""
+        try:
+            found = status(self._layout.events)
+        except OSError:
+            return False
+        before, self._events_time_ns = self._events_time_ns, found.st_mtime_ns if found else None
+        return self._events_time_ns != before
+
     def _look(self) -> None:
         """Take in what the trainers wrote and what people asked."""
         has_more = True
         while has_more:
             lines = self._new_lines()
-            if lines is None:
-                break
-            for line in lines:
+            if lines is None or (not lines and self._has_tried_to_report()):
+                # Silence is no hang where nobody can read, or write, what there is to report.
+                self._last_sign_s = time.monotonic()
+            for line in lines or ():
                 self._last_sign_s = time.monotonic()
                 self._take(decode_event(line))
+            if lines is None:
+                break
             has_more = self._news.has_more
         self.said = self._last_words.get(0)
         if self._stop_asked_s is None and self._wishes.ending() is not None:

@@ -70,7 +70,7 @@ def shortage_problem(
         code="host_out_of_memory" if killed else "out_of_memory",
         field="training.accumulation_steps" if profile.task == "train" else "inference.batch_size",
         message=message,
-        hint=_hint(profile, fixes, has_others=bool(around.others_mib)),
+        hint=_hint(profile, fixes, _elsewhere(shortage, around)),
         detail="\n".join(part for part in told if part),
         fix=fixes[0] if fixes else None,
         alternatives=fixes[1:],
@@ -153,14 +153,21 @@ def _rest_of_host(shortage: MemoryExhausted, around: Surroundings) -> str | None
     return f"other programs held {_mib(rest)}" + (f" of {_mib(total)}" if total else "")
 
 
-def _hint(profile: Profile, fixes: tuple[Fix, ...], *, has_others: bool) -> str:
-    others = "end what else uses the device" if has_others else "close other programs"
+def _elsewhere(shortage: MemoryExhausted, around: Surroundings) -> str:
+    """What helps outside the profile."""
+    if shortage.cause is ShortageCause.ADDRESS_SPACE:
+        # Other programs take nothing of a process's own.
+        return "raise the limit (ulimit -v)"
+    return "end what else uses the device" if around.others_mib else "close other programs"
+
+
+def _hint(profile: Profile, fixes: tuple[Fix, ...], elsewhere: str) -> str:
     if not fixes:
-        return f"Use a smaller model, or {others}."
+        return f"Use a smaller model, or {elsewhere}."
     sets_half = any(change.path[-1] == "accumulation_steps" for change in fixes[0].changes)
     if sets_half and not profile.normalises_batches:
-        return f"Half the examples at a time is the same training with less memory. Or {others}."
-    return f'Try "{fixes[0].label}", another of these changes, or {others}.'
+        return f"Half the examples at a time is the same training with less memory. Or {elsewhere}."
+    return f'Try "{fixes[0].label}", another of these changes, or {elsewhere}.'
 
 
 def _bytes(size: int) -> str:

@@ -79,6 +79,8 @@ class Supervisor:
         """
         lock = take_up(self._layout)
         try:
+            # Those of a supervisor before, which was killed, write into the same directory.
+            end_processes_of(self._layout)
             self._skip_what_was()
             self._append(RunStarted(time_s=time.time(), supervisor_pid=os.getpid()))
             return self._supervise()
@@ -98,8 +100,6 @@ class Supervisor:
             plan = parse_plan(read_file(self._layout.plan))
         except (OSError, ValueError, ProblemError) as error:
             return self._end(_not_started(error))
-        # Those of a supervisor before, which was killed, write into the same directory.
-        end_processes_of(self._layout)
         memory = MemoryWatch(plan)
         telemetry = TelemetryRecorder(self._layout, memory.take)
         telemetry.start()

@@ -64,11 +64,15 @@ def saved_model_path(model: ModelSettings) -> str:
     )
 
 
-def check_model_file(path: str) -> None:
+def check_model_file(path: str, *, reads_weights: bool = True) -> None:
     """Refuse a file that is not there, damaged, or whose model would need code to be run.
 
     Keras's safe mode refuses such code too; here it is told as a sentence, and before TensorFlow
     is imported.
+
+    Args:
+        path: The file.
+        reads_weights: Read all of it; without that a look at gigabytes takes an instant.
 
     Raises:
         ProblemError: It cannot be used, and why.
@@ -81,13 +85,15 @@ def check_model_file(path: str) -> None:
         with zipfile.ZipFile(file) as archive:
             check_unpacked(archive, file, "model.path")
             missing = [name for name in _MEMBERS if name not in archive.namelist()]
-            broken = archive.testzip()
+            broken = archive.testzip() if reads_weights else None
             config = None if missing or broken else _configuration(archive)
     except _DAMAGE as error:
         raise _damaged(file, f"{type(error).__name__}: {error}") from error
     if config is None:
         raise _damaged(file, f"missing: {', '.join(missing)}" if missing else f"broken: {broken}")
     _check_parts(file, list(_parts(config)))
+    if not reads_weights:
+        return
     try:
         with zipfile.ZipFile(file) as archive:
             _check_weights(archive, file)
@@ -138,9 +144,11 @@ def problem(code: str, message: str, hint: str, detail: str = "") -> ProblemErro
 
 def _check_is_file(path: Path) -> None:
     convert = "Open it in Keras and save it as a .keras file: model.save('model.keras')."
-    if path.is_dir():
-        raise problem("model_file_not_keras", f"{path} is a folder, not a .keras file.", convert)
     try:
+        if path.is_dir():
+            raise problem(
+                "model_file_not_keras", f"{path} is a folder, not a .keras file.", convert
+            )
         with open_regular(path):
             pass
     except FileNotFoundError as error:

@@ -96,11 +96,7 @@ class Checkpoints:
             # A full disk: what was begun must not keep it full.
             shutil.rmtree(beside, ignore_errors=True)
             raise
-        try:
-            best = self._best()
-        except OSError:
-            # Which one is the best cannot be told now: none is deleted.
-            return Saved(place, is_best=False)
+        best = self._best() if self._keeps_best else None
         self._delete_others(place, best)
         return Saved(place, is_best=place == best)
 
@@ -117,7 +113,7 @@ class Checkpoints:
         """The newest one whose files are what was written.
 
         Raises:
-            OSError: One cannot be read now.
+            OSError: One cannot be read now; its ``filename`` is that of the checkpoint.
         """
         damaged: list[Damage] = []
         for place in reversed(self.saved()):
@@ -125,6 +121,8 @@ class Checkpoints:
                 return Found(read_checkpoint(place), tuple(damaged))
             except CheckpointDamaged as damage:
                 damaged.append(Damage(place, str(damage)))
+            except OSError as error:
+                raise OSError(error.errno, error.strerror, str(place)) from error
         return Found(None, tuple(damaged))
 
     def clean_up(self) -> None:
@@ -150,21 +148,22 @@ class Checkpoints:
         return self._folder / f".{place.name}.partial"
 
     def _best(self) -> Path | None:
+        """The best of those that can be read now."""
         losses = {place: loss for place in self.saved() if (loss := _loss_of(place)) is not None}
-        return min(losses, key=losses.__getitem__) if losses and self._keeps_best else None
+        return min(losses, key=losses.__getitem__) if losses else None
 
     def _delete_others(self, newest: Path, best: Path | None) -> None:
         """Delete what is neither new nor best.
 
         Those of later steps than the newest go too: they were damaged, else training would have
-        gone on from there.
+        gone on from there. What cannot be read now may be the best, and stays.
         """
         step = _age(newest)[0]
         before = [place for place in self.saved() if _age(place)[0] < step]
         fewer = self._kept - 1
         kept = {newest, best, *(before[-fewer:] if fewer else ())}
         for place in self.saved():
-            if place not in kept:
+            if place not in kept and not (self._keeps_best and _is_unreadable_now(place)):
                 self._delete(place)
 
     def _delete(self, place: Path) -> None:
@@ -184,13 +183,19 @@ def _age(place: Path) -> tuple[int, int]:
     return int(name["step"]), int(name["again"] or 1)
 
 
+def _is_unreadable_now(place: Path) -> bool:
+    try:
+        read_position(place)
+    except (OSError, ValueError) as error:
+        return is_unreadable_now(error)
+    return False
+
+
 def _loss_of(place: Path) -> float | None:
     """The loss that tells how good it is; ``None`` in the middle of an epoch."""
     try:
         position = read_position(place)
-    except (OSError, ValueError) as error:
-        if is_unreadable_now(error):
-            raise
+    except (OSError, ValueError):
         return None
     if position.step_in_epoch or position.epoch == 1:
         return None

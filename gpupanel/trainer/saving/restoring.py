@@ -1,6 +1,7 @@
 """Going on from the last checkpoint of a run."""
 
 import time
+from pathlib import Path
 
 from gpupanel.domain.events import ProblemReported, TrainingResumed
 from gpupanel.domain.problem import Problem, ProblemError, Severity
@@ -47,11 +48,14 @@ def restore_latest(run: StartedRun, learner: Learner, events: EventWriter) -> Po
 
 
 def _unreadable(error: OSError) -> Problem:
+    name = Path(error.filename).name
     return Problem(
         code="checkpoint_unreadable",
-        message=f"A checkpoint of the run cannot be read now: {error.strerror}. Nothing was "
+        message=f"The run's checkpoint {name} cannot be read now: {error.strerror}. Nothing was "
         "changed.",
-        hint="Resume the run again when its disk answers and you may read its files.",
+        hint="Resume the run again when its disk answers and you may read its files. Where that "
+        f"is lost for good, delete the folder {error.filename}: the run goes on from the "
+        "checkpoint before.",
         detail=str(error),
     )
 

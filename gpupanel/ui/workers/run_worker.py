@@ -120,11 +120,7 @@ class _RunReader(Worker):
             raise
 
     def _read(self, poll_timer: QTimer) -> None:
-        try:
-            self._watch_events()
-            followed = self._follower.poll()
-        except OSError as error:
-            raise ProblemError(disk_problem(error, self._layout.root)) from error
+        followed = self._polled()
         if not followed.is_empty or followed.has_more:
             self._tell(followed)
         elif self._status.has_ended:
@@ -134,6 +130,13 @@ class _RunReader(Worker):
         elif not self._has_caught_up:
             self._has_caught_up = True
             self.caughtUp.emit()
+
+    def _polled(self) -> FollowedRun:
+        try:
+            self._watch_events()
+            return self._follower.poll()
+        except OSError as error:
+            raise ProblemError(disk_problem(error, self._layout.root)) from error
 
     def _tell(self, followed: FollowedRun) -> None:
         had_ended, evaluation = self._status.has_ended, self._status.evaluation
@@ -166,7 +169,9 @@ class _RunReader(Worker):
             if summary.outcome is None and summary.problem is None and summary.flaw is not None:
                 # That it cannot be read says nothing about its end.
                 raise ProblemError(summary.flaw)
-            self._tell(_last_word(summary))
+            # What it wrote before it ended comes first.
+            followed = self._polled()
+            self._tell(_last_word(summary) if followed.is_empty else followed)
             return
         self._status = self._status.model_copy(update={"stuck": summary.problem})
         self._tell(FollowedRun())

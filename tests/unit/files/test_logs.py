@@ -80,6 +80,9 @@ def test_that_lines_wait_for_space(small_disk: Path) -> None:  # noqa: F811
     for line in written:
         log.append(line)
     assert log.waiting > 10
+    os.utime(path, (0.0, 0.0))
+    log.append("one more")
+    assert path.stat().st_mtime > 0.0
     with pytest.raises(OSError, match="No space left"):
         log.flush()
 
@@ -88,6 +91,7 @@ def test_that_lines_wait_for_space(small_disk: Path) -> None:  # noqa: F811
     log.close()
     assert log.waiting == 0
     # A line that was torn off by the full disk is there as far as it got, and whole after it.
+    written.append("one more")
     told = [line for line in lines(path) if line in ("before", "after", *written)]
     assert told == ["before", *written, "after"]
 
@@ -126,10 +130,12 @@ def test_that_lines_wait_for_a_disk_that_stumbles(
     def stumble(path: Path) -> os.stat_result | None:
         raise OSError(errno.ESTALE, "Stale file handle")
 
+    os.utime(tmp_path / "log", (0.0, 0.0))
     monkeypatch.setattr(line_log, "status", stumble)
     log.append("one")
     log.append("two")
     assert log.waiting == 2
+    assert (tmp_path / "log").stat().st_mtime > 0.0  # that it is tried can be seen
     monkeypatch.setattr(line_log, "status", look)
     log.append("three")
     log.close()

@@ -284,30 +284,34 @@ def test_that_damaged_ones_do_not_push_out_whole_ones(tmp_path: Path) -> None:
     assert names(checkpoints) == ["step-000000005"]
 
 
-def test_that_what_cannot_be_read_now_is_not_taken_for_damaged_and_nothing_is_deleted(
+def test_that_what_cannot_be_read_now_is_not_taken_for_damaged_and_may_be_the_best(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     checkpoints = Checkpoints(tmp_path, kept=1)
     for epoch, loss in ((2, 0.1), (3, 0.9)):
         checkpoints.save(STATE, epoch_end(epoch, loss, None))
-    before = names(checkpoints)
+    unreadable, last = names(checkpoints)
     read_file = checkpoint_files.read_file
 
     def stumble(path: Path, within: Path | None = None) -> bytes:
-        if path.parent.name == before[0]:
+        if path.parent.name == unreadable:
             raise OSError(errno.EIO, "Input/output error")
         return read_file(path, within)
 
     monkeypatch.setattr(checkpoint_files, "read_file", stumble)
-    saved = checkpoints.save(STATE, epoch_end(4, 0.8, None))
-    assert names(checkpoints) == [*before, saved.place.name]
+    best = checkpoints.save(STATE, epoch_end(4, 0.7, None))
+    assert best.is_best
+    assert names(checkpoints) == [unreadable, best.place.name]  # the others go as they always do
+    newest = checkpoints.save(STATE, epoch_end(5, 0.8, None))
+    assert names(checkpoints) == [unreadable, best.place.name, newest.place.name]
+    Checkpoints(tmp_path, kept=2, keeps_best=False).save(STATE, epoch_end(6, 0.9, None))
+    assert unreadable not in names(checkpoints)
+    assert last not in names(checkpoints)
 
-    before.insert(0, saved.place.name)
-    with pytest.raises(OSError, match="Input/output error"):
+    unreadable = names(checkpoints)[-1]
+    with pytest.raises(OSError, match="Input/output error") as raised:
         checkpoints.newest_whole()
-    monkeypatch.setattr(checkpoint_files, "read_file", read_file)
-    checkpoints.save(STATE, epoch_end(5, 0.7, None))
-    assert names(checkpoints)[0] == before[1]
+    assert raised.value.filename == str(tmp_path / unreadable)
 
 
 def test_that_left_overs_of_a_killed_process_are_removed(tmp_path: Path) -> None:

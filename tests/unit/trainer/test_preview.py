@@ -4,6 +4,7 @@ import base64
 import json
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,9 @@ from PIL import Image
 from gpupanel.domain.data import DigitsData, ImagesData, KerasData, NpzData, Target
 from gpupanel.domain.model import PythonModel, SavedModel
 from gpupanel.domain.preview import DataPreview, PreviewRequest
+from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Task
+from gpupanel.trainer.inference.model_file import check_model_file
 from gpupanel.trainer.preview import preview
 
 
@@ -59,6 +62,8 @@ def test_that_a_model_file_is_looked_at_as_a_start_would(tmp_path: Path) -> None
         ("torn.keras", "model_file_damaged"),
     ):
         assert codes(SavedModel(path=str(tmp_path / name))) == [(code, "model.path")], name
+    long_name = str(tmp_path / f"{'x' * 300}.keras")
+    assert codes(SavedModel(path=long_name)) == [("model_file_unreadable", "model.path")]
     assert codes(SavedModel(path="/dev/zero")) == [("model_file_unreadable", "model.path")]
     assert codes(PythonModel(path=str(tmp_path / "none.py"))) == [("code_missing", "model.path")]
     assert codes(PythonModel(path=str(tmp_path))) == [("code_unreadable", "model.path")]
@@ -66,6 +71,17 @@ def test_that_a_model_file_is_looked_at_as_a_start_would(tmp_path: Path) -> None
     assert codes(PythonModel(path=str(tmp_path / "wide.py"))) == [("code_unreadable", "model.path")]
     assert codes(PythonModel(path=str(tmp_path / "model.py"))) == []
     assert codes(PythonModel()) == []
+
+
+def test_that_a_look_at_a_model_does_not_read_its_weights(tmp_path: Path) -> None:
+    path = tmp_path / "large.keras"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("config.json", "{}")
+        archive.writestr("model.weights.h5", b"these are no weights")
+    request = PreviewRequest(data=DigitsData(), model=SavedModel(path=str(path)), example_limit=0)
+    assert preview(request).model_problems == ()
+    with pytest.raises(ProblemError):
+        check_model_file(str(path))
 
 
 @pytest.mark.parametrize("task", ["evaluate", "predict"])

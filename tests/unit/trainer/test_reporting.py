@@ -1,5 +1,6 @@
 """Events, and how often steps are reported."""
 
+import errno
 import os
 import time
 from pathlib import Path
@@ -13,15 +14,20 @@ from gpupanel.domain.events import (
     ProblemReported,
     RequestAnswered,
     StepsDone,
+    TrainingEnded,
     UnknownEvent,
     decode_event,
 )
 from gpupanel.domain.outcome import Metrics
+from gpupanel.domain.profile import Profile
+from gpupanel.files import line_log
+from gpupanel.trainer import process
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.loop.pace import Pace
 from gpupanel.trainer.loop.step_reports import StepReports
 from tests.fakes.small_disks import fill, small_disk  # noqa: F401 - a fixture
+from tests.unit.trainer.conftest import MakeRun
 
 
 class _Means:
@@ -78,6 +84,31 @@ def test_that_a_clock_set_back_while_the_disk_is_full_is_no_negative_time(
     told = read(path)[-1]
     assert isinstance(told, ProblemReported)
     assert "was full for 0 s" in told.problem.message
+
+
+@pytest.mark.parametrize("for_s", [1.0, 60.0], ids=["for a moment", "for long"])
+def test_that_the_last_word_is_tried_again_where_the_disk_does_not_answer(
+    tmp_path: Path, make_run: MakeRun, monkeypatch: pytest.MonkeyPatch, for_s: float
+) -> None:
+    layout = make_run(tmp_path / "run", Profile(), [64])
+    look, since_s = line_log.status, time.monotonic()
+
+    def stumble(path: Path) -> os.stat_result | None:
+        if time.monotonic() - since_s < for_s:
+            raise OSError(errno.ESTALE, "Stale file handle")
+        return look(path)
+
+    monkeypatch.setattr(line_log, "status", stumble)
+    monkeypatch.setattr(process, "_LAST_WORDS_S", 3.0)
+    status = process.train_run(layout.root, lambda *_: None)
+
+    if for_s > 3.0:
+        assert status == 1
+        assert read(layout.events) == []
+    else:
+        assert status == 0
+        (ended,) = read(layout.events)
+        assert isinstance(ended, TrainingEnded)
 
 
 def test_that_deleted_events_are_told(tmp_path: Path) -> None:

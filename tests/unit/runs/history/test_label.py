@@ -1,17 +1,21 @@
 """The name and the notes that a person gives a run, and runs that are to go."""
 
+import errno
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 
+from gpupanel.domain.events import RunRestarted, encode_event
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.run_lock import is_supervised
+from gpupanel.runs.history import deleting, label
 from gpupanel.runs.history.deleting import delete_run
 from gpupanel.runs.history.label import LONGEST_NAME, RunLabel, change_label, read_label
 from gpupanel.runs.history.summaries import list_runs
@@ -38,6 +42,21 @@ def test_that_name_and_notes_change_without_each_other(layout: RunLayout) -> Non
     change_label(layout, name="second")
     change_label(layout, notes="noted again")
     assert read_label(layout) == RunLabel(name="second", notes="noted again")
+
+
+def test_that_notes_that_cannot_be_read_now_are_not_lost_to_a_new_name(
+    layout: RunLayout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change_label(layout, notes="of a week")
+
+    def stumble(*_: object, **_more: object) -> bytes:
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as stumbling:
+        stumbling.setattr(label, "read_file", stumble)
+        with pytest.raises(ProblemError):
+            change_label(layout, name="named")
+    assert read_label(layout) == RunLabel(notes="of a week")
 
 
 def test_that_a_label_of_nothing_is_no_file(layout: RunLayout) -> None:
@@ -98,6 +117,25 @@ def test_that_a_run_that_goes_on_is_not_deleted(runs_dir: Path) -> None:
 
 def test_that_a_run_that_is_being_resumed_is_not_deleted(layout: RunLayout) -> None:
     with FileLock(layout.resume_lock), pytest.raises(ProblemError) as raised:
+        delete_run(layout, None)
+    assert raised.value.problems[0].code == "run_goes_on"
+    assert layout.events.is_file()
+
+
+def test_that_a_run_that_was_resumed_just_now_is_not_deleted(
+    layout: RunLayout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock_in_folder = deleting.lock_in_folder
+
+    def resumed_before(path: Path, timeout_s: float) -> FileLock:
+        if path == layout.resume_lock:
+            restarted = RunRestarted(time_s=time.time(), attempt=0)
+            with layout.events.open("a") as events:
+                events.write(encode_event(restarted) + "\n")
+        return lock_in_folder(path, timeout_s)
+
+    monkeypatch.setattr(deleting, "lock_in_folder", resumed_before)
+    with pytest.raises(ProblemError) as raised:
         delete_run(layout, None)
     assert raised.value.problems[0].code == "run_goes_on"
     assert layout.events.is_file()

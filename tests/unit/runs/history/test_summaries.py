@@ -1,5 +1,6 @@
 """Lists of runs: what each is told as, whatever its folder holds, and how fast."""
 
+import errno
 import json
 import os
 import shutil
@@ -15,7 +16,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.run_lock import is_supervised
-from gpupanel.runs.history import summaries
+from gpupanel.runs.history import run_record, summaries
 from gpupanel.runs.history.label import change_label
 from gpupanel.runs.history.run_summary import RunProgress, RunSummary
 from gpupanel.runs.history.run_words import run_outcome_words
@@ -138,6 +139,35 @@ def test_that_a_run_that_ends_while_it_is_looked_at_is_not_lost(
 
     assert found.outcome is Outcome.SUSPENDED
     assert found.problem is None
+
+
+def test_that_a_supervisor_may_take_a_while_to_come_on_a_busy_machine(runs_dir: Path) -> None:
+    layout = WrittenRun(runs_dir).layout
+    for age_s, is_running in ((20.0, True), (LONG_AGO, False)):
+        os.utime(layout.profile, (time.time() - age_s,) * 2)
+        assert summarize_run(layout).is_running is is_running
+
+
+@pytest.mark.parametrize("part", ["EventEnds", "read_profile_head", "read_plan_head", "read_label"])
+def test_that_a_run_that_could_not_be_read_for_a_moment_is_read_again(
+    runs_dir: Path, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    layout = ended(runs_dir)
+    change_label(layout, name="named", notes="")
+    lister = RunLister(runs_dir)
+
+    def stumble(*_: object) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as stumbling:
+        stumbling.setattr(run_record, part, stumble)
+        (run,) = lister.list()
+        assert run.flaw is not None
+        assert run.flaw.code == "run_unreadable"
+
+    (run,) = lister.list()
+    assert run.flaw is None
+    assert (run.outcome, run.label, run.strategy) == (Outcome.COMPLETED, "named", "one_device")
 
 
 def test_that_only_the_last_word_counts_where_a_run_was_resumed(runs_dir: Path) -> None:

@@ -7,7 +7,8 @@ import pytest
 
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.queue import ended_runs
+from gpupanel.runs.directory.run_lock import is_supervised
+from gpupanel.runs.queue import ended_runs, running_runs
 from gpupanel.runs.queue.ended_runs import ended_entry
 from gpupanel.runs.queue.entry import EntryState, QueueEntry
 from tests.fakes.run_directory import WrittenRun
@@ -58,3 +59,16 @@ def test_that_a_run_whose_events_cannot_be_read_is_lost_and_says_why(
     assert ended is not None
     assert (ended.state, ended.outcome) == (EntryState.ENDED, Outcome.LOST)
     assert [problem.code for problem in ended.problems] == ["run_folder_unsafe"]
+
+
+def test_that_a_run_that_is_taken_up_while_it_is_looked_at_goes_on(
+    runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        answers = iter([False])
+        monkeypatch.setattr(
+            running_runs, "is_supervised", lambda layout: next(answers, is_supervised(layout))
+        )
+        assert running_runs.goes_on(run.layout)
+    assert not running_runs.goes_on(run.layout)

@@ -3,6 +3,7 @@
 import errno
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -203,9 +204,33 @@ def test_that_an_entry_edited_just_now_is_not_started_as_it_was_before(
     added = desk.add(GPU_A, name="before")
     before = desk.entry(added)
     orders.edit(desk.files, added, profile_on(GPU_A, name="after"))
-    assert not bringing_up.claim(desk.files, before)
+    judged = desk.files.read()
+    assert not bringing_up.claim(desk.files, before, judged)
     assert desk.state(added) is EntryState.WAITING
-    assert bringing_up.claim(desk.files, desk.entry(added))
+    assert bringing_up.claim(desk.files, desk.entry(added), judged)
+
+
+@pytest.mark.parametrize("act", ["pause", "move"])
+def test_that_what_a_person_does_while_the_devices_are_looked_at_counts(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, act: str
+) -> None:
+    first, second = desk.add(GPU_A, name="first"), desk.add(GPU_A, name="second")
+    look = scheduler.prospect_of
+
+    def act_meanwhile(entry: QueueEntry, *rest: Any) -> Any:
+        if act == "pause":
+            orders.pause(desk.files)
+        else:
+            orders.move(desk.files, second, 1)
+        return look(entry, *rest)
+
+    monkeypatch.setattr(scheduler, "prospect_of", act_meanwhile)
+    desk.scheduler.step()
+    assert desk.state(first) is EntryState.WAITING
+    monkeypatch.undo()
+    if act == "move":
+        desk.scheduler.step()
+        assert desk.state(second) is EntryState.RUNNING
 
 
 def test_that_a_run_that_cannot_be_made_is_refused_and_leaves_nothing(

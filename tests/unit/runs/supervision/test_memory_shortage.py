@@ -256,6 +256,8 @@ def test_that_a_kill_is_told_as_surely_as_it_is_known(cause: ShortageCause, mess
     problem = explained(killed, Surroundings(CPU_ONLY, sample_of_host(23 * 1024)), Profile())
 
     assert (problem.code, problem.message) == ("host_out_of_memory", message)
+    is_own = cause is ShortageCause.ADDRESS_SPACE
+    assert problem.hint.endswith("raise the limit (ulimit -v)." if is_own else "programs.")
 
 
 REFUSAL = (

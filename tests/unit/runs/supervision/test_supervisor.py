@@ -43,6 +43,7 @@ from gpupanel.runs.history.run_words import run_outcome_words
 from gpupanel.runs.history.search import matches
 from gpupanel.runs.history.summaries import list_runs
 from gpupanel.runs.launcher import create_run
+from gpupanel.runs.supervision import supervisor as supervisor_module
 from gpupanel.runs.supervision.supervisor import Supervisor
 from gpupanel.runs.supervision.watchdogs import Patience
 from tests.fakes.devices import CPU_ONLY
@@ -128,6 +129,45 @@ def test_that_events_that_cannot_be_read_for_a_while_end_no_training(
     monkeypatch.undo()
     assert end_of(layout).metrics.accuracy == 0.9
     assert capfd.readouterr().err.count("events cannot be read now") == 1
+
+
+def test_that_the_last_words_of_an_orphan_are_not_those_of_the_run_that_goes_on(
+    layout: RunLayout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layout.events.write_text(encode_event(RunRestarted(time_s=1.0, attempt=0)) + "\n")
+
+    def speaks_before_it_ends(_: RunLayout) -> None:
+        ended = TrainingEnded(time_s=2.0, outcome=Outcome.STOPPED)
+        with layout.events.open("a") as events:
+            events.write(encode_event(ended) + "\n")
+
+    monkeypatch.setattr(supervisor_module, "end_processes_of", speaks_before_it_ends)
+    assert supervisor(layout, "complete").run() is Outcome.COMPLETED
+
+
+def test_that_a_trainer_that_finds_no_space_for_its_events_is_not_taken_for_one_that_hangs(
+    layout: RunLayout,
+) -> None:
+    run = supervisor(layout, "find_no_space", Patience(first_step_s=1.0, step_s=1.0))
+    assert run.run() is Outcome.COMPLETED
+
+
+def test_that_events_that_cannot_be_read_for_long_are_no_hang(
+    layout: RunLayout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first_s: list[float] = []
+
+    def open_to_read(path: Path) -> BufferedReader:
+        if path == layout.events and b"steps_done" in path.read_bytes():
+            first_s.append(monotonic())
+            if monotonic() - first_s[0] < 3.0:
+                raise OSError(errno.ESTALE, "Stale file handle")
+        return guarded_files.open_to_read(path)
+
+    monkeypatch.setattr(tails, "open_to_read", open_to_read)
+    patience = Patience(first_step_s=1.0, step_s=1.0)
+    (layout.root / ENOUGH).touch()
+    assert supervisor(layout, "find_no_space", patience).run() is Outcome.COMPLETED
 
 
 def test_that_a_line_of_megabytes_before_the_last_word_makes_no_run_lost(
