@@ -15,6 +15,7 @@ from gpupanel.cli.listing import devices
 from gpupanel.cli.opening import open_window
 from gpupanel.cli.queueing import queue
 from gpupanel.cli.running import run, runs, watch
+from gpupanel.cli.schema import schema
 from gpupanel.cli.steering import checkpoint, resume, stop, suspend
 from gpupanel.cli.telling import tell_json, tell_problems
 from gpupanel.cli.usage import EXIT_BAD_USAGE, USAGE_ERROR, usage_problem
@@ -62,6 +63,7 @@ VERBS = {
         doctor,
         check,
         export,
+        schema,
         run,
         runs,
         watch,

@@ -1,11 +1,12 @@
 """What a run learns from."""
 
-from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import Field
 from typing_extensions import override
 
+from gpupanel.domain.choice import Choice, ChoiceEnum
+from gpupanel.domain.setting import PathKind, setting
 from gpupanel.domain.value import Fraction, Value
 
 MOST_CLASSES = 100_000
@@ -16,34 +17,45 @@ GREATEST_SIDE = 16_384
 ImageSide = Annotated[int, Field(gt=0, le=GREATEST_SIDE)]
 
 
-class DataCache(StrEnum):
+class DataCache(ChoiceEnum):
     """Where decoded examples are kept between epochs."""
 
-    NONE = "none"
-    MEMORY = "memory"
-    DISK = "disk"
+    NONE = "none", "Nowhere", "Reads and decodes anew in each epoch."
+    MEMORY = "memory", "In memory", "Fastest; the decoded examples must fit."
+    DISK = "disk", "On disk", "For decoded examples that do not fit in memory."
 
 
-class Target(StrEnum):
+class Target(ChoiceEnum):
     """What the labels are."""
 
-    CLASSES = "classes"
-    VALUES = "values"
+    CLASSES = "classes", "A class", "Labels are class numbers, from 0 on."
+    VALUES = "values", "A value", "Labels are numbers to be predicted, such as prices."
 
 
 class _DataBase(Value):
     """What every source has.
 
-    Attributes:
-        validation_fraction: The part of the examples held back for validation, drawn by the
-            seed; 0 for none. Left out (``None``): a source with a test set of its own validates
-            on it, another holds back nothing.
-        shuffle: Draw a new order of the training examples each epoch, from the seed alone.
+    ``validation_fraction`` is 0 for no validation. Left out (``None``): a source with a test set of
+    its own validates on it, another holds back nothing.
     """
 
-    validation_fraction: Fraction | None = None
-    shuffle: bool = True
-    cache: DataCache = DataCache.MEMORY
+    validation_fraction: Fraction | None = setting(
+        "Validation",
+        "Examples that are never trained on tell after each epoch whether the model learned "
+        "something or only remembers.",
+        default=None,
+    )
+    shuffle: bool = setting(
+        "Shuffle each epoch",
+        "Draw a new order of the training examples in each epoch, from the seed alone. Without it "
+        "every epoch sees the same batches.",
+        default=True,
+    )
+    cache: DataCache = setting(
+        "Cache",
+        "Where decoded examples are kept between epochs.",
+        default=DataCache.MEMORY,
+    )
 
     @property
     def target(self) -> Target:
@@ -85,35 +97,66 @@ class KerasData(_DataBase):
 class NpzData(_DataBase):
     """Arrays in a NumPy ``.npz`` file, read without pickle.
 
-    Attributes:
-        path: The file, empty while none was chosen; a relative one is meant from the profile's
-            folder.
-        features: Name of the array of examples, first axis the examples.
-        labels: Name of the array of class numbers, one an example.
-        class_count: How many classes there are; left out: the greatest label plus one.
+    The path is empty while none was chosen; a relative one is meant from the profile's folder.
     """
 
     source: Literal["npz"] = "npz"
-    path: str
-    features: str = "x"
-    labels: str = "y"
-    class_count: ClassCount | None = None
+    path: str = setting(
+        "File",
+        "A file with two arrays: the examples, and one class number for each. It is read without "
+        "pickle, so that it cannot run code.",
+        path=PathKind(".npz", "NumPy files", "Choose the data"),
+    )
+    features: str = setting(
+        "Examples array",
+        "The name of the array of examples in the file; its first axis counts them.",
+        default="x",
+    )
+    labels: str = setting(
+        "Labels array",
+        "The name of the array of class numbers in the file, from 0 on, one an example.",
+        default="y",
+    )
+    class_count: ClassCount | None = setting(
+        "Classes",
+        "How many classes there are. Left to the labels, it is the greatest of them plus one.",
+        default=None,
+        off="as the labels say",
+    )
 
 
 class ImagesData(_DataBase):
     """A folder with one sub-folder of images per class.
 
-    Attributes:
-        path: The folder, empty while none was chosen; a relative one is meant from the profile's
-            folder.
-        image_size: Height and width that every image is scaled to, in pixels.
-        color: Read as RGB (3 channels) or as greyscale (1).
+    The path is empty while none was chosen; a relative one is meant from the profile's folder.
     """
 
     source: Literal["images"] = "images"
-    path: str
-    image_size: tuple[ImageSide, ImageSide] = (64, 64)
-    color: Literal["rgb", "grayscale"] = "rgb"
+    path: str = setting(
+        "Folder",
+        "A folder with one sub-folder for each class; the sub-folders' names are the classes'.",
+        path=PathKind("", "", "Choose the data"),
+    )
+    image_size: tuple[ImageSide, ImageSide] = setting(
+        "Image size",
+        "Every picture is scaled to this height and width, in pixels. Larger ones show more and "
+        "cost more memory and time.",
+        default=(64, 64),
+        unit="pixel",
+    )
+    color: Literal["rgb", "grayscale"] = setting(
+        "Colour",
+        "Whether pictures are read in colour or in greyscale.",
+        default="rgb",
+        choices=(
+            Choice("rgb", "Colour (RGB)", "Three channels: red, green, blue."),
+            Choice(
+                "grayscale",
+                "Greyscale",
+                "One channel; less to compute where colour tells nothing.",
+            ),
+        ),
+    )
 
 
 class PythonData(_DataBase):
@@ -131,15 +174,22 @@ class PythonData(_DataBase):
     a run, after the devices are configured, and must give the same each time: ``random`` and
     ``numpy.random`` are seeded by ``training.seed`` before.
 
-    Attributes:
-        path: The file, empty while none was chosen; a relative one is meant from the profile's
-            folder.
-        predicts: What the labels are.
+    The path is empty while none was chosen; a relative one is meant from the profile's folder.
     """
 
     source: Literal["python"] = "python"
-    path: str
-    predicts: Target = Target.CLASSES
+    path: str = setting(
+        "File",
+        "A Python file with a function load() that gives NumPy arrays: examples and labels, and a "
+        "test set if you have one. It may import what is installed, but no file beside it. You are "
+        "asked before it is run for the first time.",
+        path=PathKind(".py", "Python files", "Choose the code that loads the data"),
+    )
+    predicts: Target = setting(
+        "Predicted",
+        "What the labels are that load() gives, one for each example.",
+        default=Target.CLASSES,
+    )
 
     @property
     @override

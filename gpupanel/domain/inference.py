@@ -2,19 +2,45 @@
 
 from typing import Literal
 
+from gpupanel.domain.choice import Choice
+from gpupanel.domain.setting import setting
 from gpupanel.domain.value import PositiveInt, Value
 
 
 class InferenceSettings(Value):
-    """The ``[inference]`` table of a profile.
+    """The ``[inference]`` table of a profile; results are in the source's own order."""
 
-    Attributes:
-        examples: Which ones: all of them, or those that training with the same data settings and
-            seed would learn from or validate on. Results are in the source's own order.
-        batch_size: Examples of one call over all replicas; it changes speed and memory only.
-        output: The file format of the predictions.
-    """
-
-    examples: Literal["all", "training", "validation"] = "all"
-    batch_size: PositiveInt = 256
-    output: Literal["npz", "csv"] = "npz"
+    examples: Literal["all", "training", "validation"] = setting(
+        "Examples",
+        "Which examples. What a model is worth shows on those that it has not learned from: with "
+        "the same data settings and seed they are the ones held back for validation.",
+        default="all",
+        choices=(
+            Choice("all", "All", "Every example of the data."),
+            Choice(
+                "validation",
+                "Those held back",
+                "Those that training with this seed validates on.",
+            ),
+            Choice(
+                "training",
+                "Those learned from",
+                "Those that training with this seed learns from.",
+            ),
+        ),
+    )
+    batch_size: PositiveInt = setting(
+        "Batch size",
+        "Examples of one call over all devices. It changes speed and memory only, not the result.",
+        default=256,
+        unit="example",
+    )
+    output: Literal["npz", "csv"] = setting(
+        "Output",
+        "The format of the file with the predictions, which are in the order of the data.",
+        default="npz",
+        choices=(
+            Choice("npz", "NumPy (.npz)", "Arrays: exact, small, read with numpy.load."),
+            Choice("csv", "Table (.csv)", "A line for each example, for spreadsheets."),
+        ),
+    )

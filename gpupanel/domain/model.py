@@ -1,9 +1,10 @@
 """What is trained."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from gpupanel.domain.setting import PathKind, setting
 from gpupanel.domain.value import Fraction, PositiveInt, Value
 
 MOST_LAYERS = 256
@@ -12,42 +13,76 @@ MOST_CONVOLUTIONS = 14
 """Each halves both sides of a picture: the last one leaves a pixel of a side of 16,384."""
 
 
-class MlpModel(Value):
-    """Dense layers with ReLU between them.
+Units = Annotated[tuple[PositiveInt, ...], Field(max_length=MOST_LAYERS)]
+"""Of each of several layers."""
 
-    Attributes:
-        hidden: Units of each hidden layer.
-        dropout: Fraction of activations dropped after each hidden layer while training.
-        batch_norm: Normalise over the batch after each hidden layer.
-        batch_norm_synchronized: Take the statistics over the whole global batch; without it over
-            each replica's part, which is faster and depends on the shares.
-    """
+
+def _hidden(default: tuple[int, ...]) -> Any:  # noqa: ANN401 - as pydantic's
+    return setting(
+        "Hidden layers",
+        "Units of each dense layer before the output, from the first to the last: 128, 64 makes "
+        "two layers. More units can learn more, and need more memory and examples.",
+        default=default,
+        off="no hidden layer",
+    )
+
+
+def _dropout() -> Any:  # noqa: ANN401
+    return setting(
+        "Dropout",
+        "The part of the activations that is dropped at random while training, after each hidden "
+        "layer. 0.2 to 0.5 helps against learning the examples by heart.",
+        default=0.0,
+    )
+
+
+def _batch_norm() -> Any:  # noqa: ANN401
+    return setting(
+        "Batch normalisation",
+        "Brings the activations of each batch to a common scale after each hidden layer. It often "
+        "allows a larger learning rate.",
+        default=False,
+    )
+
+
+def _synchronized() -> Any:  # noqa: ANN401
+    return setting(
+        "Synchronised over the replicas",
+        "Take the statistics of batch normalisation over the whole global batch: the result is the "
+        "same however the batch is divided. Without it each replica looks at its own share only, "
+        "which is faster, and the result depends on the shares.",
+        default=True,
+        applies={"batch_norm": (True,)},
+    )
+
+
+class MlpModel(Value):
+    """Dense layers with ReLU between them."""
 
     source: Literal["mlp"] = "mlp"
-    hidden: Annotated[tuple[PositiveInt, ...], Field(max_length=MOST_LAYERS)] = (128,)
-    dropout: Fraction = 0.0
-    batch_norm: bool = False
-    batch_norm_synchronized: bool = True
+    hidden: Units = _hidden(default=(128,))
+    dropout: Fraction = _dropout()
+    batch_norm: bool = _batch_norm()
+    batch_norm_synchronized: bool = _synchronized()
 
 
 class CnnModel(Value):
-    """3x3 convolutions, each followed by ReLU and 2x2 max pooling, then dense layers.
-
-    Attributes:
-        filters: Filters of each convolution.
-        hidden: Units of each dense layer before the output.
-        batch_norm: Normalise over the batch after each convolution and hidden layer.
-        batch_norm_synchronized: See :class:`MlpModel`.
-    """
+    """3x3 convolutions, each followed by ReLU and 2x2 max pooling, then dense layers."""
 
     source: Literal["cnn"] = "cnn"
-    filters: tuple[PositiveInt, ...] = Field(
-        default=(32,), min_length=1, max_length=MOST_CONVOLUTIONS
+    filters: tuple[PositiveInt, ...] = setting(
+        "Filters",
+        "How many 3x3 filters each convolution has, from the first to the last. After each one the "
+        "picture is halved in height and width by 2x2 max pooling.",
+        default=(32,),
+        examples=[[32, 64]],
+        min_length=1,
+        max_length=MOST_CONVOLUTIONS,
     )
-    hidden: Annotated[tuple[PositiveInt, ...], Field(max_length=MOST_LAYERS)] = ()
-    dropout: Fraction = 0.0
-    batch_norm: bool = False
-    batch_norm_synchronized: bool = True
+    hidden: Units = _hidden(default=())
+    dropout: Fraction = _dropout()
+    batch_norm: bool = _batch_norm()
+    batch_norm_synchronized: bool = _synchronized()
 
     @property
     def smallest_side(self) -> int:
@@ -58,13 +93,17 @@ class CnnModel(Value):
 class SavedModel(Value):
     """A Keras model in a ``.keras`` file, loaded in safe mode: no code of it is run.
 
-    Attributes:
-        path: The file, empty while none was chosen; a relative one is meant from the profile's
-            folder.
+    The path is empty while none was chosen; a relative one is meant from the profile's folder.
     """
 
     source: Literal["saved"] = "saved"
-    path: str = ""
+    path: str = setting(
+        "File",
+        "A Keras model in a .keras file. Every run here leaves one in its folder, model.keras. It "
+        "is loaded in safe mode, so that it cannot run code.",
+        default="",
+        path=PathKind(".keras", "Keras models", "Choose the model"),
+    )
 
 
 class PythonModel(Value):
@@ -89,13 +128,18 @@ class PythonModel(Value):
     the value in standard deviations from the mean of the training labels. Layers keep no state of
     their own beside that of batch normalisation and dropout.
 
-    Attributes:
-        path: The file, empty while none was chosen; a relative one is meant from the profile's
-            folder.
+    The path is empty while none was chosen; a relative one is meant from the profile's folder.
     """
 
     source: Literal["python"] = "python"
-    path: str = ""
+    path: str = setting(
+        "Python file",
+        "A Python file with a function build_model(input_shape, outputs) that gives a Keras model: "
+        "sequential or functional, one number for each of the outputs. It may import what is "
+        "installed, but no file beside it. You are asked before it is run for the first time.",
+        default="",
+        path=PathKind(".py", "Python files", "Choose the code that builds the model"),
+    )
 
 
 BuildableModel = MlpModel | CnnModel

@@ -1,22 +1,65 @@
 """How the work is divided over devices."""
 
-from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import Field
 
+from gpupanel.domain.choice import ChoiceEnum
+from gpupanel.domain.setting import setting
 from gpupanel.domain.value import MOST_PLACES, Count, PlaceCount, Value
 
 
-class StrategyKind(StrEnum):
+class StrategyKind(ChoiceEnum):
     """TensorFlow's ways of dividing the work, as profiles name them."""
 
-    ONE_DEVICE = "one_device"
-    MIRRORED = "mirrored"
-    CENTRAL_STORAGE = "central_storage"
-    MULTI_WORKER = "multi_worker"
-    PARAMETER_SERVER = "parameter_server"
-    MODEL_PARALLEL = "model_parallel"
+    ONE_DEVICE = (
+        "one_device",
+        "One device",
+        (
+            "One GPU, or the CPU, takes every example: the reference that all others are "
+            "compared with."
+        ),
+    )
+    MIRRORED = (
+        "mirrored",
+        "Mirrored: all devices",
+        (
+            "For several GPUs in one machine: each holds a copy of the model and takes a "
+            "share of each batch."
+        ),
+    )
+    CENTRAL_STORAGE = (
+        "central_storage",
+        "Central storage: weights on the host",
+        (
+            "For devices without room to keep weights: they stay once, in the host's memory, "
+            "and every device computes with them."
+        ),
+    )
+    MULTI_WORKER = (
+        "multi_worker",
+        "Multi-worker: several processes",
+        (
+            "For a process of its own per GPU, each with its own memory settings: the same "
+            "mathematics as mirrored."
+        ),
+    )
+    PARAMETER_SERVER = (
+        "parameter_server",
+        "Parameter server: asynchronous",
+        (
+            "For devices that must never wait for each other: each worker takes whole batches "
+            "at its own pace, and servers keep the weights."
+        ),
+    )
+    MODEL_PARALLEL = (
+        "model_parallel",
+        "Model parallel: layers on devices",
+        (
+            "For a model that is too big for one GPU: its layers are placed on several, and "
+            "each batch passes all of them."
+        ),
+    )
 
 
 GANG_KINDS = (StrategyKind.MULTI_WORKER, StrategyKind.PARAMETER_SERVER)
@@ -30,13 +73,21 @@ SHARING_KINDS = (
 """The strategies that divide each global batch over several replicas."""
 
 
-class AllReduce(StrEnum):
+class AllReduce(ChoiceEnum):
     """How gradients are summed over replicas."""
 
-    AUTO = "auto"
-    NCCL = "nccl"
-    HIERARCHICAL_COPY = "hierarchical_copy"
-    REDUCTION_TO_ONE_DEVICE = "reduction_to_one_device"
+    AUTO = "auto", "Automatic", "NCCL on GPUs, where it can be used."
+    NCCL = "nccl", "NCCL", "NVIDIA's own library; the fastest between whole GPUs."
+    HIERARCHICAL_COPY = (
+        "hierarchical_copy",
+        "Hierarchical copy",
+        "Copies between GPUs in a tree; also works where a GPU was split.",
+    )
+    REDUCTION_TO_ONE_DEVICE = (
+        "reduction_to_one_device",
+        "Reduction to one device",
+        "One device sums and sends the result back; simple, and works everywhere.",
+    )
 
 
 Shares = Annotated[tuple[Count, ...], Field(max_length=MOST_PLACES)]
@@ -48,19 +99,47 @@ Place = Annotated[int, Field(ge=0, lt=MOST_PLACES)]
 class StrategySettings(Value):
     """The ``[strategy]`` table of a profile.
 
-    Attributes:
-        kind: The tf.distribute strategy, or layers placed by hand.
-        shares: How many examples of each global batch each replica takes: ``"equal"``,
-            ``"balanced"`` (measured), or one number per replica that sum to the global batch.
-        all_reduce: The cross-device operations of a mirrored strategy.
-        workers: Processes of a multi-worker or parameter-server run.
-        parameter_servers: Parameter-server processes.
-        placement: Layer name to device index, or ``"auto"``.
+    ``shares`` are ``"equal"``, ``"balanced"`` (measured), or one number per replica that sum to the
+    global batch; ``placement`` maps a layer's name to a device index, or is ``"auto"``.
     """
 
-    kind: StrategyKind = StrategyKind.ONE_DEVICE
-    shares: Literal["equal", "balanced"] | Shares = "equal"
-    all_reduce: AllReduce = AllReduce.AUTO
-    workers: PlaceCount | None = None
-    parameter_servers: PlaceCount | None = None
-    placement: Literal["auto"] | dict[str, Place] | None = None
+    kind: StrategyKind = setting(
+        "Strategy",
+        "How several devices work together. A replica is one copy of the model; a worker is a "
+        "process of its own.",
+        default=StrategyKind.ONE_DEVICE,
+    )
+    shares: Literal["equal", "balanced"] | Shares = setting(
+        "Shares",
+        "How each global batch is divided among the replicas. Shares need not be equal: a faster "
+        "device can take more, and the result is the same, since gradients are summed over the "
+        "whole batch.",
+        default="equal",
+    )
+    all_reduce: AllReduce = setting(
+        "All-reduce",
+        "How the gradients of all replicas are summed, which they do once in every step.",
+        default=AllReduce.AUTO,
+    )
+    workers: PlaceCount | None = setting(
+        "Workers",
+        "How many worker processes share the chosen devices, all on this machine and reachable "
+        "from it only. Left to itself it is one for each GPU, or two on the CPU.",
+        default=None,
+        unit="worker",
+        off="one per GPU, or 2 on the CPU",
+    )
+    parameter_servers: PlaceCount | None = setting(
+        "Parameter servers",
+        "How many processes keep the weights. Several divide them among each other, so that no "
+        "single one has to answer every worker.",
+        default=None,
+        unit="server",
+        off="1 server",
+    )
+    placement: Literal["auto"] | dict[str, Place] | None = setting(
+        "Placement",
+        "Which device holds the weights of each layer and does its work. A layer without weights, "
+        "such as an activation, works where the layer before it does.",
+        default=None,
+    )

@@ -1,66 +1,163 @@
 """How a model is trained."""
 
-from enum import StrEnum
 from typing import Annotated
 
 from pydantic import Field
 
-from gpupanel.domain.value import Count, Float32, PositiveInt, Value
+from gpupanel.domain.choice import ChoiceEnum
+from gpupanel.domain.setting import setting
+from gpupanel.domain.value import Count, Float32, Fraction, PositiveInt, Value
 
 MOST_MINUTES = 1e6
 """About two years between two checkpoints."""
 
 
-class Optimizer(StrEnum):
+class Optimizer(ChoiceEnum):
     """Keras's optimizers that a profile can name."""
 
-    ADAM = "adam"
-    ADAMW = "adamw"
-    SGD = "sgd"
-    RMSPROP = "rmsprop"
+    ADAM = "adam", "Adam", "Adapts the step of each weight; a good first choice."
+    ADAMW = "adamw", "AdamW", "Adam with weights that decay a little at each update."
+    SGD = "sgd", "SGD", "Plain steps down the gradient, with momentum if you like."
+    RMSPROP = "rmsprop", "RMSprop", "Divides each step by how large recent gradients were."
 
 
 class TrainingSettings(Value):
-    """The ``[training]`` table of a profile.
+    """The ``[training]`` table of a profile."""
 
-    Attributes:
-        global_batch_size: Examples of one optimizer update, over all replicas.
-        accumulation_steps: Each replica takes its share in this many micro-batches and applies
-            the summed gradient once: less memory, the same mathematics.
-        momentum: Of ``sgd`` and ``rmsprop``.
-        clip_norm: Scale the whole gradient of an update down to this global norm when it is
-            greater; left out: never.
-        seed: Decides the order of examples, the validation split and the initial weights.
-        checkpoint_every_epochs: 0 for none.
-        checkpoint_every_minutes: Also save one, within an epoch, when the last one is so old;
-            left out: never.
-        checkpoints_kept: The newest so many are kept.
-        keep_best_checkpoint: Also keep the one of the epoch with the least validation loss
-            (training loss where nothing is validated).
-        early_stopping_patience: End when the validation loss (the training loss where nothing
-            is validated) has not fallen for this many epochs; left out: never.
-        max_restarts: How often a run is started again by itself, from its last checkpoint, when
-            one of its processes dies or hangs.
-        out_of_memory_retries: How often a run that ran out of memory is started again by itself
-            with less at a time: twice the accumulation steps, which is the same mathematics.
-        tensorboard: Also write TensorBoard event files into the run's directory.
-    """
-
-    epochs: PositiveInt = 3
-    global_batch_size: PositiveInt = 64
-    accumulation_steps: PositiveInt = 1
-    optimizer: Optimizer = Optimizer.ADAM
-    learning_rate: Float32 = 1e-3
-    momentum: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.0
-    clip_norm: Float32 | None = None
-    mixed_precision: bool = False
-    jit_compile: bool = False
-    seed: Annotated[int, Field(ge=0, lt=2**31)] = 7
-    checkpoint_every_epochs: Count = 1
-    checkpoint_every_minutes: Annotated[float, Field(gt=0.0, le=MOST_MINUTES)] | None = None
-    checkpoints_kept: PositiveInt = 3
-    keep_best_checkpoint: bool = True
-    early_stopping_patience: PositiveInt | None = None
-    max_restarts: Annotated[int, Field(ge=0, le=100)] = 0
-    out_of_memory_retries: Annotated[int, Field(ge=0, le=10)] = 0
-    tensorboard: bool = True
+    epochs: PositiveInt = setting(
+        "Epochs",
+        "How many times the training goes through all examples.",
+        default=3,
+    )
+    global_batch_size: PositiveInt = setting(
+        "Global batch size",
+        "Examples of one optimizer update, over all replicas together. Each replica "
+        "takes its share of them, so the result does not depend on how many devices train.",
+        default=64,
+        unit="example",
+    )
+    accumulation_steps: PositiveInt = setting(
+        "Accumulation steps",
+        "Each replica takes its share in this many smaller parts and applies the "
+        "summed gradient once. It needs less memory and is the same mathematics.",
+        default=1,
+    )
+    optimizer: Optimizer = setting(
+        "Optimizer",
+        "The rule that turns gradients into changes of the weights.",
+        default=Optimizer.ADAM,
+    )
+    learning_rate: Float32 = setting(
+        "Learning rate",
+        "How large a step each update makes. You can type 1e-3; the arrows go 1, 2, 5, "
+        "10. Too large and the loss jumps, too small and it hardly falls.",
+        default=1e-3,
+    )
+    momentum: Fraction = setting(
+        "Momentum",
+        "How much of the last step goes on in the next one, from 0 to below 1. SGD and "
+        "RMSprop only: Adam and AdamW keep a momentum of their own.",
+        default=0.0,
+        applies={"optimizer": ("sgd", "rmsprop")},
+    )
+    clip_norm: Float32 | None = setting(
+        "Clip gradients",
+        "Scale the gradient of an update down to this norm when it is longer: one "
+        "strange batch then cannot throw the weights far. It is taken of the whole gradient, after "
+        "the replicas' parts were summed.",
+        default=None,
+        off="off",
+        advanced=True,
+        examples=[1.0],
+    )
+    mixed_precision: bool = setting(
+        "Mixed precision",
+        "Compute in 16-bit floats and keep the weights in 32: about half the memory, "
+        "and faster on GPUs with tensor cores (compute capability 7.0 or more). On a CPU it is "
+        "slower.",
+        default=False,
+    )
+    jit_compile: bool = setting(
+        "XLA (jit_compile)",
+        "Let XLA compile the step for the device. The first step takes longer; later "
+        "ones may be faster.",
+        default=False,
+        advanced=True,
+    )
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = setting(
+        "Seed",
+        "Decides the order of the examples, which are held back for validation, and "
+        "the first weights. The same seed gives the same training.",
+        default=7,
+        advanced=True,
+    )
+    checkpoint_every_epochs: Count = setting(
+        "Checkpoint",
+        "Save the weights and the optimizer's state after so many epochs; 0 saves none.",
+        default=1,
+        prefix="every ",
+        unit="epoch",
+        off="never",
+    )
+    checkpoint_every_minutes: Annotated[float, Field(gt=0.0, le=MOST_MINUTES)] | None = setting(
+        "In long epochs",
+        "Also save one within an epoch, when the last one is so many minutes old: what "
+        "a power cut can cost is then at most that.",
+        default=None,
+        unit="minute",
+        off="never within an epoch",
+        advanced=True,
+        examples=[10.0],
+    )
+    checkpoints_kept: PositiveInt = setting(
+        "Checkpoints kept",
+        "So many of the newest checkpoints stay on the disk; older ones are deleted.",
+        default=3,
+        prefix="the newest ",
+        advanced=True,
+    )
+    keep_best_checkpoint: bool = setting(
+        "Keep the best one, too",
+        "Of the checkpoints saved at the end of an epoch, the one with the least "
+        "validation loss (the training loss where nothing is validated) stays on the disk, however "
+        "old it is.",
+        default=True,
+        advanced=True,
+    )
+    early_stopping_patience: PositiveInt | None = setting(
+        "Early stopping",
+        "End when the validation loss (the training loss where nothing is validated) "
+        "has not fallen for so many epochs.",
+        default=None,
+        prefix="after ",
+        unit="epoch",
+        off="off",
+        examples=[3],
+    )
+    max_restarts: Annotated[int, Field(ge=0, le=100)] = setting(
+        "Restart by itself",
+        "When a process of the run dies or hangs, end the others and start all of them "
+        "again from the last checkpoint, so many times at most.",
+        default=0,
+        prefix="up to ",
+        unit="time",
+        off="never",
+        advanced=True,
+    )
+    out_of_memory_retries: Annotated[int, Field(ge=0, le=10)] = setting(
+        "Out of memory",
+        "When the run ends because memory was not enough, start it again by itself "
+        "with less at a time: twice the accumulation steps, which is the same mathematics. The run "
+        "reports what it changed.",
+        default=0,
+        prefix="retry up to ",
+        unit="time",
+        off="end the run",
+        advanced=True,
+    )
+    tensorboard: bool = setting(
+        "TensorBoard files",
+        "Also write TensorBoard event files into the run's directory.",
+        default=True,
+        advanced=True,
+    )

@@ -5,11 +5,11 @@ from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 
+from gpupanel.ui.inputs.quiet_inputs import ComboBox
 from gpupanel.ui.panels.device_panel import DevicePanel
 from gpupanel.ui.panels.device_panel.device_card import DeviceCard
 from gpupanel.ui.panels.device_panel.memory_menu import MemoryMenu
 from gpupanel.ui.widgets.memory_bar import MemoryBar
-from gpupanel.ui.widgets.quiet_inputs import ComboBox
 
 
 def card(panel: DevicePanel, key: str) -> DeviceCard:

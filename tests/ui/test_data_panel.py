@@ -21,13 +21,13 @@ from gpupanel.domain.data import DigitsData, ImagesData, KerasData, NpzData, Tar
 from gpupanel.domain.preview import DataPreview, ExamplePreview
 from gpupanel.domain.problem import Problem
 from gpupanel.ui import theme
+from gpupanel.ui.inputs.counter import Counter
+from gpupanel.ui.inputs.path_edit import PathEdit
+from gpupanel.ui.inputs.real_spin_box import RealSpinBox
 from gpupanel.ui.panels.data_panel import DataPanel
 from gpupanel.ui.panels.data_panel.class_counts_view import ClassCountsView
 from gpupanel.ui.panels.data_panel.examples_view import ExamplesView
-from gpupanel.ui.widgets.counter import Counter
-from gpupanel.ui.widgets.path_edit import PathEdit
 from gpupanel.ui.widgets.problem_row import ProblemRow
-from gpupanel.ui.widgets.real_spin_box import RealSpinBox
 from tests.ui.values import DATA
 
 

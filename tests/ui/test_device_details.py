@@ -22,13 +22,13 @@ from gpupanel.domain.telemetry import (
     ThrottleReason,
 )
 from gpupanel.ui.device_choices import DeviceChoices
+from gpupanel.ui.inputs.switch import Switch
 from gpupanel.ui.panels.device_panel import DevicePanel
 from gpupanel.ui.panels.device_panel.device_card import DeviceCard
 from gpupanel.ui.panels.device_panel.notice_tag import NoticeTag
 from gpupanel.ui.widgets.core_bars import CoreBars
 from gpupanel.ui.widgets.process_list import ProcessList
 from gpupanel.ui.widgets.sparkline import Sparkline
-from gpupanel.ui.widgets.switch import Switch
 from tests.fakes.devices import CPU, RTX_3060, RTX_4090, TWO_UNEQUAL
 from tests.fakes.readings import EIGHT_DEVICES, busy_sample
 from tests.ui.device_panel_person import button, card, click, policy_box, seen, seen_texts

@@ -14,8 +14,8 @@ from gpupanel.domain.profile import DeviceSettings
 from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
 from gpupanel.planning.memory_facts import CUDA_CONTEXT_MIB
 from gpupanel.ui.device_choices import DeviceChoices
+from gpupanel.ui.inputs.quiet_inputs import Slider, SpinBox
 from gpupanel.ui.panels.device_panel import DevicePanel
-from gpupanel.ui.widgets.quiet_inputs import Slider, SpinBox
 from tests.fakes.devices import RTX_3060, RTX_4090, TWO_UNEQUAL, sample_with
 from tests.ui.device_panel_person import (
     bar,

@@ -12,13 +12,13 @@ from gpupanel.domain.memory import (
 )
 from gpupanel.domain.profile import DeviceSettings
 from gpupanel.ui.device_choices import DeviceChoices
+from gpupanel.ui.inputs.quiet_inputs import ComboBox, Slider, SpinBox
+from gpupanel.ui.inputs.switch import Switch
 from gpupanel.ui.panels.device_panel import DevicePanel
 from gpupanel.ui.panels.device_panel.device_card import DeviceCard
 from gpupanel.ui.panels.device_panel.memory_editor import MemoryEditor
 from gpupanel.ui.widgets.memory_bar import MemoryBar
-from gpupanel.ui.widgets.quiet_inputs import ComboBox, Slider, SpinBox
 from gpupanel.ui.widgets.sparkline import Sparkline
-from gpupanel.ui.widgets.switch import Switch
 from tests.fakes.devices import CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL
 from tests.fakes.readings import OUR_PID, busy_sample, with_lost
 from tests.ui.device_panel_person import card, choose, click, policy_box, seen, seen_texts

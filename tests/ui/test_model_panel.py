@@ -6,10 +6,10 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.model import CnnModel, MlpModel, PythonModel, SavedModel
+from gpupanel.ui.inputs.number_list_edit import NumberListEdit
+from gpupanel.ui.inputs.path_edit import PathEdit
 from gpupanel.ui.panels.model_panel import ModelPanel
-from gpupanel.ui.widgets.number_list_edit import NumberListEdit
-from gpupanel.ui.widgets.path_edit import PathEdit
-from gpupanel.ui.widgets.settings_form import Note
+from gpupanel.ui.widgets.note import Note
 from tests.ui.values import MODELS
 
 

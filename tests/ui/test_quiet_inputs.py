@@ -4,7 +4,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 
-from gpupanel.ui.widgets.quiet_inputs import ComboBox, DoubleSpinBox, Slider, SpinBox
+from gpupanel.ui.inputs.quiet_inputs import ComboBox, DoubleSpinBox, Slider, SpinBox
 
 
 def wheel(widget: QWidget) -> bool:

@@ -4,9 +4,10 @@ from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from gpupanel.ui.widgets.choice_box import Choice, ChoiceBox
-from gpupanel.ui.widgets.counter import GREATEST, Counter
-from gpupanel.ui.widgets.real_spin_box import FRACTION, POSITIVE, RealSpinBox
+from gpupanel.domain.choice import Choice
+from gpupanel.ui.inputs.choice_box import ChoiceBox
+from gpupanel.ui.inputs.counter import GREATEST, Counter
+from gpupanel.ui.inputs.real_spin_box import FRACTION, POSITIVE, RealSpinBox
 
 
 @pytest.fixture
@@ -24,27 +25,27 @@ def _retype(qtbot: QtBot, field: RealSpinBox, text: str) -> None:
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(number=st.floats(0.0, exclude_min=True, allow_infinity=False))
 def test_that_a_number_is_shown_so_that_it_reads_back_exactly(rate, number):
-    rate.setNumber(number)
-    assert rate.number() == number
+    rate.setValue(number)
+    assert rate.value() == number
     assert float(rate.lineEdit().text()) == number
 
 
 @pytest.mark.parametrize(("text", "number"), [("1e-3", 1e-3), ("0,5", 0.5), ("2E2", 200.0)])
 def test_that_numbers_are_typed_as_people_write_them(rate, qtbot, text, number):
     _retype(qtbot, rate, text)
-    assert rate.number() == number
+    assert rate.value() == number
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "1e", "--"])
 def test_that_what_is_no_number_of_the_range_is_never_told(rate, qtbot, text):
-    rate.setNumber(0.25)
+    rate.setValue(0.25)
     heard = []
-    rate.numberChanged.connect(heard.append)
+    rate.valueChanged.connect(heard.append)
     rate.lineEdit().clear()
     qtbot.keyClicks(rate, text)
     assert set(heard) <= {1.0}
     qtbot.keyClick(rate, Qt.Key.Key_Return)
-    assert float(rate.lineEdit().text()) == rate.number()
+    assert float(rate.lineEdit().text()) == rate.value()
 
 
 def test_that_letters_are_not_taken(rate, qtbot):
@@ -53,40 +54,40 @@ def test_that_letters_are_not_taken(rate, qtbot):
 
 
 def test_that_the_arrows_of_an_open_range_go_one_two_five(rate):
-    rate.setNumber(0.001)
+    rate.setValue(0.001)
     ladder = []
     for _ in range(4):
         rate.stepUp()
-        ladder.append(rate.number())
+        ladder.append(rate.value())
     assert ladder == [0.002, 0.005, 0.01, 0.02]
-    rate.setNumber(0.003)
+    rate.setValue(0.003)
     rate.stepDown()
-    assert rate.number() == 0.002
+    assert rate.value() == 0.002
 
 
 def test_that_the_arrows_of_a_fraction_stop_at_its_ends(qtbot):
     fraction = RealSpinBox(FRACTION, step=0.05)
     qtbot.addWidget(fraction)
-    fraction.setNumber(0.9)
+    fraction.setValue(0.9)
     fraction.stepUp()
     fraction.stepUp()
-    assert fraction.number() == 0.95
-    fraction.setNumber(0.05)
+    assert fraction.value() == 0.95
+    fraction.setValue(0.05)
     fraction.stepBy(-5)
-    assert fraction.number() == 0.0
+    assert fraction.value() == 0.0
 
 
 def test_that_a_number_beyond_what_the_field_can_hold_is_shown_as_the_greatest(qtbot):
     counter = Counter(1)
     qtbot.addWidget(counter)
-    counter.setCount(10**12)
+    counter.setValue(10**12)
     assert counter.value() == GREATEST
 
 
 def test_that_a_unit_is_named_in_the_singular_and_the_plural(qtbot):
     counter = Counter(unit="epoch")
     qtbot.addWidget(counter)
-    counter.setCount(1)
+    counter.setValue(1)
     assert counter.text() == "1 epoch"
     counter.stepUp()
     assert counter.text() == "2 epochs"
@@ -96,10 +97,10 @@ def test_that_an_unoffered_choice_is_shown_only_while_it_is_the_value(qtbot):
     box = ChoiceBox((Choice("a", "A"), Choice("b", "B")))
     qtbot.addWidget(box)
     heard = []
-    box.choiceMade.connect(heard.append)
+    box.valueChanged.connect(heard.append)
     for value in ("x", "y", "y", "a"):
-        box.setChoice(value)
-        assert box.choice() == value
+        box.setValue(value)
+        assert box.value() == value
     assert box.count() == 2
     assert heard == []
     box.setCurrentIndex(1)

@@ -9,11 +9,11 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.planning.prepare import prepare
 from gpupanel.ui import theme
+from gpupanel.ui.inputs.counter import Counter
 from gpupanel.ui.panels.strategy_panel import StrategyPanel
 from gpupanel.ui.panels.strategy_panel.division_diagram import DivisionDiagram
 from gpupanel.ui.panels.strategy_panel.share_fields import ShareFields
-from gpupanel.ui.widgets.counter import Counter
-from gpupanel.ui.widgets.settings_form import Note
+from gpupanel.ui.widgets.note import Note
 from tests.ui.values import STRATEGIES, TWO_GPUS, mirrored
 
 

@@ -15,12 +15,12 @@ from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.following.status import RunStatus
+from gpupanel.ui.inputs.counter import Counter
 from gpupanel.ui.panels.task_panel import TaskPanel
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.task_choices import TaskChoices, TaskSwitch, evaluating
-from gpupanel.ui.widgets.counter import Counter
 from gpupanel.ui.workers.preview_worker import PreviewLoader
 from tests.ui.values import TWO_GPUS
 

@@ -6,10 +6,10 @@ from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.ui.inputs.counter import Counter
+from gpupanel.ui.inputs.real_spin_box import RealSpinBox
+from gpupanel.ui.inputs.switch import Switch
 from gpupanel.ui.panels.training_panel import TrainingPanel
-from gpupanel.ui.widgets.counter import Counter
-from gpupanel.ui.widgets.real_spin_box import RealSpinBox
-from gpupanel.ui.widgets.switch import Switch
 from tests.ui.values import TRAININGS
 
 _QUICK = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -15,7 +15,7 @@ from gpupanel.runs.following.answer_words import (
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.device_faces import DeviceFaces
 from gpupanel.ui.widgets.color_dot import ColorDot
-from gpupanel.ui.widgets.settings_form import Note
+from gpupanel.ui.widgets.note import Note
 from gpupanel.ui.widgets.severity_icon import SIZE, SeverityIcon
 from gpupanel.ui.widgets.tips import wrapped
 

@@ -14,11 +14,12 @@ from gpupanel.runs.following.answer_words import (
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.device_faces import DeviceFaces
 from gpupanel.ui.widgets.answer_rows import AnswerRows, severity
+from gpupanel.ui.widgets.column import column
 from gpupanel.ui.widgets.elided_label import ElidedLabel
 from gpupanel.ui.widgets.fold_button import FoldButton
-from gpupanel.ui.widgets.settings_form import Note, column, teach
+from gpupanel.ui.widgets.note import Note
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
-from gpupanel.ui.widgets.tips import wrapped
+from gpupanel.ui.widgets.tips import teach, wrapped
 
 _TITLE = "What TensorFlow answered"
 _TIP = (

@@ -16,7 +16,7 @@ from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.ui import formatting
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.elided_label import ElidedLabel
-from gpupanel.ui.widgets.settings_form import Note
+from gpupanel.ui.widgets.note import Note
 from gpupanel.ui.widgets.tips import wrapped
 
 NOBODY = "No process holds memory of it now."

@@ -2,6 +2,8 @@
 
 from html import escape
 
+from PySide6.QtWidgets import QWidget
+
 from gpupanel.domain.visible_text import visible_lines
 
 
@@ -12,3 +14,10 @@ def wrapped(tip: str) -> str:
     and load the picture that it names.
     """
     return f"<qt>{escape(visible_lines(tip)).replace(chr(10), '<br>')}</qt>" if tip else ""
+
+
+def teach(widget: QWidget, name: str, tip: str) -> None:
+    """Gives a control its tooltip, and the same words to assistive technology."""
+    widget.setToolTip(wrapped(tip))
+    widget.setAccessibleName(name)
+    widget.setAccessibleDescription(tip)

@@ -3,8 +3,8 @@
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
+from gpupanel.ui.inputs.quiet_inputs import Slider
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.quiet_inputs import Slider
 from gpupanel.ui.widgets.tips import wrapped
 
 SPANS = (0, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)

@@ -1,18 +1,19 @@
 """The data's settings, and a look at the data."""
 
-from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QFileInfo, QMimeData, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QCheckBox, QWidget
+from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
-from gpupanel.domain.data import DataCache, DataSettings, DigitsData
+from gpupanel.domain.data import DataSettings, DigitsData
 from gpupanel.domain.preview import DataPreview
+from gpupanel.ui.forms.settings_card import SettingsCard
+from gpupanel.ui.forms.settings_form import SettingsForm
+from gpupanel.ui.forms.value_form import ValueForm
+from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.panels.data_panel.preview_view import PreviewView
-from gpupanel.ui.panels.data_panel.python_fields import PythonFields
-from gpupanel.ui.panels.data_panel.source_fields import ImagesFields, NpzFields
 from gpupanel.ui.panels.data_panel.sources import (
     SOURCES,
     changed,
@@ -20,28 +21,13 @@ from gpupanel.ui.panels.data_panel.sources import (
     new_settings,
 )
 from gpupanel.ui.panels.data_panel.validation_field import ValidationField
-from gpupanel.ui.widgets.choice_box import Choice, ChoiceBox
-from gpupanel.ui.widgets.settings_form import SettingsCard, SettingsForm, teach
-
-_CACHES = (
-    Choice(DataCache.MEMORY, "In memory", "Fastest; the decoded examples must fit."),
-    Choice(DataCache.DISK, "On disk", "For decoded examples that do not fit in memory."),
-    Choice(DataCache.NONE, "Nowhere", "Reads and decodes anew in each epoch."),
-)
 
 _SOURCE_TIP = (
     "What is learned from. You can also drop an .npz file, a folder of images or a Python file "
     "anywhere on this panel."
 )
-_VALIDATION_TIP = (
-    "Examples that are never trained on tell after each epoch whether the model learned something "
-    "or only remembers."
-)
-_CACHE_TIP = "Where decoded examples are kept between epochs."
-_SHUFFLE_TIP = (
-    "Draw a new order of the training examples in each epoch, from the seed alone. Without it "
-    "every epoch sees the same batches."
-)
+_ONE_OF_EACH = ("digits", "mnist", "npz", "images", "python")
+"""A source of each type of settings."""
 
 
 class DataPanel(SettingsCard):
@@ -58,21 +44,15 @@ class DataPanel(SettingsCard):
         self._drafts: dict[str, DataSettings] = {}
         self._source = ChoiceBox(SOURCES)
         self._source.setObjectName("dataset_selector")
-        self._npz = NpzFields()
-        self._images = ImagesFields()
-        self._python = PythonFields()
-        self._validation = ValidationField()
-        self._cache = ChoiceBox(_CACHES)
-        self._shuffle = QCheckBox("Shuffle each epoch (&new order)")
+        self._forms = {
+            type(settings): ValueForm(settings, inputs=_inputs(settings), taken="d")
+            for settings in (new_settings(source, self._value) for source in _ONE_OF_EACH)
+        }
         self._preview = PreviewView()
         self._lay_out()
-        self._source.choiceMade.connect(self._change_source)
-        self._npz.keyChanged.connect(self._change)
-        self._images.keyChanged.connect(self._change)
-        self._python.keyChanged.connect(self._change)
-        self._validation.fractionChanged.connect(partial(self._change, "validation_fraction"))
-        self._cache.choiceMade.connect(partial(self._change, "cache"))
-        self._shuffle.toggled.connect(partial(self._change, "shuffle"))
+        self._source.valueChanged.connect(self._change_source)
+        for form in self._forms.values():
+            form.valueChanged.connect(self._take)
         self.setValue(self._value)
 
     def value(self) -> DataSettings:
@@ -83,24 +63,12 @@ class DataPanel(SettingsCard):
         """Shows other settings without telling anyone."""
         self._value = value
         self._drafts[value.source] = value
-        self._source.setChoice(value.source)
-        self._npz.setVisible(value.source == "npz")
-        self._images.setVisible(value.source == "images")
-        self._python.setVisible(value.source == "python")
-        if value.source == "npz":
-            self._npz.setSettings(value)
-            self.set_editor("path", self._npz.path_field())
-        elif value.source == "images":
-            self._images.setSettings(value)
-            self.set_editor("path", self._images.path_field())
-        elif value.source == "python":
-            self._python.setSettings(value)
-            self.set_editor("path", self._python.path_field())
-        self._validation.setFraction(
-            value.validation_fraction, has_own=may_have_test_set(value.source)
-        )
-        self._cache.setChoice(value.cache)
-        self._shuffle.setChecked(value.shuffle)
+        self._source.setValue(value.source)
+        for kind, form in self._forms.items():
+            form.setVisible(isinstance(value, kind))
+            if isinstance(value, kind):
+                form.setValue(value)
+                self.set_inputs(form)
 
     def forget(self) -> None:
         """Forgets what was typed for other sources: it was for another profile."""
@@ -135,22 +103,8 @@ class DataPanel(SettingsCard):
     def _lay_out(self) -> None:
         form = SettingsForm(self)
         form.add_row("&Data set", self._source, _SOURCE_TIP)
-        rest = SettingsForm(self)
-        rest.add_row("&Validation", self._validation, _VALIDATION_TIP)
-        rest.add_row("Ca&che", self._cache, _CACHE_TIP)
-        teach(self._shuffle, "Shuffle in each epoch", _SHUFFLE_TIP)
-        rest.add_wide(self._shuffle)
         self.set_editor("source", self._source)
-        parts = (self._npz, self._images, self._python)
-        for key, editor in (pair for part in parts for pair in part.editors()):
-            self.set_editor(key, editor)
-        for key, editor in (
-            ("validation_fraction", self._validation),
-            ("cache", self._cache),
-            ("shuffle", self._shuffle),
-        ):
-            self.set_editor(key, editor)
-        for part in (form, *parts, rest):
+        for part in (form, *self._forms.values()):
             self.body.addWidget(part)
         self.body.addSpacing(8)
         self.body.addWidget(self._preview)
@@ -158,13 +112,15 @@ class DataPanel(SettingsCard):
     def _change_source(self, source: str) -> None:
         self._take(self._drafts.get(source) or new_settings(source, self._value))
 
-    def _change(self, key: str, choice: object) -> None:
-        self._take(changed(self._value, **{key: choice}))
-
     def _take(self, value: DataSettings) -> None:
         if value != self._value:
             self.setValue(value)
             self.valueChanged.emit(value)
+
+
+def _inputs(settings: DataSettings) -> dict[str, QWidget]:
+    has_own = may_have_test_set(settings.source)
+    return {"validation_fraction": ValidationField(has_own=has_own)}
 
 
 def _dropped_source(dropped: QMimeData) -> tuple[str, str] | None:

@@ -7,8 +7,9 @@ from gpupanel.domain.preview import DataPreview
 from gpupanel.ui import formatting
 from gpupanel.ui.panels.data_panel.class_counts_view import ClassCountsView
 from gpupanel.ui.panels.data_panel.examples_view import ExamplesView
+from gpupanel.ui.widgets.column import column
+from gpupanel.ui.widgets.note import Caption, Note
 from gpupanel.ui.widgets.problem_row import ProblemRow
-from gpupanel.ui.widgets.settings_form import Caption, Note, column
 
 _EMPTY = "Some examples and the number of each class appear here once the data is chosen."
 _BUSY = "Reading the data…"

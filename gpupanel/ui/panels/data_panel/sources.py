@@ -4,8 +4,8 @@ from typing import get_args
 
 from pydantic import TypeAdapter
 
+from gpupanel.domain.choice import Choice
 from gpupanel.domain.data import DataSettings, KerasDataName
-from gpupanel.ui.widgets.choice_box import Choice
 
 _SETTINGS: TypeAdapter[DataSettings] = TypeAdapter(DataSettings)
 

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.memory import Allocator, MemoryPolicy
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, DiskReading
+from gpupanel.ui.inputs.quiet_inputs import SpinBox
 from gpupanel.ui.panels.device_panel.card_head import CardHead
 from gpupanel.ui.panels.device_panel.details_fold import DetailsFold
 from gpupanel.ui.panels.device_panel.host_view import HostView
@@ -14,8 +15,7 @@ from gpupanel.ui.panels.device_panel.memory_shares import memory_use, room_mib
 from gpupanel.ui.panels.device_panel.problem_note import ProblemNotes
 from gpupanel.ui.panels.device_panel.readings_view import ReadingsView
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.quiet_inputs import SpinBox
-from gpupanel.ui.widgets.settings_form import Note
+from gpupanel.ui.widgets.note import Note
 from gpupanel.ui.widgets.tone import Tone, set_tone
 
 _LOST = "Lost: it stopped answering. Its driver's log may say why."

@@ -16,7 +16,7 @@ from gpupanel.ui.panels.device_panel.device_card import DeviceCard
 from gpupanel.ui.panels.device_panel.panel_head import PanelHead
 from gpupanel.ui.panels.device_panel.problem_note import ProblemNotes
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.settings_form import Note
+from gpupanel.ui.widgets.note import Note
 
 _OPEN_AT_MOST = 3
 """With more GPUs than that their cards begin folded, so that all of them can be seen."""

@@ -3,10 +3,10 @@
 from PySide6.QtCore import QSignalBlocker, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from gpupanel.ui.inputs.quiet_inputs import Slider, SpinBox
 from gpupanel.ui.panels.device_panel.room_label import RoomLabel
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.memory_bar import STEP_MIB
-from gpupanel.ui.widgets.quiet_inputs import Slider, SpinBox
 
 UNKNOWN_MIB = 256 * 1024
 """As much as can be asked of a device that does not tell how much memory it has."""

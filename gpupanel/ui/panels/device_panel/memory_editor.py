@@ -3,6 +3,7 @@
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from gpupanel.domain.choice import Choice
 from gpupanel.domain.memory import (
     AllMemory,
     Allocator,
@@ -12,12 +13,12 @@ from gpupanel.domain.memory import (
     SplitMemory,
 )
 from gpupanel.planning.memory_facts import CUDA_CONTEXT_MIB
+from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.panels.device_panel.limit_editor import LimitEditor
 from gpupanel.ui.panels.device_panel.memory_menu import ALLOCATORS, MemoryMenu
 from gpupanel.ui.panels.device_panel.memory_shares import limits_mib, with_limits
 from gpupanel.ui.panels.device_panel.split_editor import SplitEditor
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.choice_box import Choice, ChoiceBox
 from gpupanel.ui.widgets.memory_bar import STEP_MIB
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -76,7 +77,7 @@ class MemoryEditor(QWidget):
         self._arrange()
         self.setValue(GrowingMemory())
         self.setAllocator(Allocator.BFC)
-        self.policy.choiceMade.connect(self._take_policy)
+        self.policy.valueChanged.connect(self._take_policy)
         self._limit.valueChanged.connect(self._tell)
         self._split.valueChanged.connect(self._tell)
         self.menu.policyChosen.connect(self._take_preset)
@@ -85,7 +86,7 @@ class MemoryEditor(QWidget):
 
     def value(self) -> MemoryPolicy:
         """The policy that is shown."""
-        match self.policy.choice():
+        match self.policy.value():
             case "all":
                 return AllMemory()
             case "limit":
@@ -105,7 +106,7 @@ class MemoryEditor(QWidget):
             self._limit.setValue(value.limit_mib)
         elif isinstance(value, SplitMemory):
             self._split.setValue(value)
-        self.policy.setChoice(choice)
+        self.policy.setValue(choice)
         self._offered.discard(value.policy)
         self._show_policy()
 
@@ -149,7 +150,7 @@ class MemoryEditor(QWidget):
 
     @Slot()
     def _take_policy(self) -> None:
-        policy = "limit" if self.policy.choice() == _GROWING_LIMIT else self.policy.choice()
+        policy = "limit" if self.policy.value() == _GROWING_LIMIT else self.policy.value()
         if policy in self._offered:
             self._offer(policy)
             self._offered.discard(policy)
@@ -177,8 +178,8 @@ class MemoryEditor(QWidget):
             self._split.setValue(SplitMemory(split_mib=(half, half)))
 
     def _show_policy(self) -> None:
-        policy = self.policy.choice()
+        policy = self.policy.value()
         self._limit.setVisible(policy in ("limit", _GROWING_LIMIT))
         self._split.setVisible(policy == "split")
-        tip = next((choice.tip for choice in _CHOICES if choice.value == policy), "")
+        tip = next((choice.description for choice in _CHOICES if choice.value == policy), "")
         self.policy.setToolTip(wrapped(tip))

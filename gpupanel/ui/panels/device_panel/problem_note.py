@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 from gpupanel.domain.problem import Problem
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.fix_buttons import FixButtons
-from gpupanel.ui.widgets.settings_form import Note
+from gpupanel.ui.widgets.note import Note
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
 from gpupanel.ui.widgets.tips import wrapped
 

@@ -14,11 +14,11 @@ from PySide6.QtWidgets import (
 from gpupanel.domain.memory import SplitMemory
 from gpupanel.planning.memory_facts import CUDA_CONTEXT_MIB
 from gpupanel.ui import formatting
+from gpupanel.ui.inputs.quiet_inputs import SpinBox
 from gpupanel.ui.panels.device_panel.limit_editor import UNKNOWN_MIB
 from gpupanel.ui.panels.device_panel.room_label import RoomLabel
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.memory_bar import STEP_MIB
-from gpupanel.ui.widgets.quiet_inputs import SpinBox
 
 _FEWEST, _MOST = 2, 16
 _COLUMNS = 2

@@ -4,7 +4,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontDatabase, QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QPushButton, QToolButton, QWidget
 
-from gpupanel.ui.widgets.settings_form import column, teach
+from gpupanel.ui.widgets.column import column
+from gpupanel.ui.widgets.tips import teach
 
 _LINES = 16
 

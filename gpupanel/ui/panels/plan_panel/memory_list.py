@@ -9,7 +9,7 @@ from gpupanel.ui.device_faces import DeviceFaces
 from gpupanel.ui.panels.plan_panel import words
 from gpupanel.ui.widgets.color_dot import ColorDot
 from gpupanel.ui.widgets.elided_label import ElidedLabel
-from gpupanel.ui.widgets.settings_form import Note
+from gpupanel.ui.widgets.note import Note
 from gpupanel.ui.widgets.tips import wrapped
 
 _WORDS_WIDTH = 200

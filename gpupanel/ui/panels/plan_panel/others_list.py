@@ -10,7 +10,7 @@ from gpupanel.ui.device_faces import DeviceFaces
 from gpupanel.ui.others_words import process_words
 from gpupanel.ui.widgets.color_dot import ColorDot
 from gpupanel.ui.widgets.elided_label import ElidedLabel
-from gpupanel.ui.widgets.settings_form import Caption
+from gpupanel.ui.widgets.note import Caption
 from gpupanel.ui.widgets.tips import wrapped
 
 _MOST_ROWS = 5

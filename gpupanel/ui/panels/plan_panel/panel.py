@@ -12,6 +12,7 @@ from gpupanel.planning.tensorflow_calls import tensorflow_calls
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import measured_shares, theme
 from gpupanel.ui.device_faces import DeviceFaces
+from gpupanel.ui.forms.settings_card import SettingsCard
 from gpupanel.ui.panels.plan_panel import words
 from gpupanel.ui.panels.plan_panel.calls_box import CallsBox
 from gpupanel.ui.panels.plan_panel.memory_list import MemoryList
@@ -22,7 +23,8 @@ from gpupanel.ui.panels.plan_panel.replica_table import ReplicaTable
 from gpupanel.ui.panels.plan_panel.share_part import SharePart
 from gpupanel.ui.task_choices import Task
 from gpupanel.ui.widgets.answers_box import AnswersBox
-from gpupanel.ui.widgets.settings_form import Caption, Note, SettingsCard, column
+from gpupanel.ui.widgets.column import column
+from gpupanel.ui.widgets.note import Caption, Note
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
 
 _STALE = "Below: the last plan that could be made."

@@ -6,8 +6,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from gpupanel.domain.problem import Problem
+from gpupanel.ui.widgets.column import column
 from gpupanel.ui.widgets.problem_row import ProblemRow
-from gpupanel.ui.widgets.settings_form import column
 
 
 class ProblemList(QWidget):

@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QWidget
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess, ProcessRole
 from gpupanel.ui.device_faces import DeviceFaces
 from gpupanel.ui.widgets.color_dot import ColorDot
-from gpupanel.ui.widgets.settings_form import Note
+from gpupanel.ui.widgets.note import Note
 from gpupanel.ui.widgets.tips import wrapped
 
 _DOES = {

@@ -8,8 +8,9 @@ from gpupanel.domain.event_details import PlacedLayer
 from gpupanel.ui import formatting
 from gpupanel.ui.device_faces import DeviceFaces
 from gpupanel.ui.widgets.color_dot import ColorDot
+from gpupanel.ui.widgets.column import column
 from gpupanel.ui.widgets.elided_label import ElidedLabel
-from gpupanel.ui.widgets.settings_form import Caption, column
+from gpupanel.ui.widgets.note import Caption
 from gpupanel.ui.widgets.tips import wrapped
 
 

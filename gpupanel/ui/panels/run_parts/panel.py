@@ -12,7 +12,7 @@ from gpupanel.ui.panels.run_parts.gang_row import GangRow, member_states
 from gpupanel.ui.panels.run_parts.layers_strip import LayersStrip
 from gpupanel.ui.panels.run_parts.shares_strip import SharesStrip
 from gpupanel.ui.widgets.answers_box import AnswersBox
-from gpupanel.ui.widgets.settings_form import column
+from gpupanel.ui.widgets.column import column
 
 
 class RunPartsPanel(QWidget):

@@ -7,7 +7,8 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import measured_shares
 from gpupanel.ui.device_faces import DeviceFaces
-from gpupanel.ui.widgets.settings_form import Caption, Note, column
+from gpupanel.ui.widgets.column import column
+from gpupanel.ui.widgets.note import Caption, Note
 from gpupanel.ui.widgets.share_bar import ShareBar
 from gpupanel.ui.widgets.tips import wrapped
 

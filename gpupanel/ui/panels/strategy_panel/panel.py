@@ -8,9 +8,16 @@ from PySide6.QtWidgets import QWidget
 
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.setting import setting_of
 from gpupanel.domain.strategy import GANG_KINDS, SHARING_KINDS, StrategyKind, StrategySettings
+from gpupanel.domain.value import MOST_PLACES
 from gpupanel.planning.layers import ModelLayer, places_of, split_evenly
 from gpupanel.ui.device_faces import DeviceFaces
+from gpupanel.ui.forms.inputs import optional_counter_for
+from gpupanel.ui.forms.settings_card import SettingsCard
+from gpupanel.ui.forms.settings_form import SettingsForm
+from gpupanel.ui.inputs.choice_box import ChoiceBox
+from gpupanel.ui.inputs.counter import Counter
 from gpupanel.ui.panels.strategy_panel import choices
 from gpupanel.ui.panels.strategy_panel.choices import AUTO, BY_HAND
 from gpupanel.ui.panels.strategy_panel.division_diagram import DivisionDiagram
@@ -19,12 +26,9 @@ from gpupanel.ui.panels.strategy_panel.pictures.picture import Division
 from gpupanel.ui.panels.strategy_panel.placement_editor import PlacementEditor
 from gpupanel.ui.panels.strategy_panel.share_fields import ShareFields
 from gpupanel.ui.task_choices import Task
-from gpupanel.ui.widgets.choice_box import ChoiceBox
-from gpupanel.ui.widgets.counter import Counter
-from gpupanel.ui.widgets.settings_form import Note, SettingsCard, SettingsForm
+from gpupanel.ui.widgets.note import Note
 
 _MENDED_FIRST = "{} by hand start from the plan: mend the problems first."
-_MOST_PROCESSES = 64
 
 
 class StrategyPanel(SettingsCard):
@@ -48,8 +52,9 @@ class StrategyPanel(SettingsCard):
         self._shares = ChoiceBox(choices.SHARES)
         self._shares.setObjectName("shares_chooser")
         self._fields = ShareFields()
-        self._workers = Counter(zero="one per GPU, or 2 on the CPU", unit="worker")
+        self._workers = optional_counter_for(setting_of(StrategySettings, "workers"))
         self._servers = Counter(1, unit="server")
+        self._servers.setMaximum(MOST_PLACES)
         self._placement = ChoiceBox(choices.PLACEMENTS)
         self._placement.setObjectName("placement_chooser")
         self._editor = PlacementEditor()
@@ -68,23 +73,23 @@ class StrategyPanel(SettingsCard):
         """Shows other settings without telling anyone."""
         self._value = value
         self._keys.remember(value)
-        self._kind.setChoice(value.kind, unoffered=choices.LABELS[value.kind])
-        self._sentence.setText(choices.SENTENCES[value.kind])
+        self._kind.setValue(value.kind, unoffered=choices.LABELS[value.kind])
+        self._sentence.setText(value.kind.description)
         shares = value.shares if isinstance(value.shares, tuple) else None
-        self._shares.setChoice(
+        self._shares.setValue(
             value.shares if isinstance(value.shares, str) else BY_HAND,
             unoffered="Balanced (training only)",
         )
         self._fields.setShares(shares or ())
-        self._workers.setCount(value.workers or 0)
-        self._servers.setCount(value.parameter_servers or 1)
+        self._workers.setValue(value.workers)
+        self._servers.setValue(value.parameter_servers or 1)
         by_hand = isinstance(value.placement, dict)
-        self._placement.setChoice(BY_HAND if by_hand else AUTO)
+        self._placement.setValue(BY_HAND if by_hand else AUTO)
         self._editor.setPlacement(value.placement if isinstance(value.placement, dict) else {})
         self._all_reduce.setOffered(
             choices.ALL_REDUCE.get(value.kind, choices.ALL_REDUCE[StrategyKind.MIRRORED])
         )
-        self._all_reduce.setChoice(value.all_reduce)
+        self._all_reduce.setValue(value.all_reduce)
         self._show_rows(value.kind, shares=shares is not None, placement=by_hand)
         self._show_plan()
         self._say("")
@@ -121,41 +126,44 @@ class StrategyPanel(SettingsCard):
         self._show_plan()
 
     def _lay_out(self) -> None:
-        self._workers.setMaximum(_MOST_PROCESSES)
-        self._servers.setMaximum(_MOST_PROCESSES)
         form = self._form = SettingsForm(self)
-        form.add_row("&Strategy", self._kind, choices.KIND_TIP)
-        form.add_wide(self._sentence)
-        form.add_row("&Workers", self._workers, choices.WORKERS_TIP)
-        form.add_row("Parameter ser&vers", self._servers, choices.SERVERS_TIP)
-        form.add_row("S&hares", self._shares, choices.SHARES_TIP)
-        form.add_row("Per replica", self._fields, choices.HAND_TIP, tall=True)
-        form.add_row("&Placement", self._placement, choices.PLACEMENT_TIP)
-        form.add_row("Per layer", self._editor, choices.PLACEMENT_TIP, widest=None, tall=True)
-        form.add_row("All-red&uce", self._all_reduce, choices.REDUCE_TIP)
-        for key, editor in (
-            ("kind", self._kind),
-            ("workers", self._workers),
-            ("parameter_servers", self._servers),
-            ("shares", self._shares),
-            ("placement", self._placement),
-            ("all_reduce", self._all_reduce),
-        ):
+        rows: dict[str, tuple[str, QWidget]] = {
+            "kind": ("s", self._kind),
+            "workers": ("w", self._workers),
+            "parameter_servers": ("v", self._servers),
+            "shares": ("h", self._shares),
+            "placement": ("p", self._placement),
+            "all_reduce": ("u", self._all_reduce),
+        }
+        placement_tip = setting_of(StrategySettings, "placement").description
+        below = {
+            "kind": lambda: form.add_wide(self._sentence),
+            "shares": lambda: form.add_row(
+                "Per replica", self._fields, choices.HAND_TIP, tall=True
+            ),
+            "placement": lambda: form.add_row(
+                "Per layer", self._editor, placement_tip, widest=None, tall=True
+            ),
+        }
+        for key, (letter, editor) in rows.items():
+            form.add_setting(setting_of(StrategySettings, key), editor, letter)
             self.set_editor(key, editor)
+            if key in below:
+                below[key]()
         self.body.addWidget(form)
         self.body.addWidget(self._note)
         self.body.addSpacing(8)
         self.body.addWidget(self._diagram)
 
     def _connect(self) -> None:
-        self._kind.choiceMade.connect(self._change_kind)
-        self._shares.choiceMade.connect(self._change_shares)
+        self._kind.valueChanged.connect(self._change_kind)
+        self._shares.valueChanged.connect(self._change_shares)
         self._fields.sharesChanged.connect(partial(self._change, "shares"))
-        self._workers.countChanged.connect(self._change_workers)
-        self._servers.countChanged.connect(partial(self._change, "parameter_servers"))
-        self._placement.choiceMade.connect(self._change_placement)
+        self._workers.valueChanged.connect(self._change_workers)
+        self._servers.valueChanged.connect(partial(self._change, "parameter_servers"))
+        self._placement.valueChanged.connect(self._change_placement)
         self._editor.placementChanged.connect(partial(self._change, "placement"))
-        self._all_reduce.choiceMade.connect(partial(self._change, "all_reduce"))
+        self._all_reduce.valueChanged.connect(partial(self._change, "all_reduce"))
 
     def _show_rows(self, kind: StrategyKind, *, shares: bool, placement: bool) -> None:
         shared = kind in SHARING_KINDS
@@ -186,8 +194,8 @@ class StrategyPanel(SettingsCard):
     def _change_kind(self, kind: str) -> None:
         self._take(self._keys.settings(StrategyKind(kind)).model_dump())
 
-    def _change_workers(self, count: int) -> None:
-        self._change("workers", count or None)
+    def _change_workers(self) -> None:
+        self._change("workers", self._workers.value())
 
     def _change_shares(self, choice: str) -> None:
         if choice != BY_HAND:

@@ -7,22 +7,24 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
+from gpupanel.domain.choice import Choice
 from gpupanel.domain.plan import LogicalPlace
+from gpupanel.domain.setting import setting_of
+from gpupanel.domain.strategy import StrategySettings
 from gpupanel.planning.layers import ModelLayer
 from gpupanel.ui import formatting, theme
 from gpupanel.ui.device_faces import DeviceFaces
-from gpupanel.ui.panels.strategy_panel.choices import PLACEMENT_TIP
-from gpupanel.ui.widgets.choice_box import Choice, ChoiceBox
-from gpupanel.ui.widgets.settings_form import teach
-from gpupanel.ui.widgets.tips import wrapped
+from gpupanel.ui.inputs.choice_box import ChoiceBox
+from gpupanel.ui.widgets.tips import teach, wrapped
 
+_PLACEMENT_TIP = setting_of(StrategySettings, "placement").description
 _BEFORE = "before"
 _FOLLOWS = Choice(_BEFORE, "as before", "On the device of the layer before it.")
 _ICON = 12
 _HEADINGS = (
     ("Layer", "As Keras names it, in the order in which an example passes them."),
     ("Parameters", "Numbers that the layer holds: its weights and what goes with them."),
-    ("Device", PLACEMENT_TIP),
+    ("Device", _PLACEMENT_TIP),
 )
 
 
@@ -67,9 +69,9 @@ class PlacementEditor(QWidget):
         for name, chooser in self._choosers.items():
             place = self._placement.get(name)
             if place is None:
-                chooser.setChoice(_BEFORE, unoffered="not placed")
+                chooser.setValue(_BEFORE, unoffered="not placed")
             else:
-                chooser.setChoice(str(place), unoffered="{}: no such device")
+                chooser.setValue(str(place), unoffered="{}: no such device")
 
     def setLayers(self, layers: Sequence[ModelLayer]) -> None:
         """The layers of the model, as it is chosen now."""
@@ -103,8 +105,8 @@ class PlacementEditor(QWidget):
             size.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             chooser = ChoiceBox((_FOLLOWS,))
             chooser.setObjectName(f"place_of_{layer.name}")
-            teach(chooser, f"Device of {layer.name}", PLACEMENT_TIP)
-            chooser.choiceMade.connect(partial(self._move, layer.name))
+            teach(chooser, f"Device of {layer.name}", _PLACEMENT_TIP)
+            chooser.valueChanged.connect(partial(self._move, layer.name))
             self._choosers[layer.name] = chooser
             self._cells += [name, size]
             for column, cell in enumerate((name, size, chooser)):

@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.ui.device_faces import DeviceFaces
+from gpupanel.ui.inputs.counter import Counter
 from gpupanel.ui.widgets.color_dot import ColorDot
-from gpupanel.ui.widgets.counter import Counter
-from gpupanel.ui.widgets.settings_form import column, teach
-from gpupanel.ui.widgets.tips import wrapped
+from gpupanel.ui.widgets.column import column
+from gpupanel.ui.widgets.tips import teach, wrapped
 
 _TIP = (
     "Examples of each global batch that this replica takes. Shares need not be equal: a faster "
@@ -39,11 +39,11 @@ class ShareFields(QWidget):
             row.deleteLater()
         while len(self._rows) < len(shares):
             row = _ShareRow(len(self._rows), self)
-            row.field.countChanged.connect(partial(self._take, len(self._rows)))
+            row.field.valueChanged.connect(partial(self._take, len(self._rows)))
             self._rows.append(row)
             self._column.addWidget(row)
         for row, share in zip(self._rows, shares, strict=True):
-            row.field.setCount(share)
+            row.field.setValue(share)
 
     def shares(self) -> tuple[int, ...]:
         """The shares as shown."""

@@ -3,16 +3,16 @@
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
-from gpupanel.ui.widgets.real_spin_box import RealRange, RealSpinBox
-from gpupanel.ui.widgets.settings_form import teach
-from gpupanel.ui.widgets.switch import Switch
+from gpupanel.ui.inputs.real_spin_box import RealRange, RealSpinBox
+from gpupanel.ui.inputs.switch import Switch
+from gpupanel.ui.widgets.tips import teach
 
 
 class OptionalReal(QWidget):
     """A switch, and the number that holds while it is on; off keeps the number for later."""
 
-    numberChanged = Signal(object)
-    """A person chose another number, or ``None``; :meth:`setNumber` is silent."""
+    valueChanged = Signal(object)
+    """A person chose another number, or ``None``; :meth:`setValue` is silent."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class OptionalReal(QWidget):
         self._off = QLabel(off, self)
         self._off.setProperty("tone", "muted")
         self._unit = QLabel(unit, self)
-        self._field.setNumber(first)
+        self._field.setValue(first)
         teach(self._switch, f"{name}: on or off", tip)
         teach(self._field, name, tip)
         layout = QHBoxLayout(self)
@@ -52,21 +52,21 @@ class OptionalReal(QWidget):
         layout.addWidget(self._off, 1)
         self.setFocusProxy(self._switch)
         self._switch.toggled.connect(self._turn)
-        self._field.numberChanged.connect(self._tell)
+        self._field.valueChanged.connect(self._tell)
         self._show_state()
 
-    def number(self) -> float | None:
+    def value(self) -> float | None:
         """The number; ``None`` while it is off."""
-        return self._field.number() if self._switch.isChecked() else None
+        return self._field.value() if self._switch.isChecked() else None
 
-    def setNumber(self, number: float | None) -> None:
+    def setValue(self, number: float | None) -> None:
         """Shows a number, or that there is none, without telling anyone."""
         was_blocked = self._switch.blockSignals(True)
         self._switch.setChecked(number is not None)
         self._switch.blockSignals(was_blocked)
         self._switch.update()
         if number is not None:
-            self._field.setNumber(number)
+            self._field.setValue(number)
         self._show_state()
 
     @Slot()
@@ -76,7 +76,7 @@ class OptionalReal(QWidget):
 
     @Slot()
     def _tell(self) -> None:
-        self.numberChanged.emit(self.number())
+        self.valueChanged.emit(self.value())
 
     def _show_state(self) -> None:
         is_on = self._switch.isChecked()

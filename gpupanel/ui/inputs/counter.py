@@ -1,9 +1,10 @@
 """A spin box for whole numbers that tells at each keystroke and can speak in words."""
 
-from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QWidget
+from typing_extensions import override
 
-from gpupanel.ui.widgets.quiet_inputs import SpinBox
+from gpupanel.ui.inputs.quiet_inputs import SpinBox
 
 GREATEST = 2**31 - 1
 """The greatest number that Qt's spin boxes hold."""
@@ -14,10 +15,9 @@ class Counter(SpinBox):
     """Counts from ``least`` on.
 
     What a number means stands in the field itself ("3 epochs"), so that nobody has to guess.
+    ``valueChanged`` comes when a person typed or stepped to another number; :meth:`setValue` is
+    silent.
     """
-
-    countChanged = Signal(int)
-    """A person typed or stepped to another number; :meth:`setCount` is silent."""
 
     def __init__(
         self,
@@ -47,15 +47,15 @@ class Counter(SpinBox):
         self._unit = unit
         self._name_unit(self.value())
         self.valueChanged.connect(self._name_unit)
-        self.valueChanged.connect(self.countChanged)
 
-    def setCount(self, count: int) -> None:
+    @override
+    def setValue(self, value: int) -> None:
         """Shows a number without telling anyone; one beyond the range as the nearest inside."""
         # What a person is typing ("1234", not yet "1,234") is left alone when it comes back.
-        if count == self.value():
+        if value == self.value():
             return
         with QSignalBlocker(self):
-            self.setValue(min(count, GREATEST))
+            super().setValue(min(value, GREATEST))
         self._name_unit(self.value())
 
     def _name_unit(self, count: int) -> None:

@@ -7,7 +7,8 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 from typing_extensions import override
 
-from gpupanel.ui.widgets.settings_form import Note, column
+from gpupanel.ui.widgets.column import column
+from gpupanel.ui.widgets.note import Note
 
 _GREATEST = 1_000_000
 
@@ -18,8 +19,8 @@ class NumberListEdit(QWidget):
     A text that cannot be read keeps the last list and says why; it is never dropped silently.
     """
 
-    numbersChanged = Signal(object)
-    """A person made another list of it (a tuple of int); :meth:`setNumbers` is silent."""
+    valueChanged = Signal(object)
+    """A person made another list of it (a tuple of int); :meth:`setValue` is silent."""
 
     def __init__(
         self,
@@ -53,11 +54,11 @@ class NumberListEdit(QWidget):
         self._field.textEdited.connect(self._take_text)
         self._field.editingFinished.connect(self._tidy)
 
-    def numbers(self) -> tuple[int, ...]:
+    def value(self) -> tuple[int, ...]:
         """The last list that could be read."""
         return self._numbers
 
-    def setNumbers(self, numbers: Sequence[int]) -> None:
+    def setValue(self, numbers: Sequence[int]) -> None:
         """Shows a list without telling anyone."""
         # Typing "128, " must not be tidied away under the fingers.
         if tuple(numbers) == self._numbers and self._field.hasFocus():
@@ -84,7 +85,7 @@ class NumberListEdit(QWidget):
         self._complain("")
         if numbers != self._numbers:
             self._numbers = numbers
-            self.numbersChanged.emit(numbers)
+            self.valueChanged.emit(numbers)
 
     def _read(self, text: str) -> tuple[int, ...] | str:
         """The list in a text, or the sentence that says why there is none."""

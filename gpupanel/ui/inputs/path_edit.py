@@ -3,15 +3,14 @@
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, QWidget
 
-from gpupanel.ui.widgets.settings_form import teach
-from gpupanel.ui.widgets.tips import wrapped
+from gpupanel.ui.widgets.tips import teach, wrapped
 
 
 class PathEdit(QWidget):
     """A line with a Browse button, for one file or one folder."""
 
-    pathChanged = Signal(str)
-    """A person typed or chose another path; :meth:`setPath` is silent."""
+    valueChanged = Signal(str)
+    """A person typed or chose another path; :meth:`setValue` is silent."""
 
     def __init__(
         self,
@@ -46,14 +45,14 @@ class PathEdit(QWidget):
         layout.addWidget(self._field, 1)
         layout.addWidget(self._browse)
         self.setFocusProxy(self._field)
-        self._field.textEdited.connect(self.pathChanged)
+        self._field.textEdited.connect(self.valueChanged)
         self._browse.clicked.connect(self._open_dialog)
 
-    def path(self) -> str:
+    def value(self) -> str:
         """The path as shown."""
         return self._field.text()
 
-    def setPath(self, path: str) -> None:
+    def setValue(self, path: str) -> None:
         """Shows a path without telling anyone."""
         if path != self._field.text():
             self._field.setText(path)
@@ -73,5 +72,5 @@ class PathEdit(QWidget):
 
     def _take(self, path: str) -> None:
         if path != self._field.text():
-            self.setPath(path)
-            self.pathChanged.emit(path)
+            self.setValue(path)
+            self.valueChanged.emit(path)

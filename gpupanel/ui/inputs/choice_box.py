@@ -1,38 +1,23 @@
 """A combo box of named choices that shows a choice it does not offer truthfully."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
-from gpupanel.ui.widgets.quiet_inputs import ComboBox
+from gpupanel.domain.choice import Choice
+from gpupanel.ui.inputs.quiet_inputs import ComboBox
 from gpupanel.ui.widgets.tips import wrapped
 
 _NARROWEST = 96
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """One entry.
-
-    Attributes:
-        value: What a profile calls it.
-        label: What people read.
-        tip: One sentence that teaches what it does.
-    """
-
-    value: str
-    label: str
-    tip: str = ""
-
-
 class ChoiceBox(ComboBox):
     """Chooses one of a few values by its human name."""
 
-    choiceMade = Signal(str)
-    """A person chose another entry: its value. :meth:`setChoice` is silent."""
+    valueChanged = Signal(str)
+    """A person chose another entry: its value. :meth:`setValue` is silent."""
 
     def __init__(self, choices: Sequence[Choice], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -52,21 +37,21 @@ class ChoiceBox(ComboBox):
         self.view().setMinimumWidth(self.view().sizeHintForColumn(0) + 32)
         super().showPopup()
 
-    def choice(self) -> str:
+    def value(self) -> str:
         """The value of the entry that is shown."""
         return str(self.currentData())
 
     def setOffered(self, choices: Sequence[Choice]) -> None:
         """Offers other entries without telling anyone; the one that is shown stays shown."""
         with QSignalBlocker(self):
-            value, label = self.choice(), self.currentText()
+            value, label = self.value(), self.currentText()
             self.clear()
             self._offered = len(choices)
             for choice in choices:
                 self._append(choice)
-            self.setChoice(value, unoffered=label)
+            self.setValue(value, unoffered=label)
 
-    def setChoice(self, value: str, *, unoffered: str = "{} (not usable)") -> None:
+    def setValue(self, value: str, *, unoffered: str = "{} (not usable)") -> None:
         """Shows a value without telling anyone.
 
         Args:
@@ -87,11 +72,13 @@ class ChoiceBox(ComboBox):
 
     def _append(self, choice: Choice) -> None:
         self.addItem(choice.label, choice.value)
-        self.setItemData(self.count() - 1, wrapped(choice.tip) or None, Qt.ItemDataRole.ToolTipRole)
+        self.setItemData(
+            self.count() - 1, wrapped(choice.description) or None, Qt.ItemDataRole.ToolTipRole
+        )
 
     def _forget_unoffered(self) -> None:
         while self.count() > self._offered:
             self.removeItem(self.count() - 1)
 
     def _tell(self) -> None:
-        self.choiceMade.emit(self.choice())
+        self.valueChanged.emit(self.value())

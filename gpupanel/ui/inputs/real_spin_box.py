@@ -8,7 +8,7 @@ from PySide6.QtGui import QValidator, QWheelEvent
 from PySide6.QtWidgets import QAbstractSpinBox, QWidget
 from typing_extensions import override
 
-from gpupanel.ui.widgets.quiet_inputs import TEXT_MARGIN
+from gpupanel.ui.inputs.quiet_inputs import TEXT_MARGIN
 
 _NARROWEST = 80
 
@@ -41,8 +41,8 @@ class RealSpinBox(QAbstractSpinBox):
     otherwise. The wheel is left to the scroll area unless the field has the focus.
     """
 
-    numberChanged = Signal(float)
-    """A person typed or stepped to another number; :meth:`setNumber` is silent."""
+    valueChanged = Signal(float)
+    """A person typed or stepped to another number; :meth:`setValue` is silent."""
 
     def __init__(
         self, numbers: RealRange, *, step: float | None = None, parent: QWidget | None = None
@@ -66,11 +66,11 @@ class RealSpinBox(QAbstractSpinBox):
         self.editingFinished.connect(self._show)
         self._show()
 
-    def number(self) -> float:
+    def value(self) -> float:
         """The last valid number."""
         return self._number
 
-    def setNumber(self, number: float) -> None:
+    def setValue(self, number: float) -> None:
         """Shows a number without telling anyone."""
         # What a person is typing ("1e-") is left alone when it comes back as the value it had.
         if number == self._number and self.hasFocus() and _real(self._text()) == number:
@@ -136,7 +136,7 @@ class RealSpinBox(QAbstractSpinBox):
     def _take(self, number: float) -> None:
         if number != self._number:
             self._number = number
-            self.numberChanged.emit(number)
+            self.valueChanged.emit(number)
 
     def _show(self) -> None:
         if self._text() != _shown(self._number):

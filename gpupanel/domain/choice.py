@@ -1,0 +1,61 @@
+"""The values of a setting that has few, with the words that people read."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Self
+
+from pydantic import GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One value.
+
+    Attributes:
+        value: As a profile has it.
+        label: What people read.
+        description: One sentence that teaches what it does.
+    """
+
+    value: str
+    label: str
+    description: str = ""
+
+
+class ChoiceEnum(StrEnum):
+    """Values that are declared with their words: ``ADAM = "adam", "Adam", "Adapts ..."``."""
+
+    label: str
+    """What people read."""
+    description: str
+    """One sentence that teaches what it does."""
+
+    def __new__(cls, value: str, label: str = "", description: str = "") -> Self:
+        """A member, as :class:`~enum.StrEnum` makes it."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.label = label or value
+        member.description = description
+        return member
+
+    @property
+    def choice(self) -> Choice:
+        """The value with its words."""
+        return Choice(self.value, self.label, self.description)
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """The values with their words, as JSON schema has them."""
+        document = handler(core_schema)
+        return {
+            "type": "string",
+            "title": document.get("title", cls.__name__),
+            "oneOf": [
+                {"const": each.value, "title": each.label, "description": each.description}
+                for each in cls
+            ],
+        }

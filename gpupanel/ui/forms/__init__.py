@@ -1,0 +1,1 @@
+"""Forms made of the settings that a value declares."""

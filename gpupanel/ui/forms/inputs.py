@@ -1,0 +1,187 @@
+"""The input of a setting, by the kind of its value."""
+
+import math
+from typing import Any, Protocol, TypeVar
+
+from PySide6.QtCore import QSignalBlocker, Signal, SignalInstance
+from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
+from typing_extensions import override
+
+from gpupanel.domain.setting import Bounds, Setting, SettingType
+from gpupanel.ui.inputs.choice_box import ChoiceBox
+from gpupanel.ui.inputs.counter import GREATEST, Counter
+from gpupanel.ui.inputs.number_list_edit import NumberListEdit
+from gpupanel.ui.inputs.optional_real import OptionalReal
+from gpupanel.ui.inputs.path_edit import PathEdit
+from gpupanel.ui.inputs.real_spin_box import RealRange, RealSpinBox
+from gpupanel.ui.inputs.size_input import SizeInput
+
+AnyCounter = TypeVar("AnyCounter", bound=Counter)
+
+_FRACTION_STEP = 0.05
+"""What an arrow adds to a number that lies below 1."""
+
+
+class Input(Protocol):
+    """A widget that edits one value.
+
+    Attributes:
+        valueChanged: A person changed the value; :meth:`setValue` is silent.
+    """
+
+    valueChanged: SignalInstance
+
+    def value(self) -> Any:  # noqa: ANN401 - of the setting's type
+        """The value as shown."""
+
+    def setValue(self, value: Any) -> None:  # noqa: ANN401
+        """Shows another value without telling anyone."""
+
+
+class CheckBox(QCheckBox):
+    """Yes or no; its text says what."""
+
+    valueChanged = Signal(bool)
+    """A person turned it; :meth:`setValue` is silent."""
+
+    def __init__(self, text: str, parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self.toggled.connect(self.valueChanged)
+
+    def value(self) -> bool:
+        """Whether it is checked."""
+        return self.isChecked()
+
+    def setValue(self, value: bool) -> None:
+        """Checks it, or not, without telling anyone."""
+        with QSignalBlocker(self):
+            self.setChecked(value)
+        self.update()
+
+
+class OptionalCounter(Counter):
+    """A number whose least, 0, stands for none."""
+
+    @override
+    def value(self) -> int | None:  # type: ignore[override]
+        """The number, or ``None``."""
+        return super().value() or None
+
+    @override
+    def setValue(self, value: int | None) -> None:
+        """Shows a number, or that there is none, without telling anyone."""
+        super().setValue(value or 0)
+
+
+class TextInput(QLineEdit):
+    """One line of text."""
+
+    valueChanged = Signal(str)
+    """A person typed; :meth:`setValue` is silent."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.textEdited.connect(self.valueChanged)
+
+    def value(self) -> str:
+        """The text."""
+        return self.text()
+
+    def setValue(self, value: str) -> None:
+        """Shows another text without telling anyone; what is being typed is left alone."""
+        if value != self.text():
+            self.setText(value)
+
+
+def input_for(setting: Setting) -> QWidget:
+    """An :class:`Input` for the values of a setting.
+
+    Raises:
+        TypeError: The setting needs an input of its own.
+    """
+    match setting.type:
+        case SettingType.SWITCH:
+            return CheckBox(setting.title)
+        case SettingType.COUNT:
+            return optional_counter_for(setting) if setting.is_optional else counter_for(setting)
+        case SettingType.NUMBER:
+            return _number(setting)
+        case SettingType.CHOICE:
+            return ChoiceBox(setting.choices)
+        case SettingType.COUNTS:
+            return _counts(setting)
+        case SettingType.SIZE:
+            return SizeInput(
+                title=setting.title,
+                tip=setting.description,
+                most=round(setting.bounds.most or GREATEST),
+                unit=setting.unit,
+            )
+        case SettingType.TEXT:
+            return TextInput()
+        case SettingType.PATH:
+            return _path(setting)
+    raise TypeError(f"{setting.name} needs an input of its own")
+
+
+def counter_for(setting: Setting) -> Counter:
+    """The input of a whole number."""
+    least = round(setting.bounds.least or 0) + setting.bounds.above_least
+    counter = Counter(least, zero=setting.off, before=setting.prefix, unit=setting.unit)
+    return _bounded(counter, setting.bounds)
+
+
+def optional_counter_for(setting: Setting) -> OptionalCounter:
+    """The input of a whole number that may be left out."""
+    counter = OptionalCounter(zero=setting.off, before=setting.prefix, unit=setting.unit)
+    return _bounded(counter, setting.bounds)
+
+
+def _bounded(counter: AnyCounter, bounds: Bounds) -> AnyCounter:
+    if bounds.most is not None:
+        counter.setMaximum(min(GREATEST, round(bounds.most) - bounds.below_most))
+    return counter
+
+
+def _number(setting: Setting) -> QWidget:
+    numbers = _range(setting.bounds)
+    if not setting.is_optional:
+        is_fraction = setting.bounds.most is not None and setting.bounds.most <= 1.0
+        return RealSpinBox(numbers, step=_FRACTION_STEP if is_fraction else None)
+    (first,) = setting.examples[:1] or (1.0,)
+    assert isinstance(first, int | float)
+    return OptionalReal(
+        numbers,
+        first=float(first),
+        name=setting.title,
+        tip=setting.description,
+        off=setting.off,
+        unit=f"{setting.unit}s" if setting.unit else "",
+    )
+
+
+def _range(bounds: Bounds) -> RealRange:
+    below = math.inf
+    if bounds.most is not None:
+        below = bounds.most if bounds.below_most else math.nextafter(bounds.most, math.inf)
+    lowest = -math.inf if bounds.least is None else bounds.least
+    return RealRange(lowest, not bounds.above_least, below)
+
+
+def _counts(setting: Setting) -> NumberListEdit:
+    least, most = setting.lengths
+    assert most is not None
+    example = setting.examples[0] if setting.examples else ()
+    assert isinstance(example, tuple | list)
+    placeholder = setting.off or ", ".join(map(str, example))
+    return NumberListEdit(placeholder=placeholder, least_length=least, most_length=most)
+
+
+def _path(setting: Setting) -> PathEdit:
+    kind = setting.path
+    assert kind is not None
+    return PathEdit(
+        file_filter=f"{kind.name} (*{kind.suffix})" if kind.suffix else "",
+        placeholder=f"drop a {kind.suffix} file" if kind.suffix else "drop a folder",
+        title=kind.title,
+    )

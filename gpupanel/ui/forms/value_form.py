@@ -1,0 +1,153 @@
+"""A form for a table of the profile, made of what its settings declare."""
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any, cast
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QCheckBox, QWidget
+
+from gpupanel.domain.problem import Problem, Severity
+from gpupanel.domain.setting import Setting, SettingType, settings_of
+from gpupanel.domain.value import Value
+from gpupanel.ui.forms.inputs import Input, input_for
+from gpupanel.ui.forms.mnemonics import with_mnemonics
+from gpupanel.ui.forms.settings_form import WIDEST_INPUT, SettingsForm
+from gpupanel.ui.widgets.fold_button import FoldButton
+from gpupanel.ui.widgets.note import Note
+from gpupanel.ui.widgets.tips import teach
+
+_TONES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HINT: "muted"}
+
+
+class ValueForm(SettingsForm):
+    """A row for each setting: title, input, tooltip, accessible name, and its problem below.
+
+    Settings that few need are folded away, unless the value has another than the default one.
+    """
+
+    valueChanged = Signal(object)
+    """A person changed a setting: the new value."""
+
+    def __init__(
+        self,
+        value: Value,
+        *,
+        inputs: Mapping[str, QWidget] | None = None,
+        without: Iterable[str] = (),
+        taken: str = "",
+        parent: QWidget | None = None,
+    ) -> None:
+        """Shows the value.
+
+        Args:
+            value: Its type declares the settings.
+            inputs: Those of settings that need one of their own, by key.
+            without: Settings that have no row here, or a place elsewhere.
+            taken: Letters that reach something else of the same card from the keyboard.
+            parent: The owner in Qt's sense.
+        """
+        super().__init__(parent)
+        self._value = value
+        left_out = set(without)
+        self._settings = {
+            setting.name: setting
+            for setting in settings_of(type(value))
+            if setting.name not in left_out
+        }
+        self._inputs = {
+            name: (inputs or {}).get(name) or input_for(setting)
+            for name, setting in self._settings.items()
+        }
+        self._notes: dict[str, Note] = {}
+        self._hidden: set[str] = set()
+        self._shown: dict[QWidget, bool] = {}
+        self._more = FoldButton("More settings")
+        self._lay_out(taken)
+        self._more.toggled.connect(self._show_rows)
+        self.setValue(value)
+
+    def value(self) -> Any:  # noqa: ANN401 - of the type that the form was made for
+        """The value as shown."""
+        return self._value
+
+    def setValue(self, value: Value) -> None:
+        """Shows another value without telling anyone."""
+        self._value = value
+        for name, setting in self._settings.items():
+            widget = self._inputs[name]
+            cast("Input", widget).setValue(getattr(value, name))
+            widget.setEnabled(setting.applies_in(value))
+            if setting.advanced and getattr(value, name) != setting.default:
+                self._more.setChecked(True)
+        self._show_rows()
+
+    def inputs(self) -> Mapping[str, QWidget]:
+        """The input of each setting, by its key."""
+        return self._inputs
+
+    def set_shown(self, name: str, *, shown: bool) -> None:
+        """Shows or hides the row of a setting."""
+        (self._hidden.discard if shown else self._hidden.add)(name)
+        self._show_rows()
+
+    def unfold(self, name: str) -> None:
+        """Brings the row of a setting to light."""
+        if self._settings[name].advanced:
+            self._more.setChecked(True)
+
+    def setProblems(self, problems: Mapping[str, Problem]) -> None:
+        """Shows below each setting the problem with it.
+
+        Args:
+            problems: By the setting's key.
+        """
+        for name, note in self._notes.items():
+            problem = problems.get(name)
+            note.setText(problem.message if problem is not None else "")
+            if problem is not None:
+                note.setTone(_TONES[problem.severity])
+        self._show_rows()
+
+    def _lay_out(self, taken: str) -> None:
+        ordered = sorted(self._settings.values(), key=lambda setting: setting.advanced)
+        titles = with_mnemonics((setting.title for setting in ordered), taken)
+        for setting, title in zip(ordered, titles, strict=True):
+            if setting.advanced and self._more.parent() is None:
+                self.add_wide(self._more)
+            self._add(setting, title)
+        self._more.setVisible(self._more.parent() is not None)
+
+    def _add(self, setting: Setting, title: str) -> None:
+        widget = self._inputs[setting.name]
+        if isinstance(widget, QCheckBox):
+            widget.setText(title)
+            teach(widget, setting.title, setting.description)
+            self.add_wide(widget)
+        else:
+            widest = None if setting.type is SettingType.PATH else WIDEST_INPUT
+            self.add_row(title, widget, setting.description, widest=widest)
+        self._notes[setting.name] = note = Note()
+        self.add_wide(note)
+        cast("Input", widget).valueChanged.connect(partial(self._change, setting.name))
+
+    def _show_rows(self) -> None:
+        for name, setting in self._settings.items():
+            is_folded = setting.advanced and not self._more.isChecked()
+            shown = not is_folded and name not in self._hidden
+            self._show_row(self._inputs[name], shown=shown)
+            note = self._notes[name]
+            self._show_row(note, shown=shown and bool(note.text()))
+
+    def _show_row(self, widget: QWidget, *, shown: bool) -> None:
+        # A form lays itself out anew each time, whether something changes or not.
+        if self._shown.get(widget) is not shown:
+            self._shown[widget] = shown
+            self.set_row_visible(widget, visible=shown)
+
+    def _change(self, name: str, *_: object) -> None:
+        chosen = cast("Input", self._inputs[name]).value()
+        value = type(self._value).model_validate({**self._value.model_dump(), name: chosen})
+        if value != self._value:
+            self.setValue(value)
+            self.valueChanged.emit(value)

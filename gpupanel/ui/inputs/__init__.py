@@ -1,0 +1,1 @@
+"""Fields that edit one value: ``value``, ``setValue``, and ``valueChanged`` when a person did."""
