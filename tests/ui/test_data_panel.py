@@ -48,7 +48,7 @@ def _named(panel: QWidget, kind: type[QWidget], name: str) -> QWidget:
     return next(
         each
         for each in panel.findChildren(kind)
-        if each.accessibleName() == name and not each.isHidden()
+        if each.accessibleName() == name and each.isVisibleTo(panel)
     )
 
 
@@ -104,7 +104,7 @@ def test_that_each_source_keeps_what_was_typed_for_it(panel, qtbot):
 
 
 def test_that_order_and_cache_carry_over_to_a_new_source(panel):
-    _named(panel, QCheckBox, "Shuffle in each epoch").click()
+    _named(panel, QCheckBox, "Shuffle each epoch").click()
     _choose(panel, "npz")
     assert panel.value().shuffle is False
 
@@ -131,7 +131,7 @@ def test_that_the_part_held_back_can_be_typed(panel, qtbot):
 
 def test_that_the_image_size_is_height_and_width(panel):
     panel.setValue(ImagesData(path="/pictures"))
-    _named(panel, Counter, "Width of the images in pixels").stepUp()
+    _named(panel, Counter, "Image size: width").stepUp()
     assert panel.value().image_size == (64, 65)
 
 

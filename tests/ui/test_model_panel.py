@@ -22,7 +22,9 @@ def panel(qtbot: QtBot) -> ModelPanel:
 
 def _list(panel: ModelPanel, name: str) -> NumberListEdit:
     return next(
-        each for each in panel.findChildren(NumberListEdit) if each.accessibleName() == name
+        each
+        for each in panel.findChildren(NumberListEdit)
+        if each.accessibleName() == name and each.isVisibleTo(panel)
     )
 
 
@@ -83,16 +85,17 @@ def test_that_each_kind_keeps_what_was_typed_for_it(panel, qtbot):
 
 
 def test_that_filters_are_asked_for_a_cnn_only(panel):
-    assert _list(panel, "Filters").isHidden()
+    assert not _shown(panel, "Filters")
     panel.setValue(CnnModel())
-    assert not _list(panel, "Filters").isHidden()
+    assert _shown(panel, "Filters")
 
 
 def test_that_synchronising_is_offered_only_with_batch_normalisation(panel, qtbot):
-    boxes = {each.accessibleName(): each for each in panel.findChildren(QCheckBox)}
+    shown = (each for each in panel.findChildren(QCheckBox) if each.isVisibleTo(panel))
+    boxes = {each.accessibleName(): each for each in shown}
     norm, synchronized = (
         boxes["Batch normalisation"],
-        boxes["Synchronised batch normalisation"],
+        boxes["Synchronised over the replicas"],
     )
     assert not synchronized.isEnabled()
     norm.click()
@@ -103,7 +106,7 @@ def test_that_synchronising_is_offered_only_with_batch_normalisation(panel, qtbo
 
 def _shown(panel: ModelPanel, name: str) -> bool:
     return any(
-        each.accessibleName() == name and not each.isHidden()
+        each.accessibleName() == name and each.isVisibleTo(panel)
         for each in panel.findChildren(QWidget)
     )
 

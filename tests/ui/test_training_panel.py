@@ -144,8 +144,8 @@ def test_that_every_control_teaches_and_has_a_name(panel):
 
 
 def test_that_clipping_is_off_until_it_is_switched_on_and_keeps_its_number(panel, qtbot):
-    switch = _named(panel, Switch, "Clip norm: on or off")
-    number = _named(panel, RealSpinBox, "Clip norm")
+    switch = _named(panel, Switch, "Clip gradients: on or off")
+    number = _named(panel, RealSpinBox, "Clip gradients")
     assert panel.value().clip_norm is None
     assert number.isHidden()
     qtbot.mouseClick(switch, Qt.MouseButton.LeftButton)
@@ -170,8 +170,8 @@ def test_that_a_run_restarts_by_itself_only_when_that_is_asked_for(panel, qtbot)
 
 
 def test_that_checkpoints_within_an_epoch_are_off_until_they_are_switched_on(panel, qtbot):
-    switch = _named(panel, Switch, "Minutes between checkpoints: on or off")
-    number = _named(panel, RealSpinBox, "Minutes between checkpoints")
+    switch = _named(panel, Switch, "In long epochs: on or off")
+    number = _named(panel, RealSpinBox, "In long epochs")
     assert panel.value().checkpoint_every_minutes is None
     qtbot.mouseClick(switch, Qt.MouseButton.LeftButton)
     assert panel.value().checkpoint_every_minutes == 10.0

@@ -17,6 +17,7 @@ from gpupanel.ui.widgets.fold_button import FoldButton
 from gpupanel.ui.widgets.note import Note
 from gpupanel.ui.widgets.tips import teach
 
+_MORE_TIP = "Settings that few need; they are open where one of them was changed."
 _TONES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HINT: "muted"}
 
 
@@ -63,6 +64,7 @@ class ValueForm(SettingsForm):
         self._hidden: set[str] = set()
         self._shown: dict[QWidget, bool] = {}
         self._more = FoldButton("More settings")
+        teach(self._more, "More settings", _MORE_TIP)
         self._lay_out(taken)
         self._more.toggled.connect(self._show_rows)
         self.setValue(value)
