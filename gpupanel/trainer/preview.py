@@ -34,6 +34,8 @@ from gpupanel.trainer.inference.model_file import check_model_file
 _SHOWN_VALUES = 8
 _LONGEST_SIDE = 128
 _FILES_AT_ONCE = 64
+_MODEL_BYTES = 256 * 2**20
+"""Of a model in a larger file the weights are read by the run only: a look must not take long."""
 _CHECKED_FILES = 1000
 """Of more images than these, some are looked at, and training may find a bad one among the rest."""
 
@@ -48,7 +50,7 @@ def preview(request: PreviewRequest) -> DataPreview:
 def _model_problems(model: SavedModel | PythonModel | None) -> tuple[Problem, ...]:
     try:
         if isinstance(model, SavedModel) and model.path:
-            check_model_file(model.path, reads_weights=False)
+            check_model_file(model.path, most_bytes=_MODEL_BYTES)
         if isinstance(model, PythonModel) and model.path:
             read_code_file(Path(model.path), "model.path")
     except Exception as error:  # noqa: BLE001 - told as a problem, as at the start of a run

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QTabWidget, QWi
 from gpupanel.domain.events import EpochDone, RunEnded, RunStarted, StepsDone
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.runs.following.readings import SampleBatch
-from gpupanel.ui import theme
+from gpupanel.ui import formatting, theme
 from gpupanel.ui.panels.live_panel import LivePanel
 from gpupanel.ui.plots.legend import Legend, LegendEntry
 from gpupanel.ui.plots.time_axis import TimeAxis
@@ -219,6 +219,16 @@ def test_that_legends_say_the_newest_value_or_that_under_the_pointer(panel):
     assert wall.loss_plot.legend.entries()[0].value == "2.100"
     labels = [entry.label for entry in wall.utilization_plot.legend.entries()]
     assert labels == ["RTX 4090", "RTX 3060", "a CPU"]
+
+
+@pytest.mark.parametrize("used_mib", [1_023, 131_000, 1_048_000])
+def test_that_a_legend_keeps_room_for_every_size_of_memory(panel, used_mib):
+    feed(panel)
+    panel.plot_wall.redraw()
+    legend = panel.plot_wall.memory_plot.legend
+    metrics, text = legend.fontMetrics(), formatting.mib(used_mib)
+    for entry in legend.entries():
+        assert metrics.horizontalAdvance(text) <= metrics.horizontalAdvance(entry.widest)
 
 
 def test_that_a_device_has_its_colour_in_every_plot(panel):

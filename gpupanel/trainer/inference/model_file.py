@@ -3,6 +3,7 @@
 import io
 import json
 import math
+import os
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -64,7 +65,7 @@ def saved_model_path(model: ModelSettings) -> str:
     )
 
 
-def check_model_file(path: str, *, reads_weights: bool = True) -> None:
+def check_model_file(path: str, *, most_bytes: int | None = None) -> None:
     """Refuse a file that is not there, damaged, or whose model would need code to be run.
 
     Keras's safe mode refuses such code too; here it is told as a sentence, and before TensorFlow
@@ -72,7 +73,8 @@ def check_model_file(path: str, *, reads_weights: bool = True) -> None:
 
     Args:
         path: The file.
-        reads_weights: Read all of it; without that a look at gigabytes takes an instant.
+        most_bytes: The weights of a larger file are not read: a look at gigabytes would take long.
+            ``None``: they are read whatever their size.
 
     Raises:
         ProblemError: It cannot be used, and why.
@@ -80,7 +82,8 @@ def check_model_file(path: str, *, reads_weights: bool = True) -> None:
     if not path:
         raise problem("model_path_missing", "No saved model is chosen.", "Choose a .keras file.")
     file = Path(path)
-    _check_is_file(file)
+    size = _check_is_file(file)
+    reads_weights = most_bytes is None or size <= most_bytes
     try:
         with zipfile.ZipFile(file) as archive:
             check_unpacked(archive, file, "model.path")
@@ -142,15 +145,16 @@ def problem(code: str, message: str, hint: str, detail: str = "") -> ProblemErro
     )
 
 
-def _check_is_file(path: Path) -> None:
+def _check_is_file(path: Path) -> int:
+    """Refuse what is no readable ``.keras`` file; gives its size in bytes."""
     convert = "Open it in Keras and save it as a .keras file: model.save('model.keras')."
     try:
         if path.is_dir():
             raise problem(
                 "model_file_not_keras", f"{path} is a folder, not a .keras file.", convert
             )
-        with open_regular(path):
-            pass
+        with open_regular(path) as file:
+            size = os.fstat(file.fileno()).st_size
     except FileNotFoundError as error:
         raise problem(
             "model_file_missing",
@@ -169,6 +173,7 @@ def _check_is_file(path: Path) -> None:
             f'{path} is not a .keras file: its name ends in "{path.suffix}".',
             convert,
         )
+    return size
 
 
 def _damaged(path: Path, detail: str) -> ProblemError:

@@ -9,6 +9,7 @@ from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.events import RunEnded
 from gpupanel.runs.following.event_tail import Part
 from gpupanel.runs.following.readings import SampleBatch
+from gpupanel.ui.plots.plot_library import PlotLibrary
 from gpupanel.ui.plots.plot_wall import PlotWall
 from gpupanel.ui.plots.run_curves import RunCurves
 from gpupanel.ui.theme import GRID
@@ -55,6 +56,7 @@ class LivePanel(QWidget):
         self._wall.followingChanged.connect(self._follow.setDisabled)
         self._stack = QStackedLayout()
         self._arrange()
+        self._library = PlotLibrary()
         self._preparing = QTimer(self)
         self._preparing.timeout.connect(self._prepare_one)
         self._preparing.start(_PREPARE_AFTER_MS)
@@ -66,12 +68,11 @@ class LivePanel(QWidget):
 
     def clear(self) -> None:
         """Forget the run that is shown."""
-        # Who follows the next one loads what draws its curves, and nobody waits for that here.
-        self._preparing.stop()
         self._show_run(RunCurves())
         self._has_ended = False
         self._empty.setTexts(*_NOTHING)
         self._stack.setCurrentIndex(0)
+        self._preparing.start(0)
 
     def setDevices(self, inventory: DeviceInventory) -> None:
         """Draw utilization and memory of these devices, in their colours."""
@@ -128,7 +129,7 @@ class LivePanel(QWidget):
 
     @Slot()
     def _prepare_one(self) -> None:
-        # One plot a turn of the event loop, so that the window answers in between.
+        # A part of them a turn of the event loop, so that the window answers in between.
         unprepared = next((plot for plot in self._wall.plots if not plot.is_prepared), None)
         if not self.window().isVisible():
             # Closed: it may be taken apart at any moment, also while a plot is being made.
@@ -137,5 +138,8 @@ class LivePanel(QWidget):
             self._preparing.stop()
             self._show_what_there_is()
         else:
-            unprepared.prepare()
             self._preparing.setInterval(0)
+            if self._library.is_loaded:
+                unprepared.prepare()
+            else:
+                self._library.load_some()

@@ -22,6 +22,7 @@ _REDRAW_INTERVAL_MS = 250
 _POINTED_INTERVAL_MS = 66
 """Fifteen times a second while the pointer is in a plot, so that its line keeps up."""
 _WIDEST_RATE = "9,999,999 ex/s"
+_WIDEST_MEMORY = "1,023.9 GiB"
 _METRIC_TITLES = {"accuracy": "Accuracy, %", "mean_absolute_error": "Mean absolute error"}
 
 _NO_STEP = "No step yet"
@@ -201,7 +202,7 @@ class PlotWall(QWidget):
                 continue
             color = partial(theme.device_color, index)
             utilization.append(Curve(curves.utilization, label, color, formatting.percent, "100 %"))
-            memory.append(Curve(curves.memory, label, color, curves.memory_text, "99.9 GiB"))
+            memory.append(Curve(curves.memory, label, color, curves.memory_text, _WIDEST_MEMORY))
         self.utilization_plot.setCurves(tuple(utilization))
         self.memory_plot.setCurves(tuple(memory))
 

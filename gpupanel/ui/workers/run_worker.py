@@ -100,7 +100,6 @@ class _RunReader(Worker):
         self._watcher.fileChanged.connect(self._on_changed)
         self._poll_timer.start()
         self._follower.begin()
-        _load_plots()
 
     @guarded_slot()
     def read(self) -> None:
@@ -345,8 +344,3 @@ def _read_matrix(
     if isinstance(found, ConfusionMatrix):
         found.prepare()
     return found
-
-
-def _load_plots() -> None:
-    """Load what draws curves in this thread: it takes longer than a window may not answer."""
-    import gpupanel.ui.plots.plot_canvas  # noqa: F401

@@ -16,6 +16,7 @@ from gpupanel.domain.model import PythonModel, SavedModel
 from gpupanel.domain.preview import DataPreview, PreviewRequest
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Task
+from gpupanel.trainer import preview as preview_module
 from gpupanel.trainer.inference.model_file import check_model_file
 from gpupanel.trainer.preview import preview
 
@@ -73,12 +74,17 @@ def test_that_a_model_file_is_looked_at_as_a_start_would(tmp_path: Path) -> None
     assert codes(PythonModel()) == []
 
 
-def test_that_a_look_at_a_model_does_not_read_its_weights(tmp_path: Path) -> None:
+def test_that_a_look_at_a_large_model_does_not_read_its_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "large.keras"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("config.json", "{}")
         archive.writestr("model.weights.h5", b"these are no weights")
     request = PreviewRequest(data=DigitsData(), model=SavedModel(path=str(path)), example_limit=0)
+    (damaged,) = preview(request).model_problems
+    assert damaged.code == "model_file_damaged"
+    monkeypatch.setattr(preview_module, "_MODEL_BYTES", 10)
     assert preview(request).model_problems == ()
     with pytest.raises(ProblemError):
         check_model_file(str(path))

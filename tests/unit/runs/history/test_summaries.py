@@ -6,6 +6,7 @@ import os
 import shutil
 import time
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -16,6 +17,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.run_lock import is_supervised
+from gpupanel.runs.history import label as label_module
 from gpupanel.runs.history import run_record, summaries
 from gpupanel.runs.history.label import change_label
 from gpupanel.runs.history.run_summary import RunProgress, RunSummary
@@ -148,19 +150,27 @@ def test_that_a_supervisor_may_take_a_while_to_come_on_a_busy_machine(runs_dir: 
         assert summarize_run(layout).is_running is is_running
 
 
-@pytest.mark.parametrize("part", ["EventEnds", "read_profile_head", "read_plan_head", "read_label"])
+@pytest.mark.parametrize(
+    ("module", "part"),
+    [
+        (run_record, "EventEnds"),
+        (run_record, "read_profile_head"),
+        (run_record, "read_plan_head"),
+        (label_module, "read_file"),
+    ],
+)
 def test_that_a_run_that_could_not_be_read_for_a_moment_is_read_again(
-    runs_dir: Path, monkeypatch: pytest.MonkeyPatch, part: str
+    runs_dir: Path, monkeypatch: pytest.MonkeyPatch, module: ModuleType, part: str
 ) -> None:
     layout = ended(runs_dir)
     change_label(layout, name="named", notes="")
     lister = RunLister(runs_dir)
 
-    def stumble(*_: object) -> None:
+    def stumble(*_: object, **_more: object) -> None:
         raise OSError(errno.EIO, "Input/output error")
 
     with monkeypatch.context() as stumbling:
-        stumbling.setattr(run_record, part, stumble)
+        stumbling.setattr(module, part, stumble)
         (run,) = lister.list()
         assert run.flaw is not None
         assert run.flaw.code == "run_unreadable"
