@@ -15,7 +15,7 @@ extras = $(if $(strip $(1)),[$(subst $(space),$(comma),$(strip $(1)))])
 PARALLEL := -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow check bench screenshots clean
+.PHONY: help run test test-slow check bench docs screenshots clean
 
 help:  ## say what there is
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -43,6 +43,9 @@ check: $(VENV)/installed-dev  ## lint, types, import contracts, full branch cove
 bench: $(VENV)/installed-dev  ## print the figures of speed, memory and smoothness
 	@for benchmark in tests/benchmarks/bench_*.py; do echo; echo "== $$benchmark"; \
 		$(BIN)/python $$benchmark || exit 1; done
+
+docs: $(VENV)/installed  ## write docs/profile.md, the table of a profile's keys, anew
+	$(BIN)/python docs/write_profile_reference.py
 
 screenshots: $(VENV)/installed-dev  ## take the README's pictures anew
 	GPUPANEL_WRITE_SCREENSHOTS=1 $(BIN)/python -m pytest tests/e2e/test_screenshots.py

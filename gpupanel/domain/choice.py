@@ -23,6 +23,11 @@ class Choice:
     label: str
     description: str = ""
 
+    def json_schema(self) -> dict[str, str]:
+        """The value with its words, as JSON schema has them."""
+        words = {"const": self.value, "title": self.label, "description": self.description}
+        return {key: text for key, text in words.items() if text or key == "const"}
+
 
 class ChoiceEnum(StrEnum):
     """Values that are declared with their words: ``ADAM = "adam", "Adam", "Adapts ..."``."""
@@ -54,8 +59,5 @@ class ChoiceEnum(StrEnum):
         return {
             "type": "string",
             "title": document.get("title", cls.__name__),
-            "oneOf": [
-                {"const": each.value, "title": each.label, "description": each.description}
-                for each in cls
-            ],
+            "oneOf": [each.choice.json_schema() for each in cls],
         }

@@ -15,6 +15,7 @@ have. ``parse_profile`` also takes what has one meaning in another type (``epoch
 
 from typing import Any, Final
 
+from gpupanel.domain.choice import Choice
 from gpupanel.domain.profile import SCHEMA_VERSION, Profile
 from gpupanel.domain.setting import WORDS
 from gpupanel.domain.value import Value
@@ -47,7 +48,7 @@ def profile_schema(profile: type[Value] = Profile) -> dict[str, Any]:
 
 def first_paragraph(docstring: str) -> str:
     """What a docstring says first, as one line of Markdown."""
-    return docstring.strip().partition("\n\n")[0].replace("\n", " ").replace("``", "`")
+    return " ".join(docstring.strip().partition("\n\n")[0].split()).replace("``", "`")
 
 
 def _published(schema: _Schema, definitions: _Schema) -> _Schema:
@@ -130,12 +131,5 @@ def _with_words(schema: _Schema) -> _Schema:
         schema[EXTENSION] = extended
     if "choices" in words:
         schema.pop("enum", None)
-        schema["oneOf"] = [
-            {
-                "const": choice["value"],
-                "title": choice["label"],
-                "description": choice["description"],
-            }
-            for choice in words["choices"]
-        ]
+        schema["oneOf"] = [Choice(**choice).json_schema() for choice in words["choices"]]
     return schema

@@ -1,0 +1,249 @@
+"""The keys of a profile as a page of Markdown, made of what their settings declare.
+
+A table is one value, one of several kinds of value (then a key tells which), or a table of such
+tables under keys of the person's choice.
+"""
+
+import json
+import textwrap
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import NoneType, UnionType
+from typing import Annotated, Final, Literal, Union, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+
+from gpupanel.domain.choice import Choice
+from gpupanel.domain.profile import SCHEMA_VERSION, Profile
+from gpupanel.domain.profile_schema import first_paragraph
+from gpupanel.domain.setting import Bounds, Setting, SettingType, settings_of
+from gpupanel.domain.value import Value
+
+_INTRODUCTION: Final = f"""\
+<!-- Written by `make docs` from where the settings are declared: changes here are lost. -->
+
+# The keys of a profile
+
+A profile is a TOML file; the format of these keys is `schema_version = {SCHEMA_VERSION}`. A key may
+be left out unless it is *required*, and one that is not known is refused. `gpupanel check PROFILE`
+tells every mistake at once; `gpupanel schema` prints the format as JSON schema, for editors.
+"""
+_WIDTH: Final = 100
+_ROW_TITLES: Final = ("Key", "Name", "What it does", "Values", "Default")
+_ANY_KEY: Final = "KEY"
+"""Stands for a key of the person's choice."""
+_ONE: Final[Mapping[object, str]] = {
+    bool: "`true` or `false`",
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+}
+_SEVERAL: Final[Mapping[object, str]] = {int: "whole numbers", float: "numbers", str: "texts"}
+_UNNAMED: Final = "values"
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A table of the profile, or a table of tables.
+
+    Attributes:
+        path: Its keys from the top.
+        kinds: The types of value that it may be, one or more.
+        tag: The key that tells which of several.
+        description: What it is for.
+        default: Its value where a profile does not have it.
+    """
+
+    path: tuple[str, ...]
+    kinds: tuple[type[Value], ...]
+    tag: str
+    description: str
+    default: object
+
+
+def profile_reference(profile: type[Value] = Profile) -> str:
+    """The page: a section for each table, in which each setting has a row.
+
+    Tables without a setting, and keys that are none, such as the version, are left out.
+
+    Args:
+        profile: The type of the value that is described.
+    """
+    return "\n\n".join([_INTRODUCTION.strip(), *_keys_of(profile, ())]) + "\n"
+
+
+def _keys_of(
+    values: type[Value], path: tuple[str, ...], without: Iterable[Setting] = ()
+) -> list[str]:
+    """The rows of its settings, then a section for each table in it."""
+    fields = values.model_fields.items()
+    tables = {name: table for name, info in fields if (table := _table(info, (*path, name)))}
+    elsewhere = list(without)
+    rows = [
+        each for each in settings_of(values) if each.name not in tables and each not in elsewhere
+    ]
+    sections = [block for table in tables.values() for block in _section(table)]
+    return [*_rows(values, rows), *sections]
+
+
+def _section(table: _Table) -> list[str]:
+    shared = _shared(table.kinds)
+    keys = {kind: _keys_of(kind, table.path, shared) for kind in table.kinds}
+    if not shared and not any(keys.values()):
+        return []
+    blocks = [f"## `[{'.'.join(table.path)}]`", table.description, _left_out(table)]
+    blocks += _rows(table.kinds[0], shared)
+    for kind, of_kind in keys.items():
+        blocks += [*_kind_heading(kind, table.tag), *of_kind]
+    return [block for block in blocks if block]
+
+
+def _shared(kinds: Iterable[type[Value]]) -> list[Setting]:
+    """What each of several kinds has, in the same words."""
+    first, *others = [settings_of(kind) for kind in kinds]
+    return [each for each in first if others and all(each in other for other in others)]
+
+
+def _kind_heading(kind: type[Value], tag: str) -> list[str]:
+    if not tag:
+        return []
+    values = ", ".join(f"`{_toml(each)}`" for each in get_args(kind.model_fields[tag].annotation))
+    return [f"### `{tag}` = {values}", _wrapped(first_paragraph(kind.__doc__ or ""))]
+
+
+def _left_out(table: _Table) -> str:
+    """What a profile without that table of one of several kinds has."""
+    if not table.tag or not isinstance(table.default, Value):
+        return ""
+    said = {table.tag: getattr(table.default, table.tag)}
+    said |= table.default.model_dump(mode="json", exclude_defaults=True)
+    return f"Without this table: {', '.join(f'`{key} = {_toml(said[key])}`' for key in said)}."
+
+
+def _table(info: FieldInfo, path: tuple[str, ...]) -> _Table | None:
+    """The table that a field is; ``None``: it is a value."""
+    annotation, tag = info.annotation, info.discriminator
+    if get_origin(annotation) is dict:
+        path, annotation = (*path, _ANY_KEY), get_args(annotation)[1]
+    if get_origin(annotation) is Annotated:
+        annotation, *beside = get_args(annotation)
+        tag = next((each.discriminator for each in beside if isinstance(each, FieldInfo)), None)
+    members = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else [annotation]
+    kinds = tuple(each for each in members if isinstance(each, type) and issubclass(each, Value))
+    if len(kinds) < len(members) or (len(kinds) > 1) is not isinstance(tag, str):
+        return None
+    description = _wrapped(info.description or "")
+    return _Table(path, kinds, str(tag or ""), description, info.get_default())
+
+
+def _rows(values: type[Value], settings: Iterable[Setting]) -> list[str]:
+    """A table of Markdown, if there is anything to be in it."""
+    rows = [
+        (
+            f"`{each.name}`",
+            each.title,
+            " ".join([each.description, *_applies(each.applies)]),
+            _allowed(each, values.model_fields[each.name].annotation),
+            _default(each),
+        )
+        for each in settings
+    ]
+    lines = [_ROW_TITLES, ("---",) * len(_ROW_TITLES), *rows]
+    return ["\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)] if rows else []
+
+
+def _applies(applies: Mapping[str, tuple[object, ...]]) -> Iterable[str]:
+    for key, values in applies.items():
+        yield f"Only with {' or '.join(f'`{key} = {_toml(each)}`' for each in values)}."
+
+
+def _allowed(setting: Setting, annotation: object) -> str:
+    """Which values a setting may have, and their unit."""
+    match setting.type:
+        case SettingType.CHOICE:
+            return "<br>".join(_choice(each) for each in setting.choices)
+        case SettingType.COUNTS:
+            least, most = setting.lengths
+            said = f"a list of {least} {'or more' if most is None else f'to {most}'} whole numbers"
+        case SettingType.SIZE:
+            said = "`[height, width]`, whole numbers"
+        case SettingType.PATH if setting.path is not None:
+            suffix = setting.path.suffix
+            said = f"path of a `{suffix}` file" if suffix else "path of a folder"
+        case SettingType.TEXT if setting.lengths[1] is not None:
+            said = f"text of {setting.lengths[0]} to {setting.lengths[1]} characters"
+        case _:
+            said = _said(annotation)
+    bounds = _between(setting.bounds, whole=setting.type is not SettingType.NUMBER)
+    unit = f"; unit: {setting.unit}" if setting.unit else ""
+    return f"{said}{bounds}{unit}"
+
+
+def _choice(choice: Choice) -> str:
+    return f"`{_toml(choice.value)}`" + (f": {choice.description}" if choice.description else "")
+
+
+def _said(annotation: object) -> str:
+    """A type in the words of people."""
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _said(inner[0])
+    if origin is Literal:
+        return ", ".join(f"`{_toml(each)}`" for each in inner)
+    if origin in (Union, UnionType):
+        return " or ".join(_said(each) for each in inner if each is not NoneType)
+    if origin is tuple:
+        each = {_several(one) for one in inner if one is not Ellipsis}
+        return f"a list of {each.pop() if len(each) == 1 else _UNNAMED}"
+    if origin is dict:
+        return f"a table of {_several(inner[1])}"
+    return _ONE.get(annotation, _UNNAMED)
+
+
+def _several(annotation: object) -> str:
+    inner = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+    return _SEVERAL.get(inner, _UNNAMED)
+
+
+def _between(bounds: Bounds, *, whole: bool) -> str:
+    """`` from 1 to 9``, `` above 0``, `` at least 0 and below 1``; nothing where there are none."""
+    least, most, above, below = bounds.least, bounds.most, bounds.above_least, bounds.below_most
+    if whole:
+        least = least + 1 if least is not None and above else least
+        most = most - 1 if most is not None and below else most
+        above = below = False
+    if least is not None and most is not None and not above and not below:
+        return f" from {_number(least)} to {_number(most)}"
+    words = [] if least is None else [f"{'above' if above else 'at least'} {_number(least)}"]
+    words += [] if most is None else [f"{'below' if below else 'at most'} {_number(most)}"]
+    return f" {' and '.join(words)}" if words else ""
+
+
+def _number(number: float) -> str:
+    return str(int(number)) if abs(number) < 1e15 and number == int(number) else f"{number:g}"
+
+
+def _default(setting: Setting) -> str:
+    off = f": {setting.off}" if setting.off else ""
+    if setting.is_required:
+        return "*required*"
+    if setting.default is None:
+        return f"left out{off}"
+    said = f"`{_toml(setting.default)}`"
+    nothing = "`[]`" if setting.type is SettingType.COUNTS else "`0`"
+    if said == nothing:
+        return f"{said}{off}"
+    return f"{said}; {nothing}{off}" if off and not setting.is_optional else said
+
+
+def _toml(value: object) -> str:
+    """A value as TOML has it, which writes these as JSON does."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, _WIDTH, break_long_words=False, break_on_hyphens=False)
