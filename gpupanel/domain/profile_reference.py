@@ -180,7 +180,8 @@ def _allowed(setting: Setting, annotation: object) -> str:
 
 
 def _choice(choice: Choice) -> str:
-    return f"`{_toml(choice.value)}`" + (f": {choice.description}" if choice.description else "")
+    said = choice.description or (choice.label if choice.label != choice.value else "")
+    return f"`{_toml(choice.value)}`" + (f": {said}" if said else "")
 
 
 def _said(annotation: object) -> str:

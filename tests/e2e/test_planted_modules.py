@@ -146,6 +146,7 @@ def test_that_no_verb_of_the_terminal_runs_a_planted_file(
     doctor = terminal.do("doctor", status=None)  # well or not, as the machine is
     assert doctor["tensorflow"]["version"]
     assert terminal.do("check", "short.toml")["ok"]
+    assert terminal.do("schema")["properties"]
     terminal.do("export", "short.toml", "-o", str(tmp_path / "script.py"))
     layout = RunLayout(Path(terminal.do("run", "long.toml", "--detach")["run"]))
     planted.plant(layout.root)

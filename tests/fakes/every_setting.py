@@ -45,9 +45,7 @@ class EverySetting(Value):
     least: Annotated[float, Field(ge=-2.5)] = setting(
         "Least title", "Least description.", default=1e20
     )
-    most: Annotated[float, Field(le=1e20)] = setting(
-        "Most title", "Most description.", default=0.0
-    )
+    most: Annotated[float, Field(le=1e20)] = setting("Most title", "Most description.", default=0.0)
     choice: Shade = setting("Choice title", "Choice description.", default=Shade.DARK)
     literal: Literal["left", "right"] = setting(
         "Literal title",
@@ -127,9 +125,7 @@ class UnknownProfile(Value):
     name: Text = setting("Name title", "Name description.", default="unnamed")
     every: EverySetting = EverySetting(path="x")
     shape: Shape = Circle(kind="ring", radius=9)
-    shapes: dict[str, Shape] = setting(
-        "Shapes title", "One for each place.", default_factory=dict
-    )
+    shapes: dict[str, Shape] = setting("Shapes title", "One for each place.", default_factory=dict)
     quiet: WithoutWords = WithoutWords()
     quiet_kinds: dict[str, WithoutWords] = Field(default_factory=dict)
     outer: WithTable = setting("Outer title", "What holds a table.", default=WithTable())

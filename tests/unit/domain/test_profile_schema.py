@@ -243,7 +243,9 @@ def test_that_a_default_of_a_table_has_no_null() -> None:
 def test_that_a_table_is_described_by_the_first_paragraph_of_its_docstring() -> None:
     shape = profile_schema(UnknownProfile)["properties"]["shape"]
     assert shape["oneOf"][0]["description"] == "A `point` of no extent."
-    assert profile_schema(UnknownProfile)["properties"]["every"]["description"] == "One of each type."
+    assert (
+        profile_schema(UnknownProfile)["properties"]["every"]["description"] == "One of each type."
+    )
 
 
 def test_that_one_prefix_holds_what_json_schema_has_no_keyword_for() -> None:
