@@ -25,8 +25,7 @@ def allowed_values(setting: Setting) -> str:
         case SettingType.PATH:
             suffix = setting.path.suffix if setting.path is not None else ""
             return f"the path of a {suffix} file, in quotes" if suffix else "a path, in quotes"
-        case SettingType.OTHER:
-            return ""
+    return ""
 
 
 def _each(bounds: Bounds) -> str:

@@ -24,16 +24,19 @@ _TYPES: Final = {
 """What pydantic misses, by its name for the mistake."""
 
 
-def mistakes(errors: Iterable[ErrorDetails], document: dict[str, Any]) -> list[Problem]:
+def mistakes(
+    errors: Iterable[ErrorDetails], document: dict[str, Any], kind: type[Value] = Profile
+) -> list[Problem]:
     """One problem for each key that is wrong.
 
     Args:
         errors: What pydantic says against the document.
-        document: What a profile's TOML holds.
+        document: What the TOML holds.
+        kind: What it should be.
     """
     by_field: dict[str, Problem] = {}
     for details in errors:
-        problem = _problem(details, document)
+        problem = _problem(details, document, kind)
         by_field.setdefault(problem.field, problem)
     if "schema_version" in by_field:
         # What another format calls its keys and what it allows is not known here.
@@ -46,13 +49,13 @@ def mistakes(errors: Iterable[ErrorDetails], document: dict[str, Any]) -> list[P
     ]
 
 
-def _problem(details: ErrorDetails, document: dict[str, Any]) -> Problem:
+def _problem(details: ErrorDetails, document: dict[str, Any], table: type[Value]) -> Problem:
     kind = details["type"]
     context = details.get("ctx", {})
     field = _field(details, document)
     name = field or "The profile"
     value = details["input"]
-    setting = _setting_at(Profile, details["loc"])
+    setting = _setting_at(table, details["loc"])
     allowed = allowed_values(setting) if setting is not None else ""
     code, message, hint = (
         "profile_value_invalid",
@@ -65,7 +68,7 @@ def _problem(details: ErrorDetails, document: dict[str, Any]) -> Problem:
         hint = "Update gpupanel, or write the profile anew."
     elif kind == "extra_forbidden":
         code, message = "profile_key_unknown", f"{name} is not a key that a profile has here."
-        hint = _did_you_mean(field.rpartition(".")[2], _known_keys()) or "Remove it."
+        hint = _did_you_mean(field.rpartition(".")[2], _known_keys(table)) or "Remove it."
     elif kind in ("missing", "union_tag_not_found"):
         code, message = "profile_key_missing", f"{name} is missing."
         allowed = f"one of {_choices(context)}" if _choices(context) else allowed
@@ -151,7 +154,7 @@ def _did_you_mean(word: str, known: Iterable[str]) -> str:
     return f"Did you mean {close[0]}?" if close else ""
 
 
-def _known_keys(kind: object = Profile) -> set[str]:
+def _known_keys(kind: object) -> set[str]:
     """Every key of a table of that type and of the tables in it."""
     if isinstance(kind, type) and issubclass(kind, Value):
         inner = [field.annotation for field in kind.model_fields.values()]
