@@ -56,7 +56,8 @@ def _bounds(bounds: Bounds) -> str:
 
 
 def _shown(number: float | None) -> str:
-    return str(number) if isinstance(number, int) else f"{number:g}"
+    # Whole numbers in full: those of 32 bits have more digits than "g" writes.
+    return f"{number:g}" if isinstance(number, float) else str(number)
 
 
 def _length(lengths: tuple[int, int | None]) -> str:
