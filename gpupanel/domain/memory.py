@@ -3,24 +3,31 @@
 The rules of what may be combined stand in ``planning``; these are the choices themselves.
 """
 
-from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import Field
 
+from gpupanel.domain.choice import ChoiceEnum
+from gpupanel.domain.setting import setting
 from gpupanel.domain.value import MOST_PLACES, Mib, Value
 
 DEFAULT_MEMORY_KEY = "default"
 """The key under ``[memory]`` that holds for each device without one of its own."""
 
 
-class Allocator(StrEnum):
+class Allocator(ChoiceEnum):
     """Who hands out GPU memory inside TensorFlow."""
 
-    BFC = "bfc"
-    """TensorFlow's own: best fit with coalescing."""
-    CUDA_MALLOC_ASYNC = "cuda_malloc_async"
-    """CUDA's: gives back what is not used, knows no limit."""
+    BFC = (
+        "bfc",
+        "TensorFlow's own",
+        "The usual one. It keeps what it once took until its process ends, and keeps to limits.",
+    )
+    CUDA_MALLOC_ASYNC = (
+        "cuda_malloc_async",
+        "CUDA's (cuda_malloc_async)",
+        "Gives back what is not used and leaves fewer gaps, but keeps to no limit.",
+    )
 
 
 class AllMemory(Value):
@@ -42,15 +49,33 @@ class LimitedMemory(Value):
     """
 
     policy: Literal["limit"] = "limit"
-    limit_mib: Mib
-    growth: bool = False
+    limit_mib: Mib = setting(
+        "Limit",
+        "The most GPU memory that TensorFlow may take on this device. The CUDA context, some 300 "
+        "to 500 MiB, comes on top.",
+        unit="MiB",
+        examples=[4096],
+    )
+    growth: bool = setting(
+        "Grow up to the limit",
+        "Start small and take more when it is needed, instead of all of the limit at the start.",
+        default=False,
+    )
 
 
 class SplitMemory(Value):
     """Make several logical devices of one GPU, with these limits."""
 
     policy: Literal["split"] = "split"
-    split_mib: tuple[Mib, ...] = Field(min_length=2, max_length=MOST_PLACES)
+    split_mib: tuple[Mib, ...] = setting(
+        "Split",
+        "The memory of each logical device that is made of this GPU. They share its processors, so "
+        "this is for trying out several replicas.",
+        unit="MiB",
+        min_length=2,
+        max_length=MOST_PLACES,
+        examples=[[2048, 2048]],
+    )
 
 
 MemoryPolicy = Annotated[

@@ -1,13 +1,15 @@
 """A profile: what a person chose, saved as a TOML file whose format is public."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
+from gpupanel.domain.choice import Choice
 from gpupanel.domain.data import DataSettings, DigitsData
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.memory import DEFAULT_MEMORY_KEY, Allocator, GrowingMemory, MemoryPolicy
 from gpupanel.domain.model import CnnModel, MlpModel, ModelSettings
+from gpupanel.domain.setting import setting
 from gpupanel.domain.strategy import StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.domain.value import Mib, PlaceCount, Value
@@ -29,28 +31,67 @@ class DeviceDescription(Value):
 
 
 class DeviceSettings(Value):
-    """The ``[devices]`` table of a profile.
+    """The ``[devices]`` table of a profile."""
 
-    Attributes:
-        visible: NVML UUIDs or ``cpu``; empty: every GPU, or the CPU where there is none.
-        cpu_replicas: Logical devices made of the CPU, when the CPU is used.
-        allocator: Who hands out GPU memory.
-        described: What the GPUs are that the profile names, by their keys: written when a profile
-            is saved, so that another machine can tell which of its own is the nearest.
-    """
-
-    visible: tuple[str, ...] = ()
-    cpu_replicas: PlaceCount = 1
-    allocator: Allocator = Allocator.BFC
-    described: dict[str, DeviceDescription] = Field(default_factory=dict)
+    visible: tuple[str, ...] = setting(
+        "Devices in use",
+        "Which devices the run trains on: the UUIDs that NVML gives GPUs, or cpu.",
+        default=(),
+        off="every GPU, or the CPU where there is none",
+        examples=[["cpu"]],
+    )
+    cpu_replicas: PlaceCount = setting(
+        "Logical replicas",
+        "How many logical devices to make of the CPU. A replica is one copy of the model; with two "
+        "or more, a mirrored strategy can be tried out without any GPU.",
+        default=1,
+    )
+    allocator: Allocator = setting(
+        "Allocator",
+        "Who hands out GPU memory inside TensorFlow, on all GPUs of the run.",
+        default=Allocator.BFC,
+        advanced=True,
+    )
+    described: dict[str, DeviceDescription] = setting(
+        "Device descriptions",
+        "What the GPUs are that the profile names, by their keys. Written when a profile is saved, "
+        "so that another machine can find which of its own is the nearest.",
+        default_factory=dict,
+        advanced=True,
+    )
 
 
 class Profile(Value):
     """Everything that decides a run, except the machine it runs on."""
 
     schema_version: Literal[1] = 1
-    name: Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)] = "untitled"
-    task: Task = "train"
+    name: str = setting(
+        "Name",
+        "What the profile is called; its runs bear the name, too.",
+        default="untitled",
+        min_length=1,
+        max_length=LONGEST_NAME,
+    )
+    task: Task = setting(
+        "Task",
+        "Train a model, or put a saved one on every device and spread the data over them. Only "
+        "what matters to the task is asked for.",
+        default="train",
+        choices=(
+            Choice("train", "Train", "A new model learns from the data."),
+            Choice(
+                "evaluate",
+                "Evaluate",
+                "A saved model is measured: loss, accuracy, which classes it mistakes for which.",
+            ),
+            Choice(
+                "predict",
+                "Predict",
+                "A saved model answers for each example; the answers are written to a file, in "
+                "order.",
+            ),
+        ),
+    )
     devices: DeviceSettings = DeviceSettings()
     memory: dict[str, MemoryPolicy] = Field(default_factory=dict)
     strategy: StrategySettings = StrategySettings()

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 from annotated_types import Ge, Gt, Le, Lt, MaxLen, MinLen
 from pydantic import Field
 from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
 
 from gpupanel.domain.choice import Choice, ChoiceEnum
 from gpupanel.domain.value import Value
@@ -125,7 +126,7 @@ def setting(
     title: str,
     description: str,
     *,
-    default: Any = ...,  # noqa: ANN401 - as pydantic's
+    default: Any = PydanticUndefined,  # noqa: ANN401 - as pydantic's
     unit: str = "",
     prefix: str = "",
     off: str = "",

@@ -3,8 +3,9 @@
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from gpupanel.domain.choice import Choice
 from gpupanel.domain.inference import InferenceSettings
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.setting import setting_of
 from gpupanel.ui.forms.settings_card import SettingsCard
 from gpupanel.ui.forms.settings_form import SettingsForm
 from gpupanel.ui.forms.value_form import ValueForm
@@ -12,24 +13,8 @@ from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.task_choices import TaskChoices
 from gpupanel.ui.widgets.note import Note
 
-_TASKS = (
-    Choice("train", "Train", "A new model learns from the data."),
-    Choice(
-        "evaluate",
-        "Evaluate",
-        "A saved model is measured: loss, accuracy, which classes it mistakes for which.",
-    ),
-    Choice(
-        "predict",
-        "Predict",
-        "A saved model answers for each example; the answers are written to a file, in order.",
-    ),
-)
-_SENTENCES = {choice.value: choice.description for choice in _TASKS}
-_TASK_TIP = (
-    "Train a model, or put a saved one on every device and spread the data over them. Only what "
-    "matters to the task is asked for below."
-)
+_TASK = setting_of(Profile, "task")
+_SENTENCES = {choice.value: choice.description for choice in _TASK.choices}
 
 
 class TaskPanel(SettingsCard):
@@ -42,14 +27,14 @@ class TaskPanel(SettingsCard):
         super().__init__("Task", parent)
         self.setObjectName("task_panel")
         self._value = TaskChoices()
-        self._task = ChoiceBox(_TASKS)
+        self._task = ChoiceBox(_TASK.choices)
         self._task.setObjectName("task_chooser")
         self._sentence = Note()
         self._inference = ValueForm(InferenceSettings(), taken="k")
         self._inference.inputs()["examples"].setObjectName("examples_chooser")
         self._inference.inputs()["output"].setObjectName("output_chooser")
         form = SettingsForm(self)
-        form.add_row("Tas&k", self._task, _TASK_TIP)
+        form.add_setting(_TASK, self._task, "k")
         form.add_wide(self._sentence)
         self.set_editor("task", self._task)
         self.body.addWidget(form)

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from gpupanel.domain.data import (
     DataCache,
@@ -17,9 +18,12 @@ from gpupanel.domain.memory import AllMemory, GrowingMemory, LimitedMemory, Spli
 from gpupanel.domain.model import CnnModel, MlpModel
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.profile_mistakes import mistakes
 from gpupanel.domain.profile_toml import dump_profile, parse_profile
+from gpupanel.domain.setting import setting
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.domain.value import Value
 
 names = st.text(min_size=1, max_size=30)
 paths = st.text(max_size=30)
@@ -136,7 +140,10 @@ def test_that_all_five_mistakes_are_told_at_once_each_with_its_key() -> None:
     assert problems["devices.cpu_replica"].hint == "Did you mean cpu_replicas?"
     assert problems["strategy.kind"].hint == "Did you mean mirrored?"
     assert problems["data.path"].code == "profile_key_missing"
-    assert "greater than 0" in problems["training.epochs"].message
+    assert problems["training.epochs"].message == (
+        "training.epochs is 0, but Epochs must be a whole number from 1 to 2147483647."
+    )
+    assert problems["training.epochs"].hint == "Change it, or leave it out: it is then 3."
     assert problems["bogus"].hint == "Remove it."
 
 
@@ -203,3 +210,88 @@ def test_that_housing_prices_are_values_and_all_else_is_classes(
 
 def test_that_only_errors_are_errors() -> None:
     assert not Problem(code="x", message="x", severity=Severity.WARNING).is_error
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "message", "hint"),
+    [
+        (
+            "[training]\nclip_norm = 0",
+            "training.clip_norm",
+            "but Clip gradients must be a number from 1e-30 to 1e+30.",
+            "Change it, or leave it out: off.",
+        ),
+        (
+            "[data]\nsource = 'npz'",
+            "data.path",
+            "data.path is missing.",
+            "Add it; it must be the path of a .npz file, in quotes.",
+        ),
+        (
+            "[data]\nsource = 'npz'\npath = 3",
+            "data.path",
+            "data.path is 3, but File must be the path of a .npz file, in quotes.",
+            "Give it such a value.",
+        ),
+        (
+            "[memory.growth]\npolicy = 'limit'\nlimit_mib = -3",
+            "memory.growth.limit_mib",
+            "but Limit must be a whole number from 1 to 2147483647.",
+            "Give it such a value.",
+        ),
+        (
+            "[model]\nsource = 'cnn'\nfilters = [3, -1]",
+            "model.filters.1",
+            "but Filters must be a list of 1 to 14 whole numbers, each from 1 to 2147483647.",
+            "Change it, or leave it out: it is then [32].",
+        ),
+        (
+            "[data]\nsource = 'images'\npath = ''\nimage_size = [0, 3]",
+            "data.image_size.0",
+            "must be [height, width], two whole numbers, each from 1 to 16384.",
+            "Change it, or leave it out: it is then [64, 64].",
+        ),
+        ("training = 3", "training", "training is 3, but must be a table.", ""),
+        ("[memory]\ndefault = 3", "memory.default", "but must be a table.", ""),
+        (
+            "[devices.described.x]\nname = 3",
+            "devices.described.x.name",
+            "but must be text in quotes.",
+            "",
+        ),
+        (
+            "[devices]\nvisible = 'cpu'",
+            "devices.visible",
+            "but must be a list, in [brackets].",
+            "",
+        ),
+        (
+            "[strategy]\nplacement = {a = -1}",
+            "strategy.placement.a",
+            "it should be greater than or equal to 0.",
+            "",
+        ),
+    ],
+)
+def test_that_the_sentence_of_a_bad_value_says_what_is_allowed(
+    text: str, field: str, message: str, hint: str
+) -> None:
+    problem = problems_of(text)[field]
+    assert problem.message.endswith(message)
+    assert hint in problem.hint
+
+
+def test_that_a_setting_that_may_be_left_out_without_a_word_for_it_is_to_be_changed() -> None:
+    class Table(Value):
+        """A table as one that is to come."""
+
+        limit: int | None = setting("Limit", "How much.", default=None)
+
+    class Document(Value):
+        table: Table = Table()
+
+    with pytest.raises(ValidationError) as caught:
+        Document.model_validate({"table": {"limit": "a"}})
+    (problem,) = mistakes(caught.value.errors(), {"table": {"limit": "a"}}, Document)
+    assert problem.message == "table.limit is 'a', but Limit must be a whole number."
+    assert problem.hint == "Change it."

@@ -5,6 +5,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.memory import Allocator, MemoryPolicy
+from gpupanel.domain.profile import DeviceSettings
+from gpupanel.domain.setting import setting_of
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, DiskReading
 from gpupanel.ui.inputs.quiet_inputs import SpinBox
 from gpupanel.ui.panels.device_panel.card_head import CardHead
@@ -16,6 +18,7 @@ from gpupanel.ui.panels.device_panel.problem_note import ProblemNotes
 from gpupanel.ui.panels.device_panel.readings_view import ReadingsView
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.note import Note
+from gpupanel.ui.widgets.tips import teach
 from gpupanel.ui.widgets.tone import Tone, set_tone
 
 _LOST = "Lost: it stopped answering. Its driver's log may say why."
@@ -207,14 +210,11 @@ class DeviceCard(QFrame):
 
     def _replicas_row(self) -> QWidget:
         row = QWidget()
-        caption = QLabel("Logical replicas")
+        replicas = setting_of(DeviceSettings, "cpu_replicas")
+        caption = QLabel(replicas.title)
         caption.setBuddy(self._replicas)
         self._replicas.setRange(1, max(self._device.core_count or 1, 2))
-        self._replicas.setAccessibleName("Logical replicas of the CPU")
-        self._replicas.setToolTip(
-            "How many logical devices to make of the CPU. A replica is one copy of the model;\n"
-            "with two or more, a mirrored strategy can be tried out without any GPU."
-        )
+        teach(self._replicas, f"{replicas.title} of the CPU", replicas.description)
         layout = QHBoxLayout(row)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(caption, 1)

@@ -3,10 +3,13 @@
 from PySide6.QtCore import QSignalBlocker, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from gpupanel.domain.memory import LimitedMemory
+from gpupanel.domain.setting import setting_of
 from gpupanel.ui.inputs.quiet_inputs import Slider, SpinBox
 from gpupanel.ui.panels.device_panel.room_label import RoomLabel
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.memory_bar import STEP_MIB
+from gpupanel.ui.widgets.tips import wrapped
 
 UNKNOWN_MIB = 256 * 1024
 """As much as can be asked of a device that does not tell how much memory it has."""
@@ -55,10 +58,8 @@ class LimitEditor(QWidget):
         self._show_room()
 
     def _teach(self) -> None:
-        tip = (
-            "The most GPU memory that TensorFlow may take on this device.\n"
-            "The line in the bar above is the same: it can be dragged."
-        )
+        limit = setting_of(LimitedMemory, "limit_mib")
+        tip = wrapped(f"{limit.description} The line in the bar above is the same: drag it.")
         self._slider.setToolTip(tip)
         self._spin.setToolTip(tip)
 

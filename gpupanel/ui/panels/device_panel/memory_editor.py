@@ -15,7 +15,7 @@ from gpupanel.domain.memory import (
 from gpupanel.planning.memory_facts import CUDA_CONTEXT_MIB
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.panels.device_panel.limit_editor import LimitEditor
-from gpupanel.ui.panels.device_panel.memory_menu import ALLOCATORS, MemoryMenu
+from gpupanel.ui.panels.device_panel.memory_menu import MemoryMenu
 from gpupanel.ui.panels.device_panel.memory_shares import limits_mib, with_limits
 from gpupanel.ui.panels.device_panel.split_editor import SplitEditor
 from gpupanel.ui.theme import GRID
@@ -126,9 +126,8 @@ class MemoryEditor(QWidget):
     def setAllocator(self, allocator: Allocator) -> None:
         """Show who hands out the memory; nothing is said of the usual one."""
         self.menu.setAllocator(allocator)
-        label, tip = next((label, tip) for each, label, tip in ALLOCATORS if each is allocator)
-        self._allocator.setText(f"Allocator: {label}")
-        self._allocator.setToolTip(wrapped(tip))
+        self._allocator.setText(f"Allocator: {allocator.label}")
+        self._allocator.setToolTip(wrapped(allocator.description))
         self._allocator.setVisible(allocator is not Allocator.BFC)
 
     def _arrange(self) -> None:

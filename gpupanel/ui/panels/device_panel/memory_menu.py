@@ -26,18 +26,6 @@ _PRESETS = (
         "Take nearly all free memory at the start: TensorFlow's own way.",
     ),
 )
-ALLOCATORS = (
-    (
-        Allocator.BFC,
-        "TensorFlow's own",
-        "The usual one. It keeps what it once took until its process ends, and keeps to limits.",
-    ),
-    (
-        Allocator.CUDA_MALLOC_ASYNC,
-        "CUDA's (cuda_malloc_async)",
-        "Gives back what is not used and leaves fewer gaps, but keeps to no limit.",
-    ),
-)
 
 
 class MemoryMenu(QToolButton):
@@ -98,9 +86,9 @@ class MemoryMenu(QToolButton):
         below.setToolTipsVisible(True)
         group = QActionGroup(self)
         actions = {}
-        for allocator, label, tip in ALLOCATORS:
-            action = below.addAction(label)
-            action.setToolTip(wrapped(tip))
+        for allocator in Allocator:
+            action = below.addAction(allocator.label)
+            action.setToolTip(wrapped(allocator.description))
             action.setCheckable(True)
             group.addAction(action)
             actions[allocator] = action
