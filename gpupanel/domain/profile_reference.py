@@ -13,12 +13,15 @@ from typing import Annotated, Final, Literal, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
+from gpupanel.domain.allowed_values import allowed_values
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.profile import SCHEMA_VERSION, Profile
 from gpupanel.domain.profile_schema import first_paragraph
-from gpupanel.domain.setting import Bounds, Setting, SettingType, settings_of
+from gpupanel.domain.setting import Setting, SettingType, settings_of
 from gpupanel.domain.value import Value
 
+_ANY_KEY: Final = "KEY"
+"""Stands for a key of the person's choice."""
 _INTRODUCTION: Final = f"""\
 <!-- Written by `make docs` from where the settings are declared: changes here are lost. -->
 
@@ -27,11 +30,10 @@ _INTRODUCTION: Final = f"""\
 A profile is a TOML file; the format of these keys is `schema_version = {SCHEMA_VERSION}`. A key may
 be left out unless it is *required*, and one that is not known is refused. `gpupanel check PROFILE`
 tells every mistake at once; `gpupanel schema` prints the format as JSON schema, for editors.
+`{_ANY_KEY}` in the name of a table stands for a key of the profile's choice, such as a device's.
 """
 _WIDTH: Final = 100
 _ROW_TITLES: Final = ("Key", "Name", "What it does", "Values", "Default")
-_ANY_KEY: Final = "KEY"
-"""Stands for a key of the person's choice."""
 _ONE: Final[Mapping[object, str]] = {
     bool: "`true` or `false`",
     int: "a whole number",
@@ -64,7 +66,7 @@ class _Table:
 def profile_reference(profile: type[Value] = Profile) -> str:
     """The page: a section for each table, in which each setting has a row.
 
-    Tables without a setting, and keys that are none, such as the version, are left out.
+    Tables of which nothing is declared, and keys that are none, such as the version, are left out.
 
     Args:
         profile: The type of the value that is described.
@@ -89,7 +91,7 @@ def _keys_of(
 def _section(table: _Table) -> list[str]:
     shared = _shared(table.kinds)
     keys = {kind: _keys_of(kind, table.path, shared) for kind in table.kinds}
-    if not shared and not any(keys.values()):
+    if not table.description and not shared and not any(keys.values()):
         return []
     blocks = [f"## `[{'.'.join(table.path)}]`", table.description, _left_out(table)]
     blocks += _rows(table.kinds[0], shared)
@@ -159,24 +161,10 @@ def _applies(applies: Mapping[str, tuple[object, ...]]) -> Iterable[str]:
 
 def _allowed(setting: Setting, annotation: object) -> str:
     """Which values a setting may have, and their unit."""
-    match setting.type:
-        case SettingType.CHOICE:
-            return "<br>".join(_choice(each) for each in setting.choices)
-        case SettingType.COUNTS:
-            least, most = setting.lengths
-            said = f"a list of {least} {'or more' if most is None else f'to {most}'} whole numbers"
-        case SettingType.SIZE:
-            said = "`[height, width]`, whole numbers"
-        case SettingType.PATH if setting.path is not None:
-            suffix = setting.path.suffix
-            said = f"path of a `{suffix}` file" if suffix else "path of a folder"
-        case SettingType.TEXT if setting.lengths[1] is not None:
-            said = f"text of {setting.lengths[0]} to {setting.lengths[1]} characters"
-        case _:
-            said = _said(annotation)
-    bounds = _between(setting.bounds, whole=setting.type is not SettingType.NUMBER)
+    if setting.type is SettingType.CHOICE:
+        return "<br>".join(_choice(each) for each in setting.choices)
     unit = f"; unit: {setting.unit}" if setting.unit else ""
-    return f"{said}{bounds}{unit}"
+    return f"{allowed_values(setting) or _said(annotation)}{unit}"
 
 
 def _choice(choice: Choice) -> str:
@@ -206,24 +194,6 @@ def _several(annotation: object) -> str:
     return _SEVERAL.get(inner, _UNNAMED)
 
 
-def _between(bounds: Bounds, *, whole: bool) -> str:
-    """`` from 1 to 9``, `` above 0``, `` at least 0 and below 1``; nothing where there are none."""
-    least, most, above, below = bounds.least, bounds.most, bounds.above_least, bounds.below_most
-    if whole:
-        least = least + 1 if least is not None and above else least
-        most = most - 1 if most is not None and below else most
-        above = below = False
-    if least is not None and most is not None and not above and not below:
-        return f" from {_number(least)} to {_number(most)}"
-    words = [] if least is None else [f"{'above' if above else 'at least'} {_number(least)}"]
-    words += [] if most is None else [f"{'below' if below else 'at most'} {_number(most)}"]
-    return f" {' and '.join(words)}" if words else ""
-
-
-def _number(number: float) -> str:
-    return str(int(number)) if abs(number) < 1e15 and number == int(number) else f"{number:g}"
-
-
 def _default(setting: Setting) -> str:
     off = f": {setting.off}" if setting.off else ""
     if setting.is_required:
@@ -231,7 +201,7 @@ def _default(setting: Setting) -> str:
     if setting.default is None:
         return f"left out{off}"
     said = f"`{_toml(setting.default)}`"
-    nothing = "`[]`" if setting.type is SettingType.COUNTS else "`0`"
+    nothing = "`[]`" if isinstance(setting.default, tuple) else "`0`"
     if said == nothing:
         return f"{said}{off}"
     return f"{said}; {nothing}{off}" if off and not setting.is_optional else said

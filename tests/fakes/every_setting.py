@@ -69,9 +69,12 @@ class EverySetting(Value):
     )
     text: str = setting("Text title", "Text description.", default="x")
     short_text: Text = setting("Short title", "Short description.", default="y")
-    texts: tuple[Text, ...] = setting("Texts title", "Texts description.", default=())
+    texts: tuple[Text, ...] = setting("Texts title", "Texts description.", default=(), off="any")
     places: Literal["auto"] | dict[str, Side] | None = setting(
         "Places title", "Places description.", default=None
+    )
+    word_or_count: Literal["auto"] | int = setting(
+        "Word title", "Word description.", default="auto"
     )
     mixed: tuple[int, str] = setting("Mixed title", "Mixed description.", default=(1, "a"))
     odd: tuple[tuple[int, ...], ...] = setting("Odd title", "Odd description.", default=())
@@ -128,4 +131,7 @@ class UnknownProfile(Value):
     shapes: dict[str, Shape] = setting("Shapes title", "One for each place.", default_factory=dict)
     quiet: WithoutWords = WithoutWords()
     quiet_kinds: dict[str, WithoutWords] = Field(default_factory=dict)
+    described: dict[str, WithoutWords] = setting(
+        "Described title", "What it was.", default_factory=dict
+    )
     outer: WithTable = setting("Outer title", "What holds a table.", default=WithTable())

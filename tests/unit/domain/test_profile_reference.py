@@ -56,7 +56,7 @@ def test_that_each_kind_of_data_has_a_section_and_what_all_have_stands_once() ->
 @pytest.mark.parametrize(
     ("key", "allowed", "default"),
     [
-        ("switch", "`true` or `false`", "`false`"),
+        ("switch", "true or false", "`false`"),
         ("count", "a whole number from 1 to 2147483647; unit: epoch", "`3`; `0`: never"),
         ("zero", "a whole number from 0 to 99", "`0`: not at all"),
         (
@@ -67,26 +67,31 @@ def test_that_each_kind_of_data_has_a_section_and_what_all_have_stands_once() ->
         ("optional_five", "a whole number", "`5`"),
         ("number", "a number above 0 and below 1", "`0.5`"),
         ("any_number", "a number", "`1.5`"),
-        ("least", "a number at least -2.5", "`1e+20`"),
+        ("least", "a number of at least -2.5", "`1e+20`"),
         ("most", "a number at most 1e+20", "`0.0`"),
         ("choice", r'`"light"`: As \| snow.<br>`"dark"`', '`"dark"`'),
         ("literal", '`"left"`: Where the heart is.<br>`"right"`: To the right', '`"left"`'),
         ("undescribed", '`"up"`<br>`"down"`', '`"up"`'),
         (
             "counts",
-            "a list of 0 to 4 whole numbers from 1 to 2147483647",
+            "a list of up to 4 whole numbers, each from 1 to 2147483647",
             "`[8]`; `[]`: none",
         ),
-        ("many_counts", "a list of 0 or more whole numbers", "`[]`"),
-        ("size", "`[height, width]`, whole numbers from 1 to 512; unit: pixel", "`[64, 32]`"),
-        ("text", "text", '`"x"`'),
-        ("short_text", "text of 1 to 9 characters", '`"y"`'),
-        ("texts", "a list of texts", "`[]`"),
+        ("many_counts", "a list of whole numbers", "`[]`"),
+        (
+            "size",
+            "[height, width], two whole numbers, each from 1 to 512; unit: pixel",
+            "`[64, 32]`",
+        ),
+        ("text", "text in quotes", '`"x"`'),
+        ("short_text", "text in quotes, 1 to 9 characters", '`"y"`'),
+        ("texts", "a list of texts", "`[]`: any"),
         ("places", '`"auto"` or a table of whole numbers', "left out"),
+        ("word_or_count", '`"auto"` or a whole number', '`"auto"`'),
         ("mixed", "a list of values", '`[1, "a"]`'),
         ("odd", "a list of values", "`[]`"),
-        ("path", "path of a `.npz` file", "*required*"),
-        ("folder", "path of a folder", '`""`'),
+        ("path", "the path of a .npz file, in quotes", "*required*"),
+        ("folder", "a path, in quotes", '`""`'),
     ],
 )
 def test_that_a_new_setting_of_each_type_has_a_row(key: str, allowed: str, default: str) -> None:
@@ -110,7 +115,9 @@ def test_that_a_setting_says_beside_which_others_it_means_something() -> None:
 
 def test_that_a_setting_outside_of_tables_stands_first() -> None:
     before, _, _ = UNKNOWN.partition("\n## ")
-    assert "| `name` | Name title | Name description. | text of 1 to 9 characters |" in before
+    assert (
+        "| `name` | Name title | Name description. | text in quotes, 1 to 9 characters |" in before
+    )
 
 
 def test_that_tables_of_several_kinds_are_told_by_their_key() -> None:
@@ -127,6 +134,10 @@ def test_that_tables_under_keys_of_ones_own_are_named_so() -> None:
     assert "| `radius` |" in shapes
 
 
+def test_that_a_table_that_is_declared_itself_has_a_section_whatever_is_in_it() -> None:
+    assert section(UNKNOWN, "## `[described.KEY]`") == "What it was."
+
+
 def test_that_a_table_of_a_table_has_a_section() -> None:
     assert section(UNKNOWN, "## `[outer]`") == "What holds a table."
     assert "| `radius` |" in section(UNKNOWN, "## `[outer.spoken.KEY]`")
@@ -134,5 +145,6 @@ def test_that_a_table_of_a_table_has_a_section() -> None:
 
 def test_that_a_table_without_declared_settings_is_left_out() -> None:
     assert "quiet" not in UNKNOWN
+    assert "quiet_kinds" not in UNKNOWN
     assert "inner" not in UNKNOWN
     assert "silent" not in UNKNOWN
