@@ -26,8 +26,10 @@ Task = Literal["train", "evaluate", "predict"]
 class DeviceDescription(Value):
     """What a device was that a profile names by its key, for a machine that does not have it."""
 
-    name: str
-    memory_total_mib: Mib | None = None
+    name: str = setting("Name", "What NVML calls the GPU.")
+    memory_total_mib: Mib | None = setting(
+        "Memory", "All that the GPU has.", default=None, unit="MiB", off="not known"
+    )
 
 
 class DeviceSettings(Value):
@@ -93,7 +95,12 @@ class Profile(Value):
         ),
     )
     devices: DeviceSettings = DeviceSettings()
-    memory: dict[str, MemoryPolicy] = Field(default_factory=dict)
+    memory: dict[str, MemoryPolicy] = Field(
+        default_factory=dict,
+        description="How much of a GPU's memory TensorFlow may take, by the UUID that NVML gives "
+        "the GPU; `default` is for each GPU without a table of its own. Without either, memory "
+        "grows as it is needed.",
+    )
     strategy: StrategySettings = StrategySettings()
     data: DataSettings = DigitsData(validation_fraction=0.2)
     model: ModelSettings = MlpModel()

@@ -139,7 +139,8 @@ class StrategySettings(Value):
     )
     placement: Literal["auto"] | dict[str, Place] | None = setting(
         "Placement",
-        "Which device holds the weights of each layer and does its work. A layer without weights, "
+        "Which logical device, counted from 0, holds the weights of each layer and does its work, "
+        "by the layer's name, or auto. A layer without weights, "
         "such as an activation, works where the layer before it does.",
         default=None,
     )

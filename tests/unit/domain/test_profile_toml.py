@@ -254,9 +254,9 @@ def test_that_only_errors_are_errors() -> None:
         ("training = 3", "training", "training is 3, but must be a table.", ""),
         ("[memory]\ndefault = 3", "memory.default", "but must be a table.", ""),
         (
-            "[devices.described.x]\nname = 3",
-            "devices.described.x.name",
-            "but must be text in quotes.",
+            "[devices]\nvisible = [3]",
+            "devices.visible.0",
+            "devices.visible.0 is 3, but must be text in quotes.",
             "",
         ),
         (

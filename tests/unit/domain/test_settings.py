@@ -181,7 +181,7 @@ def test_that_each_setting_of_a_profile_declares_its_words() -> None:
         assert all(each.description.endswith(".") for each in settings_of(table)), table
     titled = {each.name for table in tables for each in settings_of(table)}
     fields = {name for table in tables for name in table.model_fields}
-    # What tells which kind a table is, the tables themselves, and the notes on absent devices.
-    kinds = {"source", "policy", "schema_version", "name", "memory_total_mib"}
+    # What tells which kind a table is, and the tables themselves.
+    kinds = {"source", "policy", "schema_version"}
     names = {"devices", "memory", "strategy", "data", "model", "training", "inference"}
     assert fields - titled <= kinds | names
