@@ -6,19 +6,17 @@ from typing import Any, cast
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QWidget
+from typing_extensions import override
 
-from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.setting import Setting, SettingType, settings_of
 from gpupanel.domain.value import Value
 from gpupanel.ui.forms.inputs import Input, input_for
 from gpupanel.ui.forms.mnemonics import with_mnemonics
 from gpupanel.ui.forms.settings_form import WIDEST_INPUT, SettingsForm
 from gpupanel.ui.widgets.fold_button import FoldButton
-from gpupanel.ui.widgets.note import Note
 from gpupanel.ui.widgets.tips import teach
 
 _MORE_TIP = "Settings that few need; they are open where one of them was changed."
-_TONES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HINT: "muted"}
 
 
 class ValueForm(SettingsForm):
@@ -60,9 +58,7 @@ class ValueForm(SettingsForm):
             name: (inputs or {}).get(name) or input_for(setting)
             for name, setting in self._settings.items()
         }
-        self._notes: dict[str, Note] = {}
         self._hidden: set[str] = set()
-        self._shown: dict[QWidget, bool] = {}
         self._more = FoldButton("More settings")
         teach(self._more, "More settings", _MORE_TIP)
         self._lay_out(taken)
@@ -84,32 +80,16 @@ class ValueForm(SettingsForm):
                 self._more.setChecked(True)
         self._show_rows()
 
-    def inputs(self) -> Mapping[str, QWidget]:
-        """The input of each setting, by its key."""
-        return self._inputs
-
     def set_shown(self, name: str, *, shown: bool) -> None:
         """Shows or hides the row of a setting."""
         (self._hidden.discard if shown else self._hidden.add)(name)
         self._show_rows()
 
-    def unfold(self, name: str) -> None:
-        """Brings the row of a setting to light."""
-        if self._settings[name].advanced:
+    @override
+    def reveal(self, key: str) -> None:
+        """Unfolds the settings that few need, where it is one of them."""
+        if self._settings[key].advanced:
             self._more.setChecked(True)
-
-    def setProblems(self, problems: Mapping[str, Problem]) -> None:
-        """Shows below each setting the problem with it.
-
-        Args:
-            problems: By the setting's key.
-        """
-        for name, note in self._notes.items():
-            problem = problems.get(name)
-            note.setText(problem.message if problem is not None else "")
-            if problem is not None:
-                note.setTone(_TONES[problem.severity])
-        self._show_rows()
 
     def _lay_out(self, taken: str) -> None:
         ordered = sorted(self._settings.values(), key=lambda setting: setting.advanced)
@@ -125,27 +105,17 @@ class ValueForm(SettingsForm):
         if isinstance(widget, QCheckBox):
             widget.setText(title)
             teach(widget, setting.title, setting.description)
-            self.add_wide(widget)
+            self.add_wide(widget, key=setting.name)
         else:
             widest = None if setting.type is SettingType.PATH else WIDEST_INPUT
-            self.add_row(title, widget, setting.description, widest=widest)
-        self._notes[setting.name] = note = Note()
-        self.add_wide(note)
+            self.add_row(title, widget, setting.description, key=setting.name, widest=widest)
         cast("Input", widget).valueChanged.connect(partial(self._change, setting.name))
 
     def _show_rows(self) -> None:
         for name, setting in self._settings.items():
             is_folded = setting.advanced and not self._more.isChecked()
             shown = not is_folded and name not in self._hidden
-            self._show_row(self._inputs[name], shown=shown)
-            note = self._notes[name]
-            self._show_row(note, shown=shown and bool(note.text()))
-
-    def _show_row(self, widget: QWidget, *, shown: bool) -> None:
-        # A form lays itself out anew each time, whether something changes or not.
-        if self._shown.get(widget) is not shown:
-            self._shown[widget] = shown
-            self.set_row_visible(widget, visible=shown)
+            self.set_row_visible(self._inputs[name], visible=shown)
 
     def _change(self, name: str, *_: object) -> None:
         chosen = cast("Input", self._inputs[name]).value()

@@ -62,7 +62,7 @@ class ModelPanel(SettingsCard):
     """A person changed a setting: the new value."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Model", parent)
+        super().__init__("Model", parent, tables=("model",))
         self.setObjectName("model_panel")
         self._value: ModelSettings = MlpModel()
         self._trains = True
@@ -70,12 +70,12 @@ class ModelPanel(SettingsCard):
         self.setAcceptDrops(True)
         self._kind = ChoiceBox(_BUILT)
         self._kind.setObjectName("model_selector")
-        self._forms = {type(model): ValueForm(model, taken="k") for model in _NEW.values()}
+        self._kind_forms = {type(model): ValueForm(model, taken="k") for model in _NEW.values()}
         self._note = Note(_NO_FILE)
         self._sketch = LayerSketch()
         self._lay_out()
         self._kind.valueChanged.connect(self._change_kind)
-        for form in self._forms.values():
+        for form in self._kind_forms.values():
             form.valueChanged.connect(self._take)
         self.setValue(self._value)
 
@@ -90,11 +90,10 @@ class ModelPanel(SettingsCard):
         self._kind.setValue(value.source, unoffered=_UNOFFERED[value.source])
         is_saved = isinstance(value, SavedModel)
         self._kind_form.set_row_visible(self._kind, visible=not is_saved or self._trains)
-        for kind, form in self._forms.items():
+        for kind, form in self._kind_forms.items():
             form.setVisible(isinstance(value, kind))
             if isinstance(value, kind):
                 form.setValue(value)
-                self.set_inputs(form)
         self._sketch.setVisible(isinstance(value, MlpModel | CnnModel))
         if isinstance(value, MlpModel | CnnModel):
             self._sketch.setLayers(_layers(value))
@@ -146,10 +145,10 @@ class ModelPanel(SettingsCard):
 
     def _lay_out(self) -> None:
         self._kind_form = SettingsForm(self)
-        self._kind_form.add_row("&Kind", self._kind, _KIND_TIP)
-        self.set_editor("source", self._kind)
-        for part in (self._kind_form, *self._forms.values(), self._note):
-            self.body.addWidget(part)
+        self._kind_form.add_row("&Kind", self._kind, _KIND_TIP, key="source")
+        for form in (self._kind_form, *self._kind_forms.values()):
+            self.add_form(form)
+        self.body.addWidget(self._note)
         self.body.addSpacing(8)
         self.body.addWidget(self._sketch)
 

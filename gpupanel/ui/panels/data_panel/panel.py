@@ -37,21 +37,21 @@ class DataPanel(SettingsCard):
     """A person changed a setting: the new value."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Data", parent)
+        super().__init__("Data", parent, tables=("data",))
         self.setObjectName("data_panel")
         self.setAcceptDrops(True)
         self._value: DataSettings = DigitsData(validation_fraction=0.2)
         self._drafts: dict[str, DataSettings] = {}
         self._source = ChoiceBox(SOURCES)
         self._source.setObjectName("dataset_selector")
-        self._forms = {
+        self._kind_forms = {
             type(settings): ValueForm(settings, inputs=_inputs(settings), taken="d")
             for settings in (new_settings(source, self._value) for source in _ONE_OF_EACH)
         }
         self._preview = PreviewView()
         self._lay_out()
         self._source.valueChanged.connect(self._change_source)
-        for form in self._forms.values():
+        for form in self._kind_forms.values():
             form.valueChanged.connect(self._take)
         self.setValue(self._value)
 
@@ -64,11 +64,10 @@ class DataPanel(SettingsCard):
         self._value = value
         self._drafts[value.source] = value
         self._source.setValue(value.source)
-        for kind, form in self._forms.items():
+        for kind, form in self._kind_forms.items():
             form.setVisible(isinstance(value, kind))
             if isinstance(value, kind):
                 form.setValue(value)
-                self.set_inputs(form)
 
     def forget(self) -> None:
         """Forgets what was typed for other sources: it was for another profile."""
@@ -102,10 +101,9 @@ class DataPanel(SettingsCard):
 
     def _lay_out(self) -> None:
         form = SettingsForm(self)
-        form.add_row("&Data set", self._source, _SOURCE_TIP)
-        self.set_editor("source", self._source)
-        for part in (form, *self._forms.values()):
-            self.body.addWidget(part)
+        form.add_row("&Data set", self._source, _SOURCE_TIP, key="source")
+        for part in (form, *self._kind_forms.values()):
+            self.add_form(part)
         self.body.addSpacing(8)
         self.body.addWidget(self._preview)
 
