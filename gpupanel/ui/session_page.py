@@ -1,7 +1,5 @@
 """The Session tab: what is chosen, and beside it what will happen."""
 
-from collections.abc import Sequence
-
 from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtWidgets import QApplication, QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
@@ -196,9 +194,8 @@ class SessionPage(QWidget):
 
     def _arrange(self, task: str) -> None:
         """What the task is about comes first: the saved model, where there is one."""
-        parts: Sequence[QWidget] = self._panels
-        if task != "train":
-            parts = (self.task, self.model, self.data, self.strategy, self.training)
+        saved_first = (self.task, self.model, self.data, self.strategy, self.training)
+        parts = self._panels if task == "train" else saved_first
         for place, part in enumerate(parts, start=1):
             self._column.removeWidget(part)
             self._column.insertWidget(place, part)

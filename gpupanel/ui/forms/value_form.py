@@ -10,9 +10,10 @@ from typing_extensions import override
 
 from gpupanel.domain.setting import Setting, SettingType, settings_of
 from gpupanel.domain.value import Value
-from gpupanel.ui.forms.inputs import Input, input_for
+from gpupanel.ui.forms.input_for import input_for
 from gpupanel.ui.forms.mnemonics import with_mnemonics
 from gpupanel.ui.forms.settings_form import WIDEST_INPUT, SettingsForm
+from gpupanel.ui.inputs.input import Input
 from gpupanel.ui.widgets.fold_button import FoldButton
 from gpupanel.ui.widgets.tips import teach
 
@@ -73,9 +74,8 @@ class ValueForm(SettingsForm):
         """Shows another value without telling anyone."""
         self._value = value
         for name, setting in self._settings.items():
-            widget = self._inputs[name]
-            cast("Input", widget).setValue(getattr(value, name))
-            widget.setEnabled(setting.applies_in(value))
+            self._input(name).setValue(getattr(value, name))
+            self._inputs[name].setEnabled(setting.applies_in(value))
             if setting.advanced and getattr(value, name) != setting.default:
                 self._more.setChecked(True)
         self._show_rows()
@@ -109,7 +109,10 @@ class ValueForm(SettingsForm):
         else:
             widest = None if setting.type is SettingType.PATH else WIDEST_INPUT
             self.add_row(title, widget, setting.description, key=setting.name, widest=widest)
-        cast("Input", widget).valueChanged.connect(partial(self._change, setting.name))
+        self._input(setting.name).valueChanged.connect(partial(self._change, setting.name))
+
+    def _input(self, name: str) -> Input:
+        return cast("Input", self._inputs[name])
 
     def _show_rows(self) -> None:
         for name, setting in self._settings.items():
@@ -118,7 +121,7 @@ class ValueForm(SettingsForm):
             self.set_row_visible(self._inputs[name], visible=shown)
 
     def _change(self, name: str, *_: object) -> None:
-        chosen = cast("Input", self._inputs[name]).value()
+        chosen = self._input(name).value()
         value = type(self._value).model_validate({**self._value.model_dump(), name: chosen})
         if value != self._value:
             self.setValue(value)

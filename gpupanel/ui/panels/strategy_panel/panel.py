@@ -13,7 +13,7 @@ from gpupanel.domain.strategy import GANG_KINDS, SHARING_KINDS, StrategyKind, St
 from gpupanel.domain.value import MOST_PLACES
 from gpupanel.planning.layers import ModelLayer, places_of, split_evenly
 from gpupanel.ui.device_faces import DeviceFaces
-from gpupanel.ui.forms.inputs import optional_counter_for
+from gpupanel.ui.forms.input_for import optional_counter_for
 from gpupanel.ui.forms.settings_card import SettingsCard
 from gpupanel.ui.forms.settings_form import SettingsForm
 from gpupanel.ui.inputs.choice_box import ChoiceBox
