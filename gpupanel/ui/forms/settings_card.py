@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
 from gpupanel.domain.problem import Problem, Severity
+from gpupanel.ui.forms.kind_form import KindForm
 from gpupanel.ui.forms.settings_form import SettingsForm
 
 _ORDER = list(Severity)
@@ -35,9 +36,9 @@ class SettingsCard(QFrame):
         self.body.setSpacing(8)
         self.body.addWidget(caption)
         self._tables = frozenset(tables)
-        self._forms: list[SettingsForm] = []
+        self._forms: list[SettingsForm | KindForm] = []
 
-    def add_form(self, form: SettingsForm) -> None:
+    def add_form(self, form: SettingsForm | KindForm) -> None:
         """Adds a form below what is there; problems lead to its editors."""
         self.body.addWidget(form)
         self._forms.append(form)

@@ -1,6 +1,6 @@
 """A form for a table of the profile, made of what its settings declare."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, cast
 
@@ -34,7 +34,6 @@ class ValueForm(SettingsForm):
         value: Value,
         *,
         inputs: Mapping[str, QWidget] | None = None,
-        without: Iterable[str] = (),
         taken: str = "",
         parent: QWidget | None = None,
     ) -> None:
@@ -43,18 +42,12 @@ class ValueForm(SettingsForm):
         Args:
             value: Its type declares the settings.
             inputs: Those of settings that need one of their own, by key.
-            without: Settings that have no row here, or a place elsewhere.
             taken: Letters that reach something else of the same card from the keyboard.
             parent: The owner in Qt's sense.
         """
         super().__init__(parent)
         self._value = value
-        left_out = set(without)
-        self._settings = {
-            setting.name: setting
-            for setting in settings_of(type(value))
-            if setting.name not in left_out
-        }
+        self._settings = {setting.name: setting for setting in settings_of(type(value))}
         self._inputs = {
             name: (inputs or {}).get(name) or input_for(setting)
             for name, setting in self._settings.items()
