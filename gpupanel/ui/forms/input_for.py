@@ -56,15 +56,26 @@ def input_for(setting: Setting) -> QWidget:
 
 def counter_for(setting: Setting) -> Counter:
     """The input of a whole number."""
-    least = round(setting.bounds.least or 0) + setting.bounds.above_least
-    counter = Counter(least, zero=setting.off, before=setting.prefix, unit=setting.unit)
+    counter = Counter(
+        _least(setting.bounds), zero=setting.off, before=setting.prefix, unit=setting.unit
+    )
     return _bounded(counter, setting.bounds)
 
 
 def optional_counter_for(setting: Setting) -> OptionalCounter:
-    """The input of a whole number that may be left out."""
+    """The input of a whole number that may be left out.
+
+    Raises:
+        TypeError: 1 is not allowed, which comes after 0, the place of none.
+    """
+    if _least(setting.bounds) > 1:
+        raise TypeError(f"{setting.name} needs an input of its own")
     counter = OptionalCounter(zero=setting.off, before=setting.prefix, unit=setting.unit)
     return _bounded(counter, setting.bounds)
+
+
+def _least(bounds: Bounds) -> int:
+    return round(bounds.least or 0) + bounds.above_least
 
 
 def _bounded(counter: AnyCounter, bounds: Bounds) -> AnyCounter:
