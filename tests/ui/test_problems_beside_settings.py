@@ -1,7 +1,7 @@
 """A problem of a setting stands below its row, in whichever panel that is, until it is mended."""
 
 import pytest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from gpupanel.domain.data import ImagesData, NpzData
 from gpupanel.domain.model import CnnModel, MlpModel
@@ -115,6 +115,24 @@ def test_that_the_gravest_of_several_problems_stands_there(training):
     assert [note.text() for note in _notes(training)] == ["error"]
     training.setProblems((hint,))
     assert [note.text() for note in _notes(training)] == ["hint"]
+
+
+def test_that_what_has_the_focus_tells_assistive_technology_of_its_problem(training, qtbot):
+    epochs = _named(training, Counter, "Epochs")
+    before = epochs.accessibleDescription()
+    assert before
+    training.setProblems((_problem("training.epochs", message="Too many."),))
+    assert epochs.accessibleDescription() == f"Too many. {before}"
+    training.setProblems((_problem("training.epochs", message="Too few."),))
+    assert epochs.accessibleDescription() == f"Too few. {before}"
+    training.setProblems(())
+    assert epochs.accessibleDescription() == before
+    data = DataPanel()
+    qtbot.addWidget(data)
+    data.setValue(NpzData(path=""))
+    data.setProblems((_problem("data.path", message="No file."),))
+    field = data.findChild(PathEdit).findChild(QLineEdit)
+    assert field.accessibleDescription() == "No file."
 
 
 def test_that_a_problem_unfolds_its_setting_once(training):

@@ -29,6 +29,7 @@ class SettingsForm(QWidget):
         self._editors: dict[str, QWidget] = {}
         self._problems: dict[str, Problem] = {}
         self._notes: dict[QWidget, Note] = {}
+        self._taught: dict[QWidget, str] = {}
         self._shown: dict[QWidget, bool] = {}
         self._layout = QFormLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
@@ -121,15 +122,24 @@ class SettingsForm(QWidget):
             return
         appeared = here.keys() - self._problems.keys()
         self._problems = here
+        for editor in self._notes:
+            self._describe(editor, "")
         for key, problem in here.items():
             note = self._note(self._editors[key])
             note.setText(problem.message)
             note.setToolTip(wrapped(problem.hint))
             note.setTone(_TONES[problem.severity])
+            self._describe(self._editors[key], problem.message)
         for key in appeared:
             self.reveal(key)
         for editor in self._notes:
             self.set_row_visible(editor, visible=self._shown.get(editor, True))
+
+    def _describe(self, editor: QWidget, sentence: str) -> None:
+        """Tells assistive technology what is wrong before what the setting does."""
+        focused = editor.focusProxy() or editor
+        taught = self._taught.setdefault(focused, focused.accessibleDescription())
+        focused.setAccessibleDescription(f"{sentence} {taught}".strip())
 
     def _has_problem(self, editor: QWidget) -> bool:
         return any(self._editors[key] is editor for key in self._problems)
