@@ -113,7 +113,7 @@ class KindForm(QWidget):
         return {**self._head.editors(), **self._form(self._value).editors()}
 
     def reveal(self, key: str) -> None:
-        """Brings the row of a setting of the kind that is shown to light."""
+        """Unfolds the row of a setting of the kind that is shown."""
         if key != SOURCE:
             self._form(self._value).reveal(key)
 

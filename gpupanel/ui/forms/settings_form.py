@@ -109,7 +109,7 @@ class SettingsForm(QWidget):
             self._show_row(self._notes[editor], shown=visible and self._has_problem(editor))
 
     def reveal(self, key: str) -> None:
-        """Brings the row of a setting to light, where a form can fold rows away."""
+        """Unfolds the row of a setting, where a form can fold rows away."""
 
     def setProblems(self, problems: Mapping[str, Problem]) -> None:
         """Shows below each setting the problem with it; the others have none any more.
