@@ -6,6 +6,7 @@ from pydantic import Field
 from typing_extensions import override
 
 from gpupanel.domain.choice import Choice, ChoiceEnum
+from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, setting
 from gpupanel.domain.value import Fraction, Value
 
@@ -66,7 +67,13 @@ class _DataBase(Value):
 class DigitsData(_DataBase):
     """The embedded data: scikit-learn's 1,797 handwritten digits of 8x8 pixels."""
 
-    source: Literal["digits"] = "digits"
+    source: Literal["digits"] = kind(
+        Choice(
+            "digits",
+            "Digits: handwritten, 8x8",
+            "1,797 handwritten digits that come with gpupanel; nothing is downloaded.",
+        ),
+    )
 
 
 KerasDataName = Literal[
@@ -84,7 +91,48 @@ KerasDataName = Literal[
 class KerasData(_DataBase):
     """A data set that Keras downloads by name, once, and keeps in its cache."""
 
-    source: KerasDataName
+    source: KerasDataName = kind(
+        Choice(
+            "mnist",
+            "MNIST: handwritten digits, 28x28",
+            "60,000 digits for training and 10,000 for testing. Downloaded once, 11 MiB.",
+        ),
+        Choice(
+            "fashion_mnist",
+            "Fashion-MNIST: clothes, 28x28",
+            "70,000 grey pictures of clothes in 10 classes; harder than MNIST. Downloaded once.",
+        ),
+        Choice(
+            "cifar10",
+            "CIFAR-10: photographs, 32x32",
+            "60,000 small colour photographs of 10 kinds of things. Downloaded once, 163 MiB.",
+        ),
+        Choice(
+            "cifar100",
+            "CIFAR-100: photographs, 100 classes",
+            "60,000 small colour photographs of 100 kinds of things. Downloaded once, 161 MiB.",
+        ),
+        Choice(
+            "imdb",
+            "IMDB: film reviews, good or bad",
+            "50,000 reviews as word numbers, in two classes. Downloaded once.",
+        ),
+        Choice(
+            "reuters",
+            "Reuters: newswires, 46 topics",
+            "11,228 newswires as word numbers, in 46 classes. Downloaded once.",
+        ),
+        Choice(
+            "boston_housing",
+            "Boston housing: prices",
+            "506 suburbs with 13 measures; a price is predicted, not a class. Downloaded once.",
+        ),
+        Choice(
+            "california_housing",
+            "California housing: prices",
+            "20,640 districts with 8 measures; a price is predicted, not a class. Downloaded once.",
+        ),
+    )
 
     @property
     @override
@@ -100,7 +148,13 @@ class NpzData(_DataBase):
     The path is empty while none was chosen; a relative one is meant from the profile's folder.
     """
 
-    source: Literal["npz"] = "npz"
+    source: Literal["npz"] = kind(
+        Choice(
+            "npz",
+            "NumPy file (.npz)…",
+            "Two arrays of your own in one file: the examples, and a class number for each.",
+        ),
+    )
     path: str = setting(
         "File",
         "A file with two arrays: the examples, and one class number for each. It is read without "
@@ -131,7 +185,13 @@ class ImagesData(_DataBase):
     The path is empty while none was chosen; a relative one is meant from the profile's folder.
     """
 
-    source: Literal["images"] = "images"
+    source: Literal["images"] = kind(
+        Choice(
+            "images",
+            "Folder of images…",
+            "A folder with one sub-folder of pictures for each class.",
+        ),
+    )
     path: str = setting(
         "Folder",
         "A folder with one sub-folder for each class; the sub-folders' names are the classes'.",
@@ -177,7 +237,13 @@ class PythonData(_DataBase):
     The path is empty while none was chosen; a relative one is meant from the profile's folder.
     """
 
-    source: Literal["python"] = "python"
+    source: Literal["python"] = kind(
+        Choice(
+            "python",
+            "Python code…",
+            "A function of your own loads examples and labels; it runs when a run is started.",
+        ),
+    )
     path: str = setting(
         "File",
         "A Python file with a function load() that gives NumPy arrays: examples and labels, and a "

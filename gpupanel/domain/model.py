@@ -4,6 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from gpupanel.domain.choice import Choice
+from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, setting
 from gpupanel.domain.value import Fraction, PositiveInt, Value
 
@@ -59,7 +61,9 @@ def _synchronized() -> Any:  # noqa: ANN401
 class MlpModel(Value):
     """Dense layers with ReLU between them."""
 
-    source: Literal["mlp"] = "mlp"
+    source: Literal["mlp"] = kind(
+        Choice("mlp", "MLP: dense layers", "Every unit sees all of the layer before; for any data.")
+    )
     hidden: Units = _hidden(default=(128,))
     dropout: Fraction = _dropout()
     batch_norm: bool = _batch_norm()
@@ -69,7 +73,9 @@ class MlpModel(Value):
 class CnnModel(Value):
     """3x3 convolutions, each followed by ReLU and 2x2 max pooling, then dense layers."""
 
-    source: Literal["cnn"] = "cnn"
+    source: Literal["cnn"] = kind(
+        Choice("cnn", "CNN: convolutions", "Small filters slide over the picture; for images.")
+    )
     filters: tuple[PositiveInt, ...] = setting(
         "Filters",
         "How many 3x3 filters each convolution has, from the first to the last. After each one the "
@@ -96,7 +102,9 @@ class SavedModel(Value):
     The path is empty while none was chosen; a relative one is meant from the profile's folder.
     """
 
-    source: Literal["saved"] = "saved"
+    source: Literal["saved"] = kind(
+        Choice("saved", "Saved model: a .keras file", "A trained model, such as a run here leaves.")
+    )
     path: str = setting(
         "File",
         "A Keras model in a .keras file. Every run here leaves one in its folder, model.keras. It "
@@ -131,7 +139,9 @@ class PythonModel(Value):
     The path is empty while none was chosen; a relative one is meant from the profile's folder.
     """
 
-    source: Literal["python"] = "python"
+    source: Literal["python"] = kind(
+        Choice("python", "Python code…", "A function of your own builds the Keras model.")
+    )
     path: str = setting(
         "Python file",
         "A Python file with a function build_model(input_shape, outputs) that gives a Keras model: "

@@ -100,7 +100,7 @@ class TrainingSettings(Value):
         off="never",
     )
     checkpoint_every_minutes: Annotated[float, Field(gt=0.0, le=MOST_MINUTES)] | None = setting(
-        "In long epochs",
+        "Timed checkpoints",
         "Also save one within an epoch, when the last one is so many minutes old: what "
         "a power cut can cost is then at most that.",
         default=None,

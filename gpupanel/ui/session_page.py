@@ -46,6 +46,7 @@ class SessionPage(QWidget):
         self.data = DataPanel()
         self.model = ModelPanel()
         self.training = TrainingPanel()
+        self._panels = (self.task, self.strategy, self.data, self.model, self.training)
         self.plan = PlanPanel()
         self._note = QLabel(
             "A run goes on with the profile as it was started; changes here are for the next one."
@@ -65,7 +66,7 @@ class SessionPage(QWidget):
         column.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
         column.setSpacing(2 * GRID)
         column.addWidget(self._note)
-        for panel in (self.task, self.strategy, self.data, self.model, self.training):
+        for panel in self._panels:
             column.addWidget(panel)
         column.addStretch(1)
         self._column = column
@@ -147,15 +148,7 @@ class SessionPage(QWidget):
 
     @Slot(str)
     def _go_to_field(self, field: str) -> None:
-        panels = {
-            "task": self.task,
-            "inference": self.task,
-            "strategy": self.strategy,
-            "data": self.data,
-            "model": self.model,
-            "training": self.training,
-        }
-        panel = panels.get(field.partition(".")[0])
+        panel = next((each for each in self._panels if each.edits(field)), None)
         if panel is not None:
             self._editors.ensureWidgetVisible(panel.focus_editor(field))
 
@@ -201,15 +194,8 @@ class SessionPage(QWidget):
 
     def _arrange(self, task: str) -> None:
         """What the task is about comes first: the saved model, where there is one."""
-        parts: tuple[QWidget, ...] = (
-            self.task,
-            self.strategy,
-            self.data,
-            self.model,
-            self.training,
-        )
-        if task != "train":
-            parts = (self.task, self.model, self.data, self.strategy, self.training)
+        saved_first = (self.task, self.model, self.data, self.strategy, self.training)
+        parts = self._panels if task == "train" else saved_first
         for place, part in enumerate(parts, start=1):
             self._column.removeWidget(part)
             self._column.insertWidget(place, part)
@@ -218,6 +204,8 @@ class SessionPage(QWidget):
     @Slot(object)
     def _show_preparation(self, preparation: Preparation) -> None:
         self.plan.setPreparation(preparation)
+        for panel in self._panels:
+            panel.setProblems(preparation.problems)
         self._show_checking()
         self._show_division()
 

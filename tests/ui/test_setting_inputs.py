@@ -1,3 +1,5 @@
+import math
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -7,7 +9,7 @@ from pytestqt.qtbot import QtBot
 from gpupanel.domain.choice import Choice
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.inputs.counter import GREATEST, Counter
-from gpupanel.ui.inputs.real_spin_box import FRACTION, POSITIVE, RealSpinBox
+from gpupanel.ui.inputs.real_spin_box import FRACTION, POSITIVE, RealRange, RealSpinBox
 
 
 @pytest.fixture
@@ -105,3 +107,25 @@ def test_that_an_unoffered_choice_is_shown_only_while_it_is_the_value(qtbot):
     assert heard == []
     box.setCurrentIndex(1)
     assert heard == ["b"]
+
+
+def test_that_the_arrows_leave_zero_and_go_on_below_it(qtbot):
+    field = RealSpinBox(RealRange(lowest=-math.inf))
+    qtbot.addWidget(field)
+    assert field.value() == 0.0
+    field.show()
+    for steps, number in ((1, 1.0), (1, 2.0), (-1, 1.0)):
+        field.stepBy(steps)
+        assert field.value() == number
+    field.setValue(0.0)
+    for steps, number in ((-1, -1.0), (-1, -2.0), (-1, -5.0), (1, -2.0)):
+        field.stepBy(steps)
+        assert field.value() == number
+    field.hide()
+
+
+def test_that_the_arrow_down_ends_at_a_zero_that_is_the_least(qtbot):
+    field = RealSpinBox(RealRange())
+    qtbot.addWidget(field)
+    field.setValue(0.0)
+    assert field.stepEnabled() == RealSpinBox.StepEnabledFlag.StepUpEnabled

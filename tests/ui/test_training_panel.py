@@ -170,8 +170,8 @@ def test_that_a_run_restarts_by_itself_only_when_that_is_asked_for(panel, qtbot)
 
 
 def test_that_checkpoints_within_an_epoch_are_off_until_they_are_switched_on(panel, qtbot):
-    switch = _named(panel, Switch, "In long epochs: on or off")
-    number = _named(panel, RealSpinBox, "In long epochs")
+    switch = _named(panel, Switch, "Timed checkpoints: on or off")
+    number = _named(panel, RealSpinBox, "Timed checkpoints")
     assert panel.value().checkpoint_every_minutes is None
     qtbot.mouseClick(switch, Qt.MouseButton.LeftButton)
     assert panel.value().checkpoint_every_minutes == 10.0

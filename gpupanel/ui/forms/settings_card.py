@@ -1,17 +1,30 @@
 """A titled surface that holds one group of settings."""
 
-from collections.abc import Callable
+from collections.abc import Iterable
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
-from gpupanel.ui.forms.value_form import ValueForm
+from gpupanel.domain.problem import Problem, Severity
+from gpupanel.ui.forms.kind_form import KindForm
+from gpupanel.ui.forms.settings_form import SettingsForm
+
+_ORDER = list(Severity)
 
 
 class SettingsCard(QFrame):
     """A titled surface that holds one group of settings."""
 
-    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, title: str, parent: QWidget | None = None, *, tables: Iterable[str] = ()
+    ) -> None:
+        """Makes an empty one.
+
+        Args:
+            title: Shown at its top.
+            parent: The owner in Qt's sense.
+            tables: The first parts of the profile keys that it edits (``training``).
+        """
         super().__init__(parent)
         self.setProperty("card", "true")
         caption = QLabel(title.upper(), self)
@@ -22,24 +35,32 @@ class SettingsCard(QFrame):
         self.body.setContentsMargins(16, 12, 16, 16)
         self.body.setSpacing(8)
         self.body.addWidget(caption)
-        self._editors: dict[str, QWidget] = {}
-        self._reveal: dict[str, Callable[[str], None]] = {}
+        self._tables = frozenset(tables)
+        self._forms: list[SettingsForm | KindForm] = []
 
-    def set_editor(
-        self, key: str, editor: QWidget, reveal: Callable[[str], None] | None = None
-    ) -> None:
-        """Names the editor of one profile key (``global_batch_size``).
+    def add_form(self, form: SettingsForm | KindForm) -> None:
+        """Adds a form below what is there; problems lead to its editors."""
+        self.body.addWidget(form)
+        self._forms.append(form)
+        if self.focusProxy() is None:
+            self.setFocusProxy(next(iter(form.editors().values())))
+
+    def edits(self, field: str) -> bool:
+        """Whether a dotted profile key is changed here."""
+        return field.partition(".")[0] in self._tables
+
+    def setProblems(self, problems: Iterable[Problem]) -> None:
+        """Shows below each setting the gravest problem with it.
 
         Args:
-            key: The profile key.
-            editor: Gets the focus when a person wants to go to that key.
-            reveal: Called with the key before, for an editor that may be folded away.
+            problems: Of the whole profile; those of other keys are left out.
         """
-        if not self._editors:
-            self.setFocusProxy(editor)
-        self._editors[key] = editor
-        if reveal is not None:
-            self._reveal[key] = reveal
+        gravest: dict[str, Problem] = {}
+        for problem in sorted(problems, key=lambda each: _ORDER.index(each.severity)):
+            if self.edits(problem.field):
+                gravest.setdefault(_key(problem.field), problem)
+        for form in self._forms:
+            form.setProblems(gravest)
 
     def focus_editor(self, field: str) -> QWidget:
         """Gives the focus to the editor of a dotted profile key, or to the first one.
@@ -47,21 +68,17 @@ class SettingsCard(QFrame):
         Returns:
             What has the focus now, so that a scroll area can bring it into view.
         """
-        for part in field.split("."):
-            if part in self._reveal:
-                self._reveal[part](part)
-        named = (self._editors.get(part) for part in field.split("."))
-        shown = (editor for editor in named if editor is not None and editor.isVisibleTo(self))
+        key = _key(field)
+        forms = [form for form in self._forms if key in form.editors()]
+        for form in forms:
+            form.reveal(key)
+        editors = (form.editors()[key] for form in forms)
+        shown = (editor for editor in editors if editor.isVisibleTo(self))
         target = next(shown, None) or self.focusProxy() or self
         target.setFocus(Qt.FocusReason.ShortcutFocusReason)
         return target
 
-    def add_form(self, form: ValueForm) -> None:
-        """Adds a form; problems lead to its inputs."""
-        self.body.addWidget(form)
-        self.set_inputs(form)
 
-    def set_inputs(self, form: ValueForm) -> None:
-        """Lets problems lead to the inputs of a form, of several for the same keys."""
-        for name, widget in form.inputs().items():
-            self.set_editor(name, widget, form.unfold)
+def _key(field: str) -> str:
+    """The setting that a dotted key is about: ``image_size`` of ``data.image_size.0``."""
+    return field.split(".")[:2][-1]

@@ -1,24 +1,23 @@
 """A form for a table of the profile, made of what its settings declare."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, cast
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QWidget
+from typing_extensions import override
 
-from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.setting import Setting, SettingType, settings_of
 from gpupanel.domain.value import Value
-from gpupanel.ui.forms.inputs import Input, input_for
+from gpupanel.ui.forms.input_for import input_for
 from gpupanel.ui.forms.mnemonics import with_mnemonics
 from gpupanel.ui.forms.settings_form import WIDEST_INPUT, SettingsForm
+from gpupanel.ui.inputs.input import Input
 from gpupanel.ui.widgets.fold_button import FoldButton
-from gpupanel.ui.widgets.note import Note
 from gpupanel.ui.widgets.tips import teach
 
 _MORE_TIP = "Settings that few need; they are open where one of them was changed."
-_TONES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HINT: "muted"}
 
 
 class ValueForm(SettingsForm):
@@ -35,7 +34,6 @@ class ValueForm(SettingsForm):
         value: Value,
         *,
         inputs: Mapping[str, QWidget] | None = None,
-        without: Iterable[str] = (),
         taken: str = "",
         parent: QWidget | None = None,
     ) -> None:
@@ -44,25 +42,17 @@ class ValueForm(SettingsForm):
         Args:
             value: Its type declares the settings.
             inputs: Those of settings that need one of their own, by key.
-            without: Settings that have no row here, or a place elsewhere.
             taken: Letters that reach something else of the same card from the keyboard.
             parent: The owner in Qt's sense.
         """
         super().__init__(parent)
         self._value = value
-        left_out = set(without)
-        self._settings = {
-            setting.name: setting
-            for setting in settings_of(type(value))
-            if setting.name not in left_out
-        }
+        self._settings = {setting.name: setting for setting in settings_of(type(value))}
         self._inputs = {
             name: (inputs or {}).get(name) or input_for(setting)
             for name, setting in self._settings.items()
         }
-        self._notes: dict[str, Note] = {}
         self._hidden: set[str] = set()
-        self._shown: dict[QWidget, bool] = {}
         self._more = FoldButton("More settings")
         teach(self._more, "More settings", _MORE_TIP)
         self._lay_out(taken)
@@ -77,39 +67,22 @@ class ValueForm(SettingsForm):
         """Shows another value without telling anyone."""
         self._value = value
         for name, setting in self._settings.items():
-            widget = self._inputs[name]
-            cast("Input", widget).setValue(getattr(value, name))
-            widget.setEnabled(setting.applies_in(value))
+            self._input(name).setValue(getattr(value, name))
+            self._inputs[name].setEnabled(setting.applies_in(value))
             if setting.advanced and getattr(value, name) != setting.default:
                 self._more.setChecked(True)
         self._show_rows()
-
-    def inputs(self) -> Mapping[str, QWidget]:
-        """The input of each setting, by its key."""
-        return self._inputs
 
     def set_shown(self, name: str, *, shown: bool) -> None:
         """Shows or hides the row of a setting."""
         (self._hidden.discard if shown else self._hidden.add)(name)
         self._show_rows()
 
-    def unfold(self, name: str) -> None:
-        """Brings the row of a setting to light."""
-        if self._settings[name].advanced:
+    @override
+    def reveal(self, key: str) -> None:
+        """Unfolds the settings that few need, where it is one of them."""
+        if self._settings[key].advanced:
             self._more.setChecked(True)
-
-    def setProblems(self, problems: Mapping[str, Problem]) -> None:
-        """Shows below each setting the problem with it.
-
-        Args:
-            problems: By the setting's key.
-        """
-        for name, note in self._notes.items():
-            problem = problems.get(name)
-            note.setText(problem.message if problem is not None else "")
-            if problem is not None:
-                note.setTone(_TONES[problem.severity])
-        self._show_rows()
 
     def _lay_out(self, taken: str) -> None:
         ordered = sorted(self._settings.values(), key=lambda setting: setting.advanced)
@@ -125,30 +98,23 @@ class ValueForm(SettingsForm):
         if isinstance(widget, QCheckBox):
             widget.setText(title)
             teach(widget, setting.title, setting.description)
-            self.add_wide(widget)
+            self.add_wide(widget, key=setting.name)
         else:
             widest = None if setting.type is SettingType.PATH else WIDEST_INPUT
-            self.add_row(title, widget, setting.description, widest=widest)
-        self._notes[setting.name] = note = Note()
-        self.add_wide(note)
-        cast("Input", widget).valueChanged.connect(partial(self._change, setting.name))
+            self.add_row(title, widget, setting.description, key=setting.name, widest=widest)
+        self._input(setting.name).valueChanged.connect(partial(self._change, setting.name))
+
+    def _input(self, name: str) -> Input:
+        return cast("Input", self._inputs[name])
 
     def _show_rows(self) -> None:
         for name, setting in self._settings.items():
             is_folded = setting.advanced and not self._more.isChecked()
             shown = not is_folded and name not in self._hidden
-            self._show_row(self._inputs[name], shown=shown)
-            note = self._notes[name]
-            self._show_row(note, shown=shown and bool(note.text()))
-
-    def _show_row(self, widget: QWidget, *, shown: bool) -> None:
-        # A form lays itself out anew each time, whether something changes or not.
-        if self._shown.get(widget) is not shown:
-            self._shown[widget] = shown
-            self.set_row_visible(widget, visible=shown)
+            self.set_row_visible(self._inputs[name], visible=shown)
 
     def _change(self, name: str, *_: object) -> None:
-        chosen = cast("Input", self._inputs[name]).value()
+        chosen = self._input(name).value()
         value = type(self._value).model_validate({**self._value.model_dump(), name: chosen})
         if value != self._value:
             self.setValue(value)

@@ -5,7 +5,7 @@ Scrolling through a page of settings must never change one of them by the way.
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QSlider, QSpinBox, QWidget
+from PySide6.QtWidgets import QComboBox, QSlider, QSpinBox, QWidget
 from typing_extensions import override
 
 TEXT_MARGIN = 6
@@ -37,20 +37,6 @@ class SpinBox(QSpinBox):
         self.setKeyboardTracking(False)
         self.lineEdit().setTextMargins(TEXT_MARGIN, 0, 0, 0)
         self.setGroupSeparatorShown(True)
-
-    @override
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        super().wheelEvent(event) if self.hasFocus() else event.ignore()
-
-
-class DoubleSpinBox(QDoubleSpinBox):
-    """A spin box for fractions that ignores the wheel unless focused."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setKeyboardTracking(False)
-        self.lineEdit().setTextMargins(TEXT_MARGIN, 0, 0, 0)
 
     @override
     def wheelEvent(self, event: QWheelEvent) -> None:

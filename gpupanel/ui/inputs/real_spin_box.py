@@ -57,7 +57,7 @@ class RealSpinBox(QAbstractSpinBox):
         super().__init__(parent)
         self._range = numbers
         self._step = step
-        self._number = numbers.lowest if numbers.lowest_allowed else 1.0
+        self._number = _first(numbers)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMinimumWidth(_NARROWEST)
         self.lineEdit().setTextMargins(TEXT_MARGIN, 0, 0, 0)
@@ -162,8 +162,19 @@ def _real(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
+def _first(numbers: RealRange) -> float:
+    """What a field shows before it was given a number."""
+    if not math.isfinite(numbers.lowest):
+        return 0.0
+    return numbers.lowest if numbers.lowest_allowed else 1.0
+
+
 def _next_of_1_2_5(number: float, direction: int) -> float:
-    """The neighbour of a positive number in ..., 0.1, 0.2, 0.5, 1, 2, 5, ..."""
+    """The neighbour in ..., 0.1, 0.2, 0.5, 1, 2, 5, ..., below 0 the same; 0 lies between ±1."""
+    if number == 0.0:
+        return float(direction)
+    if number < 0.0:
+        return -_next_of_1_2_5(-number, -direction)
     exponent = math.floor(math.log10(number))
     ladder = [
         float(f"{digit}e{power}")

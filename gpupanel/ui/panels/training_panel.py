@@ -15,7 +15,7 @@ class TrainingPanel(SettingsCard):
     """A person changed a setting: the new value."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Training", parent)
+        super().__init__("Training", parent, tables=("training",))
         self.setObjectName("training_panel")
         self._form = ValueForm(TrainingSettings())
         self.add_form(self._form)

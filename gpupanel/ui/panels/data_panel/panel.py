@@ -7,27 +7,20 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
-from gpupanel.domain.data import DataSettings, DigitsData
+from gpupanel.domain.data import DataSettings, DigitsData, KerasData, PythonData
+from gpupanel.domain.kind import Kind, kinds_of
 from gpupanel.domain.preview import DataPreview
+from gpupanel.ui.forms.kind_form import KindForm
 from gpupanel.ui.forms.settings_card import SettingsCard
-from gpupanel.ui.forms.settings_form import SettingsForm
-from gpupanel.ui.forms.value_form import ValueForm
-from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.panels.data_panel.preview_view import PreviewView
-from gpupanel.ui.panels.data_panel.sources import (
-    SOURCES,
-    changed,
-    may_have_test_set,
-    new_settings,
-)
 from gpupanel.ui.panels.data_panel.validation_field import ValidationField
 
 _SOURCE_TIP = (
     "What is learned from. You can also drop an .npz file, a folder of images or a Python file "
     "anywhere on this panel."
 )
-_ONE_OF_EACH = ("digits", "mnist", "npz", "images", "python")
-"""A source of each type of settings."""
+_FIRST_FRACTION = 0.2
+"""Held back of a source without a test set of its own."""
 
 
 class DataPanel(SettingsCard):
@@ -37,42 +30,36 @@ class DataPanel(SettingsCard):
     """A person changed a setting: the new value."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Data", parent)
+        super().__init__("Data", parent, tables=("data",))
         self.setObjectName("data_panel")
         self.setAcceptDrops(True)
-        self._value: DataSettings = DigitsData(validation_fraction=0.2)
-        self._drafts: dict[str, DataSettings] = {}
-        self._source = ChoiceBox(SOURCES)
-        self._source.setObjectName("dataset_selector")
-        self._forms = {
-            type(settings): ValueForm(settings, inputs=_inputs(settings), taken="d")
-            for settings in (new_settings(source, self._value) for source in _ONE_OF_EACH)
-        }
+        self._form = KindForm(
+            kinds_of(DataSettings),
+            DigitsData(validation_fraction=_FIRST_FRACTION),
+            title="&Data set",
+            tip=_SOURCE_TIP,
+            new=self._new,
+            inputs=_inputs,
+        )
+        self._form.chooser.setObjectName("dataset_selector")
         self._preview = PreviewView()
-        self._lay_out()
-        self._source.valueChanged.connect(self._change_source)
-        for form in self._forms.values():
-            form.valueChanged.connect(self._take)
-        self.setValue(self._value)
+        self.add_form(self._form)
+        self.body.addSpacing(8)
+        self.body.addWidget(self._preview)
+        self._form.valueChanged.connect(self.valueChanged)
 
     def value(self) -> DataSettings:
         """The settings as shown."""
-        return self._value
+        value: DataSettings = self._form.value()
+        return value
 
     def setValue(self, value: DataSettings) -> None:
         """Shows other settings without telling anyone."""
-        self._value = value
-        self._drafts[value.source] = value
-        self._source.setValue(value.source)
-        for kind, form in self._forms.items():
-            form.setVisible(isinstance(value, kind))
-            if isinstance(value, kind):
-                form.setValue(value)
-                self.set_inputs(form)
+        self._form.setValue(value)
 
     def forget(self) -> None:
         """Forgets what was typed for other sources: it was for another profile."""
-        self._drafts.clear()
+        self._form.forget()
 
     def setPreview(self, preview: DataPreview | None) -> None:
         """Shows a look at the data; ``None``: nothing is known of it."""
@@ -96,30 +83,22 @@ class DataPanel(SettingsCard):
             event.ignore()
             return
         source, path = dropped
-        settings = self._drafts.get(source) or new_settings(source, self._value)
-        self._take(changed(settings, path=path))
+        self._form.change(self._form.draft(source).model_copy(update={"path": path}))
         event.acceptProposedAction()
 
-    def _lay_out(self) -> None:
-        form = SettingsForm(self)
-        form.add_row("&Data set", self._source, _SOURCE_TIP)
-        self.set_editor("source", self._source)
-        for part in (form, *self._forms.values()):
-            self.body.addWidget(part)
-        self.body.addSpacing(8)
-        self.body.addWidget(self._preview)
-
-    def _change_source(self, source: str) -> None:
-        self._take(self._drafts.get(source) or new_settings(source, self._value))
-
-    def _take(self, value: DataSettings) -> None:
-        if value != self._value:
-            self.setValue(value)
-            self.valueChanged.emit(value)
+    def _new(self, kind: Kind) -> DataSettings:
+        """Settings of a source that was never chosen; order and cache stay as they were."""
+        before = self.value()
+        fraction = None if kind.values is KerasData else _FIRST_FRACTION
+        settings: DataSettings = kind.new(
+            shuffle=before.shuffle, cache=before.cache, validation_fraction=fraction
+        )
+        return settings
 
 
 def _inputs(settings: DataSettings) -> dict[str, QWidget]:
-    has_own = may_have_test_set(settings.source)
+    # Whether Python code loads a test set is not known before it ran.
+    has_own = isinstance(settings, KerasData | PythonData)
     return {"validation_fraction": ValidationField(has_own=has_own)}
 
 

@@ -13,7 +13,7 @@ from gpupanel.domain.strategy import GANG_KINDS, SHARING_KINDS, StrategyKind, St
 from gpupanel.domain.value import MOST_PLACES
 from gpupanel.planning.layers import ModelLayer, places_of, split_evenly
 from gpupanel.ui.device_faces import DeviceFaces
-from gpupanel.ui.forms.inputs import optional_counter_for
+from gpupanel.ui.forms.input_for import optional_counter_for
 from gpupanel.ui.forms.settings_card import SettingsCard
 from gpupanel.ui.forms.settings_form import SettingsForm
 from gpupanel.ui.inputs.choice_box import ChoiceBox
@@ -38,7 +38,7 @@ class StrategyPanel(SettingsCard):
     """A person changed a setting: the new value."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Strategy", parent)
+        super().__init__("Strategy", parent, tables=("strategy",))
         self.setObjectName("strategy_panel")
         self._value = StrategySettings()
         self._plan: LaunchPlan | None = None
@@ -147,10 +147,9 @@ class StrategyPanel(SettingsCard):
         }
         for key, (letter, editor) in rows.items():
             form.add_setting(setting_of(StrategySettings, key), editor, letter)
-            self.set_editor(key, editor)
             if key in below:
                 below[key]()
-        self.body.addWidget(form)
+        self.add_form(form)
         self.body.addWidget(self._note)
         self.body.addSpacing(8)
         self.body.addWidget(self._diagram)

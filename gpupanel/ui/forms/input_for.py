@@ -1,20 +1,21 @@
 """The input of a setting, by the kind of its value."""
 
 import math
-from typing import Any, Protocol, TypeVar
+from typing import TypeVar
 
-from PySide6.QtCore import QSignalBlocker, Signal, SignalInstance
-from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
-from typing_extensions import override
+from PySide6.QtWidgets import QWidget
 
 from gpupanel.domain.setting import Bounds, Setting, SettingType
+from gpupanel.ui.inputs.check_box import CheckBox
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.inputs.counter import GREATEST, Counter
 from gpupanel.ui.inputs.number_list_edit import NumberListEdit
+from gpupanel.ui.inputs.optional_counter import OptionalCounter
 from gpupanel.ui.inputs.optional_real import OptionalReal
 from gpupanel.ui.inputs.path_edit import PathEdit
 from gpupanel.ui.inputs.real_spin_box import RealRange, RealSpinBox
 from gpupanel.ui.inputs.size_input import SizeInput
+from gpupanel.ui.inputs.text_input import TextInput
 
 AnyCounter = TypeVar("AnyCounter", bound=Counter)
 
@@ -22,79 +23,8 @@ _FRACTION_STEP = 0.05
 """What an arrow adds to a number that lies below 1."""
 
 
-class Input(Protocol):
-    """A widget that edits one value.
-
-    Attributes:
-        valueChanged: A person changed the value; :meth:`setValue` is silent.
-    """
-
-    valueChanged: SignalInstance
-
-    def value(self) -> Any:  # noqa: ANN401 - of the setting's type
-        """The value as shown."""
-
-    def setValue(self, value: Any) -> None:  # noqa: ANN401
-        """Shows another value without telling anyone."""
-
-
-class CheckBox(QCheckBox):
-    """Yes or no; its text says what."""
-
-    valueChanged = Signal(bool)
-    """A person turned it; :meth:`setValue` is silent."""
-
-    def __init__(self, text: str, parent: QWidget | None = None) -> None:
-        super().__init__(text, parent)
-        self.toggled.connect(self.valueChanged)
-
-    def value(self) -> bool:
-        """Whether it is checked."""
-        return self.isChecked()
-
-    def setValue(self, value: bool) -> None:
-        """Checks it, or not, without telling anyone."""
-        with QSignalBlocker(self):
-            self.setChecked(value)
-        self.update()
-
-
-class OptionalCounter(Counter):
-    """A number whose least, 0, stands for none."""
-
-    @override
-    def value(self) -> int | None:  # type: ignore[override]
-        """The number, or ``None``."""
-        return super().value() or None
-
-    @override
-    def setValue(self, value: int | None) -> None:
-        """Shows a number, or that there is none, without telling anyone."""
-        super().setValue(value or 0)
-
-
-class TextInput(QLineEdit):
-    """One line of text."""
-
-    valueChanged = Signal(str)
-    """A person typed; :meth:`setValue` is silent."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.textEdited.connect(self.valueChanged)
-
-    def value(self) -> str:
-        """The text."""
-        return self.text()
-
-    def setValue(self, value: str) -> None:
-        """Shows another text without telling anyone; what is being typed is left alone."""
-        if value != self.text():
-            self.setText(value)
-
-
 def input_for(setting: Setting) -> QWidget:
-    """An :class:`Input` for the values of a setting.
+    """An :class:`~gpupanel.ui.inputs.input.Input` for the values of a setting.
 
     Raises:
         TypeError: The setting needs an input of its own.
@@ -126,15 +56,26 @@ def input_for(setting: Setting) -> QWidget:
 
 def counter_for(setting: Setting) -> Counter:
     """The input of a whole number."""
-    least = round(setting.bounds.least or 0) + setting.bounds.above_least
-    counter = Counter(least, zero=setting.off, before=setting.prefix, unit=setting.unit)
+    counter = Counter(
+        _least(setting.bounds), zero=setting.off, before=setting.prefix, unit=setting.unit
+    )
     return _bounded(counter, setting.bounds)
 
 
 def optional_counter_for(setting: Setting) -> OptionalCounter:
-    """The input of a whole number that may be left out."""
+    """The input of a whole number that may be left out.
+
+    Raises:
+        TypeError: 1 is not allowed, which comes after 0, the place of none.
+    """
+    if _least(setting.bounds) > 1:
+        raise TypeError(f"{setting.name} needs an input of its own")
     counter = OptionalCounter(zero=setting.off, before=setting.prefix, unit=setting.unit)
     return _bounded(counter, setting.bounds)
+
+
+def _least(bounds: Bounds) -> int:
+    return round(bounds.least or 0) + bounds.above_least
 
 
 def _bounded(counter: AnyCounter, bounds: Bounds) -> AnyCounter:

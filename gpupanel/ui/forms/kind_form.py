@@ -1,0 +1,138 @@
+"""A form for a table of the profile of one of several kinds: a chooser, and a form for each."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from gpupanel.domain.kind import SOURCE, Kind
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.value import Value
+from gpupanel.ui.forms.settings_form import SettingsForm
+from gpupanel.ui.forms.value_form import ValueForm
+from gpupanel.ui.inputs.choice_box import ChoiceBox
+from gpupanel.ui.widgets.column import column
+from gpupanel.ui.widgets.tab_order import follow_each_other
+
+
+class KindForm(QWidget):
+    """Edits a value of one of several kinds; each kind keeps what was typed for it.
+
+    The form of a kind is made when a value of that kind is first shown: a window opens sooner.
+    """
+
+    valueChanged = Signal(object)
+    """A person chose another kind, or changed a setting: the new value."""
+
+    def __init__(
+        self,
+        kinds: Sequence[Kind],
+        value: Any,  # noqa: ANN401 - of one of the kinds
+        *,
+        title: str,
+        tip: str,
+        new: Callable[[Kind], Value] = Kind.new,
+        inputs: Callable[[Any], Mapping[str, QWidget]] = lambda _: {},
+    ) -> None:
+        """Shows the value.
+
+        Args:
+            kinds: All that there are.
+            value: Of one of them.
+            title: Of the chooser, with ``&`` before the letter that reaches it by keyboard.
+            tip: What the choice is about.
+            new: Makes the value of a kind for which nothing was typed.
+            inputs: Those of settings that need one of their own, by key, for a value's type.
+        """
+        super().__init__()
+        self._kinds = {kind.source: kind for kind in kinds}
+        self._new = new
+        self._inputs = inputs
+        self._letter = title.partition("&")[2][:1].lower()
+        self._drafts: dict[str, Any] = {}
+        self._forms: dict[type[Value], ValueForm] = {}
+        self._problems: Mapping[str, Problem] = {}
+        self._unoffered = "{}"
+        self.chooser = ChoiceBox([kind.choice for kind in kinds])
+        """Chooses the kind."""
+        self._head = SettingsForm()
+        self._head.add_row(title, self.chooser, tip, key=SOURCE)
+        self._column = column(self)
+        self._column.addWidget(self._head)
+        self.chooser.valueChanged.connect(self._choose)
+        self.setValue(value)
+
+    def value(self) -> Any:  # noqa: ANN401 - of one of the kinds
+        """The value as shown."""
+        return self._value
+
+    def setValue(self, value: Any) -> None:  # noqa: ANN401 - of one of the kinds
+        """Shows another value, perhaps of another kind, without telling anyone."""
+        self._value = value
+        self._drafts[value.source] = value
+        unoffered = self._unoffered.format(self._kinds[value.source].name)
+        self.chooser.setValue(value.source, unoffered=unoffered)
+        shown = self._form(value)
+        shown.setValue(value)
+        for form in self._forms.values():
+            form.setVisible(form is shown)
+        self.setProblems(self._problems)
+
+    def change(self, value: Any) -> None:  # noqa: ANN401 - of one of the kinds
+        """Takes over a change that a person made, by whatever means."""
+        if value != self._value:
+            self.setValue(value)
+            self.valueChanged.emit(value)
+
+    def draft(self, source: str) -> Any:  # noqa: ANN401 - of that kind
+        """What was typed for a kind, or a new value where nothing was."""
+        return self._drafts.get(source) or self._new(self._kinds[source])
+
+    def forget(self) -> None:
+        """Forgets what was typed for other kinds: it was for another profile."""
+        self._drafts.clear()
+
+    def setOffered(self, kinds: Sequence[Kind], *, unoffered: str) -> None:
+        """Offers some of the kinds only.
+
+        Args:
+            kinds: Those that can be chosen.
+            unoffered: Says of another one, while it is the value, why it is not offered.
+        """
+        self._unoffered = f"{{}} ({unoffered})"
+        self.chooser.setOffered([kind.choice for kind in kinds])
+        self.setValue(self._value)
+
+    def set_chooser_visible(self, *, visible: bool) -> None:
+        """Shows or hides the row of the chooser."""
+        self._head.set_row_visible(self.chooser, visible=visible)
+
+    def editors(self) -> Mapping[str, QWidget]:
+        """The chooser, and what edits each setting of the kind that is shown, by key."""
+        return {**self._head.editors(), **self._form(self._value).editors()}
+
+    def reveal(self, key: str) -> None:
+        """Unfolds the row of a setting of the kind that is shown."""
+        if key != SOURCE:
+            self._form(self._value).reveal(key)
+
+    def setProblems(self, problems: Mapping[str, Problem]) -> None:
+        """Shows below each setting the problem with it, as :class:`SettingsForm` does."""
+        self._problems = problems
+        self._head.setProblems(problems)
+        self._form(self._value).setProblems(problems)
+
+    def _form(self, value: Any) -> ValueForm:  # noqa: ANN401 - of one of the kinds
+        kind = type(value)
+        if kind not in self._forms:
+            form = ValueForm(value, inputs=self._inputs(value), taken=self._letter)
+            form.valueChanged.connect(self.change)
+            self._forms[kind] = form
+            self._column.addWidget(form)
+            # What is made late would be last of the whole window.
+            follow_each_other((self._head, form))
+        return self._forms[kind]
+
+    def _choose(self, source: str) -> None:
+        self.change(self.draft(source))

@@ -1,0 +1,266 @@
+"""Each kind of setting gets an input that takes the values that it allows, and no others."""
+
+from typing import Annotated, Literal
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QValidator
+from PySide6.QtWidgets import QFileDialog, QLabel, QLineEdit, QPushButton, QWidget
+
+from gpupanel.domain.choice import Choice, ChoiceEnum
+from gpupanel.domain.setting import PathKind, SettingType, setting, setting_of, settings_of
+from gpupanel.domain.value import Value
+from gpupanel.ui.forms.input_for import input_for
+from gpupanel.ui.inputs.check_box import CheckBox
+from gpupanel.ui.inputs.choice_box import ChoiceBox
+from gpupanel.ui.inputs.counter import GREATEST, Counter
+from gpupanel.ui.inputs.number_list_edit import NumberListEdit
+from gpupanel.ui.inputs.optional_counter import OptionalCounter
+from gpupanel.ui.inputs.optional_real import OptionalReal
+from gpupanel.ui.inputs.path_edit import PathEdit
+from gpupanel.ui.inputs.real_spin_box import RealSpinBox
+from gpupanel.ui.inputs.size_input import SizeInput
+from gpupanel.ui.inputs.switch import Switch
+from gpupanel.ui.inputs.text_input import TextInput
+
+
+class Colour(ChoiceEnum):
+    RED = "red", "Red", "As blood."
+    BLUE = "blue", "Blue", "As the sky."
+
+
+Side = Annotated[int, setting("", "", ge=1, le=64)]
+
+
+class Values(Value):
+    """A setting of each type."""
+
+    switch: bool = setting("Switch", "On or off.", default=False)
+    count: int = setting("Count", "So many.", default=3, ge=2, lt=10, unit="epoch", prefix="every ")
+    above: int = setting("Above", "So many.", default=1, gt=0)
+    none_at_0: int = setting("None at 0", "So many.", default=0, ge=0, off="never", unit="time")
+    optional_count: int | None = setting(
+        "Optional count", "So many.", default=None, gt=0, le=9, off="as many as there are"
+    )
+    fraction: float = setting("Fraction", "A part.", default=0.0, ge=0.0, lt=1.0)
+    up_to: float = setting("Up to", "A part.", default=0.0, ge=0.0, le=1.0)
+    rate: float = setting("Rate", "How fast.", default=1e-3, gt=0.0)
+    free: float = setting("Free", "Any number.", default=0.0)
+    optional_number: float | None = setting(
+        "Optional number", "Minutes.", default=None, gt=0.0, off="off", unit="minute", examples=[10]
+    )
+    bare_number: float | None = setting("Bare number", "A number.", default=None)
+    colour: Colour = setting("Colour", "Its colour.", default=Colour.RED)
+    format: Literal["npz", "csv"] = setting(
+        "Format",
+        "Of the file.",
+        default="npz",
+        choices=(Choice("npz", "NumPy", "Arrays."), Choice("csv", "Table", "Lines.")),
+    )
+    plain: Literal["a", "b"] = setting("Plain", "One of two.", default="a")
+    counts: tuple[int, ...] = setting(
+        "Counts", "Numbers.", default=(1,), min_length=1, max_length=3, examples=[[8, 16]]
+    )
+    counts_or_none: tuple[int, ...] = setting(
+        "More", "Numbers.", default=(), max_length=3, off="no layer"
+    )
+    size: tuple[Side, Side] = setting("Size", "In pixels.", default=(8, 8), unit="pixel")
+    text: str = setting("Text", "Words.")
+    file: str = setting("File", "A file.", default="", path=PathKind(".npz", "NumPy files", "Open"))
+    folder: str = setting("Folder", "A folder.", default="", path=PathKind("", "", "Choose it"))
+    other: dict[str, int] = setting("Other", "What has no input here.", default={})
+
+
+@pytest.fixture
+def make(qtbot):
+    def make(name: str) -> QWidget:
+        widget = input_for(setting_of(Values, name))
+        qtbot.addWidget(widget)
+        return widget
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("switch", CheckBox),
+        ("count", Counter),
+        ("none_at_0", Counter),
+        ("optional_count", OptionalCounter),
+        ("fraction", RealSpinBox),
+        ("optional_number", OptionalReal),
+        ("colour", ChoiceBox),
+        ("format", ChoiceBox),
+        ("counts", NumberListEdit),
+        ("size", SizeInput),
+        ("text", TextInput),
+        ("file", PathEdit),
+    ],
+)
+def test_that_the_input_is_that_of_the_setting_type(make, name, kind):
+    assert type(make(name)) is kind
+
+
+def test_that_every_type_is_tried_here():
+    assert {each.type for each in settings_of(Values)} == set(SettingType)
+
+
+def test_that_what_needs_an_editor_of_its_own_is_refused(qapp):
+    with pytest.raises(TypeError, match="other needs an input of its own"):
+        input_for(setting_of(Values, "other"))
+
+
+@pytest.mark.parametrize(
+    ("name", "least", "most"),
+    [("count", 2, 9), ("above", 1, GREATEST), ("none_at_0", 0, GREATEST), ("optional_count", 0, 9)],
+)
+def test_that_whole_numbers_are_bounded(make, name, least, most):
+    counter = make(name)
+    assert (counter.minimum(), counter.maximum()) == (least, most)
+
+
+def test_that_a_number_is_shown_with_its_prefix_and_unit(make):
+    count = make("count")
+    count.setValue(3)
+    assert count.text() == "every 3 epochs"
+
+
+def test_that_zero_is_shown_as_the_word_for_it(make):
+    times = make("none_at_0")
+    assert (times.value(), times.text()) == (0, "never")
+    times.stepUp()
+    assert (times.value(), times.text()) == (1, "1 time")
+
+
+def test_that_a_count_that_is_left_out_is_none_and_says_what_that_means(make):
+    counter = make("optional_count")
+    told = []
+    counter.valueChanged.connect(told.append)
+    counter.setValue(4)
+    counter.setValue(None)
+    assert (counter.value(), counter.text(), told) == (None, "as many as there are", [])
+    counter.stepUp()
+    assert counter.value() == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "inside", "outside"),
+    [
+        ("fraction", ["0", "0.999"], ["1", "-0.1"]),
+        ("up_to", ["0", "1"], ["1.001", "-0.1"]),
+        ("rate", ["1e-9", "1e9"], ["0", "-1"]),
+        ("free", ["-1e9", "0", "1e9"], ["x"]),
+    ],
+)
+def test_that_real_numbers_are_bounded(make, name, inside, outside):
+    field = make(name)
+    acceptable = QValidator.State.Acceptable
+    assert all(field.validate(text, 0)[0] is acceptable for text in inside)
+    assert all(field.validate(text, 0)[0] is not acceptable for text in outside)
+
+
+def test_that_a_part_goes_by_steps_and_another_number_by_one_two_five(make):
+    for name in ("fraction", "up_to"):
+        part = make(name)
+        part.setValue(0.1)
+        part.stepUp()
+        assert part.value() == 0.15
+    rate = make("rate")
+    rate.setValue(0.1)
+    rate.stepUp()
+    assert rate.value() == 0.2
+
+
+def test_that_a_number_that_is_left_out_says_what_that_means_and_starts_with_the_example(make):
+    field = make("optional_number")
+    assert field.value() is None
+    assert _words(field) == ["off"]
+    field.findChild(Switch).click()
+    assert field.value() == 10.0
+    assert _words(field) == ["minutes"]
+    bare = make("bare_number")
+    bare.findChild(Switch).click()
+    assert bare.value() == 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "labels", "values"),
+    [
+        ("colour", ["Red", "Blue"], ["red", "blue"]),
+        ("format", ["NumPy", "Table"], ["npz", "csv"]),
+        ("plain", ["a", "b"], ["a", "b"]),
+    ],
+)
+def test_that_choices_are_offered_in_words(make, name, labels, values):
+    box = make(name)
+    assert [box.itemText(index) for index in range(box.count())] == labels
+    assert [box.itemData(index) for index in range(box.count())] == values
+
+
+def test_that_each_choice_teaches_what_it_does(make):
+    for name, tip in (("colour", "As the sky."), ("format", "Lines.")):
+        assert tip in make(name).itemData(1, Qt.ItemDataRole.ToolTipRole)
+
+
+def test_that_lists_have_their_lengths_and_an_example(make, qtbot):
+    counts = make("counts")
+    field = counts.findChild(QLineEdit)
+    assert field.placeholderText() == "8, 16"
+    counts.setValue((1,))
+    field.selectAll()
+    qtbot.keyClicks(field, "1 2 3 4")
+    assert "3 numbers at most" in counts.complaint()
+    field.clear()
+    qtbot.keyClicks(field, " ")
+    assert "at least one" in counts.complaint()
+    assert counts.value() == (1, 2, 3)
+    assert make("counts_or_none").findChild(QLineEdit).placeholderText() == "no layer"
+
+
+def test_that_a_size_is_bounded_and_has_its_unit(make):
+    size = make("size")
+    height, width = size.findChildren(Counter)
+    assert [(each.minimum(), each.maximum()) for each in (height, width)] == [(1, 64)] * 2
+    assert (height.accessibleName(), width.accessibleName()) == ("Size: height", "Size: width")
+    size.setValue((7, 9))
+    assert width.text() == "9 pixels"
+    assert size.value() == (7, 9)
+
+
+@pytest.mark.parametrize(
+    ("name", "placeholder", "mode", "filters", "title"),
+    [
+        (
+            "file",
+            "drop a .npz file",
+            QFileDialog.FileMode.ExistingFile,
+            "NumPy files (*.npz)",
+            "Open",
+        ),
+        ("folder", "drop a folder", QFileDialog.FileMode.Directory, None, "Choose it"),
+    ],
+)
+def test_that_a_path_is_asked_for_as_what_it_leads_to(
+    make, qtbot, name, placeholder, mode, filters, title
+):
+    path = make(name)
+    assert path.findChild(QLineEdit).placeholderText() == placeholder
+    qtbot.mouseClick(path.findChild(QPushButton), Qt.MouseButton.LeftButton)
+    dialog = path.findChild(QFileDialog)
+    assert (dialog.fileMode(), dialog.windowTitle()) == (mode, title)
+    assert filters is None or dialog.nameFilters() == [filters]
+    dialog.reject()
+
+
+def test_that_a_setting_that_cannot_start_at_one_needs_a_counter_of_its_own(qapp):
+    class Pair(Value):
+        several: int | None = setting("Several", "Two or more.", default=None, ge=2)
+
+    with pytest.raises(TypeError, match="several needs an input of its own"):
+        input_for(setting_of(Pair, "several"))
+
+
+def _words(widget: QWidget) -> list[str]:
+    labels = (each for each in widget.findChildren(QLabel) if each.isVisibleTo(widget))
+    return [each.text() for each in labels if each.text()]

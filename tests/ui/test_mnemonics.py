@@ -1,0 +1,39 @@
+"""The letters by which the rows of a form are reached from the keyboard."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpupanel.ui.forms.mnemonics import with_mnemonics
+
+TITLES = st.lists(st.text(st.characters(codec="ascii", exclude_characters="&"), max_size=12))
+
+
+@pytest.mark.parametrize(
+    ("titles", "shown"),
+    [
+        (["Epochs", "Seed"], ["&Epochs", "&Seed"]),
+        (["Seed", "Shuffle each epoch"], ["&Seed", "Shuffle &each epoch"]),
+        (["Ab", "Ba", "ab", "Abc"], ["&Ab", "&Ba", "ab", "Ab&c"]),
+        (["Aa", "aA"], ["&Aa", "aA"]),
+        (["3x3 filters"], ["3x3 &filters"]),
+        (["", "12"], ["", "12"]),
+        ([], []),
+    ],
+)
+def test_that_the_first_letter_of_a_word_is_preferred_and_none_is_given_twice(titles, shown):
+    assert with_mnemonics(titles) == shown
+
+
+def test_that_letters_that_something_else_has_are_left_to_it():
+    assert with_mnemonics(["Kind", "Data set"], taken="Dk") == ["K&ind", "Data &set"]
+
+
+@given(titles=TITLES, taken=st.text("abcdefg", max_size=3))
+def test_that_titles_stay_as_they_are_and_letters_differ(titles, taken):
+    shown = with_mnemonics(titles, taken)
+    assert [each.replace("&", "") for each in shown] == titles
+    letters = [each.partition("&")[2][:1].lower() for each in shown if "&" in each]
+    assert len(set(letters)) == len(letters)
+    assert not set(letters) & set(taken)
+    assert all(letter.isalpha() for letter in letters)
