@@ -47,6 +47,10 @@ class _Followed:
             self.run.grow(reports)
             self._qtbot.waitUntil(self._has_caught_up, timeout=20_000)
 
+    def wait_for_plots(self) -> None:
+        """Until all plots are made, which takes a while beside the first portions."""
+        self._qtbot.waitUntil(self.window.live_page.live.plot_wall.isVisible, timeout=60_000)
+
     def _has_caught_up(self) -> bool:
         status = self.window.control.shown_status
         return status is not None and status.step == self.run.step
@@ -114,6 +118,7 @@ def test_that_the_window_keeps_nothing_of_a_run_but_what_its_buffers_hold(
     followed: _Followed,
 ) -> None:
     followed.grow(portions=3, reports=REPORTS)
+    followed.wait_for_plots()
     things = followed.things()
     assert kept_over(followed, PORTIONS, REPORTS) < MOST_KEPT
     # One or two come and go.
@@ -125,6 +130,7 @@ def test_that_the_window_keeps_nothing_of_a_run_but_what_its_buffers_hold(
 
 def test_that_no_look_at_the_files_leaves_anything_behind(followed: _Followed) -> None:
     followed.grow(portions=3, reports=REPORTS)
+    followed.wait_for_plots()
     # Nothing is drawn: more looks in less time.
     followed.window.hide()
     assert kept_over(followed, LOOKS, reports=1) < MOST_KEPT_OF_LOOKS
