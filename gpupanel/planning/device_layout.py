@@ -1,12 +1,23 @@
 """From chosen devices and memory policies to logical devices, and the environment they need."""
 
 from gpupanel.domain.device import DeviceKind, PhysicalDevice
-from gpupanel.domain.memory import Allocator, LimitedMemory, SplitMemory
+from gpupanel.domain.memory import (
+    Allocator,
+    GrowingMemory,
+    LimitedMemory,
+    MemoryPolicy,
+    SplitMemory,
+)
 from gpupanel.domain.plan import PlannedDevice
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.strategy import GANG_KINDS, AllReduce, StrategyKind
-from gpupanel.planning.rules.all_reduce_rules import hierarchical_copy_is_right, sums_gradients
-from gpupanel.planning.rules.growth_rules import grows
+from gpupanel.domain.strategy import GANG_KINDS
+
+
+def grows(policy: MemoryPolicy) -> bool:
+    """Whether TensorFlow's allocator starts small and grows under that policy."""
+    return isinstance(policy, GrowingMemory) or (
+        isinstance(policy, LimitedMemory) and policy.growth
+    )
 
 
 def planned_devices(
@@ -91,27 +102,3 @@ def environment(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> dict[s
 def cpu_environment() -> dict[str, str]:
     """Of a process that must not touch a GPU."""
     return {"CUDA_VISIBLE_DEVICES": "-1"}
-
-
-def all_reduce(
-    profile: Profile, devices: tuple[PlannedDevice, ...], shares: tuple[int, ...]
-) -> AllReduce:
-    """How gradients are summed: as chosen, else by hierarchical copy where a GPU is split.
-
-    Where nothing is summed nothing is chosen: what cannot work over several replicas does no harm.
-    Several logical devices of one GPU turn NCCL off, and TensorFlow would fall back to reducing
-    on one device; which is right where hierarchical copy is not.
-    """
-    chosen = profile.strategy.all_reduce
-    working = sum(share > 0 for share in shares)
-    if not sums_gradients(profile, working):
-        return AllReduce.AUTO
-    split = any(
-        device.kind is DeviceKind.GPU and len(device.logical_limits_mib) > 1 for device in devices
-    )
-    mirrored = profile.strategy.kind is StrategyKind.MIRRORED
-    if not (chosen is AllReduce.AUTO and mirrored and split):
-        return chosen
-    if hierarchical_copy_is_right(working):
-        return AllReduce.HIERARCHICAL_COPY
-    return AllReduce.REDUCTION_TO_ONE_DEVICE

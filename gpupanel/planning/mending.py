@@ -21,13 +21,13 @@ def mended(
 ) -> Profile:
     """Apply the fix of the first error or warning until none has one; hints stay as they are.
 
-    One fix may bring another problem to light, so the profile is looked at again after each.
+    One fix may bring another problem to light, so the profile is prepared again after each.
 
     Args:
         profile: What the person chose.
         inventory: The devices of this machine.
         sample: The latest readings.
-        preview: What a look at the profile's data found.
+        preview: What the preview found in the profile's data and model file.
         support: What TensorFlow answered about the GPUs.
     """
     for _ in range(_MOST_FIXES):

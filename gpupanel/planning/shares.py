@@ -6,6 +6,36 @@ same global batch is the same mathematics (gradients are summed over the global 
 
 from collections.abc import Sequence
 
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.strategy import SHARING_KINDS
+
+
+def planned_batch_size(profile: Profile) -> int:
+    """Examples of one optimizer update, or of one call of the tasks that do not train."""
+    if profile.task == "train":
+        return profile.training.global_batch_size
+    return profile.inference.batch_size
+
+
+def planned_shares(profile: Profile, replica_count: int) -> tuple[int, ...] | None:
+    """The share of each replica; ``None`` while those of the profile do not fit.
+
+    Balanced shares begin as equal ones: they are measured when the run starts.
+    """
+    batch, shares = planned_batch_size(profile), profile.strategy.shares
+    if profile.strategy.kind not in SHARING_KINDS:
+        # Workers of a parameter server take whole batches by turns.
+        return (batch,) * replica_count
+    if isinstance(shares, str):
+        return equal_shares(batch, replica_count)
+    return shares if len(shares) == replica_count and sum(shares) == batch else None
+
+
+def is_balanced(profile: Profile, replica_count: int) -> bool:
+    """Whether shares are measured; one replica takes everything in any case."""
+    shares, kind = profile.strategy.shares, profile.strategy.kind
+    return shares == "balanced" and kind in SHARING_KINDS and replica_count > 1
+
 
 def equal_shares(total: int, replicas: int) -> tuple[int, ...]:
     """Shares as equal as whole examples allow; the first replicas take what is left over.

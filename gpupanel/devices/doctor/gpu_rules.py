@@ -13,7 +13,7 @@ from gpupanel.devices.doctor.sight import (
 from gpupanel.devices.install_commands import install
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.problem import Problem, Severity
-from gpupanel.planning.rules.build_rules import oldest_capability
+from gpupanel.planning.tensorflow_build import oldest_capability
 
 Sight = tuple[PhysicalDevice, GpuSight]
 

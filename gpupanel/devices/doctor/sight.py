@@ -13,7 +13,7 @@ from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.pci import is_same_pci_device
 from gpupanel.domain.tensorflow_facts import CUDA_NO_DEVICE, CudaDevice
 from gpupanel.domain.value import Value
-from gpupanel.planning.rules.build_rules import compiles_kernels, has_kernels
+from gpupanel.planning.tensorflow_build import compiles_kernels, has_kernels
 
 DEFAULT_LEAST_MULTIPROCESSORS = 8
 """TensorFlow's ``kDefaultMinGPUMultiprocessorCount``."""

@@ -8,7 +8,7 @@ from gpupanel.devices.doctor.examined import Examined
 from gpupanel.devices.install_commands import install, uninstall
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.tensorflow_facts import SharedLibrary, TensorFlowFacts
-from gpupanel.planning.rules.build_rules import compiles_kernels, has_kernels
+from gpupanel.planning.tensorflow_build import compiles_kernels, has_kernels
 
 _NEWEST: Final = "tensorflow[and-cuda]"
 

@@ -1,89 +1,76 @@
 """What data and model need of each other, as problems with stable codes."""
 
-from gpupanel.domain.data import ImagesData, KerasData, NpzData, PythonData
-from gpupanel.domain.model import CnnModel, PythonModel, SavedModel
+from collections.abc import Iterator
+
+from gpupanel.domain.data import DataSettings, ImagesData, KerasData, NpzData, PythonData
+from gpupanel.domain.model import CnnModel
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
-from gpupanel.planning.rules.inference_rules import matters_to_task
+from gpupanel.planning.context import PlanningContext
 
 _WITHOUT_PICTURES = ("imdb", "reuters", "boston_housing", "california_housing")
 
 
-def data_problems(profile: Profile, preview: DataPreview | None) -> list[Problem]:
-    """Every problem of the data, and of a model that does not fit it.
-
-    Args:
-        profile: What the person chose.
-        preview: What a look at that data found; ``None`` while nobody looked.
-    """
-    missing = _path_missing(profile)
-    if missing:
-        return missing
-    if preview is None or preview.problems or not preview.feature_shape:
-        told = preview.problems if preview else ()
-        return [
-            *(problem for problem in told if matters_to_task(profile, problem)),
-            *_source_has_no_pictures(profile),
-        ]
-    if profile.task != "train":
-        return []
-    return [
-        *_model_does_not_fit(profile, preview.feature_shape),
-        *_batch_above_examples(profile, preview),
-    ]
-
-
-def model_file_problems(profile: Profile, preview: DataPreview | None) -> tuple[Problem, ...]:
-    """Why the file that holds the model, or its code, cannot be used by the task.
-
-    Args:
-        profile: What the person chose.
-        preview: What a look at that file found; ``None`` while nobody looked.
-    """
-    uses_file = isinstance(profile.model, PythonModel if profile.task == "train" else SavedModel)
-    return preview.model_problems if preview is not None and uses_file else ()
-
-
-def _path_missing(profile: Profile) -> list[Problem]:
-    data = profile.data
-    if not isinstance(data, NpzData | ImagesData | PythonData) or data.path:
-        return []
-    what = {"npz": "file", "images": "folder of images", "python": "Python file"}[data.source]
-    return [
-        Problem(
+def path_missing(context: PlanningContext) -> Iterator[Problem]:
+    """Data from a file or folder that was not chosen."""
+    data = context.profile.data
+    if _lacks_path(data):
+        what = {"npz": "file", "images": "folder of images", "python": "Python file"}[data.source]
+        yield Problem(
             code="data_path_missing",
             field="data.path",
             message=f"No {what} was chosen.",
             hint=f"Choose a {what}.",
         )
-    ]
 
 
-def _source_has_no_pictures(profile: Profile) -> list[Problem]:
-    data = profile.data
-    if not isinstance(profile.model, CnnModel) or not isinstance(data, KerasData):
-        return []
-    return [_needs_pictures(data.source)] if data.source in _WITHOUT_PICTURES else []
+def found_in_data(context: PlanningContext) -> Iterator[Problem]:
+    """What the preview found in the data, as far as it matters to the task."""
+    if context.preview is not None and not _lacks_path(context.profile.data):
+        for problem in context.preview.problems:
+            if matters_to_task(context.profile, problem):
+                yield problem
 
 
-def _model_does_not_fit(profile: Profile, feature_shape: tuple[int, ...]) -> list[Problem]:
-    model = profile.model
-    if not isinstance(model, CnnModel):
-        return []
-    if len(feature_shape) not in (2, 3):
-        return [_needs_pictures(profile.data.source)]
-    smallest = min(feature_shape[:2])
+def matters_to_task(profile: Profile, problem: Problem) -> bool:
+    """Whether what the preview found in the data matters to what the profile does with it.
+
+    Predicting needs no labels.
+    """
+    if profile.task == "train":
+        return True
+    if problem.code == "data_validation_fraction":
+        return profile.inference.examples != "all"
+    is_labels = problem.code == "data_array_missing" and problem.field == "data.labels"
+    return profile.task == "evaluate" or not is_labels
+
+
+def source_without_pictures(context: PlanningContext) -> Iterator[Problem]:
+    """A data set known to have no pictures, for convolutions, while no example was read."""
+    data = context.profile.data
+    is_known = isinstance(data, KerasData) and data.source in _WITHOUT_PICTURES
+    if is_known and isinstance(context.profile.model, CnnModel) and _read(context) is None:
+        yield _needs_pictures(data.source)
+
+
+def model_does_not_fit(context: PlanningContext) -> Iterator[Problem]:
+    """Convolutions over examples that are no pictures, or too small ones."""
+    preview, model = _read(context), context.profile.model
+    if preview is None or not context.trains or not isinstance(model, CnnModel):
+        return
+    shape = preview.feature_shape
+    smallest = min(shape[:2]) if len(shape) in (2, 3) else 0
     if smallest >= model.smallest_side:
-        return []
+        return
     most = smallest.bit_length() - 1
     if most < 1:
-        return [_needs_pictures(profile.data.source)]
-    return [
-        Problem(
+        yield _needs_pictures(context.profile.data.source)
+    else:
+        yield Problem(
             code="model_pictures_too_small",
             field="model.filters",
-            message=f"Pictures of {feature_shape[0]}x{feature_shape[1]} pixels are too small for "
+            message=f"Pictures of {shape[0]}x{shape[1]} pixels are too small for "
             f"{len(model.filters)} convolutions: each halves both sides.",
             hint=f"Use at most {most} of them.",
             fix=Fix(
@@ -91,7 +78,37 @@ def _model_does_not_fit(profile: Profile, feature_shape: tuple[int, ...]) -> lis
                 changes=(Change(path=("model", "filters"), value=list(model.filters[:most])),),
             ),
         )
-    ]
+
+
+def batch_above_examples(context: PlanningContext) -> Iterator[Problem]:
+    """A global batch of more examples than are trained on."""
+    preview, profile = _read(context), context.profile
+    if preview is None or not context.trains:
+        return
+    held_back = round(preview.example_count * (profile.data.validation_fraction or 0.0))
+    trained_on = preview.example_count - held_back
+    batch = profile.training.global_batch_size
+    if batch > trained_on:
+        yield Problem(
+            code="batch_above_examples",
+            severity=Severity.WARNING,
+            field="training.global_batch_size",
+            message=f"The global batch size is {batch:,}, but only {trained_on:,} examples are "
+            "trained on: each epoch is one smaller step.",
+            hint="Use a smaller global batch.",
+        )
+
+
+def _lacks_path(data: DataSettings) -> bool:
+    return isinstance(data, NpzData | ImagesData | PythonData) and not data.path
+
+
+def _read(context: PlanningContext) -> DataPreview | None:
+    """The preview that read examples of the data and found nothing wrong; else ``None``."""
+    preview = context.preview
+    if preview is None or preview.problems or _lacks_path(context.profile.data):
+        return None
+    return preview if preview.feature_shape else None
 
 
 def _needs_pictures(source: str) -> Problem:
@@ -102,21 +119,3 @@ def _needs_pictures(source: str) -> Problem:
         hint="Use dense layers (mlp).",
         fix=Fix(label="Use mlp", changes=(Change(path=("model",), value={"source": "mlp"}),)),
     )
-
-
-def _batch_above_examples(profile: Profile, preview: DataPreview) -> list[Problem]:
-    held_back = round(preview.example_count * (profile.data.validation_fraction or 0.0))
-    trained_on = preview.example_count - held_back
-    batch = profile.training.global_batch_size
-    if batch <= trained_on:
-        return []
-    return [
-        Problem(
-            code="batch_above_examples",
-            severity=Severity.WARNING,
-            field="training.global_batch_size",
-            message=f"The global batch size is {batch:,}, but only {trained_on:,} examples are "
-            "trained on: each epoch is one smaller step.",
-            hint="Use a smaller global batch.",
-        )
-    ]

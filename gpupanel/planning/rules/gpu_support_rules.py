@@ -1,11 +1,11 @@
 """Whether TensorFlow can use the chosen GPUs, as far as somebody asked it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 
 from gpupanel.domain.device import PhysicalDevice
-from gpupanel.domain.gpu_support import GpuFault, GpuSupport
+from gpupanel.domain.gpu_support import GpuFault
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
-from gpupanel.domain.profile import Profile
+from gpupanel.planning.context import PlanningContext
 from gpupanel.planning.on_the_cpu import on_the_cpu
 
 DOCTOR_CODES = frozenset(
@@ -20,74 +20,13 @@ DOCTOR_CODES = frozenset(
 """Problems of which the doctor knows more: who shows one offers to open it."""
 
 
-def gpu_support_problems(
-    profile: Profile,
-    devices: tuple[PhysicalDevice, ...],
-    support: GpuSupport | None,
-    told: frozenset[str] = frozenset(),
-) -> list[Problem]:
-    """Chosen GPUs that TensorFlow cannot use.
-
-    Args:
-        profile: What the person chose.
-        devices: The chosen ones.
-        support: What TensorFlow answered; ``None`` while nobody asked it.
-        told: The keys of GPUs of which another rule tells that they cannot be used.
-    """
-    gpus = tuple(device for device in devices if device.is_gpu)
-    if support is None or not gpus:
-        return []
-    if support.unanswered is not None:
-        return [_unknown(gpus, support.unanswered)]
-    problems = []
-    for fault in support.faults:
-        concerned = [gpu for gpu in gpus if gpu.key in fault.keys and gpu.key not in told]
-        if concerned:
-            problems.append(_not_usable(profile, gpus, concerned, fault))
-    return problems
-
-
-def without_gpus(
-    profile: Profile, gpus: tuple[PhysicalDevice, ...], unusable: Iterable[PhysicalDevice]
-) -> tuple[Fix, ...]:
-    """What can be done about chosen GPUs that cannot be used: the others, or the CPU."""
-    keys = [gpu.key for gpu in unusable]
-    others = [gpu for gpu in gpus if gpu.key not in keys]
-    label = "Train on the CPU" if profile.task == "train" else "Use the CPU"
-    cpu = on_the_cpu(profile, tuple(gpu.key for gpu in gpus), label)
-    if not others:
-        return (cpu,)
-    names = {gpu.key: gpu.name for gpu in gpus}
-    leave = Fix(
-        label=f"Leave {names[keys[0]] if len(keys) == 1 else 'them'} out",
-        changes=(Change(path=("devices", "visible"), value=[gpu.key for gpu in others]),),
-    )
-    return leave, cpu
-
-
-def _not_usable(
-    profile: Profile,
-    gpus: tuple[PhysicalDevice, ...],
-    concerned: list[PhysicalDevice],
-    fault: GpuFault,
-) -> Problem:
-    names = ", ".join(dict.fromkeys(gpu.name for gpu in concerned))
-    first, *others = without_gpus(profile, gpus, concerned)
-    return Problem(
-        code="gpu_not_usable",
-        field="devices.visible",
-        message=f"TensorFlow cannot use {names}: {fault.problem.message}",
-        hint=fault.problem.hint,
-        command=fault.problem.command,
-        detail="\n".join(filter(None, (fault.problem.code, fault.problem.detail))),
-        fix=first,
-        alternatives=tuple(others),
-    )
-
-
-def _unknown(gpus: tuple[PhysicalDevice, ...], why: Problem) -> Problem:
-    names = ", ".join(dict.fromkeys(gpu.name for gpu in gpus))
-    return Problem(
+def support_unknown(context: PlanningContext) -> Iterator[Problem]:
+    """GPUs of which TensorFlow did not get to answer."""
+    why = None if context.support is None else context.support.unanswered
+    if why is None or not context.gpus:
+        return
+    names = ", ".join(dict.fromkeys(gpu.name for gpu in context.gpus))
+    yield Problem(
         code="gpu_support_unknown",
         severity=Severity.WARNING,
         field="devices.visible",
@@ -96,3 +35,46 @@ def _unknown(gpus: tuple[PhysicalDevice, ...], why: Problem) -> Problem:
         command=why.command,
         detail=why.detail,
     )
+
+
+def gpus_not_usable(context: PlanningContext) -> Iterator[Problem]:
+    """Chosen GPUs that TensorFlow cannot use, but for those that its build rules out."""
+    support = context.support
+    if support is None or support.unanswered is not None:
+        return
+    for fault in support.faults:
+        faulty = set(fault.keys) - context.refused_gpus
+        concerned = [gpu for gpu in context.gpus if gpu.key in faulty]
+        if concerned:
+            yield _not_usable(context, concerned, fault)
+
+
+def _not_usable(
+    context: PlanningContext, concerned: list[PhysicalDevice], fault: GpuFault
+) -> Problem:
+    names = ", ".join(dict.fromkeys(gpu.name for gpu in concerned))
+    first, *alternatives = _without(context, concerned)
+    return Problem(
+        code="gpu_not_usable",
+        field="devices.visible",
+        message=f"TensorFlow cannot use {names}: {fault.problem.message}",
+        hint=fault.problem.hint,
+        command=fault.problem.command,
+        detail="\n".join(filter(None, (fault.problem.code, fault.problem.detail))),
+        fix=first,
+        alternatives=tuple(alternatives),
+    )
+
+
+def _without(context: PlanningContext, unusable: list[PhysicalDevice]) -> tuple[Fix, ...]:
+    """What can be done about chosen GPUs that cannot be used: the others, or the CPU."""
+    usable = [gpu.key for gpu in context.gpus if gpu not in unusable]
+    label = "Train on the CPU" if context.trains else "Use the CPU"
+    cpu = on_the_cpu(context.profile, tuple(gpu.key for gpu in context.gpus), label)
+    if not usable:
+        return (cpu,)
+    leave = Fix(
+        label=f"Leave {unusable[0].name if len(unusable) == 1 else 'them'} out",
+        changes=(Change(path=("devices", "visible"), value=usable),),
+    )
+    return leave, cpu

@@ -1,129 +1,110 @@
 """What the tasks ``evaluate`` and ``predict`` need, and what a saved model is good for."""
 
+from collections.abc import Iterator
+
 from gpupanel.domain.data import KerasData, PythonData
 from gpupanel.domain.model import SavedModel
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
-from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind
+from gpupanel.planning.context import PlanningContext
 
 INFERENCE_KINDS = (StrategyKind.ONE_DEVICE, StrategyKind.MIRRORED)
 """The strategies that hold a whole model on each device of one process."""
 
-_WORDS = {"evaluate": "Evaluating", "predict": "Predicting"}
+_GERUNDS = {"evaluate": "Evaluating", "predict": "Predicting"}
 
 
-def inference_problems(profile: Profile) -> list[Problem]:
-    """Every problem of a saved model, and of the tasks that use one."""
-    if profile.task == "train":
-        return _not_trainable(profile)
-    return [*_no_saved_model(profile), *_strategy(profile), *_nothing_held_back(profile)]
-
-
-def matters_to_task(profile: Profile, problem: Problem) -> bool:
-    """Whether what a look at the data found matters to what the profile does with it.
-
-    Predicting needs no labels.
-    """
-    if profile.task == "train":
-        return True
-    if problem.code == "data_validation_fraction":
-        return profile.inference.examples != "all"
-    is_labels = problem.code == "data_array_missing" and problem.field == "data.labels"
-    return profile.task == "evaluate" or not is_labels
-
-
-def _not_trainable(profile: Profile) -> list[Problem]:
-    if not isinstance(profile.model, SavedModel):
-        return []
-    return [
-        Problem(
+def saved_model_not_trainable(context: PlanningContext) -> Iterator[Problem]:
+    """A saved model that is to be trained."""
+    if context.trains and isinstance(context.profile.model, SavedModel):
+        yield Problem(
             code="saved_model_not_trainable",
             field="model.source",
             message="A saved model can be evaluated and can predict, but is not trained further.",
             hint="Evaluate it, or choose a model that is built and trained here.",
             fix=Fix(label="Evaluate it", changes=(Change(path=("task",), value="evaluate"),)),
         )
-    ]
 
 
-def _no_saved_model(profile: Profile) -> list[Problem]:
-    doing = _WORDS[profile.task]
-    if not isinstance(profile.model, SavedModel):
-        return [
-            Problem(
-                code="inference_needs_saved_model",
-                field="model.source",
-                message=f"{doing} takes a model that was trained and saved before.",
-                hint="Choose a saved model: a .keras file, such as model.keras of a run.",
-                fix=Fix(
-                    label="Use a saved model",
-                    changes=(Change(path=("model",), value={"source": "saved"}),),
-                ),
-            )
-        ]
-    if profile.model.path:
-        return []
-    return [
-        Problem(
+def no_saved_model(context: PlanningContext) -> Iterator[Problem]:
+    """No saved model for a task that uses one, or none chosen."""
+    model = context.profile.model
+    if context.trains:
+        return
+    if not isinstance(model, SavedModel):
+        yield Problem(
+            code="inference_needs_saved_model",
+            field="model.source",
+            message=f"{_GERUNDS[context.profile.task]} takes a model that was trained and saved "
+            "before.",
+            hint="Choose a saved model: a .keras file, such as model.keras of a run.",
+            fix=Fix(
+                label="Use a saved model",
+                changes=(Change(path=("model",), value={"source": "saved"}),),
+            ),
+        )
+    elif not model.path:
+        yield Problem(
             code="model_path_missing",
             field="model.path",
             message="No saved model was chosen.",
             hint="Choose a .keras file, such as model.keras in the folder of a run.",
         )
-    ]
 
 
-def _strategy(profile: Profile) -> list[Problem]:
-    kind = profile.strategy.kind
-    if kind not in INFERENCE_KINDS:
-        return [
-            Problem(
-                code="strategy_not_for_inference",
-                field="strategy.kind",
-                message=f"{_WORDS[profile.task]} puts the whole model on each device, in one "
-                f"process; the strategy {kind} is for training.",
-                hint="Use mirrored for several devices, one_device for one.",
-                fix=Fix(
-                    label="Use mirrored",
-                    changes=(Change(path=("strategy", "kind"), value=StrategyKind.MIRRORED.value),),
-                ),
-            )
-        ]
-    if profile.strategy.shares != "balanced":
-        return []
-    return [
-        Problem(
-            code="balanced_is_for_training",
-            severity=Severity.HINT,
-            field="strategy.shares",
-            message="Shares are measured in training only; here every device takes an equal one.",
-            hint="Set shares by hand if one device is faster.",
+def strategy_for_training_only(context: PlanningContext) -> Iterator[Problem]:
+    """A strategy that does not put the whole model on each device."""
+    kind = context.profile.strategy.kind
+    if not context.trains and kind not in INFERENCE_KINDS:
+        yield Problem(
+            code="strategy_not_for_inference",
+            field="strategy.kind",
+            message=f"{_GERUNDS[context.profile.task]} puts the whole model on each device, in one "
+            f"process; the strategy {kind} is for training.",
+            hint="Use mirrored for several devices, one_device for one.",
             fix=Fix(
-                label="Use equal shares",
-                changes=(Change(path=("strategy", "shares"), value="equal"),),
+                label="Use mirrored",
+                changes=(Change(path=("strategy", "kind"), value=StrategyKind.MIRRORED.value),),
             ),
         )
-    ]
 
 
-def _nothing_held_back(profile: Profile) -> list[Problem]:
-    """Sources with a test set of their own validate on it when no fraction is given.
+def balanced_for_training_only(context: PlanningContext) -> Iterator[Problem]:
+    """Measured shares, where nothing is trained that they could be measured by."""
+    strategy = context.profile.strategy
+    if context.trains or strategy.kind not in INFERENCE_KINDS or strategy.shares != "balanced":
+        return
+    yield Problem(
+        code="balanced_is_for_training",
+        severity=Severity.HINT,
+        field="strategy.shares",
+        message="Shares are measured in training only; here every device takes an equal one.",
+        hint="Set shares by hand if one device is faster.",
+        fix=Fix(
+            label="Use equal shares",
+            changes=(Change(path=("strategy", "shares"), value="equal"),),
+        ),
+    )
 
-    Whether Python code brings one is known when it runs.
+
+def no_validation_examples(context: PlanningContext) -> Iterator[Problem]:
+    """Validation examples of data that holds none back.
+
+    Sources with a test set of their own validate on it when no fraction is given. Whether Python
+    code brings one is known when it runs.
     """
-    fraction, data = profile.data.validation_fraction, profile.data
+    data, examples = context.profile.data, context.profile.inference.examples
+    fraction = data.validation_fraction
     may_have_test_set = fraction is None and isinstance(data, KerasData | PythonData)
-    if profile.inference.examples != "validation" or fraction or may_have_test_set:
-        return []
-    return [
-        Problem(
-            code="inference_no_validation_examples",
-            field="inference.examples",
-            message="There are no validation examples: the data holds none back.",
-            hint="Take all examples, or hold back the fraction that training did.",
-            fix=Fix(
-                label="Take all examples",
-                changes=(Change(path=("inference", "examples"), value="all"),),
-            ),
-        )
-    ]
+    if context.trains or examples != "validation" or fraction or may_have_test_set:
+        return
+    yield Problem(
+        code="inference_no_validation_examples",
+        field="inference.examples",
+        message="There are no validation examples: the data holds none back.",
+        hint="Take all examples, or hold back the fraction that training did.",
+        fix=Fix(
+            label="Take all examples",
+            changes=(Change(path=("inference", "examples"), value="all"),),
+        ),
+    )

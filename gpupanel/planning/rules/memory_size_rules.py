@@ -1,50 +1,60 @@
 """Whether the memory that is asked of a GPU is there, and free now."""
 
+from collections.abc import Iterator
+
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.memory import LimitedMemory, SplitMemory
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
-from gpupanel.domain.profile import Profile
 from gpupanel.domain.telemetry import TelemetrySample
+from gpupanel.planning.context import PlanningContext
 from gpupanel.planning.memory_facts import CUDA_CONTEXT_MIB
 
 _CONTEXT = f"the CUDA context takes some {CUDA_CONTEXT_MIB} MiB besides"
 
 
-def memory_size_problems(
-    profile: Profile, gpu: PhysicalDevice, sample: TelemetrySample | None
-) -> list[Problem]:
-    """A limit, or the parts of a split, that do not fit one GPU."""
-    policy = profile.memory_policy(gpu.key)
-    if not isinstance(policy, LimitedMemory | SplitMemory):
-        return []
+def limit_above_memory(context: PlanningContext) -> Iterator[Problem]:
+    """A limit, or the parts of a split, that do not fit a chosen GPU."""
+    for gpu in context.gpus:
+        policy = context.profile.memory_policy(gpu.key)
+        if not isinstance(policy, LimitedMemory | SplitMemory):
+            continue
+        wanted = wanted_mib(policy)
+        total, free = gpu.memory_total_mib, _free_mib(gpu, context.sample)
+        if total is not None and wanted > total:
+            yield _above_total(gpu, policy, total, free)
+        elif free is not None and wanted + CUDA_CONTEXT_MIB > free:
+            yield _above_free(gpu, policy, free)
+
+
+def _above_total(
+    gpu: PhysicalDevice, policy: LimitedMemory | SplitMemory, total_mib: int, free_mib: int | None
+) -> Problem:
+    return Problem(
+        code="memory_limit_above_total",
+        field=_field(gpu, policy),
+        message=f"{wanted_mib(policy)} MiB of {gpu.name} are asked for, which has {total_mib} MiB.",
+        hint=f"Lower the limit; {_CONTEXT}.",
+        fix=_fitting(gpu, policy, total_mib if free_mib is None else min(free_mib, total_mib)),
+    )
+
+
+def _above_free(gpu: PhysicalDevice, policy: LimitedMemory | SplitMemory, free_mib: int) -> Problem:
     wanted = wanted_mib(policy)
+    besides = "" if wanted > free_mib else f" and {_CONTEXT}"
+    return Problem(
+        code="memory_limit_above_free",
+        severity=Severity.WARNING,
+        field=_field(gpu, policy),
+        message=f"{wanted} MiB of {gpu.name} are asked for{besides}, but {free_mib} MiB are free "
+        "now.",
+        hint="Lower the limit, or end what holds the rest.",
+        fix=_fitting(gpu, policy, free_mib),
+    )
+
+
+def _field(gpu: PhysicalDevice, policy: LimitedMemory | SplitMemory) -> str:
     key = "limit_mib" if isinstance(policy, LimitedMemory) else "split_mib"
-    field = f"memory.{gpu.key}.{key}"
-    total, free = gpu.memory_total_mib, _free_mib(gpu, sample)
-    if total is not None and wanted > total:
-        return [
-            Problem(
-                code="memory_limit_above_total",
-                field=field,
-                message=f"{wanted} MiB of {gpu.name} are asked for, which has {total} MiB.",
-                hint=f"Lower the limit; {_CONTEXT}.",
-                fix=_fitting(gpu, policy, total if free is None else min(free, total)),
-            )
-        ]
-    if free is None or wanted + CUDA_CONTEXT_MIB <= free:
-        return []
-    besides = "" if wanted > free else f" and {_CONTEXT}"
-    return [
-        Problem(
-            code="memory_limit_above_free",
-            severity=Severity.WARNING,
-            field=field,
-            message=f"{wanted} MiB of {gpu.name} are asked for{besides}, but {free} MiB are free "
-            "now.",
-            hint="Lower the limit, or end what holds the rest.",
-            fix=_fitting(gpu, policy, free),
-        )
-    ]
+    return f"memory.{gpu.key}.{key}"
 
 
 def wanted_mib(policy: LimitedMemory | SplitMemory) -> int:

@@ -18,46 +18,79 @@ from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.domain.training import Optimizer
+from gpupanel.planning.context import PlanningContext
 from gpupanel.planning.layers import model_layers
 
 _FLOAT_BYTES = 4
 """Weights, gradients and what an optimizer keeps are float32, with mixed precision too."""
 _BYTES_PER_MIB = 2**20
 _DATA_COPIES = 2
+_SEVERITIES = tuple(Severity)
 
 
 @dataclass(frozen=True, slots=True)
 class _Holder:
-    """A memory, how many copies of the weights stand in it, and what images take beside them."""
+    """A memory, and how many copies of the weights stand in it."""
 
     name: str
     memory_mib: int
     copies: int
-    images_mib: int = 0
+    is_host: bool = False
 
 
-def model_size_problems(
-    profile: Profile, plan: LaunchPlan, inventory: DeviceInventory, preview: DataPreview | None
-) -> list[Problem]:
-    """Weights, the examples of a step, or all examples, that cannot fit where they would stand.
+def model_above_memory(context: PlanningContext) -> Iterator[Problem]:
+    """Weights that cannot fit where they would stand: the worst of what is found."""
+    if context.plan is None or not context.trains:
+        return
+    weights = _weights_mib(context.profile, context.preview)
+    images = 0 if list(data_above_memory(context)) else _images_mib(context)
+    found = (
+        _model_problem(context.profile, weights, holder, images if holder.is_host else 0)
+        for holder in _holders(context.plan, context.inventory)
+    )
+    yield from sorted(filter(None, found), key=lambda each: _SEVERITIES.index(each.severity))[:1]
 
-    Args:
-        profile: What the person chose.
-        plan: What would be launched.
-        inventory: The devices of this machine.
-        preview: What was found in the data, if somebody looked.
-    """
-    if profile.task != "train":
-        return []
-    shape = _feature_shape(profile, preview)
-    weights = _weights_mib(profile, shape, preview)
-    too_many = _data_problems(profile, inventory, preview)
-    images = 0 if too_many else _images_mib(profile, preview)
-    holders = tuple(_holders(plan, inventory, images))
-    found = (_model_problem(profile, weights, holder) for holder in holders)
-    worst = sorted(filter(None, found), key=lambda problem: list(Severity).index(problem.severity))
-    step = (_step_problem(profile, plan, shape, preview, holder) for holder in holders)
-    return [*worst[:1], *list(filter(None, step))[:1], *too_many]
+
+def step_above_memory(context: PlanningContext) -> Iterator[Problem]:
+    """The examples of a step, as the float32 that layers take in: the first memory too small."""
+    shape = _feature_shape(context.profile, context.preview)
+    if context.plan is None or not context.trains or not shape:
+        return
+    examples = _examples_at_a_time(context.plan, context.preview)
+    needed = examples * prod(shape) * _FLOAT_BYTES // _BYTES_PER_MIB
+    for holder in _holders(context.plan, context.inventory):
+        if needed > holder.memory_mib:
+            yield Problem(
+                code="step_above_memory",
+                field="training.global_batch_size",
+                message=f"The {examples:,} examples that a replica takes at a time are "
+                f"{_gib(needed)}, and {holder.name} has {_gib(holder.memory_mib)}.",
+                hint="Use a smaller global batch, more accumulation steps, or smaller examples.",
+            )
+            return
+
+
+def data_above_memory(context: PlanningContext) -> Iterator[Problem]:
+    """Images that are kept in memory: once as they are read, once more as TensorFlow's constant."""
+    preview, host = context.preview, context.inventory.device(CPU_KEY)
+    memory = None if host is None else host.memory_total_mib
+    if context.plan is None or not context.trains:
+        return
+    if host is None or memory is None or preview is None:
+        return
+    needed = _images_mib(context)
+    if needed > memory:
+        yield Problem(
+            code="data_above_memory",
+            field="data.cache",
+            message=f"{preview.example_count:,} images of {_sides(preview)} pixels take "
+            f"{_gib(needed)} in memory, and {host.name} has {_gib(memory)}.",
+            hint="Keep them on the disk, or scale them to a smaller size.",
+            fix=Fix(
+                label="Keep them on the disk",
+                changes=(Change(path=("data", "cache"), value=DataCache.DISK.value),),
+            ),
+        )
 
 
 def least_parameters(
@@ -79,7 +112,8 @@ def least_parameters(
     return sum(layer.parameters or 0 for layer in layers)
 
 
-def _weights_mib(profile: Profile, shape: tuple[int, ...], preview: DataPreview | None) -> int:
+def _weights_mib(profile: Profile, preview: DataPreview | None) -> int:
+    shape = _feature_shape(profile, preview)
     outputs = profile.data.class_count if isinstance(profile.data, NpzData) else None
     if preview is not None and preview.target is Target.CLASSES:
         outputs = len(preview.class_counts) or outputs
@@ -95,7 +129,7 @@ def _feature_shape(profile: Profile, preview: DataPreview | None) -> tuple[int, 
     return ()
 
 
-def _holders(plan: LaunchPlan, inventory: DeviceInventory, images_mib: int) -> Iterator[_Holder]:
+def _holders(plan: LaunchPlan, inventory: DeviceInventory) -> Iterator[_Holder]:
     """Each memory that copies of the weights stand in."""
     memory = {device.key: device.memory_total_mib for device in inventory.devices}
     names = {device.key: device.name for device in inventory.devices}
@@ -113,13 +147,15 @@ def _holders(plan: LaunchPlan, inventory: DeviceInventory, images_mib: int) -> I
     for key, count in copies.items():
         size = memory.get(key)
         if size is not None:
-            yield _Holder(names[key], size, count, images_mib if key == CPU_KEY else 0)
+            yield _Holder(names[key], size, count, is_host=key == CPU_KEY)
 
 
-def _model_problem(profile: Profile, weights_mib: int, holder: _Holder) -> Problem | None:
+def _model_problem(
+    profile: Profile, weights_mib: int, holder: _Holder, images_mib: int
+) -> Problem | None:
     """What stays there for the whole run must fit; with the gradients of a step it should."""
     optimizer = profile.training.optimizer
-    kept = weights_mib * (1 + _slots(profile)) * holder.copies + holder.images_mib
+    kept = weights_mib * (1 + _slots(profile)) * holder.copies + images_mib
     with_gradients = kept + weights_mib * holder.copies
     if with_gradients <= holder.memory_mib:
         return None
@@ -127,7 +163,7 @@ def _model_problem(profile: Profile, weights_mib: int, holder: _Holder) -> Probl
     needed = kept if is_certain else with_gradients
     copies = f" in {holder.copies} copies" if holder.copies > 1 else ""
     what = f"what {optimizer} keeps" if is_certain else f"gradients and what {optimizer} keeps"
-    what += " and the images" if holder.images_mib else ""
+    what += " and the images" if images_mib else ""
     return Problem(
         code="model_above_memory",
         severity=Severity.ERROR if is_certain else Severity.WARNING,
@@ -150,61 +186,17 @@ def _slots(profile: Profile) -> int:
     }[training.optimizer]
 
 
-def _step_problem(
-    profile: Profile,
-    plan: LaunchPlan,
-    shape: tuple[int, ...],
-    preview: DataPreview | None,
-    holder: _Holder,
-) -> Problem | None:
-    """The examples that a replica takes at a time, as the float32 that layers take in."""
-    if not shape:
-        return None
+def _examples_at_a_time(plan: LaunchPlan, preview: DataPreview | None) -> int:
+    """The most that a replica takes at a time."""
     largest = max(plan.shares)
     if preview is not None and preview.example_count:
         largest = min(largest, preview.example_count)
-    at_a_time = -(-largest // plan.accumulation_steps)
-    needed = at_a_time * prod(shape) * _FLOAT_BYTES // _BYTES_PER_MIB
-    if needed <= holder.memory_mib:
-        return None
-    return Problem(
-        code="step_above_memory",
-        field="training.global_batch_size",
-        message=f"The {at_a_time:,} examples that a replica takes at a time are {_gib(needed)}, "
-        f"and {holder.name} has {_gib(holder.memory_mib)}.",
-        hint="Use a smaller global batch, more accumulation steps, or smaller examples.",
-    )
+    return -(-largest // plan.accumulation_steps)
 
 
-def _data_problems(
-    profile: Profile, inventory: DeviceInventory, preview: DataPreview | None
-) -> list[Problem]:
-    """Images that are kept in memory: once as they are read, once more as TensorFlow's constant."""
-    host = inventory.device(CPU_KEY)
-    memory = None if host is None else host.memory_total_mib
-    if host is None or memory is None or preview is None:
-        return []
-    needed = _images_mib(profile, preview)
-    if needed <= memory:
-        return []
-    return [
-        Problem(
-            code="data_above_memory",
-            field="data.cache",
-            message=f"{preview.example_count:,} images of {_sides(preview)} pixels take "
-            f"{_gib(needed)} in memory, and {host.name} has {_gib(memory)}.",
-            hint="Keep them on the disk, or scale them to a smaller size.",
-            fix=Fix(
-                label="Keep them on the disk",
-                changes=(Change(path=("data", "cache"), value=DataCache.DISK.value),),
-            ),
-        )
-    ]
-
-
-def _images_mib(profile: Profile, preview: DataPreview | None) -> int:
+def _images_mib(context: PlanningContext) -> int:
     """What images that are kept in memory take there; 0 for all else."""
-    data = profile.data
+    data, preview = context.profile.data, context.preview
     if preview is None or not isinstance(data, ImagesData) or data.cache is not DataCache.MEMORY:
         return 0
     pixels = preview.example_count * prod(preview.feature_shape)

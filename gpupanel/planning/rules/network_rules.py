@@ -1,32 +1,32 @@
 """Who else could reach the ports that a run's processes open to each other."""
 
-from gpupanel.domain.device import PhysicalDevice
+from collections.abc import Iterator
+
 from gpupanel.domain.network_access import NetworkAccess
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
-from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import GANG_KINDS, StrategyKind
+from gpupanel.planning.context import PlanningContext
 from gpupanel.planning.fixes import apply_fix
-from gpupanel.planning.rules.growth_rules import growth_problems
-from gpupanel.planning.rules.mig_rules import instance_problems
+from gpupanel.planning.rules.growth_rules import growth_differs
+from gpupanel.planning.rules.mig_rules import instance_not_alone
 from gpupanel.planning.workers import worker_count
 
 _MOST_NAMES = 3
 
 
-def network_problems(
-    profile: Profile, devices: tuple[PhysicalDevice, ...], network: NetworkAccess | None
-) -> list[Problem]:
+def port_open_to_other_users(context: PlanningContext) -> Iterator[Problem]:
     """Other users who can log in, where a run of several processes gets no network of its own."""
-    if network is None or profile.strategy.kind not in GANG_KINDS:
-        return []
+    network = context.inventory.network
+    in_gang = context.profile.strategy.kind in GANG_KINDS
+    if network is None or not in_gang or context.layout is None:
+        return
     problem = port_open(network)
-    if problem is None:
-        return []
-    return [problem.model_copy(update={"fix": _mirrored(profile, devices)})]
+    if problem is not None:
+        yield problem.model_copy(update={"fix": _mirrored(context)})
 
 
 def port_open(network: NetworkAccess) -> Problem | None:
-    """That others can reach the ports; ``None`` where nobody else is there, or none can."""
+    """That other users can reach the ports; ``None`` where there are none, or none can."""
     if not network.is_open_to_others:
         return None
     return Problem(
@@ -48,8 +48,9 @@ def _names(users: tuple[str, ...]) -> str:
     return f"{', '.join(before)} and {last}" if before else last
 
 
-def _mirrored(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> Fix | None:
+def _mirrored(context: PlanningContext) -> Fix | None:
     """The same devices in one process; ``None`` where one process cannot have them so."""
+    profile, devices = context.profile, context.devices
     kind = Change(path=("strategy", "kind"), value=StrategyKind.MIRRORED.value)
     unused = [
         Change(path=("strategy", key))
@@ -62,6 +63,6 @@ def _mirrored(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> Fix | No
         if not device.is_gpu
     ]
     fix = Fix(label="Use mirrored", changes=(kind, *unused, *replicas))
-    changed = apply_fix(profile, fix)
-    impossible = growth_problems(changed, devices) or instance_problems(changed, devices)
-    return None if impossible else fix
+    mirrored = context.with_profile(apply_fix(profile, fix))
+    obstacles = (*growth_differs(mirrored), *instance_not_alone(mirrored))
+    return None if obstacles else fix

@@ -1,29 +1,64 @@
 """What layers on several devices need, as problems with stable codes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from gpupanel.domain.data import DataSettings, ImagesData, KerasData, Target
 from gpupanel.domain.model import BuildableModel, CnnModel, MlpModel
-from gpupanel.domain.plan import LogicalPlace
 from gpupanel.domain.problem import Change, Fix, Problem
-from gpupanel.domain.profile import Profile
-from gpupanel.domain.strategy import StrategyKind
+from gpupanel.planning.context import PlanningContext
 
 _WORDS_AS_NUMBERS = ("imdb", "reuters")
 _COLOURED = ("cifar10", "cifar100")
 
 
-def placement_problems(profile: Profile, places: tuple[LogicalPlace, ...]) -> list[Problem]:
-    """Every problem of the placement of layers on so many logical devices."""
-    if profile.strategy.kind is not StrategyKind.MODEL_PARALLEL:
-        return []
-    problems = _compiled(profile, len(places))
-    placement, model = profile.strategy.placement, profile.model
-    if isinstance(placement, Mapping):
-        if isinstance(model, MlpModel | CnnModel):
-            problems += _layers_missing(placement, model, profile.data)
-        problems += _beyond_devices(placement, len(places))
-    return problems
+def placed_layers_compiled(context: PlanningContext) -> Iterator[Problem]:
+    """XLA, where layers stand on several devices."""
+    if context.profile.training.jit_compile and _place_count(context) > 1:
+        yield Problem(
+            code="jit_compile_with_placed_layers",
+            field="training.jit_compile",
+            message="XLA compiles a step for one device: layers that are placed on others would "
+            "work on that one, too.",
+            hint="Switch XLA off, or use a strategy that keeps the model whole.",
+            fix=Fix(
+                label="Switch it off",
+                changes=(Change(path=("training", "jit_compile"), value=False),),
+            ),
+        )
+
+
+def layers_missing(context: PlanningContext) -> Iterator[Problem]:
+    """Layers that are placed by a name that the model has not."""
+    model, placement = context.profile.model, _placement(context)
+    if not isinstance(model, MlpModel | CnnModel):
+        return
+    names = placeable_layers(model, context.profile.data)
+    missing = [name for name in placement if name not in names]
+    if missing:
+        yield Problem(
+            code="placement_layer_missing",
+            field="strategy.placement",
+            message=f"The {model.source} has no layer {_quoted(missing)}; its layers: "
+            f"{_quoted(list(names))}.",
+            hint="Name layers of the model, or leave the placement to the trainer.",
+            fix=_automatic(),
+        )
+
+
+def beyond_devices(context: PlanningContext) -> Iterator[Problem]:
+    """Layers that are placed on a logical device that there is not."""
+    count = _place_count(context)
+    beyond = [name for name, place in _placement(context).items() if place >= count]
+    if beyond:
+        devices = "is one logical device" if count == 1 else f"are {count} logical devices"
+        yield Problem(
+            code="placement_beyond_devices",
+            field="strategy.placement",
+            message=f"There {devices}, counted from 0, and beyond the last are placed: "
+            f"{_quoted(beyond)}.",
+            hint="Use smaller numbers, or switch more devices on.",
+            fix=_automatic(),
+        )
 
 
 def placeable_layers(model: BuildableModel, data: DataSettings) -> tuple[str, ...]:
@@ -61,58 +96,15 @@ def _with_norm(model: BuildableModel, name: str) -> tuple[str, ...]:
     return (name, f"{name}_norm") if model.batch_norm else (name,)
 
 
-def _compiled(profile: Profile, place_count: int) -> list[Problem]:
-    if not profile.training.jit_compile or place_count == 1:
-        return []
-    return [
-        Problem(
-            code="jit_compile_with_placed_layers",
-            field="training.jit_compile",
-            message="XLA compiles a step for one device: layers that are placed on others would "
-            "work on that one, too.",
-            hint="Switch XLA off, or use a strategy that keeps the model whole.",
-            fix=Fix(
-                label="Switch it off",
-                changes=(Change(path=("training", "jit_compile"), value=False),),
-            ),
-        )
-    ]
+def _place_count(context: PlanningContext) -> int:
+    """Logical devices that layers can be placed on; 0 where the task or strategy places none."""
+    return 0 if context.layout is None or not context.trains else len(context.layout.places)
 
 
-def _layers_missing(
-    placement: Mapping[str, int], model: BuildableModel, data: DataSettings
-) -> list[Problem]:
-    names = placeable_layers(model, data)
-    missing = [name for name in placement if name not in names]
-    if not missing:
-        return []
-    return [
-        Problem(
-            code="placement_layer_missing",
-            field="strategy.placement",
-            message=f"The {model.source} has no layer {_quoted(missing)}; its layers: "
-            f"{_quoted(list(names))}.",
-            hint="Name layers of the model, or leave the placement to the trainer.",
-            fix=_automatic(),
-        )
-    ]
-
-
-def _beyond_devices(placement: Mapping[str, int], place_count: int) -> list[Problem]:
-    beyond = [name for name, place in placement.items() if place >= place_count]
-    if not beyond:
-        return []
-    devices = "is one logical device" if place_count == 1 else f"are {place_count} logical devices"
-    return [
-        Problem(
-            code="placement_beyond_devices",
-            field="strategy.placement",
-            message=f"There {devices}, counted from 0, and beyond the last are placed: "
-            f"{_quoted(beyond)}.",
-            hint="Use smaller numbers, or switch more devices on.",
-            fix=_automatic(),
-        )
-    ]
+def _placement(context: PlanningContext) -> Mapping[str, int]:
+    """What the person placed by hand; empty also where nothing is placed."""
+    placement = context.profile.strategy.placement
+    return placement if isinstance(placement, Mapping) and _place_count(context) else {}
 
 
 def _automatic() -> Fix:

@@ -1,11 +1,12 @@
 """How many processes and replicas one machine takes."""
 
-from gpupanel.domain.device import CPU_KEY, DeviceInventory
-from gpupanel.domain.plan import LaunchPlan
+from collections.abc import Iterator
+
+from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import GANG_KINDS, StrategyKind
-from gpupanel.domain.telemetry import TelemetrySample
+from gpupanel.planning.context import PlanningContext
 
 PROCESS_MIB = 220
 """What a process holds for itself alone once TensorFlow 2.21 is imported, without a model: as
@@ -17,34 +18,24 @@ PROCESSES_A_CORE = 4
 some seconds of a core."""
 
 
-def process_problems(
-    profile: Profile,
-    plan: LaunchPlan,
-    inventory: DeviceInventory,
-    sample: TelemetrySample | None,
-) -> list[Problem]:
-    """More processes than memory or cores allow.
-
-    Args:
-        profile: What the person chose.
-        plan: What would be launched.
-        inventory: The devices of this machine.
-        sample: The latest readings, for what is free now.
-    """
-    host = inventory.device(CPU_KEY)
+def too_many_processes(context: PlanningContext) -> Iterator[Problem]:
+    """More processes than memory or cores allow."""
+    plan, profile = context.plan, context.profile
+    if plan is None:
+        return
+    host = context.inventory.device(CPU_KEY)
     total = None if host is None else host.memory_total_mib
     cores = None if host is None else host.core_count
-    count = len(plan.processes)
-    if total is not None and count * PROCESS_MIB > total:
-        return [_above_memory(profile, count, total)]
-    reading = None if sample is None else sample.reading(CPU_KEY)
+    reading = None if context.sample is None else context.sample.reading(CPU_KEY)
     free = None if reading is None else reading.memory_free_mib
-    if free is not None and count * TRAINING_PROCESS_MIB > free:
-        return [_above_free_memory(count, free)]
+    count = len(plan.processes)
     on_the_cpu = sum(replica.device_key == CPU_KEY for replica in plan.replicas)
-    if cores is not None and on_the_cpu > cores * PROCESSES_A_CORE:
-        return [_above_cores(profile, on_the_cpu, cores)]
-    return []
+    if total is not None and count * PROCESS_MIB > total:
+        yield _above_memory(profile, count, total)
+    elif free is not None and count * TRAINING_PROCESS_MIB > free:
+        yield _above_free_memory(count, free)
+    elif cores is not None and on_the_cpu > cores * PROCESSES_A_CORE:
+        yield _above_cores(profile, on_the_cpu, cores)
 
 
 def _above_memory(profile: Profile, count: int, total_mib: int) -> Problem:

@@ -13,9 +13,12 @@ from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
+from gpupanel.planning.context import planning_context
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import prepare
-from gpupanel.planning.rules.inference_rules import inference_problems, matters_to_task
+from gpupanel.planning.rules import inference_rules
+from gpupanel.planning.rules.data_rules import matters_to_task
+from gpupanel.planning.rules.registry import RULES
 from tests.fakes.devices import CPU_ONLY
 
 SAVED = SavedModel(path="/models/digits.keras")
@@ -32,6 +35,12 @@ def judging(task: str = "evaluate", **parts: Any) -> Profile:
             **parts,
         }
     )
+
+
+def inference_problems(profile: Profile) -> list[Problem]:
+    context = planning_context(profile, CPU_ONLY)
+    rules = [rule for rule in RULES if rule.__module__ == inference_rules.__name__]
+    return [problem for rule in rules for problem in rule(context)]
 
 
 def the_problem(profile: Profile) -> Problem:

@@ -6,12 +6,15 @@ from gpupanel.domain.data import DataSettings, DigitsData, ImagesData, KerasData
 from gpupanel.domain.model import BuildableModel, CnnModel, MlpModel, SavedModel
 from gpupanel.domain.plan import LogicalPlace
 from gpupanel.domain.problem import Problem
-from gpupanel.domain.profile import Profile
+from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
+from gpupanel.planning.context import planning_context
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import prepare
-from gpupanel.planning.rules.placement_rules import placeable_layers, placement_problems
+from gpupanel.planning.rules import placement_rules
+from gpupanel.planning.rules.placement_rules import placeable_layers
+from gpupanel.planning.rules.registry import RULES
 from tests.fakes.devices import CPU_ONLY
 
 PLACES = tuple(
@@ -26,12 +29,23 @@ def profile(placement: object = None, **training: object) -> Profile:
     )
 
 
+def placement_problems(one: Profile, places: tuple[LogicalPlace, ...] = PLACES) -> list[Problem]:
+    """Those on as many logical devices of the CPU."""
+    devices = DeviceSettings(cpu_replicas=len(places))
+    context = planning_context(one.model_copy(update={"devices": devices}), CPU_ONLY)
+    assert context.layout is not None
+    if one.strategy.kind is StrategyKind.MODEL_PARALLEL:
+        assert context.layout.places == places
+    rules = [rule for rule in RULES if rule.__module__ == placement_rules.__name__]
+    return [problem for rule in rules for problem in rule(context)]
+
+
 def codes(one: Profile, places: tuple[LogicalPlace, ...] = PLACES) -> list[str]:
     return [problem.code for problem in placement_problems(one, places)]
 
 
 def only(one: Profile) -> Problem:
-    (problem,) = placement_problems(one, PLACES)
+    (problem,) = placement_problems(one)
     return problem
 
 

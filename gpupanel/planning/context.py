@@ -1,0 +1,133 @@
+"""All that is known of a run before it starts: what the rules ask, and the launch plan."""
+
+from dataclasses import dataclass
+
+from gpupanel.domain.device import DeviceInventory, PhysicalDevice
+from gpupanel.domain.gpu_support import GpuSupport
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.preview import DataPreview
+from gpupanel.domain.profile import Profile
+from gpupanel.domain.strategy import GANG_KINDS
+from gpupanel.domain.telemetry import TelemetrySample
+from gpupanel.domain.tensorflow_facts import TensorFlowBuild
+from gpupanel.planning.all_reduce import all_reduce, sums_gradients
+from gpupanel.planning.chosen_devices import chosen_devices
+from gpupanel.planning.device_layout import logical_devices, planned_devices
+from gpupanel.planning.layout import Layout, lay_out
+from gpupanel.planning.shares import is_balanced, planned_batch_size, planned_shares
+from gpupanel.planning.tensorflow_build import refused_by_build
+from gpupanel.planning.workers import device_groups
+
+
+@dataclass(frozen=True, slots=True)
+class PlanningContext:
+    """A profile on this machine, and what follows from both; :func:`planning_context` makes it.
+
+    Attributes:
+        profile: What the person chose.
+        inventory: The devices of this machine.
+        sample: The latest readings, for what is free now; ``None`` where there are none.
+        preview: What the preview found in the profile's data and model file; ``None`` until then.
+        support: What TensorFlow answered about the GPUs; ``None`` until then.
+        devices: Those that the profile means and this machine has, in the profile's order; empty
+            where it has none of them.
+        gpus: The GPUs and MIG instances among them.
+        gpu_groups: Those that share a process: a group for each worker of several processes, else
+            one group of all, also of those that ``one_device`` leaves idle. Groups are empty on
+            the CPU.
+        refused_gpus: The keys of the chosen GPUs that this build of TensorFlow cannot use; empty
+            while the build is not known.
+        layout: What the strategy makes of the devices; ``None`` without devices.
+        logical_device_count: Of all chosen devices, also of those that ``one_device`` leaves idle;
+            0 without devices.
+        shares: Of each replica of the layout; ``None`` without devices, and while the shares of
+            the profile do not fit the replicas.
+        working_replicas: Those with a share of the batch; all while the shares do not fit, 0
+            without devices.
+        plan: What would be launched; ``None`` where there are no shares.
+    """
+
+    profile: Profile
+    inventory: DeviceInventory
+    sample: TelemetrySample | None
+    preview: DataPreview | None
+    support: GpuSupport | None
+    devices: tuple[PhysicalDevice, ...]
+    gpus: tuple[PhysicalDevice, ...]
+    gpu_groups: tuple[tuple[PhysicalDevice, ...], ...]
+    refused_gpus: frozenset[str]
+    layout: Layout | None
+    logical_device_count: int
+    shares: tuple[int, ...] | None
+    working_replicas: int
+    plan: LaunchPlan | None
+
+    @property
+    def trains(self) -> bool:
+        """Whether the task is to train."""
+        return self.profile.task == "train"
+
+    @property
+    def build(self) -> TensorFlowBuild | None:
+        """What TensorFlow was built for; ``None`` while it is not known."""
+        return None if self.support is None else self.support.build
+
+    @property
+    def sums_gradients(self) -> bool:
+        """Whether gradients are summed over replicas in a way that can be chosen."""
+        return sums_gradients(self.profile, self.working_replicas)
+
+    def with_profile(self, profile: Profile) -> "PlanningContext":
+        """The same machine and answers with another profile."""
+        return planning_context(profile, self.inventory, self.sample, self.preview, self.support)
+
+
+def planning_context(
+    profile: Profile,
+    inventory: DeviceInventory,
+    sample: TelemetrySample | None = None,
+    preview: DataPreview | None = None,
+    support: GpuSupport | None = None,
+) -> PlanningContext:
+    """Work out once what follows from a profile and a machine; see :class:`PlanningContext`."""
+    devices = chosen_devices(profile, inventory, sample)
+    gpus = tuple(device for device in devices if device.is_gpu)
+    in_gang = profile.strategy.kind in GANG_KINDS
+    layout = lay_out(profile, devices) if devices else None
+    replica_count = 0 if layout is None else len(layout.spots)
+    shares = None if layout is None else planned_shares(profile, replica_count)
+    working = replica_count if shares is None else sum(share > 0 for share in shares)
+    return PlanningContext(
+        profile=profile,
+        inventory=inventory,
+        sample=sample,
+        preview=preview,
+        support=support,
+        devices=devices,
+        gpus=gpus,
+        gpu_groups=device_groups(profile, gpus) if in_gang else (gpus,),
+        refused_gpus=refused_by_build(gpus, None if support is None else support.build),
+        layout=layout,
+        logical_device_count=len(logical_devices(planned_devices(profile, devices))),
+        shares=shares,
+        working_replicas=working,
+        plan=None if layout is None or shares is None else _plan(profile, layout, shares, working),
+    )
+
+
+def _plan(
+    profile: Profile, layout: Layout, shares: tuple[int, ...], working_replicas: int
+) -> LaunchPlan:
+    trains = profile.task == "train"
+    return LaunchPlan(
+        environment=layout.environment,
+        devices=layout.devices,
+        strategy=profile.strategy.kind,
+        all_reduce=all_reduce(profile, layout.devices, working_replicas),
+        replicas=layout.replicas(shares),
+        places=layout.places,
+        global_batch_size=planned_batch_size(profile),
+        accumulation_steps=profile.training.accumulation_steps if trains else 1,
+        balanced=trains and is_balanced(profile, len(shares)),
+        processes=layout.processes,
+    )

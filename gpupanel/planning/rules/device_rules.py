@@ -1,0 +1,97 @@
+"""Whether the devices that a profile means are here, answer, and are of one kind."""
+
+from collections.abc import Iterator
+
+from gpupanel.domain.problem import Change, Fix, Problem, Severity
+from gpupanel.domain.profile import Profile
+from gpupanel.planning.chosen_devices import is_lost
+from gpupanel.planning.context import PlanningContext
+from gpupanel.planning.on_the_cpu import on_the_cpu
+from gpupanel.planning.replacement import same_on_what_is_here
+
+
+def absent_devices(context: PlanningContext) -> Iterator[Problem]:
+    """Devices that the profile names and this machine has not."""
+    profile, inventory = context.profile, context.inventory
+    absent = tuple(key for key in profile.devices.visible if inventory.device(key) is None)
+    if absent:
+        yield Problem(
+            code="device_not_found",
+            field="devices.visible",
+            message=f"{_listed(profile, absent)} not in this machine.",
+            hint="Choose among the devices that are here, or put the device back.",
+            fix=same_on_what_is_here(profile, inventory, absent),
+        )
+
+
+def lost_devices(context: PlanningContext) -> Iterator[Problem]:
+    """Chosen devices that stopped answering: named by the profile, or meant by naming none.
+
+    CUDA hides every device that stands behind an invalid one in ``CUDA_VISIBLE_DEVICES``: a run
+    would start on other devices than the plan says.
+    """
+    profile, inventory = context.profile, context.inventory
+    if not profile.devices.visible:
+        yield from _left_out(context)
+        return
+    lost = [key for key in profile.devices.visible if is_lost(key, context.sample)]
+    if not lost:
+        return
+    answering = [key for key in profile.devices.visible if key not in lost]
+    names = ", ".join(device.name for key in lost if (device := inventory.device(key)) is not None)
+    yield Problem(
+        code="device_lost",
+        field="devices.visible",
+        message=f"{names or lost[0]} stopped answering: it fell off the bus or its driver "
+        "went away.",
+        hint="Switch it off here; restarting the machine usually brings it back.",
+        fix=Fix(
+            label="Use the others",
+            changes=(Change(path=("devices", "visible"), value=answering),),
+        )
+        if answering
+        else on_the_cpu(profile, tuple(lost)),
+    )
+
+
+def _left_out(context: PlanningContext) -> Iterator[Problem]:
+    """GPUs that a profile means that names no device: the others work without them.
+
+    Who means every GPU does not mean the CPU where all of them are lost.
+    """
+    gpus = context.inventory.gpus
+    lost = [gpu for gpu in gpus if is_lost(gpu.key, context.sample)]
+    if not lost:
+        return
+    are_all = len(lost) == len(gpus)
+    yield Problem(
+        code="device_lost",
+        severity=Severity.ERROR if are_all else Severity.WARNING,
+        field="devices.visible",
+        message=f"{', '.join(gpu.name for gpu in lost)} stopped answering: it fell off the bus "
+        f"or its driver went away{'' if are_all else ', and is left out'}.",
+        hint="Restarting the machine usually brings it back.",
+        fix=on_the_cpu(context.profile, tuple(gpu.key for gpu in lost)) if are_all else None,
+    )
+
+
+def _listed(profile: Profile, keys: tuple[str, ...]) -> str:
+    known = profile.devices.described
+    names = [f"{known[key].name} ({key})" if key in known else key for key in keys]
+    return f"The device {names[0]} is" if len(names) == 1 else f"The devices {', '.join(names)} are"
+
+
+def mixed_kinds(context: PlanningContext) -> Iterator[Problem]:
+    """CPU and GPUs chosen together: a step would wait for the CPU."""
+    gpus = [gpu.key for gpu in context.gpus]
+    if gpus and len(gpus) < len(context.devices):
+        yield Problem(
+            code="devices_mixed",
+            field="devices.visible",
+            message="The CPU and GPUs are chosen together, but replicas must be of one kind.",
+            hint="Switch the CPU off; it feeds the GPUs in any case.",
+            fix=Fix(
+                label="Use the GPUs only",
+                changes=(Change(path=("devices", "visible"), value=gpus),),
+            ),
+        )
