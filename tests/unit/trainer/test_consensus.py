@@ -9,7 +9,7 @@ from gpupanel.domain.process_environment import SUPERVISOR_PID_VARIABLE
 from gpupanel.domain.request import Request
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
-from gpupanel.trainer.loop.agreement import InStep
+from gpupanel.trainer.loop.consensus import SeveralProcesses
 from gpupanel.trainer.loop.pace import Pace
 
 
@@ -25,7 +25,7 @@ class Workers:
             for leads in (True, False)
         ]
         self.agreements = [
-            InStep(each, leads=leads)
+            SeveralProcesses(each, leads=leads)
             for each, leads in zip(self.interruptions, (True, False), strict=True)
         ]
         self.paces = [Pace(), Pace()]
@@ -33,11 +33,11 @@ class Workers:
     def call(self, seconds: tuple[float, float] = (0.001, 0.001)) -> list[Interruption | None]:
         """One call of all; gives what each of them does next."""
         pairs = list(zip(self.agreements, self.paces, strict=True))
-        handed_in = [agreement.wishes(pace) for agreement, pace in pairs]
+        handed_in = [consensus.contribution(pace) for consensus, pace in pairs]
         summed = tuple(sum(each) for each in zip(*handed_in, strict=True))
-        for (agreement, pace), took_s in zip(pairs, seconds, strict=True):
-            agreement.heard(summed, pace, pace.steps, took_s)
-        return [agreement.pending() for agreement in self.agreements]
+        for (consensus, pace), took_s in zip(pairs, seconds, strict=True):
+            consensus.heard(summed, pace, pace.steps, took_s)
+        return [consensus.pending() for consensus in self.agreements]
 
 
 @pytest.fixture

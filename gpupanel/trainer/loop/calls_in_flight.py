@@ -16,7 +16,7 @@ _LOOK_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Landed:
+class FinishedCall:
     """A call that came back.
 
     Attributes:
@@ -27,7 +27,7 @@ class Landed:
     examples: int
 
 
-class Flight:
+class CallsInFlight:
     """Waits for calls, each on a thread of its own, and gives them out as they come back.
 
     The threads do not keep the process: one that waits for a worker which is gone waits for
@@ -43,7 +43,7 @@ class Flight:
         self._room = room
         self._under_way = 0
         self._begun: SimpleQueue[tuple[Callable[[], CallSums], int] | None] = SimpleQueue()
-        self._back: SimpleQueue[Landed | Exception] = SimpleQueue()
+        self._back: SimpleQueue[FinishedCall | Exception] = SimpleQueue()
         self._threads = [
             threading.Thread(target=self._wait, name=f"call {number}", daemon=True)
             for number in range(room)
@@ -69,7 +69,7 @@ class Flight:
         self._under_way += 1
         self._begun.put((wait, examples))
 
-    def landed(self) -> Iterator[Landed]:
+    def finished(self) -> Iterator[FinishedCall]:
         """The calls that have come back since; after a tenth of a second without any, none.
 
         Raises:
@@ -78,20 +78,20 @@ class Flight:
         wait_s = _LOOK_S
         while self._under_way:
             try:
-                landed = self._back.get(timeout=wait_s)
+                finished = self._back.get(timeout=wait_s)
             except Empty:
                 return
             self._under_way -= 1
-            if isinstance(landed, Exception):
-                raise landed
-            yield landed
+            if isinstance(finished, Exception):
+                raise finished
+            yield finished
             wait_s = 0.0
 
     def _wait(self) -> None:
         while (begun := self._begun.get()) is not None:
             wait, examples = begun
             try:
-                self._back.put(Landed(wait(), examples))
+                self._back.put(FinishedCall(wait(), examples))
             except Exception as error:  # noqa: BLE001 - raised where somebody hears it
                 self._back.put(error)
 

@@ -26,7 +26,7 @@ from gpupanel.runs.launcher import fill_run, reserve_run
 from gpupanel.runs.queue.entry import EntryState, QueueEntry
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.queue.waiting_line import WaitingLine
-from gpupanel.runs.supervision.taking_up import is_taken_up
+from gpupanel.runs.supervision.start_claim import is_start_claimed
 
 StartSupervisor = Callable[[RunLayout], None]
 
@@ -55,7 +55,7 @@ def claim(files: QueueFiles, entry: QueueEntry, judged: WaitingLine) -> bool:
     return any(each.id == entry.id and each.is_running for each in after.entries)
 
 
-def bring_up(
+def start_entry(
     files: QueueFiles,
     entry: QueueEntry,
     profile: Profile,
@@ -84,7 +84,7 @@ def start_again(entry: QueueEntry, start_supervisor: StartSupervisor) -> None:
         return  # somebody has removed it: it has ended
     layout = RunLayout(entry.run)
     try:
-        if is_taken_up(layout):
+        if is_start_claimed(layout):
             return
     except OSError as error:
         raise ProblemError(disk_problem(error, layout.events)) from error

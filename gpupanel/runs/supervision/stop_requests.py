@@ -8,7 +8,7 @@ from gpupanel.runs.directory.requests import ask, is_asked
 _MOST_URGENT_FIRST = (Request.END, Request.STOP, Request.SUSPEND)
 
 
-class Wishes:
+class StopRequests:
     """Looks at the requests of a run, and passes on what the supervisor was told by a signal."""
 
     def __init__(self, layout: RunLayout) -> None:

@@ -15,27 +15,27 @@ _MOST_BYTES = 4 * 2**20
 """More than the longest change to a profile, whose file has a mebibyte at most."""
 
 
-class TakenUpError(Exception):
+class AlreadyClaimedError(Exception):
     """Another supervisor has begun with this start of the run."""
 
 
-def take_up(layout: RunLayout) -> FileLock:
+def claim_start(layout: RunLayout) -> FileLock:
     """Take the lock of a run whose start nobody has taken up, for good.
 
     Raises:
-        TakenUpError: Somebody has.
+        AlreadyClaimedError: Somebody has.
     """
     try:
         lock = hold_run_lock(layout)
     except Timeout as error:
-        raise TakenUpError from error
-    if is_taken_up(layout):
+        raise AlreadyClaimedError from error
+    if is_start_claimed(layout):
         lock.release()
-        raise TakenUpError
+        raise AlreadyClaimedError
     return lock
 
 
-def is_taken_up(layout: RunLayout) -> bool:
+def is_start_claimed(layout: RunLayout) -> bool:
     """Whether a supervisor has begun with the run since it was last started by anybody.
 
     It stays so when that supervisor has ended or was killed; only the holder of the run's lock

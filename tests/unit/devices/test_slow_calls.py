@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from gpupanel.devices.lanes import Lanes, Step
+from gpupanel.devices.slow_calls import SlowCall, SlowCallThreads
 
 PATIENCE_S = 0.15
 LONG_S = 20.0
@@ -26,11 +26,11 @@ class Driver:
         self.gates[name] = threading.Event()
         return self.gates[name]
 
-    def step(self, name: str) -> Step:
-        return Step(name, partial(self._work, name))
+    def call(self, name: str) -> SlowCall:
+        return SlowCall(name, partial(self._work, name))
 
-    def steps(self, names: str) -> list[Step]:
-        return [self.step(name) for name in names]
+    def calls(self, names: str) -> list[SlowCall]:
+        return [self.call(name) for name in names]
 
     def _work(self, name: str) -> None:
         self.threads[name] = threading.get_ident()
@@ -49,17 +49,17 @@ def driver() -> Iterator[Driver]:
 
 
 @pytest.fixture
-def lanes(driver: Driver) -> Iterator[Lanes]:
-    lanes = Lanes(PATIENCE_S)
-    yield lanes
+def threads(driver: Driver) -> Iterator[SlowCallThreads]:
+    threads = SlowCallThreads(PATIENCE_S)
+    yield threads
     for gate in driver.gates.values():
         gate.set()
-    assert lanes.close(LONG_S)
-    assert lanes.thread_count == 0
+    assert threads.close(LONG_S)
+    assert threads.thread_count == 0
 
 
-def settled(lanes: Lanes, timeout_s: float) -> bool:
-    return lanes.wait_until(lambda: not any(map(lanes.is_busy, "abcdexyz")), timeout_s)
+def settled(threads: SlowCallThreads, timeout_s: float) -> bool:
+    return threads.wait_until(lambda: not any(map(threads.is_busy, "abcdexyz")), timeout_s)
 
 
 def eventually(holds: Callable[[], bool]) -> bool:
@@ -70,89 +70,91 @@ def eventually(holds: Callable[[], bool]) -> bool:
 
 
 def test_that_quick_steps_are_taken_in_order_by_one_thread_that_stays(
-    lanes: Lanes, driver: Driver
+    threads: SlowCallThreads, driver: Driver
 ) -> None:
     for _ in range(3):
-        lanes.walk(driver.steps("abc"))
+        threads.run(driver.calls("abc"))
 
     assert driver.done == list("abcabcabc")
     assert len(set(driver.threads.values())) == 1
     assert threading.get_ident() not in driver.threads.values()
-    assert lanes.thread_count == 1
+    assert threads.thread_count == 1
 
 
 def test_that_a_step_that_is_held_up_does_not_hold_up_the_others(
-    lanes: Lanes, driver: Driver
+    threads: SlowCallThreads, driver: Driver
 ) -> None:
     driver.hold_up("b")
     began = time.monotonic()
-    lanes.walk(driver.steps("abc"))
+    threads.run(driver.calls("abc"))
 
     assert driver.done == ["a", "c"]
     assert PATIENCE_S <= time.monotonic() - began < LONG_S / 4
-    assert lanes.is_busy("b")
-    assert not lanes.is_busy("c")
+    assert threads.is_busy("b")
+    assert not threads.is_busy("c")
 
 
-def test_that_a_step_under_way_is_not_begun_again(lanes: Lanes, driver: Driver) -> None:
+def test_that_a_step_under_way_is_not_begun_again(threads: SlowCallThreads, driver: Driver) -> None:
     gate = driver.hold_up("b")
     for _ in range(3):
-        lanes.walk(driver.steps("abc"))
+        threads.run(driver.calls("abc"))
     assert driver.done == list("ac") * 3
-    assert lanes.thread_count == 2
+    assert threads.thread_count == 2
 
     gate.set()
-    assert settled(lanes, LONG_S)
+    assert settled(threads, LONG_S)
     assert driver.done.count("b") == 1
 
 
 def test_that_a_slow_step_is_not_waited_for_again_until_it_is_quick(
-    lanes: Lanes, driver: Driver
+    threads: SlowCallThreads, driver: Driver
 ) -> None:
     driver.pauses_s["b"] = 2 * PATIENCE_S
-    lanes.walk(driver.steps("ab"))
-    assert settled(lanes, LONG_S)
+    threads.run(driver.calls("ab"))
+    assert settled(threads, LONG_S)
 
-    # Now in a lane: the walk waits only for the quick one.
+    # Now in a thread of its own: the run waits only for the quick one.
     gate = driver.hold_up("b")
-    lanes.walk(driver.steps("ba"))
+    threads.run(driver.calls("ba"))
     assert driver.done == ["a", "b", "a"]
-    assert lanes.is_busy("b")
+    assert threads.is_busy("b")
 
     driver.pauses_s.clear()
     driver.gates.clear()
     gate.set()
-    assert settled(lanes, LONG_S)
-    lanes.walk(driver.steps("ba"))
-    assert settled(lanes, LONG_S)
-    lanes.walk(driver.steps("ba"))
+    assert settled(threads, LONG_S)
+    threads.run(driver.calls("ba"))
+    assert settled(threads, LONG_S)
+    threads.run(driver.calls("ba"))
     assert driver.done[-2:] == ["b", "a"]
-    assert eventually(lambda: lanes.thread_count == 1)
+    assert eventually(lambda: threads.thread_count == 1)
 
 
-def test_that_several_slow_steps_are_held_up_side_by_side(lanes: Lanes, driver: Driver) -> None:
+def test_that_several_slow_steps_are_held_up_side_by_side(
+    threads: SlowCallThreads, driver: Driver
+) -> None:
     for name in "abcd":
         driver.hold_up(name)
-    lanes.walk(driver.steps("abcde"))
+    threads.run(driver.calls("abcde"))
 
     assert driver.done == ["e"]
-    assert lanes.thread_count == 5
-    assert not settled(lanes, 0.01)
+    assert threads.thread_count == 5
+    assert not settled(threads, 0.01)
     for gate in driver.gates.values():
         gate.set()
-    assert settled(lanes, LONG_S)
+    assert settled(threads, LONG_S)
     assert sorted(driver.done) == list("abcde")
 
 
-def test_that_a_step_may_walk_itself(lanes: Lanes, driver: Driver) -> None:
+def test_that_a_step_may_walk_itself(threads: SlowCallThreads, driver: Driver) -> None:
     driver.hold_up("y")
-    lanes.walk([Step("x", lambda: lanes.walk(driver.steps("yz"))), driver.step("a")])
-    assert not settled(lanes, 0.0)
+    threads.run([SlowCall("x", lambda: threads.run(driver.calls("yz"))), driver.call("a")])
+    assert not settled(threads, 0.0)
     assert eventually(lambda: sorted(driver.done) == ["a", "z"])
 
 
 def test_that_a_step_that_fails_holds_up_no_later_walk(
-    lanes: Lanes, driver: Driver, monkeypatch: pytest.MonkeyPatch
+    threads: SlowCallThreads, driver: Driver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failures: list[object] = []
     monkeypatch.setattr(threading, "excepthook", failures.append)
@@ -161,36 +163,36 @@ def test_that_a_step_that_fails_holds_up_no_later_walk(
         raise OSError(107, "Transport endpoint is not connected")
 
     for _ in range(3):
-        lanes.walk([Step("folder", fail)])
-    lanes.walk(driver.steps("ab"))
+        threads.run([SlowCall("folder", fail)])
+    threads.run(driver.calls("ab"))
 
     assert driver.done == ["a", "b"]
     assert len(failures) == 3
 
 
 def test_that_after_closing_nothing_begins_and_no_thread_stays(driver: Driver) -> None:
-    lanes = Lanes(PATIENCE_S)
+    threads = SlowCallThreads(PATIENCE_S)
     gate = driver.hold_up("b")
-    lanes.walk(driver.steps("abc"))
+    threads.run(driver.calls("abc"))
 
-    assert not lanes.close(timeout_s=0.02)
-    lanes.walk(driver.steps("ad"))
+    assert not threads.close(timeout_s=0.02)
+    threads.run(driver.calls("ad"))
     assert driver.done == ["a", "c"]
     gate.set()
-    assert lanes.close(LONG_S)
-    assert lanes.thread_count == 0
+    assert threads.close(LONG_S)
+    assert threads.thread_count == 0
 
 
 def test_that_closing_drops_what_waits_behind_a_step_in_hand(driver: Driver) -> None:
-    lanes = Lanes(LONG_S)
+    threads = SlowCallThreads(LONG_S)
     gate = driver.hold_up("a")
-    walk = threading.Thread(target=lanes.walk, args=(driver.steps("ab"),))
-    walk.start()
+    run = threading.Thread(target=threads.run, args=(driver.calls("ab"),))
+    run.start()
     assert eventually(lambda: "a" in driver.threads)
 
-    lanes.close(timeout_s=0.0)
+    threads.close(timeout_s=0.0)
     gate.set()
-    walk.join(LONG_S)
+    run.join(LONG_S)
 
-    assert lanes.close(LONG_S)
+    assert threads.close(LONG_S)
     assert driver.done == ["a"]

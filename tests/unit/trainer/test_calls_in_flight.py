@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from gpupanel.trainer.loop.flight import Flight
+from gpupanel.trainer.loop.calls_in_flight import CallsInFlight
 
 ROOM = 2
 
 
 @pytest.fixture
-def flight() -> Iterator[Flight]:
-    with Flight(ROOM) as one:
+def flight() -> Iterator[CallsInFlight]:
+    with CallsInFlight(ROOM) as one:
         yield one
     for thread in one._threads:
         thread.join(10.0)
@@ -33,21 +33,21 @@ class Call:
         return self._sums
 
 
-def take(flight: Flight, count: int) -> list[tuple[float, int]]:
+def take(flight: CallsInFlight, count: int) -> list[tuple[float, int]]:
     """So many calls that came back: loss and examples."""
     taken: list[tuple[float, int]] = []
     while len(taken) < count:
-        taken += [(landed.sums.loss_sum, landed.examples) for landed in flight.landed()]
+        taken += [(finished.sums.loss_sum, finished.examples) for finished in flight.finished()]
     return taken
 
 
-def begun(flight: Flight, loss_sum: float, examples: int) -> Call:
+def begun(flight: CallsInFlight, loss_sum: float, examples: int) -> Call:
     call = Call(loss_sum)
     flight.begin(call, examples)
     return call
 
 
-def test_that_whichever_call_ends_first_comes_back_first(flight: Flight) -> None:
+def test_that_whichever_call_ends_first_comes_back_first(flight: CallsInFlight) -> None:
     slow, fast = begun(flight, 1.0, 10), begun(flight, 2.0, 20)
     assert flight.is_full
     fast.ends.set()
@@ -59,20 +59,20 @@ def test_that_whichever_call_ends_first_comes_back_first(flight: Flight) -> None
     assert flight.is_empty
 
 
-def test_that_nobody_waits_long_for_calls_that_do_not_come_back(flight: Flight) -> None:
+def test_that_nobody_waits_long_for_calls_that_do_not_come_back(flight: CallsInFlight) -> None:
     call = begun(flight, 1.0, 10)
 
-    assert list(flight.landed()) == []
+    assert list(flight.finished()) == []
     assert not flight.is_empty
     call.ends.set()
     assert take(flight, 1) == [(1.0, 10)]
 
 
-def test_that_nothing_comes_back_where_nothing_is_under_way(flight: Flight) -> None:
-    assert list(flight.landed()) == []
+def test_that_nothing_comes_back_where_nothing_is_under_way(flight: CallsInFlight) -> None:
+    assert list(flight.finished()) == []
 
 
-def test_that_what_a_call_fails_with_is_raised_by_the_one_who_asks(flight: Flight) -> None:
+def test_that_what_a_call_fails_with_is_raised_by_the_one_who_asks(flight: CallsInFlight) -> None:
     flight.begin(failing(OSError("no space")), 10)
 
     with pytest.raises(OSError, match="no space"):

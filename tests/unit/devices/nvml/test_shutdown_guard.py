@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from gpupanel.devices.nvml.failures import DriverFailure, DriverGoneError
-from gpupanel.devices.nvml.gate import CallGate
+from gpupanel.devices.nvml.shutdown_guard import ShutdownGuard
 
 LONG_S = 10.0
 
@@ -16,7 +16,7 @@ class Library:
 
     def __init__(self) -> None:
         self.shut_downs = 0
-        self.gate = CallGate(self.shut_down)
+        self.guard = ShutdownGuard(self.shut_down)
         self.is_inside = threading.Event()
         self.answer = threading.Event()
         self.thread = threading.Thread(target=self.call)
@@ -25,7 +25,7 @@ class Library:
         self.shut_downs += 1
 
     def call(self) -> None:
-        with self.gate:
+        with self.guard:
             self.is_inside.set()
             self.answer.wait(LONG_S)
             assert self.shut_downs == 0
@@ -41,15 +41,15 @@ def library() -> Iterator[Library]:
 
 
 def test_that_closing_shuts_down_at_once_when_nobody_calls(library: Library) -> None:
-    assert library.gate.close(wait_s=LONG_S)
-    assert library.gate.close(wait_s=LONG_S)
+    assert library.guard.close(wait_s=LONG_S)
+    assert library.guard.close(wait_s=LONG_S)
     assert library.shut_downs == 1
 
 
 def test_that_no_call_begins_after_closing(library: Library) -> None:
-    library.gate.close(wait_s=0.0)
+    library.guard.close(wait_s=0.0)
 
-    with pytest.raises(DriverGoneError) as caught, library.gate:
+    with pytest.raises(DriverGoneError) as caught, library.guard:
         pytest.fail("it was let in")
 
     assert caught.value.failure is DriverFailure.NOT_INITIALIZED
@@ -60,7 +60,7 @@ def test_that_closing_waits_for_a_call_that_comes_back(library: Library) -> None
     library.is_inside.wait(LONG_S)
     threading.Timer(0.05, library.answer.set).start()
 
-    assert library.gate.close(wait_s=LONG_S)
+    assert library.guard.close(wait_s=LONG_S)
     assert library.shut_downs == 1
 
 
@@ -70,10 +70,10 @@ def test_that_a_call_that_lasts_is_not_waited_for_and_shuts_down_when_it_comes_b
     library.thread.start()
     library.is_inside.wait(LONG_S)
 
-    assert not library.gate.close(wait_s=0.01)
-    assert not library.gate.close(wait_s=0.01)
+    assert not library.guard.close(wait_s=0.01)
+    assert not library.guard.close(wait_s=0.01)
     assert library.shut_downs == 0
-    with pytest.raises(DriverGoneError), library.gate:
+    with pytest.raises(DriverGoneError), library.guard:
         pytest.fail("it was let in")
 
     library.answer.set()
@@ -85,7 +85,7 @@ def test_that_calls_of_several_threads_are_let_in_together(library: Library) -> 
     library.thread.start()
     library.is_inside.wait(LONG_S)
 
-    with library.gate:
+    with library.guard:
         assert library.shut_downs == 0
     library.answer.set()
     library.thread.join()

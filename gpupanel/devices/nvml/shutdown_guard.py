@@ -7,7 +7,7 @@ from types import TracebackType
 from gpupanel.devices.nvml.failures import DriverFailure, DriverGoneError
 
 
-class CallGate:
+class ShutdownGuard:
     """Counts the calls that are under way, so that NVML is never shut down under one.
 
     A context manager for the length of a call. A call may never come back, and closing waits for

@@ -15,7 +15,7 @@ STOPPED_S = 4.0
 """A stop that is taken back at once is forgiven."""
 
 
-class Stillness(enum.Enum):
+class Hang(enum.Enum):
     """Why a process is taken for dead though it is there."""
 
     STOPPED = enum.auto()
@@ -27,7 +27,7 @@ class Stillness(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Vitals:
+class ProcessActivity:
     """What one look at a process shows.
 
     Attributes:
@@ -43,7 +43,7 @@ class Vitals:
     is_held: bool = False
 
 
-class Pulse:
+class Liveness:
     """Remembers when one process last showed a sign of life.
 
     A process that imports TensorFlow on a busy machine may keep its heartbeat thread waiting for
@@ -53,35 +53,35 @@ class Pulse:
     """
 
     def __init__(self, now_s: float) -> None:
-        self._last: Vitals | None = None
+        self._last: ProcessActivity | None = None
         self._alive_s = now_s
         self._looked_s = now_s
         self._stopped_since_s: float | None = None
 
-    def look(self, vitals: Vitals, now_s: float) -> Stillness | None:
+    def look(self, activity: ProcessActivity, now_s: float) -> Hang | None:
         """Take in one look; gives why the process is to be taken for dead, if it is."""
-        last, self._last = self._last, vitals
+        last, self._last = self._last, activity
         # The one who looks may have been stopped itself: what it did not see does not count.
         was_away = now_s - self._looked_s > STOPPED_S
         self._looked_s = now_s
-        if last is None or was_away or vitals.is_held or _moved(last, vitals):
+        if last is None or was_away or activity.is_held or _moved(last, activity):
             self._alive_s = now_s
-        if not vitals.is_stopped or was_away:
+        if not activity.is_stopped or was_away:
             self._stopped_since_s = None
         elif self._stopped_since_s is None:
             self._stopped_since_s = now_s
         if self._stopped_since_s is not None and now_s - self._stopped_since_s >= STOPPED_S:
-            return Stillness.STOPPED
+            return Hang.STOPPED
         if now_s - self._alive_s < STILL_S:
             return None
-        return Stillness.NEVER_BEGAN if vitals.beat is None else Stillness.SILENT
+        return Hang.NEVER_BEGAN if activity.beat is None else Hang.SILENT
 
 
-def _moved(last: Vitals, now: Vitals) -> bool:
+def _moved(last: ProcessActivity, now: ProcessActivity) -> bool:
     return last.beat != now.beat or now.processor_s > last.processor_s
 
 
-def look_at(process: psutil.Process, heartbeat: Path) -> Vitals | None:
+def look_at(process: psutil.Process, heartbeat: Path) -> ProcessActivity | None:
     """How a process is now; ``None`` when it has just gone."""
     try:
         found = status(heartbeat, heartbeat.parent.parent)
@@ -93,7 +93,7 @@ def look_at(process: psutil.Process, heartbeat: Path) -> Vitals | None:
             times, state = process.cpu_times(), process.status()
     except psutil.Error:
         return None
-    return Vitals(
+    return ProcessActivity(
         beat=beat,
         processor_s=times.user + times.system,
         is_stopped=state == psutil.STATUS_STOPPED,

@@ -7,53 +7,53 @@ from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.loop.pace import Pace
 from gpupanel.trainer.started_run import StartedRun
 
-Wishes = tuple[float, ...]
+Contribution = tuple[float, ...]
 
 
-class Agreement(Protocol):
+class Consensus(Protocol):
     """Between two calls: what interrupts the training, and how many steps the next call has."""
 
     def pending(self) -> Interruption | None:
         """What to do now instead of another call, the same in every process of the run."""
 
-    def wishes(self, pace: Pace) -> Wishes:
+    def contribution(self, pace: Pace) -> Contribution:
         """What this process hands in with its next call, made at that pace."""
 
-    def heard(self, wishes: Wishes, pace: Pace, steps: int, seconds: float) -> None:
+    def heard(self, contribution: Contribution, pace: Pace, steps: int, seconds: float) -> None:
         """Take in what all processes handed in, summed, with a call of so many steps."""
 
 
-class Alone:
+class SingleProcess:
     """One process agrees with itself at once."""
 
     def __init__(self, interruptions: Interruptions) -> None:
         self._interruptions = interruptions
 
     def pending(self) -> Interruption | None:
-        """See :meth:`Agreement.pending`."""
+        """See :meth:`Consensus.pending`."""
         return self._interruptions.pending()
 
-    def wishes(self, pace: Pace) -> Wishes:
+    def contribution(self, pace: Pace) -> Contribution:
         """None: there is nobody to tell."""
         del pace
         return ()
 
-    def heard(self, wishes: Wishes, pace: Pace, steps: int, seconds: float) -> None:
-        """See :meth:`Agreement.heard`."""
-        del wishes
+    def heard(self, contribution: Contribution, pace: Pace, steps: int, seconds: float) -> None:
+        """See :meth:`Consensus.heard`."""
+        del contribution
         pace.took(steps, seconds)
 
 
 _STOP, _SUSPEND, _GONE, _CHECKPOINT, _STEPS = range(5)
-"""Places in the wishes."""
+"""Places in the contribution."""
 
 
-class InStep:
+class SeveralProcesses:
     """Several processes that make the same calls at the same time.
 
     Each hands in, with a call, what it heard before; what the sums say takes effect in all of
     them before the next call. Any may ask to stop; suspending, checkpoints and the pace are
-    wishes of the one that leads.
+    contribution of the one that leads.
     """
 
     def __init__(self, interruptions: Interruptions, *, leads: bool) -> None:
@@ -63,14 +63,14 @@ class InStep:
         self._agreed: Interruption | None = None
 
     def pending(self) -> Interruption | None:
-        """See :meth:`Agreement.pending`."""
+        """See :meth:`Consensus.pending`."""
         agreed, self._agreed = self._agreed, None
         if agreed is Interruption.STOP:
             self._interruptions.answer_stop()
         return agreed
 
-    def wishes(self, pace: Pace) -> Wishes:
-        """See :meth:`Agreement.wishes`."""
+    def contribution(self, pace: Pace) -> Contribution:
+        """See :meth:`Consensus.contribution`."""
         heard = self._interruptions.pending()
         wanted = self._wanted.get(pace, pace)
         return (
@@ -81,22 +81,22 @@ class InStep:
             float(wanted.steps) if self._leads else 0.0,
         )
 
-    def heard(self, wishes: Wishes, pace: Pace, steps: int, seconds: float) -> None:
-        """See :meth:`Agreement.heard`."""
+    def heard(self, contribution: Contribution, pace: Pace, steps: int, seconds: float) -> None:
+        """See :meth:`Consensus.heard`."""
         self._wanted.setdefault(pace, Pace()).took(steps, seconds)
-        pace.steps = round(wishes[_STEPS])
-        if wishes[_STOP]:
+        pace.steps = round(contribution[_STEPS])
+        if contribution[_STOP]:
             self._agreed = Interruption.STOP
-        elif wishes[_SUSPEND]:
+        elif contribution[_SUSPEND]:
             self._agreed = Interruption.SUSPEND
-        elif wishes[_GONE]:
+        elif contribution[_GONE]:
             self._agreed = Interruption.SUPERVISOR_GONE
-        elif wishes[_CHECKPOINT]:
+        elif contribution[_CHECKPOINT]:
             self._agreed = Interruption.CHECKPOINT
 
 
-def make_agreement(run: StartedRun, interruptions: Interruptions) -> Agreement:
+def make_consensus(run: StartedRun, interruptions: Interruptions) -> Consensus:
     """How this process of the run agrees with the others."""
     if run.plan.strategy is not StrategyKind.MULTI_WORKER:
-        return Alone(interruptions)
-    return InStep(interruptions, leads=run.leads)
+        return SingleProcess(interruptions)
+    return SeveralProcesses(interruptions, leads=run.leads)
