@@ -215,8 +215,8 @@ class DeviceSampler:
             if isinstance(reader.failure, GpuLostError):
                 self._roster.lose(gpu)
             else:
-                # In its own thread: it waits for calls that are under way. A look that goes on just now
-                # finds it out itself.
+                # In its own thread: it waits for calls that are under way. A look that goes on
+                # just now finds it out itself.
                 gone = partial(self._roster.driver_gone, reader.failure, gpu)
                 self._threads.run([SlowCall(_LOOK, gone)])
 

@@ -317,7 +317,7 @@ class Attempt:
                 place=member.place,
                 name=member.name,
                 exit_code=member.exit_code,
-                stillness=member.stillness,
+                hang=member.hang,
                 said=self._last_words.get(member.place),
             )
             for member in self._gang.members

@@ -37,14 +37,14 @@ class MemberSeen:
     Attributes:
         name: How people are told of it: "worker 1".
         exit_code: As :attr:`subprocess.Popen.returncode`; ``None`` while it is there.
-        stillness: Why it is taken for dead though it is there.
+        hang: Why it is taken for dead though it is there.
         said: Its last word, if it had one.
     """
 
     place: int
     name: str
     exit_code: int | None = None
-    stillness: Hang | None = None
+    hang: Hang | None = None
     said: TrainingEnded | None = None
 
 
@@ -109,8 +109,8 @@ def _sign(
     member: MemberSeen, logs: Mapping[int, tuple[str, ...]]
 ) -> tuple[_Sign, float, Ending] | None:
     """How sure it is that this one failed by itself, when it said so, and its failure."""
-    if member.stillness is not None and member.exit_code is None:
-        return _Sign.DEAD, 0.0, _still(member, member.stillness)
+    if member.hang is not None and member.exit_code is None:
+        return _Sign.DEAD, 0.0, _still(member, member.hang)
     if member.said is not None:
         return _sign_said(member, member.said)
     code = member.exit_code
@@ -138,9 +138,9 @@ def _sign_said(member: MemberSeen, said: TrainingEnded) -> tuple[_Sign, float, E
 _CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE)
 
 
-def _still(member: MemberSeen, stillness: Hang) -> Ending:
+def _still(member: MemberSeen, hang: Hang) -> Ending:
     name = _capital(member.name)
-    match stillness:
+    match hang:
         case Hang.NEVER_BEGAN:
             code, message = "process_never_began", f"{name} was started but never began to work."
             hint = "Look at its log; a broken installation or an unreachable disk does this."

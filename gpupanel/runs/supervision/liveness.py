@@ -16,7 +16,7 @@ STOPPED_S = 4.0
 
 
 class Hang(enum.Enum):
-    """Why a process is taken for dead though it is there."""
+    """Why a process hangs: why it is taken for dead though it is there."""
 
     STOPPED = enum.auto()
     """The system says that it is stopped (SIGSTOP)."""
@@ -27,8 +27,8 @@ class Hang(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class ProcessActivity:
-    """What one look at a process shows.
+class Activity:
+    """What one observation of a process shows.
 
     Attributes:
         beat: When the heartbeat file was last touched; ``None``: it is not there.
@@ -53,13 +53,13 @@ class Liveness:
     """
 
     def __init__(self, now_s: float) -> None:
-        self._last: ProcessActivity | None = None
+        self._last: Activity | None = None
         self._alive_s = now_s
         self._looked_s = now_s
         self._stopped_since_s: float | None = None
 
-    def look(self, activity: ProcessActivity, now_s: float) -> Hang | None:
-        """Take in one look; gives why the process is to be taken for dead, if it is."""
+    def observe(self, activity: Activity, now_s: float) -> Hang | None:
+        """Take in one observation; gives why the process is to be taken for dead, if it is."""
         last, self._last = self._last, activity
         # The one who looks may have been stopped itself: what it did not see does not count.
         was_away = now_s - self._looked_s > STOPPED_S
@@ -77,11 +77,11 @@ class Liveness:
         return Hang.NEVER_BEGAN if activity.beat is None else Hang.SILENT
 
 
-def _moved(last: ProcessActivity, now: ProcessActivity) -> bool:
+def _moved(last: Activity, now: Activity) -> bool:
     return last.beat != now.beat or now.processor_s > last.processor_s
 
 
-def look_at(process: psutil.Process, heartbeat: Path) -> ProcessActivity | None:
+def process_activity(process: psutil.Process, heartbeat: Path) -> Activity | None:
     """How a process is now; ``None`` when it has just gone."""
     try:
         found = status(heartbeat, heartbeat.parent.parent)
@@ -93,7 +93,7 @@ def look_at(process: psutil.Process, heartbeat: Path) -> ProcessActivity | None:
             times, state = process.cpu_times(), process.status()
     except psutil.Error:
         return None
-    return ProcessActivity(
+    return Activity(
         beat=beat,
         processor_s=times.user + times.system,
         is_stopped=state == psutil.STATUS_STOPPED,

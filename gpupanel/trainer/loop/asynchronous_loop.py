@@ -47,14 +47,14 @@ class AsynchronousLoop(TrainingLoop):
         position: Position,
     ) -> None:
         super().__init__(run, split, learner, events, interruptions, record, position)
-        self._flight = CallsInFlight(_CALLS_A_WORKER * len(run.plan.replicas))
+        self._in_flight = CallsInFlight(_CALLS_A_WORKER * len(run.plan.replicas))
         self._land: Callable[[FinishedCall], None] = self._learned
         self._landed_s = 0.0
 
     @override
     def train(self) -> Interruption | None:
         """See :meth:`TrainingLoop.train`."""
-        with self._flight:
+        with self._in_flight:
             return super().train()
 
     @override
@@ -95,7 +95,7 @@ class AsynchronousLoop(TrainingLoop):
 
     @override
     def _settle(self) -> None:
-        while not self._flight.is_empty:
+        while not self._in_flight.is_empty:
             self._take_landed()
 
     def _fly(
@@ -109,14 +109,14 @@ class AsynchronousLoop(TrainingLoop):
         self._land = land
         self._events.phase(phase)
         for steps in batches:
-            interruption = self._wait_while(lambda: self._flight.is_full)
+            interruption = self._wait_while(lambda: self._in_flight.is_full)
             if interruption is not None:
                 return interruption
             self._events.phase(phase)
-            if self._flight.is_empty:
+            if self._in_flight.is_empty:
                 self._landed_s = time.monotonic()
-            self._flight.begin(calls_for(steps).begin(steps), steps.size)
-        return self._wait_while(lambda: not self._flight.is_empty)
+            self._in_flight.begin(calls_for(steps).begin(steps), steps.size)
+        return self._wait_while(lambda: not self._in_flight.is_empty)
 
     def _wait_while(self, is_so: Callable[[], bool]) -> Interruption | None:
         while (interruption := self._interruption()) is None and is_so():
@@ -124,7 +124,7 @@ class AsynchronousLoop(TrainingLoop):
         return interruption
 
     def _take_landed(self) -> None:
-        for finished in self._flight.finished():
+        for finished in self._in_flight.finished():
             self._land(finished)
 
     def _learned(self, finished: FinishedCall) -> None:
@@ -136,4 +136,4 @@ class AsynchronousLoop(TrainingLoop):
         self._report_steps()
 
     def _take_pace(self, pace: Pace, finished: FinishedCall) -> None:
-        self._consensus.heard((), pace, finished.sums.steps, finished.sums.replica_seconds[0])
+        self._consensus.take_sums((), pace, finished.sums.steps, finished.sums.replica_seconds[0])

@@ -19,7 +19,7 @@ class Consensus(Protocol):
     def contribution(self, pace: Pace) -> Contribution:
         """What this process hands in with its next call, made at that pace."""
 
-    def heard(self, contribution: Contribution, pace: Pace, steps: int, seconds: float) -> None:
+    def take_sums(self, sums: Contribution, pace: Pace, steps: int, seconds: float) -> None:
         """Take in what all processes handed in, summed, with a call of so many steps."""
 
 
@@ -38,9 +38,9 @@ class SingleProcess:
         del pace
         return ()
 
-    def heard(self, contribution: Contribution, pace: Pace, steps: int, seconds: float) -> None:
-        """See :meth:`Consensus.heard`."""
-        del contribution
+    def take_sums(self, sums: Contribution, pace: Pace, steps: int, seconds: float) -> None:
+        """See :meth:`Consensus.take_sums`."""
+        del sums
         pace.took(steps, seconds)
 
 
@@ -52,8 +52,8 @@ class SeveralProcesses:
     """Several processes that make the same calls at the same time.
 
     Each hands in, with a call, what it heard before; what the sums say takes effect in all of
-    them before the next call. Any may ask to stop; suspending, checkpoints and the pace are
-    contribution of the one that leads.
+    them before the next call. Any may ask to stop; suspending, checkpoints and the pace come from
+    the one that leads.
     """
 
     def __init__(self, interruptions: Interruptions, *, leads: bool) -> None:
@@ -81,17 +81,17 @@ class SeveralProcesses:
             float(wanted.steps) if self._leads else 0.0,
         )
 
-    def heard(self, contribution: Contribution, pace: Pace, steps: int, seconds: float) -> None:
-        """See :meth:`Consensus.heard`."""
+    def take_sums(self, sums: Contribution, pace: Pace, steps: int, seconds: float) -> None:
+        """See :meth:`Consensus.take_sums`."""
         self._wanted.setdefault(pace, Pace()).took(steps, seconds)
-        pace.steps = round(contribution[_STEPS])
-        if contribution[_STOP]:
+        pace.steps = round(sums[_STEPS])
+        if sums[_STOP]:
             self._agreed = Interruption.STOP
-        elif contribution[_SUSPEND]:
+        elif sums[_SUSPEND]:
             self._agreed = Interruption.SUSPEND
-        elif contribution[_GONE]:
+        elif sums[_GONE]:
             self._agreed = Interruption.SUPERVISOR_GONE
-        elif contribution[_CHECKPOINT]:
+        elif sums[_CHECKPOINT]:
             self._agreed = Interruption.CHECKPOINT
 
 

@@ -152,7 +152,7 @@ class TrainingLoop:
             calls = self._learner.calls.of(batches.shape[1])
             sums = calls(batches, self._consensus.contribution(self._training_pace))
             took_s = time.monotonic() - start_s
-            self._consensus.heard(sums.contribution, self._training_pace, sums.steps, took_s)
+            self._consensus.take_sums(sums.contribution, self._training_pace, sums.steps, took_s)
             self._add(sums, batches.size, took_s)
             if self._balancing is not None:
                 self._balancing.saw(sums, batches.shape[1], self._position.step)
@@ -212,7 +212,7 @@ class TrainingLoop:
             if not math.isfinite(sums.loss_sum):
                 raise not_finite("validation loss", self._position)
             took_s = time.monotonic() - start_s
-            self._consensus.heard(sums.contribution, self._validation_pace, sums.steps, took_s)
+            self._consensus.take_sums(sums.contribution, self._validation_pace, sums.steps, took_s)
             loss_sum += sums.loss_sum
             measure_sum += sums.measure_sum
         return self._learner.objective.metrics(loss_sum, measure_sum, len(everything))

@@ -36,7 +36,7 @@ class Workers:
         handed_in = [consensus.contribution(pace) for consensus, pace in pairs]
         summed = tuple(sum(each) for each in zip(*handed_in, strict=True))
         for (consensus, pace), took_s in zip(pairs, seconds, strict=True):
-            consensus.heard(summed, pace, pace.steps, took_s)
+            consensus.take_sums(summed, pace, pace.steps, took_s)
         return [consensus.pending() for consensus in self.agreements]
 
 
