@@ -5,7 +5,7 @@ from pathlib import Path
 
 import psutil
 
-from gpupanel.runs.supervision.liveness import Hang, Liveness, Activity, process_activity
+from gpupanel.runs.supervision.liveness import Activity, Hang, Liveness, process_activity
 
 
 def after(looks: Sequence[Activity], interval_s: float = 0.5) -> Hang | None:

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from gpupanel.cli.running import train
-from gpupanel.cli.telling import progress, tell_problems
+from gpupanel.cli.output import print_problems, progress
+from gpupanel.cli.verbs.run import train
 from gpupanel.domain.problem import ProblemError
 from gpupanel.runs.locations import default_runs_dir, queue_dir
 from gpupanel.ui.preflight import missing_display, missing_libraries
@@ -30,7 +30,7 @@ def open_window(
         from gpupanel.ui.app import open_window as show
 
         raise typer.Exit(show(target))
-    tell_problems([problem])
+    print_problems([problem])
     profile = target if target is not None and target.suffix == ".toml" else or_train
     if or_train is None or profile is None:
         raise typer.Exit(1)
@@ -44,5 +44,5 @@ def _check_places() -> None:
         default_runs_dir()
         queue_dir()
     except ProblemError as error:
-        tell_problems(error.problems)
+        print_problems(error.problems)
         raise typer.Exit(1) from error

@@ -1,18 +1,13 @@
-"""The run that a person names, and how a verb is refused."""
+"""The run that a person names."""
 
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NoReturn
 
-import typer
-
-from gpupanel.cli.telling import tell_json, tell_problems
+from gpupanel.cli.refusal import EXIT_FAILED, refuse
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.locations import default_runs_dir
-
-EXIT_FAILED, EXIT_BAD_PROFILE = 1, 2
 
 
 def found_run(name: str, runs_dir: Path | None, *, json: bool) -> RunLayout:
@@ -43,12 +38,3 @@ def _run_not_found(name: str) -> Problem:
         message=f"There is no run {name}.",
         hint="`gpupanel runs` lists them; --runs-dir names another folder.",
     )
-
-
-def refuse(error: ProblemError, *, json: bool, status: int) -> NoReturn:
-    """Tell the problems because of which nothing is done, and leave with that exit status."""
-    tell_problems(error.problems)
-    if json:
-        problems = [problem.model_dump(mode="json") for problem in error.problems]
-        tell_json({"outcome": None, "problems": problems})
-    raise typer.Exit(status) from error

@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from gpupanel.cli.finding import EXIT_BAD_PROFILE, EXIT_FAILED, refuse
 from gpupanel.cli.options import JsonOption, ProfileArgument, RunsDirOption, TrustOption
-from gpupanel.cli.telling import NONE_GIVEN, answers, progress, tell_json
+from gpupanel.cli.output import NONE_GIVEN, answers, print_json, progress
+from gpupanel.cli.refusal import EXIT_BAD_PROFILE, EXIT_FAILED, refuse
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.directory.profile_file import read_profile
@@ -44,7 +44,7 @@ def listed(context: typer.Context, *, json: JsonOption = False) -> None:
     except ProblemError as error:
         refuse(error, json=json, status=EXIT_FAILED)
     if json:
-        tell_json(_document(line))
+        print_json(_document(line))
     elif not line.entries:
         answers.print("Nothing waits: add a profile with `gpupanel queue add PROFILE`.")
     else:
@@ -132,7 +132,7 @@ def _tell_entry(order: Callable[[QueueFiles], QueueEntry], done: str, *, json: b
     except ProblemError as error:
         refuse(error, json=json, status=EXIT_FAILED)
     if json:
-        tell_json({"entry": entry.model_dump(mode="json")})
+        print_json({"entry": entry.model_dump(mode="json")})
     else:
         answers.print(f"{entry.id}  {entry.name} {done}.", highlight=False)
 
@@ -143,7 +143,7 @@ def _tell_line(order: Callable[[QueueFiles], WaitingLine], done: str, *, json: b
     except ProblemError as error:
         refuse(error, json=json, status=EXIT_FAILED)
     if json:
-        tell_json(_document(line))
+        print_json(_document(line))
     else:
         progress.print(done, highlight=False)
 

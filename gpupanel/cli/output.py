@@ -21,7 +21,7 @@ _STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.HINT: "cy
 NONE_GIVEN = "–"  # noqa: RUF001 - the dash that stands for a reading that is not there
 
 
-def tell_json(document: dict[str, Any]) -> None:
+def print_json(document: dict[str, Any]) -> None:
     """Print one JSON document on standard output: strict JSON (RFC 8259), whatever was read.
 
     What is no number in JSON (infinity, not-a-number) is null; bytes of a path that are no UTF-8
@@ -39,7 +39,7 @@ def _strict(node: Any) -> Any:  # noqa: ANN401 - as deep as any document
     return None if isinstance(node, float) and not math.isfinite(node) else node
 
 
-def tell_problems(problems: Iterable[Problem], console: Console = progress) -> None:
+def print_problems(problems: Iterable[Problem], console: Console = progress) -> None:
     """Print each problem: what is wrong, where, what to do, and the detail behind it."""
     for problem in problems:
         style = _STYLES[problem.severity]

@@ -4,7 +4,7 @@ from typing import Any
 
 from rich.table import Table
 
-from gpupanel.cli.telling import NONE_GIVEN, answers, tell_problems
+from gpupanel.cli.output import NONE_GIVEN, answers, print_problems
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.following.confusion_matrix import (
@@ -18,7 +18,7 @@ _MOST_CLASSES_TOLD = 200
 _WORST_TOLD = 50
 
 
-def tell_findings(layout: RunLayout, status: RunStatus) -> None:
+def print_evaluation(layout: RunLayout, status: RunStatus) -> None:
     """Print the figures of each class, or where the predictions are; nothing of a training."""
     matrix = _matrix(layout, status)
     if matrix is not None:
@@ -36,7 +36,7 @@ def tell_findings(layout: RunLayout, status: RunStatus) -> None:
         answers.print(words, highlight=False, soft_wrap=True)
 
 
-def findings_document(layout: RunLayout, status: RunStatus) -> dict[str, Any]:
+def evaluation_document(layout: RunLayout, status: RunStatus) -> dict[str, Any]:
     """What the JSON document has beside its usual keys; nothing of a training.
 
     ``confusion`` is ``null`` where there are too many classes to give it in full; the file that
@@ -58,7 +58,7 @@ def _matrix(layout: RunLayout, status: RunStatus) -> ConfusionMatrix | None:
     """``None`` where there are no classes; where it cannot be read that is told, too."""
     found = None if status.evaluation is None else read_matrix(layout, status.evaluation)
     if isinstance(found, Problem):
-        tell_problems([found])
+        print_problems([found])
         return None
     return found
 

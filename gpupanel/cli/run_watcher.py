@@ -13,8 +13,8 @@ from rich.progress import (
 )
 
 from gpupanel.cli.interrupts import InterruptMeaning, Interrupts
-from gpupanel.cli.telling import progress as console
-from gpupanel.cli.telling import tell_problems
+from gpupanel.cli.output import print_problems
+from gpupanel.cli.output import progress as console
 from gpupanel.domain.events import (
     DevicesReady,
     EpochDone,
@@ -86,7 +86,7 @@ def _carry_out(interrupt: InterruptMeaning, layout: RunLayout, status: RunStatus
                 end_now(layout)
                 console.print(f"Ending it without saving. {loss_words(status.saved_work)}")
     except ProblemError as error:
-        tell_problems(error.problems)
+        print_problems(error.problems)
 
 
 class _Before:
@@ -162,7 +162,7 @@ class _Watcher:
             self._tell_devices(answer)
         if before.last_epoch is not None:
             self._tell_epochs(before.last_epoch, before.epochs_done)
-        tell_problems(before.problems.values())
+        print_problems(before.problems.values())
         if self.status.memory_returned is not None:
             self._tell_memory(self.status.memory_returned)
 
@@ -183,7 +183,7 @@ class _Watcher:
         elif isinstance(event, RunRestarted):
             _tell_restart(event)
         elif isinstance(event, ProblemReported) and not event.problem.is_error:
-            tell_problems([event.problem])
+            print_problems([event.problem])
         elif isinstance(event, DevicesReady):
             self._tell_devices(event)
         elif isinstance(event, MemoryReturned):
@@ -214,7 +214,7 @@ class _Watcher:
         summary = summarize_run(self._layout)
         if summary.is_running:
             if summary.problem is not None and summary.problem != self._told:
-                tell_problems([summary.problem])
+                print_problems([summary.problem])
             self._told = summary.problem
             return
         self._take_news()  # it may have written its last word just now
@@ -261,7 +261,7 @@ def _metric_words(metrics: Metrics) -> str:
 
 def _tell_restart(event: RunRestarted) -> None:
     if event.problem is not None:
-        tell_problems([event.problem])
+        print_problems([event.problem])
         console.print(f"Started again from its last checkpoint (attempt {event.attempt}).")
     if event.changes:
         # One line whatever the width, so that it can be copied.

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from gpupanel.cli import preparing
-from gpupanel.cli.preparing import prepared
+from gpupanel.cli import preparation
+from gpupanel.cli.preparation import prepared
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
@@ -24,7 +24,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         questions.append(f"{len(gpus)} GPUs under {driver}")
         return GpuSupport(build=TensorFlowBuild(version="2.21.0"))
 
-    monkeypatch.setattr(preparing, "gpu_support", ask)
+    monkeypatch.setattr(preparation, "gpu_support", ask)
     return questions
 
 

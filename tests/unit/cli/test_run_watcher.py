@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import typer
 
-from gpupanel.cli import watching
-from gpupanel.cli.following import follow
-from gpupanel.cli.watching import watch_to_its_end
+from gpupanel.cli import run_watcher
+from gpupanel.cli.run_follower import follow
+from gpupanel.cli.run_watcher import watch_to_its_end
 from gpupanel.domain.event_details import LogicalDeviceAnswer, ReturnedMemory
 from gpupanel.domain.events import (
     DevicesReady,
@@ -91,7 +91,7 @@ def test_that_watching_begun_late_sums_up_what_was_before_and_then_tells_each_ep
             run.write(*map(epoch, range(3_001, 3_004)), ENDED)
 
         # It pauses once it has caught up.
-        monkeypatch.setattr(watching.time, "sleep", go_on)
+        monkeypatch.setattr(run_watcher.time, "sleep", go_on)
         watch_to_its_end(run.layout, EPOCHS, ctrl_c_stops=False)
     err = capsys.readouterr().err
     told = [line.strip() for line in err.splitlines() if "epoch" in line and "step" not in line]
@@ -108,11 +108,11 @@ def test_that_watching_begun_late_sums_up_what_was_before_and_then_tells_each_ep
 def test_that_a_run_whose_folder_goes_while_it_is_watched_is_told_in_one_sentence(
     runs_dir: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, json: bool
 ) -> None:
-    monkeypatch.setattr(watching, "_LOOK_FOR_SUPERVISOR_S", 0.0)
+    monkeypatch.setattr(run_watcher, "_LOOK_FOR_SUPERVISOR_S", 0.0)
     with WrittenRun(runs_dir) as run:
         run.begin()
         monkeypatch.setattr(
-            watching.time,
+            run_watcher.time,
             "sleep",
             lambda _seconds: shutil.rmtree(run.layout.root, ignore_errors=True),
         )
@@ -217,7 +217,7 @@ def test_that_ctrl_c_twice_within_two_seconds_ends_nothing(
     with WrittenRun(runs_dir) as run:
         run.begin()
         run.write(step(1), step(2))
-        monkeypatch.setattr(watching.time, "sleep", Pressing(run, moments_s).sleep)
+        monkeypatch.setattr(run_watcher.time, "sleep", Pressing(run, moments_s).sleep)
         watch_to_its_end(run.layout, EPOCHS, ctrl_c_stops=True)
     assert is_asked(run.layout, Request.STOP) is stops
     assert is_asked(run.layout, Request.END) is ends
@@ -238,7 +238,7 @@ def test_that_ctrl_c_held_down_ends_nothing(
 
     with WrittenRun(runs_dir) as run:
         run.begin()
-        monkeypatch.setattr(watching.time, "sleep", press)
+        monkeypatch.setattr(run_watcher.time, "sleep", press)
         status = watch_to_its_end(run.layout, EPOCHS, ctrl_c_stops=True)
     assert status.has_ended
     assert not is_asked(run.layout, Request.END)
@@ -251,7 +251,7 @@ def test_that_ctrl_c_only_stops_watching_where_it_does_not_stop_the_run(
     with WrittenRun(runs_dir) as run:
         run.begin()
         monkeypatch.setattr(
-            watching.time, "sleep", lambda _seconds: os.kill(os.getpid(), signal.SIGINT)
+            run_watcher.time, "sleep", lambda _seconds: os.kill(os.getpid(), signal.SIGINT)
         )
         status = watch_to_its_end(run.layout, EPOCHS, ctrl_c_stops=False)
     assert not status.has_ended

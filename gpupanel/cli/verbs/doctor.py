@@ -7,7 +7,7 @@ from rich.text import Text
 
 from gpupanel.cli.literal_console import styled
 from gpupanel.cli.options import JsonOption
-from gpupanel.cli.telling import answers, progress, tell_json, tell_problems
+from gpupanel.cli.output import answers, print_json, print_problems, progress
 from gpupanel.devices.doctor import DoctorReport, examine
 from gpupanel.devices.doctor.report import Fact, FactGroup
 
@@ -24,7 +24,7 @@ def doctor(*, json: JsonOption = False) -> None:
     with progress.status("Looking at driver and TensorFlow…"):
         report = examine()
     if json:
-        tell_json({"ok": report.is_well, **report.model_dump(mode="json")})
+        print_json({"ok": report.is_well, **report.model_dump(mode="json")})
     else:
         _tell(report)
     raise typer.Exit(0 if report.is_well else 1)
@@ -34,7 +34,7 @@ def _tell(report: DoctorReport) -> None:
     for group in report.groups():
         answers.print(_group(group))
         answers.print()
-    tell_problems(report.problems, answers)
+    print_problems(report.problems, answers)
     if report.is_well:
         answers.print("All is well.", style="green")
     elif report.command:

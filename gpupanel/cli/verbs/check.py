@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from gpupanel.cli.neighbours import tell_others
+from gpupanel.cli.gpu_processes import print_gpu_processes
 from gpupanel.cli.options import JsonOption, ProfileArgument
-from gpupanel.cli.preparing import prepared
-from gpupanel.cli.telling import NONE_GIVEN, answers, tell_json, tell_problems
+from gpupanel.cli.output import NONE_GIVEN, answers, print_json, print_problems
+from gpupanel.cli.preparation import prepared
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import ProblemError
 from gpupanel.planning.preparation import Preparation
@@ -46,12 +46,12 @@ def check(
         plan = preparation.plan.model_dump(mode="json") if preparation.plan else None
         documents = [problem.model_dump(mode="json") for problem in problems]
         others = [held.model_dump(mode="json") for held in preparation.others]
-        tell_json({"ok": ok, "problems": documents, "plan": plan, "others": others})
+        print_json({"ok": ok, "problems": documents, "plan": plan, "others": others})
     else:
-        tell_problems(problems, answers)
+        print_problems(problems, answers)
         if ok and preparation.plan is not None:
             _tell_plan(preparation.plan)
-            tell_others(preparation.others, answers)
+            print_gpu_processes(preparation.others, answers)
             answers.print("Ready to run.", style="green")
     raise typer.Exit(0 if ok else 1)
 

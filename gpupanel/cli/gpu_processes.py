@@ -3,12 +3,12 @@
 from rich.console import Console
 
 from gpupanel.cli.literal_console import styled
-from gpupanel.cli.telling import NONE_GIVEN, shown
+from gpupanel.cli.output import NONE_GIVEN, shown
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.planning.others import HeldByOthers
 
 
-def tell_others(others: tuple[HeldByOthers, ...], console: Console) -> None:
+def print_gpu_processes(others: tuple[HeldByOthers, ...], console: Console) -> None:
     """Print each GPU that somebody uses, and who holds what of it."""
     for held in others:
         amount = shown(held.memory_mib, "MiB")

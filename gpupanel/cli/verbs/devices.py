@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from gpupanel.cli.device_table import device_details, device_table, process_table
 from gpupanel.cli.options import JsonOption
-from gpupanel.cli.telling import answers, tell_json
+from gpupanel.cli.output import answers, print_json
 from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
@@ -22,7 +22,7 @@ def devices(*, json: JsonOption = False) -> None:
         sample = sampler.sample()
     if json:
         documents = [_document(device, inventory, sample) for device in inventory.devices]
-        tell_json({"driver": inventory.driver, "devices": documents})
+        print_json({"driver": inventory.driver, "devices": documents})
         return
     answers.print(device_table(inventory, sample))
     for device in inventory.devices:

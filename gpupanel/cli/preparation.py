@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-from gpupanel.cli.telling import progress
+from gpupanel.cli.output import progress
 from gpupanel.devices.doctor.gpu_support import gpu_support
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from gpupanel.cli.options import JsonOption, ProfileArgument, TrustOption
-from gpupanel.cli.preparing import startable
-from gpupanel.cli.telling import answers, tell_json, tell_problems
+from gpupanel.cli.output import answers, print_json, print_problems
+from gpupanel.cli.preparation import startable
 from gpupanel.domain.problem import ProblemError
 from gpupanel.planning.script.stand_alone import stand_alone_script
 from gpupanel.runs.directory.disk_problems import disk_problem
@@ -37,14 +37,14 @@ def export(
         check_trusted(code)
         _write_script(output, stand_alone_script(read, plan))
     except ProblemError as error:
-        tell_problems(error.problems)
+        print_problems(error.problems)
         if json:
             documents = [problem.model_dump(mode="json") for problem in error.problems]
-            tell_json({"script": None, "problems": documents})
+            print_json({"script": None, "problems": documents})
         raise typer.Exit(1) from error
-    tell_problems(preparation.problems)
+    print_problems(preparation.problems)
     if json:
-        tell_json({"script": str(output.absolute())})
+        print_json({"script": str(output.absolute())})
     else:
         answers.print(f"Wrote {output}.", highlight=False)
 

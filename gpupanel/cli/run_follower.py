@@ -4,12 +4,12 @@ from typing import Any
 
 import typer
 
-from gpupanel.cli.finding import EXIT_FAILED, refuse
+from gpupanel.cli.evaluation_report import evaluation_document, print_evaluation
 from gpupanel.cli.interrupts import Interrupts
-from gpupanel.cli.judging import findings_document, tell_findings
 from gpupanel.cli.literal_console import styled
-from gpupanel.cli.telling import answers, tell_json, tell_problems
-from gpupanel.cli.watching import watch_to_its_end
+from gpupanel.cli.output import answers, print_json, print_problems
+from gpupanel.cli.refusal import EXIT_FAILED, refuse
+from gpupanel.cli.run_watcher import watch_to_its_end
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
@@ -26,7 +26,7 @@ def follow_unless(detach: bool, layout: RunLayout, epochs: int, *, json: bool) -
     if not detach:
         follow(layout, epochs, json=json)
     elif json:
-        tell_json({"run": str(layout.root)})
+        print_json({"run": str(layout.root)})
     else:
         answers.print(str(layout.root), highlight=False, soft_wrap=True)
 
@@ -49,14 +49,14 @@ def _tell(layout: RunLayout, status: RunStatus, *, json: bool) -> None:
     """Say how a run ended, and leave with that exit status."""
     unread = unread_problem(status.unread_lines)
     if unread is not None:
-        tell_problems([unread])
+        print_problems([unread])
     if status.outcome is None and not status.has_ended:
         raise typer.Exit(EXIT_STOPPED)  # the person stopped watching
     if status.outcome is None:
         # Nobody can tell any more how it ended.
         refuse(ProblemError(*status.problems[-1:]), json=json, status=EXIT_FAILED)
     if json:
-        tell_json(run_document(layout, status))
+        print_json(run_document(layout, status))
     else:
         _tell_end(layout, status)
     raise typer.Exit(
@@ -79,14 +79,14 @@ def run_document(layout: RunLayout, status: RunStatus) -> dict[str, Any]:
         "saved": saved.model_dump(mode="json") if saved is not None else None,
         "memory_returned": returned.model_dump(mode="json") if returned is not None else None,
         "unread_lines": status.unread_lines,
-        **findings_document(layout, status),
+        **evaluation_document(layout, status),
     }
 
 
 def _tell_end(layout: RunLayout, status: RunStatus) -> None:
     if status.ending_problem is not None:
-        tell_problems([status.ending_problem])
-    tell_findings(layout, status)
+        print_problems([status.ending_problem])
+    print_evaluation(layout, status)
     metrics = status.metrics.model_dump(exclude_none=True)
     words = "  ".join(f"{name} {value:.4f}" for name, value in metrics.items())
     outcome = str(status.outcome)
