@@ -7,18 +7,23 @@ from typing import Annotated
 import typer
 
 from gpupanel import __version__
-from gpupanel.cli.checking import check
-from gpupanel.cli.doctoring import doctor
-from gpupanel.cli.exporting import export
-from gpupanel.cli.finding import EXIT_FAILED
-from gpupanel.cli.listing import devices
-from gpupanel.cli.opening import open_window
-from gpupanel.cli.queueing import queue
-from gpupanel.cli.running import run, runs, watch
-from gpupanel.cli.schema import schema
-from gpupanel.cli.steering import checkpoint, resume, stop, suspend
-from gpupanel.cli.telling import tell_json, tell_problems
+from gpupanel.cli.output import print_json, print_problems
+from gpupanel.cli.refusal import EXIT_FAILED
 from gpupanel.cli.usage import EXIT_BAD_USAGE, USAGE_ERROR, usage_problem
+from gpupanel.cli.verbs.check import check
+from gpupanel.cli.verbs.checkpoint import checkpoint
+from gpupanel.cli.verbs.devices import devices
+from gpupanel.cli.verbs.doctor import doctor
+from gpupanel.cli.verbs.export import export
+from gpupanel.cli.verbs.open import open_window
+from gpupanel.cli.verbs.queue import queue
+from gpupanel.cli.verbs.resume import resume
+from gpupanel.cli.verbs.run import run
+from gpupanel.cli.verbs.runs import runs
+from gpupanel.cli.verbs.schema import schema
+from gpupanel.cli.verbs.stop import stop
+from gpupanel.cli.verbs.suspend import suspend
+from gpupanel.cli.verbs.watch import watch
 from gpupanel.domain.problem import Problem
 from gpupanel.runs.error_problems import problems_of
 
@@ -105,8 +110,8 @@ def main() -> None:
 
 
 def _refused(problems: tuple[Problem, ...], status: int) -> int:
-    tell_problems(problems)
+    print_problems(problems)
     if "--json" in sys.argv:
         documents = [problem.model_dump(mode="json") for problem in problems]
-        tell_json({"outcome": None, "problems": documents})
+        print_json({"outcome": None, "problems": documents})
     return status

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from rich.table import Table
 
-from gpupanel.cli.telling import NONE_GIVEN, shown
+from gpupanel.cli.output import NONE_GIVEN, shown
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.run_words import run_outcome_words
 

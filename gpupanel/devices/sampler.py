@@ -12,8 +12,8 @@ from gpupanel.devices.gpus.processes import ProcessNames
 from gpupanel.devices.gpus.reader import GpuReader
 from gpupanel.devices.gpus.roster import GpuRoster
 from gpupanel.devices.host import Host, disk_reading
-from gpupanel.devices.lanes import Lanes, Step
 from gpupanel.devices.nvml import GpuLostError
+from gpupanel.devices.slow_calls import SlowCall, SlowCallThreads
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.network_access import NetworkAccess
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, DiskReading, TelemetrySample
@@ -50,7 +50,7 @@ class DeviceSampler:
         clock: Callable[[], float] = time.time,
         folder: Path | None = None,
         *,
-        lanes: Lanes | None = None,
+        threads: SlowCallThreads | None = None,
         wait_s: float = 0.0,
         ask_network: Callable[[], NetworkAccess] | None = None,
     ) -> None:
@@ -60,13 +60,13 @@ class DeviceSampler:
             roster: The GPUs.
             clock: Seconds since the epoch (UTC).
             folder: Of which a sample tells how full its disk is.
-            lanes: The threads in which the driver is asked; closed with the sampler.
+            threads: The threads in which the driver is asked; closed with the sampler.
             wait_s: How long a sample waits for what is slow; :data:`PATIENT_S` where one asks
                 only once.
             ask_network: Asked once, for the inventory, who could reach the ports of a run.
         """
-        self._lanes = lanes or Lanes()
-        self._roster = roster or GpuRoster(walk=self._lanes.walk)
+        self._threads = threads or SlowCallThreads()
+        self._roster = roster or GpuRoster(run=self._threads.run)
         self._clock = clock
         self._folder = folder
         self._wait_s = wait_s
@@ -102,12 +102,12 @@ class DeviceSampler:
         """
         self._is_closed = True
         self._roster.close()
-        self._lanes.close(_CLOSE_WAIT_S)
+        self._threads.close(_CLOSE_WAIT_S)
 
     def stop_waiting(self) -> None:
         """Wait for nothing slow any more; may be called in any thread, before :meth:`close`."""
         self._is_patient = False
-        self._lanes.wake()
+        self._threads.wake()
 
     def inventory(self) -> DeviceInventory:
         """Every device seen since the start, with what does not change about it.
@@ -132,10 +132,10 @@ class DeviceSampler:
         """What every device reports now."""
         self._look()
         since_s = time.monotonic()
-        steps = self._reading_steps()
-        self._lanes.walk(steps)
+        calls = self._reading_calls()
+        self._threads.run(calls)
         if self._wait_s:
-            is_done = partial(self._are_done, [step.key for step in steps])
+            is_done = partial(self._are_done, [call.key for call in calls])
             self._wait_until(is_done, self._wait_s)
         self._take_failures()
         gpus = tuple(self._reading(gpu, since_s) for gpu in self._roster.gpus)
@@ -148,7 +148,7 @@ class DeviceSampler:
     def _look(self) -> None:
         if not self._roster.is_look_due:
             return
-        self._lanes.walk([Step(_LOOK, self._look_at_the_driver)])
+        self._threads.run([SlowCall(_LOOK, self._look_at_the_driver)])
         if self._is_first_look:
             self._is_first_look = False
             self._wait_until(self._has_looked, PATIENT_S)
@@ -158,18 +158,18 @@ class DeviceSampler:
         if self._ask_network is None:
             return
         ask, self._ask_network = self._ask_network, None
-        self._lanes.walk([Step(_NETWORK, partial(self._take_network, ask))])
+        self._threads.run([SlowCall(_NETWORK, partial(self._take_network, ask))])
         if self._wait_s:
-            self._wait_until(lambda: not self._lanes.is_busy(_NETWORK), self._wait_s)
+            self._wait_until(lambda: not self._threads.is_busy(_NETWORK), self._wait_s)
 
     def _take_network(self, ask: Callable[[], NetworkAccess]) -> None:
         self._network = ask()
 
     def _wait_until(self, holds: Callable[[], bool], timeout_s: float) -> None:
-        self._lanes.wait_until(lambda: not self._is_patient or holds(), timeout_s)
+        self._threads.wait_until(lambda: not self._is_patient or holds(), timeout_s)
 
     def _has_looked(self) -> bool:
-        return not self._lanes.is_busy(_LOOK) and not self._roster.is_introducing
+        return not self._threads.is_busy(_LOOK) and not self._roster.is_introducing
 
     def _look_at_the_driver(self) -> None:
         self._roster.look()
@@ -181,14 +181,14 @@ class DeviceSampler:
         problem = self._roster.problem
         if problem is not None:
             return f"{problem.message} {problem.hint}"
-        is_waiting = self._roster.driver is None and self._lanes.is_busy(_LOOK)
+        is_waiting = self._roster.driver is None and self._threads.is_busy(_LOOK)
         return _NO_ANSWER if is_waiting and not self._roster.gpus else None
 
-    def _reading_steps(self) -> list[Step]:
+    def _reading_calls(self) -> list[SlowCall]:
         gpus = {gpu.device.key: gpu.nvml for gpu in self._roster.gpus}
         # The instances of a GPU in MIG mode come and go for good.
         self._readers = {key: each for key, each in self._readers.items() if key in gpus}
-        steps = []
+        calls = []
         for key, nvml in gpus.items():
             if nvml is None:
                 continue
@@ -196,13 +196,13 @@ class DeviceSampler:
             reader = self._readers.get(key)
             if reader is None or reader.nvml is not nvml:
                 reader = self._readers[key] = GpuReader(key, nvml, self._names, before=reader)
-            steps.append(Step(nvml, reader.read))
+            calls.append(SlowCall(nvml, reader.read))
         if self._folder is not None:
-            steps.append(Step(_DISK, partial(self._look_at_the_disk, self._folder)))
-        return steps
+            calls.append(SlowCall(_DISK, partial(self._look_at_the_disk, self._folder)))
+        return calls
 
     def _are_done(self, keys: Sequence[Hashable]) -> bool:
-        return not any(self._lanes.is_busy(key) for key in keys)
+        return not any(self._threads.is_busy(key) for key in keys)
 
     def _look_at_the_disk(self, folder: Path) -> None:
         self._disk = disk_reading(folder)
@@ -215,10 +215,10 @@ class DeviceSampler:
             if isinstance(reader.failure, GpuLostError):
                 self._roster.lose(gpu)
             else:
-                # In its lane: it waits for calls that are under way. A look that goes on just now
-                # finds it out itself.
+                # In its own thread: it waits for calls that are under way. A look that goes on
+                # just now finds it out itself.
                 gone = partial(self._roster.driver_gone, reader.failure, gpu)
-                self._lanes.walk([Step(_LOOK, gone)])
+                self._threads.run([SlowCall(_LOOK, gone)])
 
     def _reading(self, gpu: KnownGpu, since_s: float) -> DeviceReading:
         device, reader = gpu.device, self._readers.get(gpu.device.key)
@@ -236,5 +236,5 @@ class DeviceSampler:
         reader = self._readers.get(key)
         if reader is None or reader.is_lost or key in self._lost:
             return False
-        is_reopening = self._lanes.is_busy(_LOOK) or self._roster.is_introducing
+        is_reopening = self._threads.is_busy(_LOOK) or self._roster.is_introducing
         return is_reopening and time.monotonic() - self._listed_s[key] < _REOPENING_S

@@ -20,8 +20,8 @@ from pathlib import Path
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.queue.scheduler import Scheduler
+from gpupanel.runs.supervision.start_claim import AlreadyClaimedError
 from gpupanel.runs.supervision.supervisor import Supervisor
-from gpupanel.runs.supervision.taking_up import TakenUpError
 from tests.fakes.queued_runs import MACHINE, prepare_without_build
 
 TRAINER = """
@@ -70,7 +70,7 @@ def supervise(layout: RunLayout) -> None:
     time.sleep(0.1)
     try:
         Supervisor(layout, ("/bin/sh", "-c", TRAINER)).run()
-    except TakenUpError:
+    except AlreadyClaimedError:
         (layout.root / "not_needed").touch()
 
 

@@ -13,7 +13,7 @@ from gpupanel.files.line_log import LineLog
 from gpupanel.planning.preparation import Preparation
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.readiness import Machine
-from gpupanel.runs.supervision.taking_up import take_up
+from gpupanel.runs.supervision.start_claim import claim_start
 from tests.fakes.devices import TWO_UNEQUAL
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class QueuedRuns:
         self._locks: dict[Path, FileLock] = {}
 
     def start(self, layout: RunLayout) -> None:
-        self._locks[layout.root] = take_up(layout)
+        self._locks[layout.root] = claim_start(layout)
         self.started.append(layout.root)
         self._write(layout, RunStarted(time_s=time.time(), supervisor_pid=1))
 

@@ -12,8 +12,8 @@ from gpupanel.devices.gpus.driver_problem import driver_problem
 from gpupanel.devices.gpus.introduction import introduce, see_instances
 from gpupanel.devices.gpus.known_gpus import KnownGpu, KnownGpus
 from gpupanel.devices.gpus.links import gpu_links
-from gpupanel.devices.lanes import Step
 from gpupanel.devices.nvml import DriverGoneError, GpuLostError, NvmlGpu, NvmlLibrary
+from gpupanel.devices.slow_calls import SlowCall
 from gpupanel.domain.device import DeviceLink, PhysicalDevice
 from gpupanel.domain.problem import Problem
 
@@ -26,10 +26,10 @@ a second, so that it is shown within two seconds whatever the driver needs to be
 _KERNEL_GPUS: Final = Path("/proc/driver/nvidia/gpus")
 
 
-def one_after_the_other(steps: Sequence[Step]) -> None:
-    """Take all steps in this thread, however long they take."""
-    for step in steps:
-        step.work()
+def one_after_the_other(calls: Sequence[SlowCall]) -> None:
+    """Take all calls in this thread, however long they take."""
+    for call in calls:
+        call.work()
 
 
 class GpuRoster:
@@ -45,7 +45,7 @@ class GpuRoster:
         library: NvmlLibrary | None = None,
         clock: Callable[[], float] = time.monotonic,
         kernel_gpus: Path = _KERNEL_GPUS,
-        walk: Callable[[Sequence[Step]], None] = one_after_the_other,
+        run: Callable[[Sequence[SlowCall]], None] = one_after_the_other,
     ) -> None:
         """The driver is first asked by :meth:`look`.
 
@@ -53,12 +53,12 @@ class GpuRoster:
             library: The driver's management library.
             clock: Seconds that only grow.
             kernel_gpus: The kernel module's folder with an entry for each GPU.
-            walk: Takes steps, each of which one GPU may hold up; may leave such a step behind.
+            run: Takes calls, each of which one GPU may hold up; may leave such a call behind.
         """
         self._library = library or NvmlLibrary()
         self._clock = clock
         self._kernel_gpus = kernel_gpus
-        self._walk = walk
+        self._run = run
         self._lock = threading.Lock()
         self._gpus = KnownGpus()
         self._is_open = False
@@ -186,9 +186,9 @@ class GpuRoster:
 
     def _introduce_all(self) -> None:
         opening = self._gpus.opening
-        self._walk(
+        self._run(
             [
-                Step(("introduction", place), partial(self._introduce, nvml, opening))
+                SlowCall(("introduction", place), partial(self._introduce, nvml, opening))
                 for place, nvml in enumerate(self._library.gpus())
             ]
         )
@@ -212,9 +212,9 @@ class GpuRoster:
     def _see_all_instances(self) -> None:
         """MIG instances come and go without a new listing."""
         opening = self._gpus.opening
-        self._walk(
+        self._run(
             [
-                Step(("instances", gpu.device.key), partial(self._see_instances, gpu, opening))
+                SlowCall(("instances", gpu.device.key), partial(self._see_instances, gpu, opening))
                 for gpu in self.gpus
                 if gpu.nvml is not None and gpu.nvml.can_be_partitioned
             ]
@@ -232,7 +232,7 @@ class GpuRoster:
         """Links are asked for when other GPUs answer than those of the last time."""
         gpus = self._gpus.answering()
         if len(gpus) > 1 and {nvml for _, nvml in gpus} != self._linked:
-            self._walk([Step("links", partial(self._find_links, gpus, self._gpus.opening))])
+            self._run([SlowCall("links", partial(self._find_links, gpus, self._gpus.opening))])
 
     def _find_links(self, gpus: tuple[tuple[PhysicalDevice, NvmlGpu], ...], opening: int) -> None:
         try:

@@ -9,7 +9,7 @@ import pynvml
 from gpupanel.devices.gpus.processes import GpuProcess
 from gpupanel.devices.nvml import partners, questions
 from gpupanel.devices.nvml.failures import is_final, raise_if_not_of_one_reading
-from gpupanel.devices.nvml.gate import CallGate
+from gpupanel.devices.nvml.shutdown_guard import ShutdownGuard
 from gpupanel.devices.nvml.values import GpuMemory, GpuUtilization, NvLinks, percent
 from gpupanel.domain.device import LinkKind
 from gpupanel.domain.telemetry import ThrottleReason
@@ -50,15 +50,15 @@ class NvmlGpu:
         handle: NVML's own, of no use outside.
     """
 
-    def __init__(self, handle: object, gate: CallGate) -> None:
+    def __init__(self, handle: object, guard: ShutdownGuard) -> None:
         """Asks nothing.
 
         Args:
             handle: NVML's.
-            gate: Of the library that gave it.
+            guard: Of the library that gave it.
         """
         self.handle = handle
-        self._gate = gate
+        self._guard = guard
         self._never: set[str] = set()
         self._told: set[str] = set()
         self._fan_count: int | None = None
@@ -128,7 +128,7 @@ class NvmlGpu:
     def mig_instances(self) -> "tuple[NvmlGpu, ...] | None":
         """The instances of a GPU in MIG mode that are there now; they come and go."""
         handles = self._ask("MIG instances", partners.mig_instances)
-        return None if handles is None else tuple(NvmlGpu(each, self._gate) for each in handles)
+        return None if handles is None else tuple(NvmlGpu(each, self._guard) for each in handles)
 
     def power_limit_w(self) -> float | None:
         """The power limit in force."""
@@ -223,7 +223,7 @@ class NvmlGpu:
 
     def _answer(self, what: str, question: Callable[[object], _T]) -> _T | None:
         try:
-            with self._gate:
+            with self._guard:
                 return question(self.handle)
         except pynvml.NVMLError as error:
             raise_if_not_of_one_reading(error)

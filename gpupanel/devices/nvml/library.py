@@ -13,8 +13,8 @@ from gpupanel.devices.nvml.failures import (
     driver_gone,
     raise_if_driver_gone,
 )
-from gpupanel.devices.nvml.gate import CallGate
 from gpupanel.devices.nvml.gpu import NvmlGpu
+from gpupanel.devices.nvml.shutdown_guard import ShutdownGuard
 
 _LOG = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ class NvmlLibrary:
     """
 
     def __init__(self) -> None:
-        self._gate: CallGate | None = None
+        self._guard: ShutdownGuard | None = None
 
     def open(self) -> None:
         """Load the library and initialise it.
@@ -42,7 +42,7 @@ class NvmlLibrary:
             pynvml.nvmlInit()
         except pynvml.NVMLError as error:
             raise driver_gone(error) from error
-        self._gate = CallGate(_shut_down)
+        self._guard = ShutdownGuard(_shut_down)
 
     def close(self) -> None:
         """Let the library go; it may be opened again. Never fails.
@@ -50,14 +50,14 @@ class NvmlLibrary:
         Waits a second at most for calls that are under way in other threads; where one lasts
         longer, NVML is shut down when it comes back.
         """
-        gate, self._gate = self._gate, None
-        if gate is not None:
-            gate.close(_CLOSE_WAIT_S)
+        guard, self._guard = self._guard, None
+        if guard is not None:
+            guard.close(_CLOSE_WAIT_S)
 
     def driver_version(self) -> str | None:
         """The driver's version ("570.86.15")."""
         try:
-            with self._open_gate():
+            with self._open_guard():
                 version: str = pynvml.nvmlSystemGetDriverVersion()
         except (pynvml.NVMLError, UnicodeDecodeError) as error:
             _LOG.debug("The driver does not tell its version: %s", error)
@@ -67,7 +67,7 @@ class NvmlLibrary:
     def cuda_version(self) -> tuple[int, int] | None:
         """The newest CUDA version that the driver can run, major and minor."""
         try:
-            with self._open_gate():
+            with self._open_guard():
                 number: int = pynvml.nvmlSystemGetCudaDriverVersion_v2()
         except pynvml.NVMLError as error:
             _LOG.debug("The driver does not tell its CUDA version: %s", error)
@@ -81,7 +81,7 @@ class NvmlLibrary:
             DriverGoneError: The driver does not answer.
         """
         try:
-            with self._open_gate():
+            with self._open_guard():
                 return int(pynvml.nvmlDeviceGetCount())
         except pynvml.NVMLError as error:
             raise driver_gone(error) from error
@@ -92,22 +92,22 @@ class NvmlLibrary:
         Raises:
             DriverGoneError: The driver does not answer.
         """
-        gate = self._open_gate()
+        guard = self._open_guard()
         for index in range(self.gpu_count()):
             try:
-                with gate:
+                with guard:
                     handle = pynvml.nvmlDeviceGetHandleByIndex(index)
             except pynvml.NVMLError as error:
                 raise_if_driver_gone(error)
                 # Lost, or not for this user (a container, a MIG-only grant): others go on.
                 _LOG.debug("GPU %d cannot be reached: %s", index, error)
                 continue
-            yield NvmlGpu(handle, gate)
+            yield NvmlGpu(handle, guard)
 
-    def _open_gate(self) -> CallGate:
-        if self._gate is None:
+    def _open_guard(self) -> ShutdownGuard:
+        if self._guard is None:
             raise DriverGoneError(DriverFailure.NOT_INITIALIZED, "NVML is not initialised")
-        return self._gate
+        return self._guard
 
 
 def _shut_down() -> None:

@@ -9,7 +9,7 @@ from gpupanel.domain.value import Value
 from gpupanel.files.guarded_files import status
 from gpupanel.runs.directory.plan_file import read_plan
 from gpupanel.runs.directory.run_lock import STARTING_S, is_supervised
-from gpupanel.runs.supervision.taking_up import is_taken_up
+from gpupanel.runs.supervision.start_claim import is_start_claimed
 
 _Fingerprint = tuple[int, int]
 
@@ -65,7 +65,7 @@ def goes_on(layout: RunLayout) -> bool:
     if abs(time.time() - begun_s) >= STARTING_S:
         return False
     # Asked again: a supervisor may have taken it up since it was asked for its lock.
-    return not is_taken_up(layout) or is_supervised(layout)
+    return not is_start_claimed(layout) or is_supervised(layout)
 
 
 def device_keys(layout: RunLayout) -> tuple[str, ...]:

@@ -21,25 +21,25 @@ from gpupanel.planning.preparation import Preparation
 from gpupanel.runs.directory.run_lock import STARTING_S
 from gpupanel.runs.launcher import start_supervisor
 from gpupanel.runs.locations import default_runs_dir
-from gpupanel.runs.queue.bringing_up import (
-    StartSupervisor,
-    bring_up,
-    claim,
-    put_back,
-    refuse,
-    start_again,
-)
 from gpupanel.runs.queue.ended_runs import ended_entry
 from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.machine_watch import MachineWatch
 from gpupanel.runs.queue.prospects import Prospect, note_prospects, prospect_of
 from gpupanel.runs.queue.queue_files import Fingerprint, QueueFiles
 from gpupanel.runs.queue.running_runs import RunningRuns, device_keys
+from gpupanel.runs.queue.start_entry import (
+    StartSupervisor,
+    claim,
+    put_back,
+    refuse,
+    start_again,
+    start_entry,
+)
 from gpupanel.runs.queue.turns import whose_turn
 from gpupanel.runs.queue.waiting_line import WaitingLine
 from gpupanel.runs.queue.waking import scheduler_lock
 from gpupanel.runs.readiness import Machine, prepared_on
-from gpupanel.runs.supervision.taking_up import is_taken_up
+from gpupanel.runs.supervision.start_claim import is_start_claimed
 
 POLL_S = 0.5
 _LOOK_S = 2.0
@@ -156,7 +156,7 @@ class Scheduler:
         """Whether its supervisor was started a moment ago and has not begun yet."""
         if entry.run is None or time.monotonic() - self._begun_s[entry.id] > STARTING_S:
             return False
-        return entry.run.is_dir() and not is_taken_up(RunLayout(entry.run))
+        return entry.run.is_dir() and not is_start_claimed(RunLayout(entry.run))
 
     def _take_over(self, entry: QueueEntry) -> None:
         """Go on with an entry that another scheduler was killed over, or just look after it."""
@@ -196,7 +196,7 @@ class Scheduler:
         claimed = self._files.read().entry(prospect.entry.id)
         try:
             profile, plan = prospect.startable()
-            bring_up(self._files, claimed, profile, plan, self._start)
+            start_entry(self._files, claimed, profile, plan, self._start)
         except ProblemError as error:
             # One whose supervisor could not be started stays as it is, and is started again.
             refuse(self._files, claimed, error)

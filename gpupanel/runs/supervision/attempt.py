@@ -32,8 +32,8 @@ from gpupanel.runs.supervision.crash_log import log_size, shortage_in_log
 from gpupanel.runs.supervision.exit_reading import Ending, MemberSeen, read_end, read_failure
 from gpupanel.runs.supervision.gang import Gang, Member
 from gpupanel.runs.supervision.host_memory_watch import HostMemoryWatch
+from gpupanel.runs.supervision.stop_requests import StopRequests
 from gpupanel.runs.supervision.watchdogs import Act, Patience, Watched, decide
-from gpupanel.runs.supervision.wishes import Wishes
 
 if TYPE_CHECKING:
     from gpupanel.domain.problem import Problem
@@ -56,7 +56,7 @@ class Attempt:
         patience: How long the watchdogs wait.
         tell: Writes an event of the supervisor's.
         news: The events of the run, read up to where this attempt begins.
-        wishes: How people want the run to end.
+        stop_requests: How people want the run to end.
 
     Attributes:
         said: The leader's last word, if it had one.
@@ -72,7 +72,7 @@ class Attempt:
         patience: Patience,
         tell: Tell,
         news: LineTail,
-        wishes: Wishes,
+        stop_requests: StopRequests,
     ) -> None:
         self.said: TrainingEnded | None = None
         self.exit_code: int | None = None
@@ -83,7 +83,7 @@ class Attempt:
         self._patience = patience
         self._tell = tell
         self._news = news
-        self._wishes = wishes
+        self._stop_requests = stop_requests
         self._status = RunStatus()
         self._host_memory = HostMemoryWatch(address_space_limit=address_space_limit())
         self._shortages: dict[int, MemoryExhausted] = {}
@@ -228,9 +228,9 @@ class Attempt:
                 break
             has_more = self._news.has_more
         self.said = self._last_words.get(0)
-        if self._stop_asked_s is None and self._wishes.ending() is not None:
+        if self._stop_asked_s is None and self._stop_requests.ending() is not None:
             self._stop_asked_s = time.monotonic()
-            if not self._wishes.reach_trainers:
+            if not self._stop_requests.reach_trainers:
                 self._gang.signal(signal.SIGTERM)
 
     def _take(self, event: Event) -> None:
@@ -245,7 +245,7 @@ class Attempt:
             now_s=time.monotonic(),
             last_sign_s=self._last_sign_s,
             stop_asked_s=self._stop_asked_s,
-            end_asked=self._wishes.ending() is Request.END,
+            end_asked=self._stop_requests.ending() is Request.END,
             terminated_s=self._terminated_s,
         )
         act, problem = decide(self._status, watched, self._patience)
@@ -254,7 +254,7 @@ class Attempt:
             self._tell(ProblemReported(time_s=time.time(), problem=problem))
         if act is Act.TERMINATE:
             self._terminated_s = watched.now_s
-            if (asked := self._wishes.ending()) is not None:
+            if (asked := self._stop_requests.ending()) is not None:
                 self._tell(RequestAnswered(time_s=time.time(), request=asked))
             self._gang.signal(signal.SIGTERM)
         elif act is Act.KILL and not self._killed:
@@ -304,7 +304,9 @@ class Attempt:
     def _read_end(self) -> Ending:
         wanted = None
         if self.stop_asked:
-            suspends = self._wishes.ending() is Request.SUSPEND and has_checkpoint(self._layout)
+            suspends = self._stop_requests.ending() is Request.SUSPEND and has_checkpoint(
+                self._layout
+            )
             wanted = Outcome.SUSPENDED if suspends else Outcome.STOPPED
         leader = self._members_seen()[0]
         return read_end(leader, wanted=wanted, watchdog=self._watchdog)
@@ -315,7 +317,7 @@ class Attempt:
                 place=member.place,
                 name=member.name,
                 exit_code=member.exit_code,
-                stillness=member.stillness,
+                hang=member.hang,
                 said=self._last_words.get(member.place),
             )
             for member in self._gang.members

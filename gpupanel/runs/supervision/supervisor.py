@@ -36,10 +36,10 @@ from gpupanel.runs.supervision.exit_reading import Ending
 from gpupanel.runs.supervision.memory_watch import MemoryWatch
 from gpupanel.runs.supervision.run_processes import end_processes_of
 from gpupanel.runs.supervision.shortage_care import ShortageCare
-from gpupanel.runs.supervision.taking_up import TakenUpError, take_up
+from gpupanel.runs.supervision.start_claim import AlreadyClaimedError, claim_start
+from gpupanel.runs.supervision.stop_requests import StopRequests
 from gpupanel.runs.supervision.telemetry import TelemetryRecorder
 from gpupanel.runs.supervision.watchdogs import Patience
-from gpupanel.runs.supervision.wishes import Wishes
 
 TRAINER_COMMAND = python_module_command("gpupanel.trainer")
 _MOST_PORT_RETRIES = 3
@@ -65,19 +65,19 @@ class Supervisor:
         self._patience = patience or Patience()
         self._log = ReservedLog(layout.events, layout.reserve)
         self._news = LineTail(layout.events)
-        self._wishes = Wishes(layout)
+        self._stop_requests = StopRequests(layout)
 
     def tell_to_stop(self) -> None:
         """Let the run save and end, as if a person had asked; a signal's handler may call it."""
-        self._wishes.tell_to_stop()
+        self._stop_requests.tell_to_stop()
 
     def run(self) -> Outcome:
         """Run the gang to its end and write the last event of the run.
 
         Raises:
-            TakenUpError: Another supervisor was started for it, too, and was faster.
+            AlreadyClaimedError: Another supervisor was started for it, too, and was faster.
         """
-        lock = take_up(self._layout)
+        lock = claim_start(self._layout)
         try:
             # Those of a supervisor before, which was killed, write into the same directory.
             end_processes_of(self._layout)
@@ -122,7 +122,13 @@ class Supervisor:
         most_restarts = self._most_restarts()
         while True:
             attempt = Attempt(
-                self._layout, plan, self._command, self._patience, tell, self._news, self._wishes
+                self._layout,
+                plan,
+                self._command,
+                self._patience,
+                tell,
+                self._news,
+                self._stop_requests,
             )
             try:
                 ending = attempt.run()
@@ -215,7 +221,7 @@ def supervise(supervisor: Supervisor) -> int:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         return 0 if supervisor.run().was_successful else 1
-    except TakenUpError:
+    except AlreadyClaimedError:
         return 0
     finally:
         # Its devices are free for what waits; the scheduler may have been killed meanwhile.

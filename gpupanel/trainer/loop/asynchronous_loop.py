@@ -14,7 +14,7 @@ from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.learner import Learner
-from gpupanel.trainer.loop.flight import Flight, Landed
+from gpupanel.trainer.loop.calls_in_flight import CallsInFlight, FinishedCall
 from gpupanel.trainer.loop.loop import TrainingLoop
 from gpupanel.trainer.loop.order import epoch_order
 from gpupanel.trainer.loop.pace import Pace
@@ -47,14 +47,14 @@ class AsynchronousLoop(TrainingLoop):
         position: Position,
     ) -> None:
         super().__init__(run, split, learner, events, interruptions, record, position)
-        self._flight = Flight(_CALLS_A_WORKER * len(run.plan.replicas))
-        self._land: Callable[[Landed], None] = self._learned
+        self._in_flight = CallsInFlight(_CALLS_A_WORKER * len(run.plan.replicas))
+        self._land: Callable[[FinishedCall], None] = self._learned
         self._landed_s = 0.0
 
     @override
     def train(self) -> Interruption | None:
         """See :meth:`TrainingLoop.train`."""
-        with self._flight:
+        with self._in_flight:
             return super().train()
 
     @override
@@ -75,27 +75,27 @@ class AsynchronousLoop(TrainingLoop):
     @override
     def _validate(self, calls: StepCalls) -> Metrics | Interruption:
         everything = np.arange(len(self._split.validation or ()), dtype=np.int32)
-        measured: list[Landed] = []
+        measured: list[FinishedCall] = []
 
-        def take(landed: Landed) -> None:
-            if not math.isfinite(landed.sums.loss_sum):
+        def take(finished: FinishedCall) -> None:
+            if not math.isfinite(finished.sums.loss_sum):
                 raise not_finite("validation loss", self._position)
-            self._take_pace(self._validation_pace, landed)
-            measured.append(landed)
+            self._take_pace(self._validation_pace, finished)
+            measured.append(finished)
 
         batches = self._batches(everything, 0, self._validation_pace)
         interruption = self._fly(batches, lambda _: calls, Phase.VALIDATING, take)
         if interruption is not None:
             return interruption
         return self._learner.objective.metrics(
-            math.fsum(landed.sums.loss_sum for landed in measured),
-            math.fsum(landed.sums.measure_sum for landed in measured),
-            sum(landed.examples for landed in measured),
+            math.fsum(finished.sums.loss_sum for finished in measured),
+            math.fsum(finished.sums.measure_sum for finished in measured),
+            sum(finished.examples for finished in measured),
         )
 
     @override
     def _settle(self) -> None:
-        while not self._flight.is_empty:
+        while not self._in_flight.is_empty:
             self._take_landed()
 
     def _fly(
@@ -103,20 +103,20 @@ class AsynchronousLoop(TrainingLoop):
         batches: Iterator[Indices],
         calls_for: Callable[[Indices], StepCalls],
         phase: Phase,
-        land: Callable[[Landed], None],
+        land: Callable[[FinishedCall], None],
     ) -> Interruption | None:
         """Have all these steps done; nothing is under way afterwards, whatever it ends with."""
         self._land = land
         self._events.phase(phase)
         for steps in batches:
-            interruption = self._wait_while(lambda: self._flight.is_full)
+            interruption = self._wait_while(lambda: self._in_flight.is_full)
             if interruption is not None:
                 return interruption
             self._events.phase(phase)
-            if self._flight.is_empty:
+            if self._in_flight.is_empty:
                 self._landed_s = time.monotonic()
-            self._flight.begin(calls_for(steps).begin(steps), steps.size)
-        return self._wait_while(lambda: not self._flight.is_empty)
+            self._in_flight.begin(calls_for(steps).begin(steps), steps.size)
+        return self._wait_while(lambda: not self._in_flight.is_empty)
 
     def _wait_while(self, is_so: Callable[[], bool]) -> Interruption | None:
         while (interruption := self._interruption()) is None and is_so():
@@ -124,16 +124,16 @@ class AsynchronousLoop(TrainingLoop):
         return interruption
 
     def _take_landed(self) -> None:
-        for landed in self._flight.landed():
-            self._land(landed)
+        for finished in self._in_flight.finished():
+            self._land(finished)
 
-    def _learned(self, landed: Landed) -> None:
+    def _learned(self, finished: FinishedCall) -> None:
         now_s = time.monotonic()
         # Workers work at the same time: what passed since the last one came back counts.
         took_s, self._landed_s = now_s - self._landed_s, now_s
-        self._take_pace(self._training_pace, landed)
-        self._add(landed.sums, landed.examples, took_s)
+        self._take_pace(self._training_pace, finished)
+        self._add(finished.sums, finished.examples, took_s)
         self._report_steps()
 
-    def _take_pace(self, pace: Pace, landed: Landed) -> None:
-        self._agreement.heard((), pace, landed.sums.steps, landed.sums.replica_seconds[0])
+    def _take_pace(self, pace: Pace, finished: FinishedCall) -> None:
+        self._consensus.take_sums((), pace, finished.sums.steps, finished.sums.replica_seconds[0])

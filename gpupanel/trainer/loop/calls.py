@@ -15,7 +15,7 @@ ReplicaStep = Callable[[tf.Tensor, tf.Tensor, tf.Tensor], ReplicaSums]
 """From the features and labels of a replica's part, and the number of examples over all
 replicas, to the sums of its part."""
 
-WISHES = 5
+CONTRIBUTED = 5
 """How many numbers every process hands in with a call."""
 
 
@@ -27,7 +27,7 @@ class CallSums:
         loss_sum: Not finite when the last step done was the first whose loss is not.
         measure_sum: As :class:`~gpupanel.trainer.models.objectives.Objective` counts it.
         steps: Steps done: fewer than asked when one of them had a loss that is not finite.
-        wishes: What the processes of the run handed in, summed: the same on each of them.
+        contribution: What the processes of the run handed in, summed: the same on each of them.
         replica_seconds: How long each replica of the run computed, waiting not counted; empty
             where it is not measured.
     """
@@ -35,7 +35,7 @@ class CallSums:
     loss_sum: float
     measure_sum: float
     steps: int
-    wishes: tuple[float, ...] = (0.0,) * WISHES
+    contribution: tuple[float, ...] = (0.0,) * CONTRIBUTED
     replica_seconds: tuple[float, ...] = ()
 
 
@@ -78,10 +78,12 @@ class Calls:
         self._replicas = len(shares)
         bounds = tf.TensorSpec([len(shares), 2], tf.int32)
         copies = tf.TensorSpec([], tf.int32)
-        wishes = tf.TensorSpec([WISHES], tf.float32)
+        contribution = tf.TensorSpec([CONTRIBUTED], tf.float32)
         # Without autograph: the loop is written with TensorFlow's own, which traces faster.
         self._function = tf.function(
-            self._steps, input_signature=[bounds, copies, wishes, *feed.signature], autograph=False
+            self._steps,
+            input_signature=[bounds, copies, contribution, *feed.signature],
+            autograph=False,
         )
 
     def trace(self) -> None:
@@ -92,28 +94,30 @@ class Calls:
         """See :meth:`~gpupanel.trainer.loop.step_calls.StepCalls.divide`."""
         return divide_batch(self.shares, batch_size, self._accumulation_steps)
 
-    def __call__(self, batches: Indices, wishes: Sequence[float] = ()) -> CallSums:
+    def __call__(self, batches: Indices, contribution: Sequence[float] = ()) -> CallSums:
         """See :meth:`~gpupanel.trainer.loop.step_calls.StepCalls.__call__`."""
-        return self.begin(batches, wishes)()
+        return self.begin(batches, contribution)()
 
-    def begin(self, batches: Indices, wishes: Sequence[float] = ()) -> Callable[[], CallSums]:
+    def begin(self, batches: Indices, contribution: Sequence[float] = ()) -> Callable[[], CallSums]:
         """See :meth:`~gpupanel.trainer.loop.step_calls.StepCalls.begin`.
 
         Args:
             batches: Example indices, shape [steps, batch]; the batch may be a smaller one.
-            wishes: At most :data:`WISHES` numbers, to be summed over the processes of the run.
+            contribution: At most :data:`CONTRIBUTED` numbers, summed over the run's processes.
 
         Raises:
             ProblemError: An example cannot be read.
         """
         parts = self.divide(batches.shape[1])
         division = (tf.constant(parts.bounds), tf.constant(parts.copies))
-        wished = tf.constant([*wishes, *[0.0] * (WISHES - len(wishes))], tf.float32)
+        wished = tf.constant(
+            [*contribution, *[0.0] * (CONTRIBUTED - len(contribution))], tf.float32
+        )
         sums = self._function(*division, wished, *self._feed.tensors(batches, parts.bounds))
         return lambda: _call_sums(sums)
 
     def _steps(
-        self, bounds: tf.Tensor, copies: tf.Tensor, wishes: tf.Tensor, *stacked: tf.Tensor
+        self, bounds: tf.Tensor, copies: tf.Tensor, contribution: tf.Tensor, *stacked: tf.Tensor
     ) -> tf.Tensor:
         count = tf.shape(stacked[0])[0]
         examples = tf.cast(tf.shape(stacked[0])[1] * copies, tf.float32)
@@ -130,7 +134,7 @@ class Calls:
         step, sums = tf.while_loop(goes_on, one_step, (0, summed), parallel_iterations=1)
         with tf.control_dependencies([step]):
             # After the steps on every process: collectives must come in the same order on each.
-            handed_in = tf.identity(wishes)
+            handed_in = tf.identity(contribution)
         wished = self._sum(self._strategy.run(self._once_a_process, args=(handed_in,)))
         # One tensor: each that is read costs a round trip.
         done = [tf.cast(step, tf.float32)]
@@ -149,12 +153,12 @@ class Calls:
         seconds = tf.one_hot(replica, self._replicas) * sums.timing.seconds
         return tf.concat([tf.stack(told), seconds, [sums.timing.witness]], axis=0)
 
-    def _once_a_process(self, wishes: tf.Tensor) -> tf.Tensor:
+    def _once_a_process(self, contribution: tf.Tensor) -> tf.Tensor:
         # TensorFlow's default strategy cannot tell its devices: it has one replica.
         alone = self._replicas == 1
         here = 1 if alone else len(self._strategy.extended.worker_devices)
         first_of_its_process = _replica() % here == 0
-        return wishes if first_of_its_process else tf.zeros_like(wishes)
+        return contribution if first_of_its_process else tf.zeros_like(contribution)
 
     def _sum(self, per_replica: tf.Tensor) -> tf.Tensor:
         return self._strategy.reduce(tf.distribute.ReduceOp.SUM, per_replica, axis=None)
@@ -166,9 +170,9 @@ def _call_sums(sums: tf.Tensor) -> CallSums:
         loss_sum=numbers[0],
         measure_sum=numbers[1],
         steps=round(numbers[2]),
-        wishes=tuple(numbers[3 : 3 + WISHES]),
+        contribution=tuple(numbers[3 : 3 + CONTRIBUTED]),
         # The last one is the witness: of no meaning.
-        replica_seconds=tuple(numbers[3 + WISHES : -1]),
+        replica_seconds=tuple(numbers[3 + CONTRIBUTED : -1]),
     )
 
 

@@ -15,8 +15,8 @@ from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.learner import Learner
-from gpupanel.trainer.loop.agreement import make_agreement
 from gpupanel.trainer.loop.calls import CallSums
+from gpupanel.trainer.loop.consensus import make_consensus
 from gpupanel.trainer.loop.early_stopping import after_epoch, reason_to_stop
 from gpupanel.trainer.loop.order import epoch_order
 from gpupanel.trainer.loop.pace import Pace
@@ -51,7 +51,7 @@ class TrainingLoop:
         self._learner = learner
         self._events = events
         self._interruptions = interruptions
-        self._agreement = make_agreement(run, interruptions)
+        self._consensus = make_consensus(run, interruptions)
         self._record = record
         self._leads = run.leads
         self._saving = Saving(run, learner, events)
@@ -150,9 +150,9 @@ class TrainingLoop:
             self._events.phase(Phase.TRAINING)
             start_s = time.monotonic()
             calls = self._learner.calls.of(batches.shape[1])
-            sums = calls(batches, self._agreement.wishes(self._training_pace))
+            sums = calls(batches, self._consensus.contribution(self._training_pace))
             took_s = time.monotonic() - start_s
-            self._agreement.heard(sums.wishes, self._training_pace, sums.steps, took_s)
+            self._consensus.take_sums(sums.contribution, self._training_pace, sums.steps, took_s)
             self._add(sums, batches.size, took_s)
             if self._balancing is not None:
                 self._balancing.saw(sums, batches.shape[1], self._position.step)
@@ -208,11 +208,11 @@ class TrainingLoop:
                 return interruption
             self._events.phase(Phase.VALIDATING)
             start_s = time.monotonic()
-            sums = calls(batches, self._agreement.wishes(self._validation_pace))
+            sums = calls(batches, self._consensus.contribution(self._validation_pace))
             if not math.isfinite(sums.loss_sum):
                 raise not_finite("validation loss", self._position)
             took_s = time.monotonic() - start_s
-            self._agreement.heard(sums.wishes, self._validation_pace, sums.steps, took_s)
+            self._consensus.take_sums(sums.contribution, self._validation_pace, sums.steps, took_s)
             loss_sum += sums.loss_sum
             measure_sum += sums.measure_sum
         return self._learner.objective.metrics(loss_sum, measure_sum, len(everything))
@@ -220,7 +220,7 @@ class TrainingLoop:
     def _interruption(self) -> Interruption | None:
         """What ends the training now; a checkpoint that is wanted or due is saved on the way."""
         self._saving.check()
-        pending = self._agreement.pending()
+        pending = self._consensus.pending()
         is_due = self._saving.is_due
         if pending is not None or is_due:
             self._settle()

@@ -13,8 +13,10 @@ from rich.text import Text
 from typer.testing import CliRunner
 
 from gpupanel.cli import app as command
-from gpupanel.cli import doctoring, listing, telling
+from gpupanel.cli import output
 from gpupanel.cli.literal_console import LiteralConsole
+from gpupanel.cli.verbs import devices as devices_verb
+from gpupanel.cli.verbs import doctor as doctor_verb
 from gpupanel.devices.doctor import DoctorReport
 from gpupanel.devices.doctor.report import PackageVersion
 from gpupanel.domain.device import PhysicalDevice
@@ -50,7 +52,7 @@ PROBLEM = Problem(
 @pytest.fixture(autouse=True)
 def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
     """So wide that no word is folded."""
-    for console in (telling.answers, telling.progress):
+    for console in (output.answers, output.progress):
         monkeypatch.setattr(console, "width", 2000)
 
 
@@ -185,7 +187,7 @@ def test_that_entries_of_the_queue_are_shown_as_they_are(
     state_dir: Path, runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(orders, "ensure_scheduler", lambda files: False)
-    monkeypatch.setattr("gpupanel.cli.queueing.ensure_scheduler", lambda files: False)
+    monkeypatch.setattr("gpupanel.cli.verbs.queue.ensure_scheduler", lambda files: False)
     orders.add(QueueFiles(state_dir / "queue"), Profile(name=HOSTILE), runs_dir)
 
     out, _ = done("queue")
@@ -227,7 +229,7 @@ def test_that_names_of_devices_and_processes_are_shown_as_they_are(
         def sample(self) -> TelemetrySample:
             return TelemetrySample(time_s=1.0, readings=())
 
-    monkeypatch.setattr(listing, "DeviceSampler", Sampler)
+    monkeypatch.setattr(devices_verb, "DeviceSampler", Sampler)
 
     out, _ = done("devices")
 
@@ -246,7 +248,7 @@ def test_that_what_the_doctor_found_is_shown_as_it_is(monkeypatch: pytest.Monkey
         problems=(PROBLEM,),
         command=HOSTILE,
     )
-    monkeypatch.setattr(doctoring, "examine", lambda: report)
+    monkeypatch.setattr(doctor_verb, "examine", lambda: report)
 
     out, _ = done("doctor")
 
@@ -296,8 +298,8 @@ def test_that_no_verb_prints_otherwise() -> None:
             text = ast.unparse(node) if isinstance(node, ast.Call) else ""
             called = text.partition("(")[0]
             assert called not in {"Console", "print", "rich.print", "click.echo"}, (path, text)
-            assert called != "LiteralConsole" or path.name == "telling.py", (path, text)
-            assert called != "sys.stdout.write" or path.name == "telling.py", (path, text)
+            assert called != "LiteralConsole" or path.name == "output.py", (path, text)
+            assert called != "sys.stdout.write" or path.name == "output.py", (path, text)
             assert called != "typer.echo" or text == "typer.echo(__version__)", (path, text)
             assert called != "TextColumn" or "markup=False" in text, (path, text)
             assert called not in {"Text.from_markup", "Text.from_ansi"}, (path, text)

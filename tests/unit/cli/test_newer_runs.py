@@ -62,7 +62,7 @@ def test_that_a_newer_run_is_listed_and_watched(
     runs_dir: Path, make_newer: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # So wide that no word is folded.
-    monkeypatch.setattr("gpupanel.cli.running.answers.width", 240)
+    monkeypatch.setattr("gpupanel.cli.output.answers.width", 240)
     layout = ended(runs_dir)
     assert callable(make_newer)
     make_newer(layout)

@@ -27,7 +27,7 @@ def test_that_the_table_has_the_columns_in_which_there_is_something(
     runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # So wide that no word is folded.
-    monkeypatch.setattr("gpupanel.cli.running.answers.width", 240)
+    monkeypatch.setattr("gpupanel.cli.output.answers.width", 240)
     with written(runs_dir, "ended") as run:
         run.end()
     lines = told().splitlines()

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gpupanel.cli import app, running
+from gpupanel.cli import app
+from gpupanel.cli.verbs import run as run_verb
 from gpupanel.domain.events import CheckpointSaved
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile import DeviceSettings, Profile
@@ -93,7 +94,7 @@ def test_that_what_nobody_foresaw_is_a_problem_with_its_detail(
     def fail(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(running, "launch", fail)
+    monkeypatch.setattr(run_verb, "launch", fail)
     assert status_of(monkeypatch, "run", profile, "--json") == 1
     out, err = capsys.readouterr()
     assert "Something in gpupanel went wrong" in " ".join(err.split())

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from gpupanel.devices.gpus.roster import GpuRoster
-from gpupanel.devices.lanes import Lanes
 from gpupanel.devices.nvml import library as library_module
 from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
+from gpupanel.devices.slow_calls import SlowCallThreads
 from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.telemetry import DeviceReading, DeviceState
 from tests.nvml.standin import (
@@ -32,16 +32,18 @@ SLOW_FIRST = TWO_UNEQUAL_GPUS.with_gpu(0, slow_ms=SLOW_MS)
 
 
 @pytest.fixture
-def lanes() -> Lanes:
-    return Lanes(PATIENCE_S)
+def threads() -> SlowCallThreads:
+    return SlowCallThreads(PATIENCE_S)
 
 
 @pytest.fixture
-def sampler(nvml_in_process: Standin, lanes: Lanes, tmp_path: Path) -> Iterator[DeviceSampler]:
-    roster = GpuRoster(kernel_gpus=tmp_path / "nothing", walk=lanes.walk)
-    with DeviceSampler(roster, lanes=lanes) as sampler:
+def sampler(
+    nvml_in_process: Standin, threads: SlowCallThreads, tmp_path: Path
+) -> Iterator[DeviceSampler]:
+    roster = GpuRoster(kernel_gpus=tmp_path / "nothing", run=threads.run)
+    with DeviceSampler(roster, threads=threads) as sampler:
         yield sampler
-    assert lanes.thread_count == 0
+    assert threads.thread_count == 0
 
 
 def _readings(sampler: DeviceSampler) -> dict[str, DeviceReading]:
@@ -60,12 +62,12 @@ def _until(
 
 
 def test_that_where_all_is_quick_one_thread_asks_and_nothing_is_old(
-    sampler: DeviceSampler, lanes: Lanes
+    sampler: DeviceSampler, threads: SlowCallThreads
 ) -> None:
     for _ in range(3):
         assert [reading.age_s for reading in _readings(sampler).values()] == [0.0, 0.0, 0.0]
 
-    assert lanes.thread_count == 1
+    assert threads.thread_count == 1
 
 
 def test_that_a_gpu_that_becomes_slow_has_its_last_reading_and_the_others_go_on(
@@ -93,14 +95,14 @@ def test_that_a_gpu_that_becomes_slow_has_its_last_reading_and_the_others_go_on(
 
 
 def test_that_a_gpu_that_is_quick_again_is_as_the_others(
-    sampler: DeviceSampler, nvml_in_process: Standin, lanes: Lanes
+    sampler: DeviceSampler, nvml_in_process: Standin, threads: SlowCallThreads
 ) -> None:
     nvml_in_process.tell(SLOW_FIRST)
     _until(sampler, lambda found: found[RTX_4090.uuid].age_s > 0.0)
 
     nvml_in_process.tell(TWO_UNEQUAL_GPUS)
     _until(sampler, lambda found: found[RTX_4090.uuid].age_s == 0.0)
-    _until(sampler, lambda found: lanes.thread_count == 1)
+    _until(sampler, lambda found: threads.thread_count == 1)
 
 
 def test_that_the_first_listing_waits_for_a_slow_gpu(
@@ -116,12 +118,12 @@ def test_that_the_first_listing_waits_for_a_slow_gpu(
 
 
 def test_that_who_asks_only_once_waits_for_the_readings(
-    nvml_in_process: Standin, lanes: Lanes, tmp_path: Path
+    nvml_in_process: Standin, threads: SlowCallThreads, tmp_path: Path
 ) -> None:
     nvml_in_process.tell(SLOW_FIRST)
-    roster = GpuRoster(kernel_gpus=tmp_path / "nothing", walk=lanes.walk)
+    roster = GpuRoster(kernel_gpus=tmp_path / "nothing", run=threads.run)
 
-    with DeviceSampler(roster, lanes=lanes, wait_s=PATIENT_S) as sampler:
+    with DeviceSampler(roster, threads=threads, wait_s=PATIENT_S) as sampler:
         assert _readings(sampler)[RTX_4090.uuid].temperature_c == 51.0
 
 
@@ -224,7 +226,7 @@ def test_that_a_machine_whose_driver_lists_no_gpu_yet_says_why(
     monkeypatch.setattr(roster, "look", lambda: answers.wait(WAIT_S))
     monkeypatch.setattr("gpupanel.devices.sampler.PATIENT_S", 0.05)
 
-    with DeviceSampler(roster, lanes=Lanes(PATIENCE_S)) as sampler:
+    with DeviceSampler(roster, threads=SlowCallThreads(PATIENCE_S)) as sampler:
         inventory = sampler.inventory()
         sample = sampler.sample()
         answers.set()
@@ -243,7 +245,7 @@ def test_that_a_disk_that_never_answers_holds_up_nothing(
     )
     roster = GpuRoster(kernel_gpus=tmp_path / "nothing")
 
-    with DeviceSampler(roster, folder=tmp_path, lanes=Lanes(PATIENCE_S)) as sampler:
+    with DeviceSampler(roster, folder=tmp_path, threads=SlowCallThreads(PATIENCE_S)) as sampler:
         sample = sampler.sample()
         answers.set()
 

@@ -1,4 +1,4 @@
-"""What a call sums: wishes once a process, seconds for each replica, shares that may change."""
+"""What a call sums: contributions once a process, seconds for each replica."""
 
 import json
 import os
@@ -29,9 +29,9 @@ def called(request: pytest.FixtureRequest) -> dict[str, Any]:
 def test_that_wishes_are_counted_once_a_process(called: dict[str, Any]) -> None:
     plain, wished, timed = called["told"][:3]
 
-    assert plain["wishes"] == [0.0] * 5
-    assert wished["wishes"] == [1.0, 0.0, 2.5, 0.0, 0.0]
-    assert timed["wishes"] == [3.0, 0.0, 0.0, 0.0, 0.0]
+    assert plain["contribution"] == [0.0] * 5
+    assert wished["contribution"] == [1.0, 0.0, 2.5, 0.0, 0.0]
+    assert timed["contribution"] == [3.0, 0.0, 0.0, 0.0, 0.0]
     assert {sums["steps"] for sums in called["told"]} == {8}
 
 

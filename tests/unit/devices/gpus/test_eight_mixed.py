@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from gpupanel.devices.gpus.roster import GpuRoster
-from gpupanel.devices.lanes import Lanes
 from gpupanel.devices.sampler import DeviceSampler
+from gpupanel.devices.slow_calls import SlowCallThreads
 from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
 from tests.nvml.machines import BARE, EIGHT_MIXED, HOPPER, INSTANCES, KEPLER, LOST, MIG, SLOW
@@ -23,9 +23,9 @@ _SHOWN_WITHIN_S = 2.0
 @pytest.fixture
 def sampler(nvml_in_process: Standin, tmp_path: Path) -> Iterator[DeviceSampler]:
     nvml_in_process.tell(_QUICK)
-    lanes = Lanes()
-    roster = GpuRoster(kernel_gpus=tmp_path / "none", walk=lanes.walk)
-    with DeviceSampler(roster, lanes=lanes) as sampler:
+    threads = SlowCallThreads()
+    roster = GpuRoster(kernel_gpus=tmp_path / "none", run=threads.run)
+    with DeviceSampler(roster, threads=threads) as sampler:
         yield sampler
 
 

@@ -153,7 +153,7 @@ def test_that_the_run_is_listed_with_its_outcome_and_without_a_negative_time(
     assert (summary.outcome, summary.flaw) == (Outcome.COMPLETED, None)
     assert summary.lasted_s is None or summary.lasted_s > 0.0
     # So wide that no word is folded.
-    monkeypatch.setattr("gpupanel.cli.running.answers.width", 240)
+    monkeypatch.setattr("gpupanel.cli.output.answers.width", 240)
     (row,) = CliRunner().invoke(app, ["runs"]).output.splitlines()[1:]
     assert "completed" in row
     assert " -" not in row

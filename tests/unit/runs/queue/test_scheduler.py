@@ -14,7 +14,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
 from gpupanel.runs.launcher import create_run
-from gpupanel.runs.queue import bringing_up, orders, scheduler
+from gpupanel.runs.queue import orders, scheduler, start_entry
 from gpupanel.runs.queue.entry import EntryState, QueueEntry
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.queue.scheduler import Scheduler
@@ -205,9 +205,9 @@ def test_that_an_entry_edited_just_now_is_not_started_as_it_was_before(
     before = desk.entry(added)
     orders.edit(desk.files, added, profile_on(GPU_A, name="after"))
     judged = desk.files.read()
-    assert not bringing_up.claim(desk.files, before, judged)
+    assert not start_entry.claim(desk.files, before, judged)
     assert desk.state(added) is EntryState.WAITING
-    assert bringing_up.claim(desk.files, desk.entry(added), judged)
+    assert start_entry.claim(desk.files, desk.entry(added), judged)
 
 
 @pytest.mark.parametrize("act", ["pause", "move"])
@@ -239,8 +239,8 @@ def test_that_a_run_that_cannot_be_made_is_refused_and_leaves_nothing(
     def fail(*_: object) -> None:
         raise ProblemError(*desk_full)
 
-    desk_full = (bringing_up.disk_problem(OSError(errno.ENOSPC, "full"), desk.runs_dir),)
-    monkeypatch.setattr(bringing_up, "fill_run", fail)
+    desk_full = (start_entry.disk_problem(OSError(errno.ENOSPC, "full"), desk.runs_dir),)
+    monkeypatch.setattr(start_entry, "fill_run", fail)
     added = desk.add(GPU_A)
     desk.scheduler.step()
     assert desk.state(added) is EntryState.REFUSED

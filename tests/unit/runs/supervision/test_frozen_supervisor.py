@@ -13,8 +13,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from gpupanel.cli.running import runs as list_in_terminal
-from gpupanel.cli.watching import watch_to_its_end
+from gpupanel.cli.run_watcher import watch_to_its_end
+from gpupanel.cli.verbs.runs import runs as list_in_terminal
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.request import Request
 from gpupanel.runs.directory.requests import ask

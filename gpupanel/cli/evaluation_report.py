@@ -1,0 +1,105 @@
+"""What evaluating and predicting found, for people and for scripts."""
+
+from typing import Any
+
+from rich.table import Table
+
+from gpupanel.cli.output import NONE_GIVEN, answers, print_problems
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.following.confusion_matrix import (
+    MOST_CLASSES_IN_FULL,
+    ConfusionMatrix,
+    read_matrix,
+)
+from gpupanel.runs.following.status import RunStatus
+
+_MOST_CLASSES_TOLD = 200
+_WORST_TOLD = 50
+
+
+def print_evaluation(layout: RunLayout, status: RunStatus) -> None:
+    """Print the figures of each class, or where the predictions are; nothing of a training."""
+    matrix = _matrix(layout, status)
+    if matrix is not None:
+        answers.print(_class_table(matrix))
+        if matrix.size > _MOST_CLASSES_TOLD:
+            answers.print(
+                f"These are the {_WORST_TOLD} classes with the lowest F1 of {matrix.size:,}; "
+                f"{layout.confusion.name} in the run's folder has all.",
+                highlight=False,
+                soft_wrap=True,
+            )
+    if status.predictions is not None:
+        path = layout.root / status.predictions
+        words = f"{status.examples:,} predictions: {path}"
+        answers.print(words, highlight=False, soft_wrap=True)
+
+
+def evaluation_document(layout: RunLayout, status: RunStatus) -> dict[str, Any]:
+    """What the JSON document has beside its usual keys; nothing of a training.
+
+    ``confusion`` is ``null`` where there are too many classes to give it in full; the file that
+    ``confusion_file`` names has it always.
+    """
+    document: dict[str, Any] = {}
+    if status.evaluation is not None:
+        matrix = _matrix(layout, status)
+        document["confusion"] = _in_full(matrix)
+        document["class_names"] = [] if matrix is None else list(matrix.class_names)
+        written = bool(status.evaluation.confusion_file)
+        document["confusion_file"] = str(layout.confusion) if written else None
+    if status.predictions is not None:
+        document["predictions"] = str(layout.root / status.predictions)
+    return document
+
+
+def _matrix(layout: RunLayout, status: RunStatus) -> ConfusionMatrix | None:
+    """``None`` where there are no classes; where it cannot be read that is told, too."""
+    found = None if status.evaluation is None else read_matrix(layout, status.evaluation)
+    if isinstance(found, Problem):
+        print_problems([found])
+        return None
+    return found
+
+
+def _in_full(matrix: ConfusionMatrix | None) -> list[list[int]] | None:
+    if matrix is None:
+        return []
+    return matrix.in_full() if matrix.size <= MOST_CLASSES_IN_FULL else None
+
+
+def _told_classes(matrix: ConfusionMatrix) -> list[int]:
+    """All classes; where they are many, those that are told worst, the worst first."""
+    if matrix.size <= _MOST_CLASSES_TOLD:
+        return list(range(matrix.size))
+    scores = {number: figures.f1 for number, figures in enumerate(matrix.classes)}
+    known = [(score, number) for number, score in scores.items() if score is not None]
+    return [number for _, number in sorted(known)[:_WORST_TOLD]]
+
+
+def _class_table(matrix: ConfusionMatrix) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("class", overflow="fold")
+    for name in ("precision", "recall", "F1", "examples", "most mistaken for"):
+        table.add_column(name, justify="left" if name.startswith("most ") else "right")
+    for index in _told_classes(matrix):
+        figures = matrix.classes[index]
+        table.add_row(
+            figures.name,
+            _fraction(figures.precision),
+            _fraction(figures.recall),
+            _fraction(figures.f1),
+            f"{figures.examples:,}",
+            _mistaken_for(matrix, index),
+        )
+    return table
+
+
+def _mistaken_for(matrix: ConfusionMatrix, index: int) -> str:
+    mistake = matrix.most_mistaken_for(index)
+    return "" if mistake is None else f"{mistake[0]} ({mistake[1]:,})"
+
+
+def _fraction(value: float | None) -> str:
+    return NONE_GIVEN if value is None else f"{value:.4f}"

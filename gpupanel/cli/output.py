@@ -1,0 +1,74 @@
+"""What is printed: tables and sentences for people, one JSON document for scripts."""
+
+import json
+import math
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console
+
+from gpupanel.cli.literal_console import LiteralConsole, paragraph, styled
+from gpupanel.domain.problem import Change, Problem, Severity
+from gpupanel.domain.visible_text import visible_json
+
+answers = LiteralConsole()
+"""Standard output: what was asked for."""
+progress = LiteralConsole(stderr=True)
+"""Standard error: progress and problems."""
+
+_STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.HINT: "cyan"}
+NONE_GIVEN = "–"  # noqa: RUF001 - the dash that stands for a reading that is not there
+
+
+def print_json(document: dict[str, Any]) -> None:
+    """Print one JSON document on standard output: strict JSON (RFC 8259), whatever was read.
+
+    What is no number in JSON (infinity, not-a-number) is null; bytes of a path that are no UTF-8
+    are the escapes by which :func:`json.loads` gives the same path.
+    """
+    text = json.dumps(_strict(document), indent=2, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write(visible_json(text) + "\n")
+
+
+def _strict(node: Any) -> Any:  # noqa: ANN401 - as deep as any document
+    if isinstance(node, dict):
+        return {key: _strict(value) for key, value in node.items()}
+    if isinstance(node, list | tuple):
+        return [_strict(value) for value in node]
+    return None if isinstance(node, float) and not math.isfinite(node) else node
+
+
+def print_problems(problems: Iterable[Problem], console: Console = progress) -> None:
+    """Print each problem: what is wrong, where, what to do, and the detail behind it."""
+    for problem in problems:
+        style = _STYLES[problem.severity]
+        field = f" {problem.field}" if problem.field else ""
+        severity = (str(problem.severity), f"{style} bold")
+        console.print(styled(severity, (field, "dim"), f"  {problem.message}"))
+        if problem.hint:
+            console.print(f"    {problem.hint}")
+        if problem.command:
+            # One line whatever the width, so that it can be copied.
+            console.print(f"    $ {problem.command}", style="bold", highlight=False, soft_wrap=True)
+        first = () if problem.fix is None else (problem.fix,)
+        for fix in (*first, *problem.alternatives):
+            changes = ", ".join(_change(change) for change in fix.changes)
+            console.print(f"    → {fix.label}: {changes}", style="dim")
+        if problem.detail:
+            console.print(paragraph(problem.detail, "dim"))
+
+
+def _change(change: Change) -> str:
+    key = ".".join(change.path)
+    if change.value is None:
+        return f"without {key}"
+    return f"{key} = {json.dumps(change.value, ensure_ascii=False)}"
+
+
+def shown(value: object, unit: str = "") -> str:
+    """A reading with its unit; a dash for one that a device cannot give."""
+    if value is None:
+        return NONE_GIVEN
+    number = f"{value:,.0f}" if isinstance(value, float) else f"{value:,}"
+    return f"{number} {unit}".strip()

@@ -1,0 +1,56 @@
+"""From a profile's file to what would happen with it on this machine."""
+
+from functools import cache
+from pathlib import Path
+
+from gpupanel.cli.output import progress
+from gpupanel.devices.doctor.gpu_support import gpu_support
+from gpupanel.domain.device import PhysicalDevice
+from gpupanel.domain.gpu_support import GpuSupport
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.profile import Profile
+from gpupanel.planning.preparation import Preparation
+from gpupanel.runs.data_preview import preview_data
+from gpupanel.runs.directory.profile_file import read_profile
+from gpupanel.runs.readiness import look_at_machine, mended_on, prepared_on
+
+
+def prepared(
+    path: Path, *, look_at_data: bool = False, mend: bool = False
+) -> tuple[Profile, Preparation]:
+    """The profile in a file, and what would happen with it on this machine.
+
+    Args:
+        path: The file.
+        look_at_data: Also tell what is wrong with the data.
+        mend: Apply the fixes that are offered for errors and warnings first.
+
+    Raises:
+        ProblemError: The file holds no profile.
+    """
+    profile = read_profile(path)
+    preview = preview_data(profile) if look_at_data else None
+    machine = look_at_machine()
+    # What could not be used would be asked about again, which takes seconds.
+    ask_support = cache(_ask_support)
+    if mend:
+        profile = mended_on(machine, profile, preview, ask_support)
+    return profile, prepared_on(machine, profile, preview, ask_support)
+
+
+def startable(path: Path) -> tuple[Profile, LaunchPlan, Preparation]:
+    """A profile that may start, its plan, and what else there is to say.
+
+    Raises:
+        ProblemError: It may not start.
+    """
+    profile, preparation = prepared(path)
+    if preparation.plan is None or not preparation.is_startable:
+        raise ProblemError(*preparation.problems)
+    return profile, preparation.plan, preparation
+
+
+def _ask_support(gpus: tuple[PhysicalDevice, ...], driver: str | None) -> GpuSupport:
+    with progress.status("Checking whether TensorFlow can use the GPUs…"):
+        return gpu_support(gpus, driver)

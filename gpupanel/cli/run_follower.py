@@ -1,0 +1,101 @@
+"""Following a run to its end, and telling how it ended."""
+
+from typing import Any
+
+import typer
+
+from gpupanel.cli.evaluation_report import evaluation_document, print_evaluation
+from gpupanel.cli.interrupts import Interrupts
+from gpupanel.cli.literal_console import styled
+from gpupanel.cli.output import answers, print_json, print_problems
+from gpupanel.cli.refusal import EXIT_FAILED, refuse
+from gpupanel.cli.run_watcher import watch_to_its_end
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs.directory.disk_problems import disk_problem
+from gpupanel.runs.following.end_words import end_words, loses_steps
+from gpupanel.runs.following.status import RunStatus
+from gpupanel.runs.following.unread_words import unread_problem
+
+EXIT_STOPPED = 130
+
+
+def follow_unless(detach: bool, layout: RunLayout, epochs: int, *, json: bool) -> None:  # noqa: FBT001 - the sentence reads so
+    """Follow a run to its end, or only say which one it is."""
+    if not detach:
+        follow(layout, epochs, json=json)
+    elif json:
+        print_json({"run": str(layout.root)})
+    else:
+        answers.print(str(layout.root), highlight=False, soft_wrap=True)
+
+
+def follow(layout: RunLayout, epochs: int, *, json: bool, ctrl_c_stops: bool = True) -> None:
+    """Follow a run to its end, say how it ended, and leave with that exit status."""
+    # Until all is said: the second of two Ctrl+C may come when the run has just ended.
+    with Interrupts() as interrupts:
+        try:
+            status = watch_to_its_end(
+                layout, epochs, ctrl_c_stops=ctrl_c_stops, interrupts=interrupts
+            )
+        except OSError as error:
+            problem = disk_problem(error, layout.root)
+            refuse(ProblemError(problem), json=json, status=EXIT_FAILED)
+        _tell(layout, status, json=json)
+
+
+def _tell(layout: RunLayout, status: RunStatus, *, json: bool) -> None:
+    """Say how a run ended, and leave with that exit status."""
+    unread = unread_problem(status.unread_lines)
+    if unread is not None:
+        print_problems([unread])
+    if status.outcome is None and not status.has_ended:
+        raise typer.Exit(EXIT_STOPPED)  # the person stopped watching
+    if status.outcome is None:
+        # Nobody can tell any more how it ended.
+        refuse(ProblemError(*status.problems[-1:]), json=json, status=EXIT_FAILED)
+    if json:
+        print_json(run_document(layout, status))
+    else:
+        _tell_end(layout, status)
+    raise typer.Exit(
+        {Outcome.COMPLETED: 0, Outcome.STOPPED: EXIT_STOPPED, Outcome.SUSPENDED: EXIT_STOPPED}.get(
+            status.outcome, EXIT_FAILED
+        )
+    )
+
+
+def run_document(layout: RunLayout, status: RunStatus) -> dict[str, Any]:
+    """What ``--json`` says of a run that has ended."""
+    problem, returned = status.ending_problem, status.memory_returned
+    saved = status.saved_work
+    return {
+        "run": str(layout.root),
+        "outcome": status.outcome.value if status.outcome is not None else None,
+        "metrics": status.metrics.model_dump(mode="json"),
+        "examples_per_second": status.examples_per_second,
+        "problem": problem.model_dump(mode="json") if problem is not None else None,
+        "saved": saved.model_dump(mode="json") if saved is not None else None,
+        "memory_returned": returned.model_dump(mode="json") if returned is not None else None,
+        "unread_lines": status.unread_lines,
+        **evaluation_document(layout, status),
+    }
+
+
+def _tell_end(layout: RunLayout, status: RunStatus) -> None:
+    if status.ending_problem is not None:
+        print_problems([status.ending_problem])
+    print_evaluation(layout, status)
+    metrics = status.metrics.model_dump(exclude_none=True)
+    words = "  ".join(f"{name} {value:.4f}" for name, value in metrics.items())
+    outcome = str(status.outcome)
+    style = "green" if status.outcome is Outcome.COMPLETED else "yellow"
+    answers.print(styled((outcome, f"{style} bold"), f"  {words}"))
+    told = end_words(status.outcome, status.saved_work)
+    if told:
+        is_lost = loses_steps(status.outcome, status.saved_work)
+        answers.print(f"{told}.", style="yellow" if is_lost else "", highlight=False)
+    if status.examples_per_second is not None:
+        answers.print(f"{status.examples_per_second:,.0f} examples/s", style="dim")
+    answers.print(str(layout.root), style="dim", highlight=False, soft_wrap=True)

@@ -1,0 +1,274 @@
+"""Following a run in the terminal, with a progress bar on standard error."""
+
+import time
+from collections.abc import Iterator
+
+from rich.progress import (
+    BarColumn,
+    Progress,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
+
+from gpupanel.cli.interrupts import InterruptMeaning, Interrupts
+from gpupanel.cli.output import print_problems
+from gpupanel.cli.output import progress as console
+from gpupanel.domain.events import (
+    DevicesReady,
+    EpochDone,
+    MemoryReturned,
+    ProblemReported,
+    RunRestarted,
+)
+from gpupanel.domain.outcome import Metrics
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.request import Request
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.visible_text import visible_line
+from gpupanel.runs.directory.plan_file import read_plan
+from gpupanel.runs.directory.requests import ask, end_now
+from gpupanel.runs.following.answer_words import line_words, process_name
+from gpupanel.runs.following.change_words import change_words
+from gpupanel.runs.following.end_words import loss_words
+from gpupanel.runs.following.event_tail import Part
+from gpupanel.runs.following.follower import RunFollower
+from gpupanel.runs.following.memory_words import returned_words
+from gpupanel.runs.following.status import RunStage, RunStatus
+from gpupanel.runs.history.summaries import summarize_run
+
+_POLL_S = 0.1
+_LOOK_FOR_SUPERVISOR_S = 1.0
+
+
+def watch_to_its_end(
+    layout: RunLayout, epochs: int, *, ctrl_c_stops: bool, interrupts: Interrupts | None = None
+) -> RunStatus:
+    """Show a run until it ends.
+
+    Args:
+        layout: The run.
+        epochs: Epochs that its profile asks for; 0: not known.
+        ctrl_c_stops: Ctrl+C asks the run to stop and save; again, two seconds later or for the
+            third time, it ends it without saving. Otherwise Ctrl+C only stops watching and the
+            status returned has no outcome.
+        interrupts: Counts Ctrl+C, where it is to be counted for longer than that.
+    """
+    if interrupts is None:
+        with Interrupts() as interrupts:
+            return watch_to_its_end(
+                layout, epochs, ctrl_c_stops=ctrl_c_stops, interrupts=interrupts
+            )
+    watcher = _Watcher(layout, epochs)
+    with watcher.bar:
+        for interrupt in watcher.watch(interrupts):
+            if not ctrl_c_stops:
+                break
+            _carry_out(interrupt, layout, watcher.status)
+    return watcher.status
+
+
+def _carry_out(interrupt: InterruptMeaning, layout: RunLayout, status: RunStatus) -> None:
+    try:
+        match interrupt:
+            case InterruptMeaning.STOP:
+                ask(layout, Request.STOP)
+                console.print(
+                    "Stopping after this step, and saving. "
+                    "Ctrl+C again, in two seconds or later, ends it without saving."
+                )
+            case InterruptMeaning.STOP_AGAIN:
+                console.print(
+                    "It is stopping and saves first; Ctrl+C once more ends it without saving."
+                )
+            case InterruptMeaning.END:
+                end_now(layout)
+                console.print(f"Ending it without saving. {loss_words(status.saved_work)}")
+    except ProblemError as error:
+        print_problems(error.problems)
+
+
+class _Before:
+    """What is still worth telling of a run when somebody begins to watch it.
+
+    Attributes:
+        epochs_done: How many times an epoch came to its end.
+        last_epoch: The last of them.
+        restart: The last one.
+        problems: What was reported since then, the last of each kind.
+    """
+
+    def __init__(self) -> None:
+        self.epochs_done = 0
+        self.last_epoch: EpochDone | None = None
+        self.restart: RunRestarted | None = None
+        self.problems: dict[str, Problem] = {}
+
+    def take(self, event: Part) -> None:
+        """Take in the next event."""
+        if isinstance(event, EpochDone):
+            self.epochs_done += 1
+            self.last_epoch = event
+        elif isinstance(event, RunRestarted):
+            self.restart = event
+            self.problems = {}
+        elif isinstance(event, ProblemReported) and not event.problem.is_error:
+            self.problems[event.problem.code] = event.problem
+
+
+class _Watcher:
+    def __init__(self, layout: RunLayout, epochs: int) -> None:
+        self.status = RunStatus(epoch_total=epochs)
+        self._layout = layout
+        self._follower = RunFollower(layout)
+        self.bar = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TimeElapsedColumn(),
+            console=console,
+        )
+        self._task: TaskID = self.bar.add_task("starting", total=None)
+        self._before: _Before | None = None
+        self._told: Problem | None = None
+
+    def watch(self, interrupts: Interrupts) -> Iterator[InterruptMeaning]:
+        """Follow until the last event, or until nobody is left who could write it.
+
+        Yields:
+            What Ctrl+C meant, each time that it was pressed.
+        """
+        looked_s = time.monotonic()
+        self._catch_up()
+        while not self.status.has_ended:
+            yield from interrupts.pending()
+            self._take_news()
+            self._draw()
+            if time.monotonic() - looked_s > _LOOK_FOR_SUPERVISOR_S:
+                looked_s = time.monotonic()
+                self._look_for_supervisor()
+            time.sleep(_POLL_S)
+        self._draw()
+
+    def _catch_up(self) -> None:
+        """Sum up what was before: of a run of days nobody reads each epoch anew."""
+        self._before = before = _Before()
+        self._take_news()
+        self._before = None
+        if before.restart is not None:
+            _tell_restart(before.restart)
+        for answer in self.status.answers:
+            self._tell_devices(answer)
+        if before.last_epoch is not None:
+            self._tell_epochs(before.last_epoch, before.epochs_done)
+        print_problems(before.problems.values())
+        if self.status.memory_returned is not None:
+            self._tell_memory(self.status.memory_returned)
+
+    def _take_news(self) -> None:
+        more = True
+        while more:
+            news = self._follower.poll()
+            for part in news.parts:
+                self._take(part)
+            more = news.has_more
+
+    def _take(self, event: Part) -> None:
+        self.status = self.status.after(event)
+        if self._before is not None:
+            self._before.take(event)
+        elif isinstance(event, EpochDone):
+            self._tell_epoch(event)
+        elif isinstance(event, RunRestarted):
+            _tell_restart(event)
+        elif isinstance(event, ProblemReported) and not event.problem.is_error:
+            print_problems([event.problem])
+        elif isinstance(event, DevicesReady):
+            self._tell_devices(event)
+        elif isinstance(event, MemoryReturned):
+            self._tell_memory(event)
+
+    def _tell_epoch(self, event: EpochDone) -> None:
+        words = _metric_words(event.metrics)
+        console.print(f"{_epoch_words(event.epoch, self.status.epoch_total)}  {words}")
+
+    def _tell_epochs(self, last: EpochDone, done: int) -> None:
+        if done == 1:
+            self._tell_epoch(last)
+            return
+        total = self.status.epoch_total
+        words = f"{last.epoch:,}{f' of {total:,}' if total else ''} epochs done, the last with"
+        console.print(f"{words}  {_metric_words(last.metrics)}")
+
+    def _tell_memory(self, event: MemoryReturned) -> None:
+        words = returned_words(event, _device_names(self._layout))
+        console.print(words, highlight=False)
+
+    def _tell_devices(self, event: DevicesReady) -> None:
+        process = process_name(event, self.status.process_names)
+        words = line_words(event, process, _device_names(self._layout))
+        console.print(words, highlight=False)
+
+    def _look_for_supervisor(self) -> None:
+        summary = summarize_run(self._layout)
+        if summary.is_running:
+            if summary.problem is not None and summary.problem != self._told:
+                print_problems([summary.problem])
+            self._told = summary.problem
+            return
+        self._take_news()  # it may have written its last word just now
+        if self.status.has_ended:
+            return
+        nobody_knows = summary.flaw if summary.outcome is None else None
+        problem = summary.problem or nobody_knows
+        told = () if problem is None else (problem,)
+        self.status = self.status.model_copy(
+            update={
+                "outcome": summary.outcome,
+                "stage": RunStage.ENDED,
+                "problems": (*self.status.problems, *told),
+            }
+        )
+
+    def _draw(self) -> None:
+        status = self.status
+        words = status.phase.replace("_", " ")
+        if status.download is not None:
+            words = f"downloading {status.download.name}"
+        if status.step_total is not None and status.step:
+            speed = status.examples_per_second or 0.0
+            words = (
+                f"{_epoch_words(max(1, status.epoch), status.epoch_total)}  step {status.step:,}  "
+                f"{speed:,.0f} examples/s"
+            )
+        done, total = status.step, status.step_total or None
+        if status.examples_total:
+            done, total = status.examples, status.examples_total
+            speed = status.examples_per_second or 0.0
+            words = f"{done:,} of {total:,} examples  {speed:,.0f} examples/s"
+        self.bar.update(self._task, description=visible_line(words), completed=done, total=total)
+
+
+def _epoch_words(epoch: int, total: int) -> str:
+    return f"epoch {epoch}/{total}" if total else f"epoch {epoch}"
+
+
+def _metric_words(metrics: Metrics) -> str:
+    known = metrics.model_dump(exclude_none=True)
+    return "  ".join(f"{name} {value:.4f}" for name, value in known.items())
+
+
+def _tell_restart(event: RunRestarted) -> None:
+    if event.problem is not None:
+        print_problems([event.problem])
+        console.print(f"Started again from its last checkpoint (attempt {event.attempt}).")
+    if event.changes:
+        # One line whatever the width, so that it can be copied.
+        words = f"It goes on with {change_words(event.changes)}."
+        console.print(words, highlight=False, soft_wrap=True)
+
+
+def _device_names(layout: RunLayout) -> dict[str, str]:
+    plan = read_plan(layout)
+    return {} if plan is None else {device.key: device.name for device in plan.devices}

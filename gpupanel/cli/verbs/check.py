@@ -1,0 +1,83 @@
+"""The verb check: what is wrong with a profile on this machine, and what would happen."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from gpupanel.cli.gpu_processes import print_gpu_processes
+from gpupanel.cli.options import JsonOption, ProfileArgument
+from gpupanel.cli.output import NONE_GIVEN, answers, print_json, print_problems
+from gpupanel.cli.preparation import prepared
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.problem import ProblemError
+from gpupanel.planning.preparation import Preparation
+from gpupanel.runs.directory.profile_file import write_profile
+from gpupanel.runs.trust.trusted import code_problems
+
+
+def check(
+    profile: ProfileArgument,
+    *,
+    fixed: Annotated[
+        Path | None,
+        typer.Option(
+            "--fixed",
+            metavar="FILE.toml",
+            help="Write the profile there with every fix that is offered for errors and warnings, "
+            "and check that one.",
+            show_default=False,
+        ),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Say everything that is wrong with a profile on this machine, and what would happen."""
+    preparation = Preparation()
+    try:
+        read, preparation = prepared(profile, look_at_data=True, mend=fixed is not None)
+        problems = (*preparation.problems, *code_problems(read))
+        if fixed is not None:
+            write_profile(fixed, read)
+    except ProblemError as error:
+        problems = error.problems
+    ok = not any(problem.is_error for problem in problems)
+    if json:
+        plan = preparation.plan.model_dump(mode="json") if preparation.plan else None
+        documents = [problem.model_dump(mode="json") for problem in problems]
+        others = [held.model_dump(mode="json") for held in preparation.others]
+        print_json({"ok": ok, "problems": documents, "plan": plan, "others": others})
+    else:
+        print_problems(problems, answers)
+        if ok and preparation.plan is not None:
+            _tell_plan(preparation.plan)
+            print_gpu_processes(preparation.others, answers)
+            answers.print("Ready to run.", style="green")
+    raise typer.Exit(0 if ok else 1)
+
+
+def _tell_plan(plan: LaunchPlan) -> None:
+    names = {device.key: device.name for device in plan.devices}
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("replica", justify="right")
+    if plan.processes:
+        table.add_column("process")
+    table.add_column("device")
+    table.add_column("TensorFlow's name")
+    table.add_column("examples of each batch", justify="right")
+    for replica in plan.replicas:
+        share = f"{replica.share} of {plan.global_batch_size}"
+        table.add_row(
+            str(replica.index),
+            *([plan.gang[replica.process].name] if plan.processes else []),
+            names.get(replica.device_key, NONE_GIVEN),
+            replica.logical_device,
+            f"{share}, then measured" if plan.balanced else share,
+        )
+    answers.print(table)
+    if plan.places:
+        places = ", ".join(place.logical_device for place in plan.places)
+        answers.print(f"Layers are placed on {places}.", highlight=False)
+    others = [process.name for process in plan.processes if process.role != "worker"]
+    if others:
+        answers.print(f"Beside them: {', '.join(others)}.", highlight=False)

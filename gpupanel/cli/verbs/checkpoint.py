@@ -1,0 +1,13 @@
+"""``gpupanel checkpoint``: have a run save and go on."""
+
+from gpupanel.cli.options import JsonOption, RunArgument, RunsDirOption
+from gpupanel.cli.requests import ask_run
+from gpupanel.cli.run_lookup import found_run
+from gpupanel.domain.request import Request
+
+
+def checkpoint(
+    run: RunArgument, runs_dir: RunsDirOption = None, *, json: JsonOption = False
+) -> None:
+    """Ask a run to save a checkpoint after its next step and go on."""
+    ask_run(found_run(run, runs_dir, json=json), Request.CHECKPOINT, json=json)

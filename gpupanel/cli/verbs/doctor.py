@@ -1,0 +1,58 @@
+"""The verb doctor: whether driver, TensorFlow and libraries fit together, and what mends it."""
+
+import typer
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from gpupanel.cli.literal_console import styled
+from gpupanel.cli.options import JsonOption
+from gpupanel.cli.output import answers, print_json, print_problems, progress
+from gpupanel.devices.doctor import DoctorReport, examine
+from gpupanel.devices.doctor.report import Fact, FactGroup
+
+_MARKS = {
+    True: Text("\N{CHECK MARK} ", "green"),
+    False: Text("\N{MULTIPLICATION X} ", "red"),
+    None: Text("  "),
+}
+_NAME_WIDTH = 28
+
+
+def doctor(*, json: JsonOption = False) -> None:
+    """Say whether driver, TensorFlow and its libraries fit together, and what to install."""
+    with progress.status("Looking at driver and TensorFlow…"):
+        report = examine()
+    if json:
+        print_json({"ok": report.is_well, **report.model_dump(mode="json")})
+    else:
+        _tell(report)
+    raise typer.Exit(0 if report.is_well else 1)
+
+
+def _tell(report: DoctorReport) -> None:
+    for group in report.groups():
+        answers.print(_group(group))
+        answers.print()
+    print_problems(report.problems, answers)
+    if report.is_well:
+        answers.print("All is well.", style="green")
+    elif report.command:
+        answers.print()
+        answers.print("To mend it:", style="bold")
+        # One line whatever the width, so that it can be copied.
+        answers.print(report.command, soft_wrap=True, highlight=False)
+
+
+def _group(group: FactGroup) -> Group:
+    table = Table.grid(padding=(0, 1), pad_edge=False)
+    table.add_column(width=2)
+    table.add_column(min_width=_NAME_WIDTH, no_wrap=True, style="dim")
+    table.add_column(overflow="fold")
+    for fact in group.facts:
+        table.add_row(_mark(fact), fact.name, fact.value)
+    return Group(styled((group.title, "bold")), table)
+
+
+def _mark(fact: Fact) -> Text:
+    return _MARKS[fact.is_well]

@@ -1,0 +1,48 @@
+"""Opening the window; nothing of Qt is loaded before it is known that it can open."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gpupanel.cli.output import print_problems, progress
+from gpupanel.cli.verbs.run import train
+from gpupanel.domain.problem import ProblemError
+from gpupanel.runs.locations import default_runs_dir, queue_dir
+from gpupanel.ui.preflight import missing_display, missing_libraries
+
+
+def open_window(
+    target: Annotated[
+        Path | None, typer.Argument(metavar="[PROFILE|RUN]", show_default=False)
+    ] = None,
+    or_train: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PROFILE", help="Where no window can open, train this in the terminal."
+        ),
+    ] = None,
+) -> None:
+    """Open the window, on a profile or a run when one is named."""
+    problem = missing_display() or missing_libraries()
+    if problem is None:
+        _check_places()
+        from gpupanel.ui.app import open_window as show
+
+        raise typer.Exit(show(target))
+    print_problems([problem])
+    profile = target if target is not None and target.suffix == ".toml" else or_train
+    if or_train is None or profile is None:
+        raise typer.Exit(1)
+    progress.print(f"Training {profile} in the terminal instead.")
+    train(profile)
+
+
+def _check_places() -> None:
+    """Leave with a problem where nobody knows in which folders runs and queue are kept."""
+    try:
+        default_runs_dir()
+        queue_dir()
+    except ProblemError as error:
+        print_problems(error.problems)
+        raise typer.Exit(1) from error

@@ -1,0 +1,182 @@
+"""The verb `queue` and what can be asked of the queue: add, remove, move, edit, pause, resume."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from gpupanel.cli.options import JsonOption, ProfileArgument, RunsDirOption, TrustOption
+from gpupanel.cli.output import NONE_GIVEN, answers, print_json, progress
+from gpupanel.cli.refusal import EXIT_BAD_PROFILE, EXIT_FAILED, refuse
+from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.profile import Profile
+from gpupanel.runs.directory.profile_file import read_profile
+from gpupanel.runs.locations import default_runs_dir, queue_dir
+from gpupanel.runs.queue import orders
+from gpupanel.runs.queue.entry import EntryState, QueueEntry
+from gpupanel.runs.queue.queue_files import QueueFiles
+from gpupanel.runs.queue.waiting_line import WaitingLine
+from gpupanel.runs.queue.waking import ensure_scheduler, scheduler_lives
+from gpupanel.runs.trust.trusted import trust as trust_code
+from gpupanel.runs.trust.user_code import code_of_profile
+
+queue = typer.Typer(
+    invoke_without_command=True, help="Runs that wait for their devices; without a verb: list them."
+)
+
+EntryArgument = Annotated[
+    str, typer.Argument(metavar="ID", help="An entry's id as `gpupanel queue` lists it.")
+]
+_STYLES = {EntryState.RUNNING: "bold", EntryState.REFUSED: "red", EntryState.ENDED: "dim"}
+
+
+@queue.callback()
+def listed(context: typer.Context, *, json: JsonOption = False) -> None:
+    """List what waits, goes on and has ended; starts again what should look after it."""
+    if context.invoked_subcommand is not None:
+        return
+    try:
+        files = QueueFiles(queue_dir())
+        line = files.read()
+        ensure_scheduler(files)
+    except ProblemError as error:
+        refuse(error, json=json, status=EXIT_FAILED)
+    if json:
+        print_json(_document(line))
+    elif not line.entries:
+        answers.print("Nothing waits: add a profile with `gpupanel queue add PROFILE`.")
+    else:
+        answers.print(_table(line))
+        if line.paused:
+            answers.print("Paused: nothing is started until `gpupanel queue resume`.")
+
+
+@queue.command()
+def add(
+    profile: ProfileArgument,
+    runs_dir: RunsDirOption = None,
+    *,
+    trust: TrustOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Let a run of a profile wait for its devices, behind all others."""
+    read = _read(profile, trust=trust, json=json)
+    _tell_entry(
+        lambda files: orders.add(files, read, runs_dir or default_runs_dir()), "waits", json=json
+    )
+
+
+@queue.command()
+def edit(
+    entry: EntryArgument,
+    profile: ProfileArgument,
+    *,
+    trust: TrustOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Give an entry that was not started yet another profile."""
+    read = _read(profile, trust=trust, json=json)
+    _tell_entry(lambda files: orders.edit(files, entry, read), "has the new profile", json=json)
+
+
+@queue.command()
+def remove(entry: EntryArgument, *, json: JsonOption = False) -> None:
+    """Take an entry out; a run that goes on is stopped with `gpupanel stop` first."""
+    _tell_line(lambda files: orders.remove(files, entry), f"{entry} is removed.", json=json)
+
+
+@queue.command()
+def move(
+    entry: EntryArgument,
+    place: Annotated[int, typer.Argument(metavar="PLACE", min=1, help="Counted from 1.")],
+    *,
+    json: JsonOption = False,
+) -> None:
+    """Put a waiting entry at another place among the waiting ones."""
+    _tell_line(lambda files: orders.move(files, entry, place), f"{entry} is moved.", json=json)
+
+
+@queue.command()
+def pause(*, json: JsonOption = False) -> None:
+    """Start nothing any more; what runs goes on."""
+    _tell_line(orders.pause, "Paused: what runs goes on, nothing more is started.", json=json)
+
+
+@queue.command("resume")
+def go_on(*, json: JsonOption = False) -> None:
+    """Start what waits again after a pause."""
+    _tell_line(orders.go_on, "What waits is started again, in its order.", json=json)
+
+
+@queue.command()
+def clear(*, json: JsonOption = False) -> None:
+    """Take out the entries that have ended or were refused; their runs stay."""
+    _tell_line(orders.clear, "Ended entries are taken out.", json=json)
+
+
+def _read(path: Path, *, trust: bool, json: bool) -> Profile:
+    try:
+        profile = read_profile(path)
+        if trust:
+            trust_code(code_of_profile(profile))
+    except ProblemError as error:
+        refuse(error, json=json, status=EXIT_BAD_PROFILE)
+    return profile
+
+
+def _tell_entry(order: Callable[[QueueFiles], QueueEntry], done: str, *, json: bool) -> None:
+    try:
+        entry = order(QueueFiles(queue_dir()))
+    except ProblemError as error:
+        refuse(error, json=json, status=EXIT_FAILED)
+    if json:
+        print_json({"entry": entry.model_dump(mode="json")})
+    else:
+        answers.print(f"{entry.id}  {entry.name} {done}.", highlight=False)
+
+
+def _tell_line(order: Callable[[QueueFiles], WaitingLine], done: str, *, json: bool) -> None:
+    try:
+        line = order(QueueFiles(queue_dir()))
+    except ProblemError as error:
+        refuse(error, json=json, status=EXIT_FAILED)
+    if json:
+        print_json(_document(line))
+    else:
+        progress.print(done, highlight=False)
+
+
+def _document(line: WaitingLine) -> dict[str, object]:
+    return {
+        "paused": line.paused,
+        "scheduler_lives": scheduler_lives(queue_dir()),
+        "entries": [entry.model_dump(mode="json") for entry in line.entries],
+    }
+
+
+def _table(line: WaitingLine) -> Table:
+    table = Table(box=None, header_style="dim")
+    for heading in ("", "id", "name", "state", "devices", "why, or what became of it"):
+        table.add_column(heading, overflow="fold")
+    for entry in line.entries:
+        place = line.place(entry.id)
+        table.add_row(
+            "" if place is None else str(place),
+            entry.id,
+            entry.name,
+            str(entry.outcome or entry.state),
+            ", ".join(entry.devices) or NONE_GIVEN,
+            _what_of(entry) or NONE_GIVEN,
+            style=_STYLES.get(entry.state, ""),
+        )
+    return table
+
+
+def _what_of(entry: QueueEntry) -> str:
+    if entry.is_waiting:
+        return entry.waits
+    if entry.problems:
+        return entry.problems[-1].message
+    return "" if entry.run is None else str(entry.run)

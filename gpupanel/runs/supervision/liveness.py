@@ -1,0 +1,101 @@
+"""Whether a process still lives, told from its heartbeat, its work and its state."""
+
+import enum
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from gpupanel.files.guarded_files import status
+
+STILL_S = 8.0
+"""A process beats once a second: so long without a beat and without work is no delay any more."""
+
+STOPPED_S = 4.0
+"""A stop that is taken back at once is forgiven."""
+
+
+class Hang(enum.Enum):
+    """Why a process hangs: why it is taken for dead though it is there."""
+
+    STOPPED = enum.auto()
+    """The system says that it is stopped (SIGSTOP)."""
+    SILENT = enum.auto()
+    """Its heartbeat has ceased and it uses no processor."""
+    NEVER_BEGAN = enum.auto()
+    """It has not come to its first heartbeat and uses no processor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """What one observation of a process shows.
+
+    Attributes:
+        beat: When the heartbeat file was last touched; ``None``: it is not there.
+        processor_s: Seconds of processor that the process has used.
+        is_stopped: By SIGSTOP.
+        is_held: By a disk that does not answer, or by a debugger.
+    """
+
+    beat: float | None
+    processor_s: float
+    is_stopped: bool = False
+    is_held: bool = False
+
+
+class Liveness:
+    """Remembers when one process last showed a sign of life.
+
+    A process that imports TensorFlow on a busy machine may keep its heartbeat thread waiting for
+    long, but it works; one that waits for others or sleeps does not work, but its heart beats.
+    Only where both have ceased is nobody there. Times are those of the one who looks: the clocks
+    of files are only compared with themselves.
+    """
+
+    def __init__(self, now_s: float) -> None:
+        self._last: Activity | None = None
+        self._alive_s = now_s
+        self._looked_s = now_s
+        self._stopped_since_s: float | None = None
+
+    def observe(self, activity: Activity, now_s: float) -> Hang | None:
+        """Take in one observation; gives why the process is to be taken for dead, if it is."""
+        last, self._last = self._last, activity
+        # The one who looks may have been stopped itself: what it did not see does not count.
+        was_away = now_s - self._looked_s > STOPPED_S
+        self._looked_s = now_s
+        if last is None or was_away or activity.is_held or _moved(last, activity):
+            self._alive_s = now_s
+        if not activity.is_stopped or was_away:
+            self._stopped_since_s = None
+        elif self._stopped_since_s is None:
+            self._stopped_since_s = now_s
+        if self._stopped_since_s is not None and now_s - self._stopped_since_s >= STOPPED_S:
+            return Hang.STOPPED
+        if now_s - self._alive_s < STILL_S:
+            return None
+        return Hang.NEVER_BEGAN if activity.beat is None else Hang.SILENT
+
+
+def _moved(last: Activity, now: Activity) -> bool:
+    return last.beat != now.beat or now.processor_s > last.processor_s
+
+
+def process_activity(process: psutil.Process, heartbeat: Path) -> Activity | None:
+    """How a process is now; ``None`` when it has just gone."""
+    try:
+        found = status(heartbeat, heartbeat.parent.parent)
+    except OSError:
+        found = None
+    beat = None if found is None else found.st_mtime
+    try:
+        with process.oneshot():
+            times, state = process.cpu_times(), process.status()
+    except psutil.Error:
+        return None
+    return Activity(
+        beat=beat,
+        processor_s=times.user + times.system,
+        is_stopped=state == psutil.STATUS_STOPPED,
+        is_held=state in (psutil.STATUS_DISK_SLEEP, psutil.STATUS_TRACING_STOP),
+    )

@@ -1,0 +1,102 @@
+"""What the processes of a run do next, agreed upon in the calls themselves."""
+
+from typing import Protocol
+
+from gpupanel.domain.strategy import StrategyKind
+from gpupanel.trainer.interruptions import Interruption, Interruptions
+from gpupanel.trainer.loop.pace import Pace
+from gpupanel.trainer.started_run import StartedRun
+
+Contribution = tuple[float, ...]
+
+
+class Consensus(Protocol):
+    """Between two calls: what interrupts the training, and how many steps the next call has."""
+
+    def pending(self) -> Interruption | None:
+        """What to do now instead of another call, the same in every process of the run."""
+
+    def contribution(self, pace: Pace) -> Contribution:
+        """What this process hands in with its next call, made at that pace."""
+
+    def take_sums(self, sums: Contribution, pace: Pace, steps: int, seconds: float) -> None:
+        """Take in what all processes handed in, summed, with a call of so many steps."""
+
+
+class SingleProcess:
+    """One process agrees with itself at once."""
+
+    def __init__(self, interruptions: Interruptions) -> None:
+        self._interruptions = interruptions
+
+    def pending(self) -> Interruption | None:
+        """See :meth:`Consensus.pending`."""
+        return self._interruptions.pending()
+
+    def contribution(self, pace: Pace) -> Contribution:
+        """None: there is nobody to tell."""
+        del pace
+        return ()
+
+    def take_sums(self, sums: Contribution, pace: Pace, steps: int, seconds: float) -> None:
+        """See :meth:`Consensus.take_sums`."""
+        del sums
+        pace.took(steps, seconds)
+
+
+_STOP, _SUSPEND, _GONE, _CHECKPOINT, _STEPS = range(5)
+"""Places in the contribution."""
+
+
+class SeveralProcesses:
+    """Several processes that make the same calls at the same time.
+
+    Each hands in, with a call, what it heard before; what the sums say takes effect in all of
+    them before the next call. Any may ask to stop; suspending, checkpoints and the pace come from
+    the one that leads.
+    """
+
+    def __init__(self, interruptions: Interruptions, *, leads: bool) -> None:
+        self._interruptions = interruptions
+        self._leads = leads
+        self._wanted: dict[Pace, Pace] = {}
+        self._agreed: Interruption | None = None
+
+    def pending(self) -> Interruption | None:
+        """See :meth:`Consensus.pending`."""
+        agreed, self._agreed = self._agreed, None
+        if agreed is Interruption.STOP:
+            self._interruptions.answer_stop()
+        return agreed
+
+    def contribution(self, pace: Pace) -> Contribution:
+        """See :meth:`Consensus.contribution`."""
+        heard = self._interruptions.pending()
+        wanted = self._wanted.get(pace, pace)
+        return (
+            float(heard is Interruption.STOP),
+            float(heard is Interruption.SUSPEND),
+            float(heard is Interruption.SUPERVISOR_GONE),
+            float(heard is Interruption.CHECKPOINT),
+            float(wanted.steps) if self._leads else 0.0,
+        )
+
+    def take_sums(self, sums: Contribution, pace: Pace, steps: int, seconds: float) -> None:
+        """See :meth:`Consensus.take_sums`."""
+        self._wanted.setdefault(pace, Pace()).took(steps, seconds)
+        pace.steps = round(sums[_STEPS])
+        if sums[_STOP]:
+            self._agreed = Interruption.STOP
+        elif sums[_SUSPEND]:
+            self._agreed = Interruption.SUSPEND
+        elif sums[_GONE]:
+            self._agreed = Interruption.SUPERVISOR_GONE
+        elif sums[_CHECKPOINT]:
+            self._agreed = Interruption.CHECKPOINT
+
+
+def make_consensus(run: StartedRun, interruptions: Interruptions) -> Consensus:
+    """How this process of the run agrees with the others."""
+    if run.plan.strategy is not StrategyKind.MULTI_WORKER:
+        return SingleProcess(interruptions)
+    return SeveralProcesses(interruptions, leads=run.leads)

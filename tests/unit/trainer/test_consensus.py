@@ -1,0 +1,85 @@
+"""Processes in step: what one of them hears takes effect in all of them at the same call."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from gpupanel.domain.process_environment import SUPERVISOR_PID_VARIABLE
+from gpupanel.domain.request import Request
+from gpupanel.trainer.event_writer import EventWriter
+from gpupanel.trainer.interruptions import Interruption, Interruptions
+from gpupanel.trainer.loop.consensus import SeveralProcesses
+from gpupanel.trainer.loop.pace import Pace
+
+
+class Workers:
+    """A leader and another one, and the sums that their calls would give them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.requests = folder / "requests"
+        self.requests.mkdir()
+        self.events = folder / "events.jsonl"
+        self.interruptions = [
+            Interruptions(self.requests, EventWriter(self.events, leads=leads), leads=leads)
+            for leads in (True, False)
+        ]
+        self.agreements = [
+            SeveralProcesses(each, leads=leads)
+            for each, leads in zip(self.interruptions, (True, False), strict=True)
+        ]
+        self.paces = [Pace(), Pace()]
+
+    def call(self, seconds: tuple[float, float] = (0.001, 0.001)) -> list[Interruption | None]:
+        """One call of all; gives what each of them does next."""
+        pairs = list(zip(self.agreements, self.paces, strict=True))
+        handed_in = [consensus.contribution(pace) for consensus, pace in pairs]
+        summed = tuple(sum(each) for each in zip(*handed_in, strict=True))
+        for (consensus, pace), took_s in zip(pairs, seconds, strict=True):
+            consensus.take_sums(summed, pace, pace.steps, took_s)
+        return [consensus.pending() for consensus in self.agreements]
+
+
+@pytest.fixture
+def workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workers:
+    monkeypatch.delenv(SUPERVISOR_PID_VARIABLE, raising=False)
+    return Workers(tmp_path)
+
+
+def test_that_nothing_interrupts_where_nobody_asked(workers: Workers) -> None:
+    assert workers.call() == [None, None]
+
+
+def test_that_a_stop_takes_effect_in_all_and_is_answered_once(workers: Workers) -> None:
+    (workers.requests / Request.STOP).touch()
+    assert workers.call() == [Interruption.STOP, Interruption.STOP]
+    assert workers.events.read_text().count('"request_answered"') == 1
+
+
+def test_that_a_signal_to_any_of_them_stops_all(workers: Workers) -> None:
+    workers.interruptions[1]._on_sigterm(15, None)
+    assert workers.call() == [Interruption.STOP, Interruption.STOP]
+    assert workers.events.read_text().count('"request_answered"') == 1
+
+
+def test_that_a_supervisor_gone_for_one_is_gone_for_all(
+    workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Nobody is a child of itself; of process 1 many are.
+    monkeypatch.setenv(SUPERVISOR_PID_VARIABLE, str(os.getpid()))
+    assert workers.call() == [Interruption.SUPERVISOR_GONE] * 2
+
+
+def test_that_a_checkpoint_is_saved_at_the_same_step_once(workers: Workers) -> None:
+    (workers.requests / Request.CHECKPOINT).touch()
+    assert workers.call() == [Interruption.CHECKPOINT] * 2
+    assert workers.call() == [None, None]
+    assert not (workers.requests / Request.CHECKPOINT).exists()
+
+
+def test_that_the_leaders_pace_is_that_of_all(workers: Workers) -> None:
+    # The other one finds calls slow, the leader does not: what counts is the leader.
+    for _ in range(6):
+        workers.call(seconds=(0.001, 10.0))
+        assert workers.paces[0].steps == workers.paces[1].steps
+    assert workers.paces[0].steps > 20
