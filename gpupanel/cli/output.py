@@ -9,7 +9,8 @@ from typing import Any
 from rich.console import Console
 
 from gpupanel.cli.literal_console import LiteralConsole, paragraph, styled
-from gpupanel.domain.problem import Change, Problem, Severity
+from gpupanel.domain.change_text import changes_toml
+from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.visible_text import visible_json
 
 answers = LiteralConsole()
@@ -53,17 +54,9 @@ def print_problems(problems: Iterable[Problem], console: Console = progress) -> 
             console.print(f"    $ {problem.command}", style="bold", highlight=False, soft_wrap=True)
         first = () if problem.fix is None else (problem.fix,)
         for fix in (*first, *problem.alternatives):
-            changes = ", ".join(_change(change) for change in fix.changes)
-            console.print(f"    → {fix.label}: {changes}", style="dim")
+            console.print(f"    → {fix.label}: {changes_toml(fix.changes)}", style="dim")
         if problem.detail:
             console.print(paragraph(problem.detail, "dim"))
-
-
-def _change(change: Change) -> str:
-    key = ".".join(change.path)
-    if change.value is None:
-        return f"without {key}"
-    return f"{key} = {json.dumps(change.value, ensure_ascii=False)}"
 
 
 def shown(value: object, unit: str = "") -> str:

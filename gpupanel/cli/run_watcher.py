@@ -15,6 +15,7 @@ from rich.progress import (
 from gpupanel.cli.interrupts import InterruptMeaning, Interrupts
 from gpupanel.cli.output import print_problems
 from gpupanel.cli.output import progress as console
+from gpupanel.domain.change_text import changes_toml
 from gpupanel.domain.events import (
     DevicesReady,
     EpochDone,
@@ -30,7 +31,6 @@ from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.directory.plan_file import read_plan
 from gpupanel.runs.directory.requests import ask, end_now
 from gpupanel.runs.following.answer_words import line_words, process_name
-from gpupanel.runs.following.change_words import change_words
 from gpupanel.runs.following.end_words import loss_words
 from gpupanel.runs.following.event_tail import Part
 from gpupanel.runs.following.follower import RunFollower
@@ -265,7 +265,7 @@ def _tell_restart(event: RunRestarted) -> None:
         console.print(f"Started again from its last checkpoint (attempt {event.attempt}).")
     if event.changes:
         # One line whatever the width, so that it can be copied.
-        words = f"It goes on with {change_words(event.changes)}."
+        words = f"It goes on with {changes_toml(event.changes)}."
         console.print(words, highlight=False, soft_wrap=True)
 
 

@@ -16,6 +16,7 @@ from gpupanel.devices.nvml import GpuLostError
 from gpupanel.devices.slow_calls import SlowCall, SlowCallThreads
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.network_access import NetworkAccess
+from gpupanel.domain.problem_text import problem_sentences
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, DiskReading, TelemetrySample
 
 PATIENT_S: Final = 10.0
@@ -180,7 +181,7 @@ class DeviceSampler:
     def _problem(self) -> str | None:
         problem = self._roster.problem
         if problem is not None:
-            return f"{problem.message} {problem.hint}"
+            return problem_sentences(problem)
         is_waiting = self._roster.driver is None and self._threads.is_busy(_LOOK)
         return _NO_ANSWER if is_waiting and not self._roster.gpus else None
 

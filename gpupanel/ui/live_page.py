@@ -17,14 +17,14 @@ from gpupanel.runs.following.memory_words import returned_words
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.following.unread_words import unread_file_problem, unread_problem
 from gpupanel.ui.checkpoint_offer import checkpoint_offer
-from gpupanel.ui.device_faces import DeviceFaces
+from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.panels.evaluation_panel import EvaluationPanel
 from gpupanel.ui.panels.live_panel import LivePanel
 from gpupanel.ui.panels.log_panel import LogPanel
 from gpupanel.ui.panels.run_banner import RunBanner
 from gpupanel.ui.panels.run_parts import RunPartsPanel
-from gpupanel.ui.resume_elsewhere import Elsewhere, elsewhere
-from gpupanel.ui.run_actions import offers_resume, restart_words, run_actions
+from gpupanel.ui.resume_on_selected import ResumeOnSelected, resume_on_selected
+from gpupanel.ui.run_actions import offers_resume, restart_text, run_actions
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.run_state import status_words
 from gpupanel.ui.session import Session
@@ -97,7 +97,7 @@ class LivePage(QWidget):
         self.banner.settingsRequested.connect(self._use_settings)
         self.banner.checkpointRequested.connect(self._control.save_checkpoint)
         self.banner.resumeRequested.connect(self._control.resume)
-        self.banner.resumeElsewhereRequested.connect(self._resume_elsewhere)
+        self.banner.resumeOnSelectedRequested.connect(self._resume_on_selected)
         self.banner.changedDataAccepted.connect(self._control.resume_with_changed_data)
         self.banner.evaluateRequested.connect(self._evaluate)
         self.banner.fixRequested.connect(self.fixRequested)
@@ -152,24 +152,24 @@ class LivePage(QWidget):
             self.banner.setRun(layout.name, status_words(status))
             self.evaluation.setStatus(status, layout.root, self._control.shown_confusion)
         self.parts.setStatus(status)
-        self.banner.setStory(restart_words(status))
+        self.banner.setStory(restart_text(status, self._device_names()))
         self.banner.setProblem(_problem_to_tell(status), status.log_tail)
         self._show_memory(status.memory_returned)
         self._show_gaps()
         self._show_ways_on()
 
+    def _device_names(self) -> dict[str, str]:
+        """Of this machine's devices and the run's, by key."""
+        inventory = self._session.inventory
+        known = None if inventory is None else with_devices_of(self._plan, inventory)
+        return DeviceLabels(known).names()
+
     def _show_memory(self, returned: MemoryReturned | None) -> None:
         if returned is None:
             self.banner.setMemory("")
             return
-        names = {} if self._plan is None else {each.key: each.name for each in self._plan.devices}
-        faces = DeviceFaces(self._session.inventory)
-        labels = {
-            device.device_key: faces.label(device.device_key, names.get(device.device_key, ""))
-            for device in returned.devices
-        }
         is_held = any(device.still_held_mib for device in returned.devices)
-        self.banner.setMemory(returned_words(returned, labels), is_held=is_held)
+        self.banner.setMemory(returned_words(returned, self._device_names()), is_held=is_held)
 
     def _show_gaps(self) -> None:
         """Say what of the run's folder this version cannot read."""
@@ -196,17 +196,19 @@ class LivePage(QWidget):
         is_saving = self._control.is_saving_checkpoint
         self.banner.setCheckpointOffer(checkpoint_offer(state, goes_on, is_saving=is_saving))
         asks = offers_resume(shown) and not state.is_busy
-        self.banner.setActions(run_actions(state, shown, self._elsewhere() if asks else None))
+        self.banner.setActions(
+            run_actions(state, shown, self._selected_devices_resume() if asks else None)
+        )
         ending = shown.ending_problem if shown is not None and shown.has_ended else None
         can_try = not state.is_busy and self.profile is not None
-        self.banner.setWaysOut(ending, can_try=can_try)
+        self.banner.setFixes(ending, can_try=can_try)
 
-    def _elsewhere(self) -> Elsewhere:
-        return elsewhere(self._session, self.profile)
+    def _selected_devices_resume(self) -> ResumeOnSelected:
+        return resume_on_selected(self._session, self.profile)
 
     @Slot()
-    def _resume_elsewhere(self) -> None:
-        order = self._elsewhere().order
+    def _resume_on_selected(self) -> None:
+        order = self._selected_devices_resume().order
         if order is not None:
             self._control.resume_with(*order)
 

@@ -10,16 +10,16 @@ from typing_extensions import override
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.ui.bindings.comparison import Comparison
-from gpupanel.ui.bindings.end_asking import EndAsking
+from gpupanel.ui.bindings.doctor_binding import DoctorBinding
+from gpupanel.ui.bindings.end_confirmation import EndConfirmation
 from gpupanel.ui.bindings.history_binding import HistoryBinding
-from gpupanel.ui.bindings.machine_care import MachineCare
 from gpupanel.ui.bindings.process_actions import ProcessActions
 from gpupanel.ui.bindings.profile_binding import ProfileBinding
 from gpupanel.ui.bindings.queue_binding import QueueBinding
+from gpupanel.ui.bindings.retry_with_fix import RetryWithFix
 from gpupanel.ui.bindings.run_binding import RunBinding
 from gpupanel.ui.bindings.settings_reuse import SettingsReuse
-from gpupanel.ui.bindings.trust_asking import TrustAsking
-from gpupanel.ui.bindings.way_out import WayOut
+from gpupanel.ui.bindings.trust_confirmation import TrustConfirmation
 from gpupanel.ui.bindings.window_closing import WindowClosing
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.main_tabs import MainTabs
@@ -61,7 +61,7 @@ class MainWindow(QMainWindow):
         self.profiles = ProfileActions(self.session, settings, self._questions, self)
         self._process_actions = ProcessActions(self.session, self._questions, self)
         self._device_watch = DeviceWatch(self, folder=runs_dir)
-        self._machine_care = MachineCare(self.session, self._device_watch, self)
+        self._machine_care = DoctorBinding(self.session, self._device_watch, self)
         self._preview_loader = PreviewLoader(parent=self)
         self.profile_bar = ProfileBar()
         self.devices = DevicePanel()
@@ -85,10 +85,12 @@ class MainWindow(QMainWindow):
         self._compose()
         ProfileBinding(self.session, self.profiles, self.profile_bar, self.devices, self)
         RunBinding(self.session, self.control, self.profile_bar, self.progress, self.devices, self)
-        TrustAsking(self.control, self._questions, self)
-        EndAsking(self.session, self.control, self._questions, self)
-        way_out = WayOut(self.session, self.control, self.profiles, self.live_page, self)
-        way_out.notStarted.connect(self.tabs.show_session)
+        TrustConfirmation(self.control, self._questions, self)
+        EndConfirmation(self.session, self.control, self._questions, self)
+        retry_with_fix = RetryWithFix(
+            self.session, self.control, self.profiles, self.live_page, self
+        )
+        retry_with_fix.notStarted.connect(self.tabs.show_session)
         reuse = SettingsReuse(self.profiles, self.live_page, self.runs, self)
         reuse.used.connect(self.tabs.show_session)
         self.closing = self._make_closing()

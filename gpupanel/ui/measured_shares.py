@@ -6,7 +6,7 @@ from gpupanel.domain.event_details import ReplicaSpeed
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import formatting
-from gpupanel.ui.device_faces import DeviceFaces
+from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.widgets.share_segment import ShareSegment
 
 NOT_MEASURED_YET = "Measured when training starts: it begins with equal shares."
@@ -34,15 +34,18 @@ def as_measured(plan: LaunchPlan, status: RunStatus | None) -> LaunchPlan:
 
 
 def segments(
-    plan: LaunchPlan, shares: Sequence[int], speeds: Sequence[ReplicaSpeed], faces: DeviceFaces
+    plan: LaunchPlan,
+    shares: Sequence[int],
+    speeds: Sequence[ReplicaSpeed],
+    device_labels: DeviceLabels,
 ) -> list[ShareSegment]:
     """A segment for each replica, with its speed where one was measured."""
     rates = {speed.replica: speed.examples_per_second for speed in speeds}
     return [
         ShareSegment(
             share=share,
-            name=f"Replica {replica.index} on {faces.label(replica.device_key)}",
-            color=faces.color(replica.device_key),
+            name=f"Replica {replica.index} on {device_labels.label(replica.device_key)}",
+            color=device_labels.color(replica.device_key),
             note=formatting.rate(rates[replica.index]) if replica.index in rates else "",
         )
         for replica, share in zip(plan.replicas, shares, strict=True)
@@ -62,11 +65,11 @@ def last_change(status: RunStatus) -> str:
     return f"Adjusted at step {formatting.count(chosen.step)}{change}."
 
 
-def memory_ends(plan: LaunchPlan, status: RunStatus, faces: DeviceFaces) -> str:
+def memory_ends(plan: LaunchPlan, status: RunStatus, device_labels: DeviceLabels) -> str:
     """Which device cannot take the whole global batch, and how much it can; empty if all can."""
     limited = [speed for speed in status.speeds if speed.largest_share is not None]
     return " ".join(
-        f"The memory of {faces.label(plan.replicas[speed.replica].device_key)} ends at "
+        f"The memory of {device_labels.label(plan.replicas[speed.replica].device_key)} ends at "
         f"{formatting.count(speed.largest_share)} examples."
         for speed in limited
         if speed.replica < len(plan.replicas)

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.problem_text import problems_text
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.domain.visible_text import visible_line, visible_lines
 from gpupanel.runs.history.label import RunLabel
@@ -267,13 +268,3 @@ def ending_words(process: DeviceProcess, *, by_force: bool) -> str:
     if len(command) > _LONGEST_COMMAND:
         command = f"{command[:_LONGEST_COMMAND]}…"
     return f"It holds {held}. {what}\n\n{command}".rstrip()
-
-
-def problems_text(problems: Sequence[Problem]) -> str:
-    """Problems as plain text, one paragraph each, numbered when there are several."""
-    paragraphs = []
-    for number, problem in enumerate(problems, start=1):
-        mark = f"{number}. " if len(problems) > 1 else ""
-        lines = [f"{mark}{problem.message}", problem.hint, problem.command, problem.detail]
-        paragraphs.append("\n".join(line for line in lines if line))
-    return visible_lines("\n\n".join(paragraphs))

@@ -1,16 +1,17 @@
 """What a person can do with the run that is shown, beside steering the one that goes on."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from gpupanel.domain.change_text import changes_text
 from gpupanel.domain.events import RunRestarted
 from gpupanel.domain.outcome import Outcome
-from gpupanel.runs.following.change_words import change_words
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import formatting
-from gpupanel.ui.resume_elsewhere import Elsewhere
+from gpupanel.ui.resume_on_selected import ResumeOnSelected
 from gpupanel.ui.run_state import RunState
 
-_ELSEWHERE = "Goes on with the devices that are chosen in the Session tab."
+_ON_SELECTED = "Goes on with the devices that are chosen in the Session tab."
 _ANOTHER_GOES_ON = "Another run goes on: it has to end first."
 _DATA_CHANGED = "data_changed"
 _MAY_BEGIN = (Outcome.STOPPED, Outcome.LOST)
@@ -23,8 +24,8 @@ class RunActions:
 
     Attributes:
         resume_tip: What resuming does, or why it cannot be done now.
-        can_resume_elsewhere: Also with the devices that are chosen in the session.
-        elsewhere_tip: What changes then, or why it cannot be done.
+        can_resume_on_selected: Also with the devices that are chosen in the session.
+        on_selected_tip: What changes then, or why it cannot be done.
         offers_changed_data: It was refused because its data is other than before; a person may
             let it go on all the same.
     """
@@ -32,8 +33,8 @@ class RunActions:
     offers_resume: bool = False
     can_resume: bool = False
     resume_tip: str = "Goes on from the last checkpoint."
-    can_resume_elsewhere: bool = False
-    elsewhere_tip: str = _ELSEWHERE
+    can_resume_on_selected: bool = False
+    on_selected_tip: str = _ON_SELECTED
     offers_changed_data: bool = False
     offers_evaluate: bool = False
 
@@ -48,14 +49,14 @@ def offers_resume(shown: RunStatus | None) -> bool:
 
 
 def run_actions(
-    run: RunState, shown: RunStatus | None, elsewhere: Elsewhere | None = None
+    run: RunState, shown: RunStatus | None, resume_on_selected: ResumeOnSelected | None = None
 ) -> RunActions:
     """The actions that follow from the run that goes on, and the status of the one shown.
 
     Args:
         run: Of the run of this window: while one goes on no other may start.
         shown: ``None`` while nothing is shown.
-        elsewhere: What going on with the session's devices would mean; where it was asked.
+        resume_on_selected: What going on with the session's devices would mean; where it was asked.
     """
     if shown is None or not shown.has_ended:
         return RunActions()
@@ -66,7 +67,7 @@ def run_actions(
         return RunActions(
             offers_resume=True,
             resume_tip=_ANOTHER_GOES_ON,
-            elsewhere_tip=_ANOTHER_GOES_ON,
+            on_selected_tip=_ANOTHER_GOES_ON,
             offers_evaluate=evaluate,
         )
     return RunActions(
@@ -76,26 +77,31 @@ def run_actions(
         if shown.checkpoint is None
         else "Goes on in the same folder from the checkpoint of step "
         f"{formatting.count(shown.checkpoint.step)}.",
-        can_resume_elsewhere=elsewhere is not None and elsewhere.order is not None,
-        elsewhere_tip=_ELSEWHERE if elsewhere is None else elsewhere.tip,
+        can_resume_on_selected=resume_on_selected is not None
+        and resume_on_selected.order is not None,
+        on_selected_tip=_ON_SELECTED if resume_on_selected is None else resume_on_selected.tip,
         offers_changed_data=shown.ending_problem is not None
         and shown.ending_problem.code == _DATA_CHANGED,
         offers_evaluate=evaluate,
     )
 
 
-def restart_words(status: RunStatus) -> str:
+def restart_text(status: RunStatus, names: Mapping[str, str] | None = None) -> str:
     """How a run that had ended, or lost one of its processes, came to go on; empty if it did not.
 
     "Restarted from step 120: worker 1 was killed by signal 9." or "Resumed from step 120."
     What was changed for it follows, where something was.
+
+    Args:
+        status: Of the run.
+        names: Of its devices, by key.
     """
     restart = status.restarted
     if restart is None:
         return ""
     words = _restarted_words(status, restart)
-    changes = change_words(restart.changes)
-    return f"{words} Since then with {changes}." if changes else words
+    changes = changes_text(restart.changes, names)
+    return f"{words} Changed: {changes}." if changes else words
 
 
 def _restarted_words(status: RunStatus, restart: RunRestarted) -> str:

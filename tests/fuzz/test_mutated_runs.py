@@ -16,7 +16,7 @@ from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.history.summaries import list_runs
 from gpupanel.ui.plots.run_curves import RunCurves
-from gpupanel.ui.run_actions import restart_words
+from gpupanel.ui.run_actions import restart_text
 from gpupanel.ui.run_state import status_words
 from tests.fakes.devices import TWO_UNEQUAL
 from tests.fakes.run_directory import WrittenRun
@@ -55,7 +55,7 @@ def look_at(layout: RunLayout) -> RunStatus:
         curves.add_events(followed.parts)
         curves.add_samples(followed.readings)
     assert status_words(status)
-    restart_words(status)
+    restart_text(status)
     summaries = list_runs(layout.root.parent)
     assert [summary.name for summary in summaries] == [layout.name]
     assert time.monotonic() - start_s < LONGEST_S

@@ -15,7 +15,7 @@ from gpupanel.runs.history.differences import Difference
 from gpupanel.runs.history.metrics import Metric
 from gpupanel.runs.history.summaries import RunSummary
 from gpupanel.ui import theme
-from gpupanel.ui.panels.comparison_panel import ComparisonPanel, run_looks
+from gpupanel.ui.panels.comparison_panel import ComparisonPanel, run_styles
 from gpupanel.ui.plots.readout import Readout
 from gpupanel.ui.workers.comparison_worker import ComparedRun
 
@@ -123,7 +123,7 @@ def test_that_each_run_has_a_colour_and_a_line_of_its_own(panel):
     curves = plot(panel, Metric.LOSS)._curves
     assert len({curve.color().name() for curve in curves}) == 8
     assert len({curve.dashes for curve in curves}) == 8
-    assert curves[3].color() == run_looks.color(3)
+    assert curves[3].color() == run_styles.color(3)
 
 
 def test_that_a_click_in_the_legend_hides_a_run_and_another_shows_it(qtbot, panel):

@@ -8,12 +8,12 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.planning.prepare import prepare
 from gpupanel.ui import theme
-from gpupanel.ui.device_faces import DeviceFaces
+from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.panels.strategy_panel.division_diagram import DivisionDiagram
 from gpupanel.ui.panels.strategy_panel.pictures.picture import Division
 from tests.ui.values import TWO_GPUS
 
-FACES = DeviceFaces(TWO_GPUS)
+LABELS = DeviceLabels(TWO_GPUS)
 WIDTH = 480
 
 
@@ -46,14 +46,14 @@ def _pixels(image: QImage) -> set[int]:
 def test_that_each_strategy_has_a_picture_of_its_own(diagram):
     seen: list[QImage] = []
     for kind in StrategyKind:
-        picture = _picture(diagram, Division(_plan(kind=kind), FACES))
+        picture = _picture(diagram, Division(_plan(kind=kind), LABELS))
         assert all(picture != each for each in seen), kind
         seen.append(picture)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in StrategyKind if kind != "one_device"])
 def test_that_a_picture_shows_the_devices_in_their_colours(diagram, kind):
-    pixels = _pixels(_picture(diagram, Division(_plan(kind=kind), FACES)))
+    pixels = _pixels(_picture(diagram, Division(_plan(kind=kind), LABELS)))
     assert QColor(theme.device_color(0)).rgb() in pixels
     assert QColor(theme.device_color(1)).rgb() in pixels
 
@@ -68,13 +68,13 @@ def test_that_a_picture_shows_the_devices_in_their_colours(diagram, kind):
     ],
 )
 def test_that_a_picture_is_told_to_those_who_cannot_see_it(diagram, kind, words):
-    diagram.setDivision(Division(_plan(kind=kind), FACES))
+    diagram.setDivision(Division(_plan(kind=kind), LABELS))
     assert words in diagram.accessibleDescription()
 
 
 def test_that_layers_stand_on_the_devices_that_were_chosen_for_them(diagram):
     placed = tuple((f"dense_{number}", number // 8) for number in range(1, 10))
-    diagram.setDivision(Division(_plan(kind="model_parallel"), FACES, placement=placed))
+    diagram.setDivision(Division(_plan(kind="model_parallel"), LABELS, placement=placed))
     assert (
         "RTX 4090: dense_1, dense_2, dense_3, dense_4, dense_5, and 2 more; "
         "RTX 3060: dense_8, dense_9." in diagram.accessibleDescription()
@@ -85,7 +85,7 @@ def test_that_layers_stand_on_the_devices_that_were_chosen_for_them(diagram):
     ("task", "words"), [("evaluate", "counts summed"), ("predict", "in the order of the input")]
 )
 def test_that_no_gradients_are_drawn_where_nothing_is_trained(diagram, task, words):
-    diagram.setDivision(Division(_plan(kind="mirrored"), FACES, task))
+    diagram.setDivision(Division(_plan(kind="mirrored"), LABELS, task))
     assert words in diagram.accessibleDescription()
     assert "gradient" not in diagram.accessibleDescription()
 
@@ -97,6 +97,6 @@ def test_that_many_replicas_still_fit(diagram):
     )
     plan = prepare(profile, TWO_GPUS).plan
     assert plan is not None
-    picture = _picture(diagram, Division(plan, FACES))
+    picture = _picture(diagram, Division(plan, LABELS))
     assert picture.width() == WIDTH
     assert QColor(theme.device_color(2)).rgb() in _pixels(picture)

@@ -21,8 +21,8 @@ from gpupanel.devices.probes.tensorflow_probe import ProbeAnswer
 from gpupanel.domain.gpu_support import GpuFault, GpuSupport
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
-from gpupanel.ui.bindings import machine_care
-from gpupanel.ui.bindings.machine_care import MachineCare
+from gpupanel.ui.bindings import doctor_binding
+from gpupanel.ui.bindings.doctor_binding import DoctorBinding
 from gpupanel.ui.dialogs.doctor_dialog import DoctorDialog
 from gpupanel.ui.dialogs.doctor_dialog.fact_group_view import FactGroupView
 from gpupanel.ui.dialogs.doctor_dialog.finding_row import FindingRow
@@ -289,14 +289,14 @@ def care(qtbot, monkeypatch):
         )
 
     monkeypatch.setattr(gpu_support_worker, "DELAY_MS", 0)
-    monkeypatch.setattr(machine_care, "DoctorVisits", visits)
-    monkeypatch.setattr(machine_care, "GpuSupportLoader", loader)
+    monkeypatch.setattr(doctor_binding, "DoctorVisits", visits)
+    monkeypatch.setattr(doctor_binding, "GpuSupportLoader", loader)
     window = QWidget()
     qtbot.addWidget(window)
     session = Session()
     session.set_inventory(TWO_UNEQUAL)
     watch = _Watch(window)
-    made = MachineCare(session, watch, window)
+    made = DoctorBinding(session, watch, window)
     made.reports, made.answers, made.watch = reports, answers, watch
     made.session_of_test = session
     yield made
@@ -380,7 +380,7 @@ def test_that_the_button_beside_the_devices_opens_the_doctor(qtbot, monkeypatch,
     def visits(parent):
         return DoctorVisits(lambda _: _report(WELL), parent)
 
-    monkeypatch.setattr(machine_care, "DoctorVisits", visits)
+    monkeypatch.setattr(doctor_binding, "DoctorVisits", visits)
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
     window = MainWindow(settings, tmp_path / "runs", Person())
     qtbot.addWidget(window)

@@ -13,7 +13,7 @@ from gpupanel.domain.events import (
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem
 from gpupanel.runs.following.status import RunStatus
-from gpupanel.ui.run_actions import RunActions, restart_words, run_actions
+from gpupanel.ui.run_actions import RunActions, restart_text, run_actions
 from gpupanel.ui.run_state import RunState, phase_words
 
 KILLED = Problem(code="process_killed", message="Worker 1 was killed by signal 9.")
@@ -100,13 +100,13 @@ def test_that_what_a_run_has_learned_can_be_evaluated(outcome, offered):
     ],
 )
 def test_that_a_restart_is_told_with_its_step_and_its_cause(events, words):
-    assert restart_words(after(*events)) == words
+    assert restart_text(after(*events)) == words
 
 
 def test_that_a_name_in_capitals_keeps_them():
     problem = Problem(code="x", message="NCCL gave up.")
     restarted = RunRestarted(time_s=3, attempt=1, problem=problem)
-    assert restart_words(after(restarted)) == "Restarting: NCCL gave up."
+    assert restart_text(after(restarted)) == "Restarting: NCCL gave up."
 
 
 def test_that_a_run_that_is_started_again_says_so_beside_the_button():

@@ -2,11 +2,11 @@
 
 from PySide6.QtCore import QObject, Slot
 
-from gpupanel.ui.device_faces import DeviceFaces
-from gpupanel.ui.others_words import others_lines
+from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.panels.device_panel import DevicePanel
 from gpupanel.ui.panels.profile_bar import ProfileBar
 from gpupanel.ui.panels.progress_panel import ProgressPanel
+from gpupanel.ui.process_text import others_lines
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.run_state import short_words
 from gpupanel.ui.session import Session
@@ -45,7 +45,7 @@ class RunBinding(QObject):
         preparation = session.preparation
         errors = sum(problem.is_error for problem in preparation.problems)
         self._bar.setState(session.state_words, session.state_tone)
-        others = others_lines(preparation.others, DeviceFaces(session.inventory))
+        others = others_lines(preparation.others, DeviceLabels(session.inventory))
         self._bar.setButtons(session.buttons, errors, others)
         status = session.run_status or self._control.shown_status
         self._progress.setStatus(status, "" if status is None else short_words(status))

@@ -5,6 +5,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.problem_text import problem_text
 from gpupanel.ui.checkpoint_offer import CheckpointOffer
 from gpupanel.ui.run_actions import RunActions
 from gpupanel.ui.widgets.elided_label import ElidedLabel
@@ -28,7 +29,7 @@ class RunBanner(QFrame):
     """The settings of the shown run are to be used for another one."""
     resumeRequested = Signal()
     """The shown run is to go on from its last checkpoint."""
-    resumeElsewhereRequested = Signal()
+    resumeOnSelectedRequested = Signal()
     """The same, with the devices that are chosen in the session."""
     changedDataAccepted = Signal()
     """It is to go on with its data as it is now, though that is other than before."""
@@ -90,8 +91,8 @@ class RunBanner(QFrame):
         self._ways.setObjectName("ways_on")
         self._resume = QPushButton("Res&ume", self)
         self._resume.setObjectName("resume_button")
-        self._elsewhere = QPushButton("Resume with the session's devices", self)
-        self._elsewhere.setObjectName("resume_elsewhere_button")
+        self._on_selected = QPushButton("Resume with the session's devices", self)
+        self._on_selected.setObjectName("resume_elsewhere_button")
         self._accept = QPushButton("Go on with the changed data", self)
         self._accept.setObjectName("accept_data_button")
         self._accept.setToolTip(
@@ -112,7 +113,7 @@ class RunBanner(QFrame):
         self._folder.clicked.connect(self.folderRequested)
         self._checkpoint.clicked.connect(self.checkpointRequested)
         self._resume.clicked.connect(self.resumeRequested)
-        self._elsewhere.clicked.connect(self.resumeElsewhereRequested)
+        self._on_selected.clicked.connect(self.resumeOnSelectedRequested)
         self._accept.clicked.connect(self.changedDataAccepted)
         self._evaluate.clicked.connect(self.evaluateRequested)
         self._copy.clicked.connect(self._copy_details)
@@ -160,9 +161,9 @@ class RunBanner(QFrame):
         self._resume.setVisible(actions.offers_resume)
         self._resume.setEnabled(actions.can_resume)
         self._resume.setToolTip(wrapped(actions.resume_tip))
-        self._elsewhere.setVisible(actions.offers_resume)
-        self._elsewhere.setEnabled(actions.can_resume_elsewhere)
-        self._elsewhere.setToolTip(wrapped(actions.elsewhere_tip))
+        self._on_selected.setVisible(actions.offers_resume)
+        self._on_selected.setEnabled(actions.can_resume_on_selected)
+        self._on_selected.setToolTip(wrapped(actions.on_selected_tip))
         self._accept.setVisible(actions.offers_changed_data)
         self._evaluate.setVisible(actions.offers_evaluate)
         self._ways.setVisible(actions.offers_resume or actions.offers_evaluate)
@@ -198,10 +199,10 @@ class RunBanner(QFrame):
         self._message.setText(mark + problem.message)
         self._hint.setText(problem.hint)
         self._hint.setVisible(bool(problem.hint))
-        parts = (problem.message, problem.hint, problem.detail, "\n".join(log_tail))
-        self._detail = "\n\n".join(part for part in (*parts, f"({problem.code})") if part)
+        parts = (problem_text(problem), "\n".join(log_tail))
+        self._detail = "\n\n".join(part for part in parts if part)
 
-    def setWaysOut(self, problem: Problem | None, *, can_try: bool = True) -> None:
+    def setFixes(self, problem: Problem | None, *, can_try: bool = True) -> None:
         """Offer the changes that a problem proposes; nothing where it proposes none.
 
         Args:
@@ -227,7 +228,7 @@ class RunBanner(QFrame):
         ways = QHBoxLayout(self._ways)
         ways.setContentsMargins(0, 0, 0, 0)
         ways.setSpacing(8)
-        for button in (self._resume, self._elsewhere, self._accept, self._evaluate):
+        for button in (self._resume, self._on_selected, self._accept, self._evaluate):
             ways.addWidget(button)
         ways.addStretch(1)
         self._trouble = QFrame(self)
@@ -258,7 +259,7 @@ class RunBanner(QFrame):
         layout.addWidget(self._gaps)
         layout.addWidget(self._ways)
         self._trouble.hide()
-        self.setWaysOut(None)
+        self.setFixes(None)
         self.setStory("")
         self.setMemory("")
         self.setGaps("")

@@ -4,8 +4,8 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QStyleOptionButton, QWidget
 from typing_extensions import override
 
+from gpupanel.domain.change_text import change_text
 from gpupanel.domain.problem import Fix, Problem
-from gpupanel.runs.following.change_words import change_words
 from gpupanel.ui.widgets.flow_layout import FlowLayout
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -71,7 +71,8 @@ class _FixButton(QPushButton):
         self._fix = fix
         self.setText(fix.label)
         self.setAccessibleName(fix.label)
-        self.setToolTip(wrapped(f"{fix.label}: {change_words(fix.changes)}"))
+        lines = (fix.label, *(change_text(each) for each in fix.changes))
+        self.setToolTip(wrapped("\n".join(lines)))
 
     @override
     def minimumSizeHint(self) -> QSize:

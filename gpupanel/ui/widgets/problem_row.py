@@ -12,16 +12,14 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from gpupanel.domain.problem import Problem, Severity
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.problem_text import problem_text, problem_title
 from gpupanel.planning.rules.gpu_support_rules import DOCTOR_CODES
 from gpupanel.ui.widgets.command_line import CommandLine
 from gpupanel.ui.widgets.fix_buttons import FixButtons
 from gpupanel.ui.widgets.prose_label import ProseLabel
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
 from gpupanel.ui.widgets.tips import wrapped
-
-WORDS = {Severity.ERROR: "Error", Severity.WARNING: "Warning", Severity.HINT: "Hint"}
-"""Each severity as people read it."""
 
 
 class ProblemRow(QFrame):
@@ -64,16 +62,15 @@ class ProblemRow(QFrame):
     def setProblem(self, problem: Problem) -> None:
         """Shows another problem in the same place."""
         self._problem = problem
-        word = WORDS[problem.severity]
         self._icon.setSeverity(problem.severity)
-        self._message.setProse(f"{word}: {problem.message}")
+        self._message.setProse(problem_title(problem))
         self._hint.setProse(problem.hint)
         self._hint.setVisible(bool(problem.hint))
         self._command.setCommand(problem.command)
         self._command.setVisible(bool(problem.command))
         self._fixes.setProblem(problem)
         self._doctor.setVisible(problem.code in DOCTOR_CODES)
-        self.setAccessibleName(f"{word}: {problem.message}")
+        self.setAccessibleName(problem_title(problem))
         self.setAccessibleDescription(problem.hint)
         self.setCursor(
             Qt.CursorShape.PointingHandCursor if problem.field else Qt.CursorShape.ArrowCursor
@@ -124,10 +121,3 @@ class ProblemRow(QFrame):
     def _activate(self) -> None:
         if self._problem.field:
             self.fieldActivated.emit(self._problem.field)
-
-
-def problem_text(problem: Problem) -> str:
-    """The whole problem as text to be pasted elsewhere."""
-    lines = [f"{WORDS[problem.severity]}: {problem.message}", problem.hint]
-    about = f"({problem.code}{f', {problem.field}' if problem.field else ''})"
-    return "\n".join(line for line in (*lines, problem.command, about, problem.detail) if line)

@@ -4,10 +4,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.problem_text import problem_title
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.command_line import CommandLine
 from gpupanel.ui.widgets.fold_button import FoldButton
-from gpupanel.ui.widgets.problem_row import WORDS
 from gpupanel.ui.widgets.prose_label import ProseLabel
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
 
@@ -22,7 +22,7 @@ class FindingRow(QFrame):
         self.setProperty("problem", "true")
         words = QVBoxLayout()
         words.setSpacing(GRID)
-        words.addWidget(_prose(f"{WORDS[problem.severity]}: {problem.message}"))
+        words.addWidget(_prose(problem_title(problem)))
         if problem.hint:
             words.addWidget(_prose(problem.hint, tone="muted"))
         if problem.command:

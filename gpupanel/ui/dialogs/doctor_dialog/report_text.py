@@ -2,8 +2,7 @@
 
 from gpupanel.devices.doctor import DoctorReport
 from gpupanel.devices.doctor.report import FactGroup
-from gpupanel.domain.problem import Problem
-from gpupanel.ui.widgets.problem_row import WORDS
+from gpupanel.domain.problem_text import problem_text
 
 _MARKS = {True: "ok", False: "!!", None: ""}
 _NAME_WIDTH = 28
@@ -11,21 +10,11 @@ _NAME_WIDTH = 28
 
 def report_text(report: DoctorReport) -> str:
     """Problems first, then all that was seen."""
-    parts = [_problem(problem) for problem in report.problems]
+    parts = [problem_text(problem) for problem in report.problems]
     if report.command:
         parts.append(f"To mend it:\n{report.command}")
     parts += [_group(group) for group in report.groups()]
     return "\n\n".join(parts) + "\n"
-
-
-def _problem(problem: Problem) -> str:
-    lines = [
-        f"{WORDS[problem.severity]}: {problem.message} ({problem.code})",
-        problem.hint,
-        problem.command,
-        problem.detail,
-    ]
-    return "\n".join(line for line in lines if line)
 
 
 def _group(group: FactGroup) -> str:

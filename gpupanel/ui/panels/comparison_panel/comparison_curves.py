@@ -5,8 +5,8 @@ from functools import partial
 
 from gpupanel.runs.history.curves import Floats, MetricPoints
 from gpupanel.runs.history.metrics import Metric
-from gpupanel.ui.panels.comparison_panel import run_looks
-from gpupanel.ui.panels.comparison_panel.metric_words import WORDS
+from gpupanel.ui.panels.comparison_panel import run_styles
+from gpupanel.ui.panels.comparison_panel.metric_text import WORDS
 from gpupanel.ui.plots.axis_kind import AxisKind
 from gpupanel.ui.plots.curve import Curve
 from gpupanel.ui.plots.fixed_points import FixedPoints
@@ -86,13 +86,13 @@ class ComparisonCurves:
         curve = Curve(
             main,
             self._runs[place].summary.title,
-            partial(run_looks.color, place),
+            partial(run_styles.color, place),
             words.text,
             words.widest,
             has_dots=metric.is_of_epochs,
-            dashes=run_looks.dashes(place),
+            dashes=run_styles.dashes(place),
         )
-        return (curve,) if main is measured else (run_looks.backdrop(place, measured), curve)
+        return (curve,) if main is measured else (run_styles.backdrop(place, measured), curve)
 
     def _positions(self, points: MetricPoints) -> Floats:
         return points.steps if self.axis is AxisKind.STEP else points.times_s

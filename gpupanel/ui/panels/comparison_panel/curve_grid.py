@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from gpupanel.runs.history.metrics import Metric
 from gpupanel.ui.panels.comparison_panel.comparison_curves import ComparisonCurves
-from gpupanel.ui.panels.comparison_panel.metric_words import WORDS
+from gpupanel.ui.panels.comparison_panel.metric_text import WORDS
 from gpupanel.ui.plots.axis_range import time_range
 from gpupanel.ui.plots.time_plot import TimePlot
 from gpupanel.ui.theme import GRID

@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.history.differences import Difference
 from gpupanel.ui import formatting, theme
-from gpupanel.ui.panels.comparison_panel import run_looks
-from gpupanel.ui.panels.comparison_panel.run_looks import MARK_SIZE
+from gpupanel.ui.panels.comparison_panel import run_styles
+from gpupanel.ui.panels.comparison_panel.run_styles import MARK_SIZE
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.empty_state import EmptyState
 from gpupanel.ui.widgets.tips import wrapped
@@ -128,7 +128,7 @@ class DifferenceTable(QWidget):
             head = self._table.horizontalHeaderItem(1 + place)
             if head is not None:
                 ratio = self.devicePixelRatioF()
-                head.setIcon(QIcon(run_looks.mark(place, is_hidden=False, ratio=ratio)))
+                head.setIcon(QIcon(run_styles.mark(place, is_hidden=False, ratio=ratio)))
 
 
 def _item(text: str) -> QTableWidgetItem:

@@ -17,8 +17,8 @@ from typing_extensions import override
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.history.metrics import Metric
 from gpupanel.ui import formatting
-from gpupanel.ui.panels.comparison_panel import run_looks
-from gpupanel.ui.panels.comparison_panel.metric_words import WORDS
+from gpupanel.ui.panels.comparison_panel import run_styles
+from gpupanel.ui.panels.comparison_panel.metric_text import WORDS
 from gpupanel.ui.run_state import outcome_words
 from gpupanel.ui.widgets.tips import wrapped
 from gpupanel.ui.workers.comparison_worker import ComparedRun
@@ -168,7 +168,7 @@ class LegendModel(QAbstractTableModel):
             case Qt.ItemDataRole.DecorationRole if index.column() == 0:
                 ratio = QGuiApplication.primaryScreen().devicePixelRatio()
                 is_hidden = index.row() in self._hidden
-                return run_looks.mark(index.row(), is_hidden=is_hidden, ratio=ratio)
+                return run_styles.mark(index.row(), is_hidden=is_hidden, ratio=ratio)
         return None
 
     @override

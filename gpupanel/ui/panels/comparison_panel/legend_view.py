@@ -7,7 +7,7 @@ from typing_extensions import override
 
 from gpupanel.ui import theme
 from gpupanel.ui.panels.comparison_panel.legend_model import LegendModel
-from gpupanel.ui.panels.comparison_panel.run_looks import MARK_SIZE
+from gpupanel.ui.panels.comparison_panel.run_styles import MARK_SIZE
 
 _ROW_HEIGHT = 28
 _NARROWEST_NAME = 208

@@ -12,9 +12,9 @@ from gpupanel.domain.visible_text import visible_line
 from gpupanel.files.whole_files import whole_file
 from gpupanel.runs.history.metrics import Metric
 from gpupanel.ui import theme
-from gpupanel.ui.panels.comparison_panel import run_looks
+from gpupanel.ui.panels.comparison_panel import run_styles
 from gpupanel.ui.panels.comparison_panel.comparison_curves import ComparisonCurves
-from gpupanel.ui.panels.comparison_panel.metric_words import WORDS
+from gpupanel.ui.panels.comparison_panel.metric_text import WORDS
 from gpupanel.ui.plots.axis_kind import AxisKind
 from gpupanel.ui.plots.legend import LegendEntry, draw_mark
 
@@ -122,7 +122,9 @@ class ComparisonPicture:
         painter.setFont(self._font)
         for number, (place, row) in enumerate(self._rows, start=1):
             top = _MARGIN + number * _ROW
-            entry = LegendEntry("", "", "", run_looks.color(place), dashes=run_looks.dashes(place))
+            entry = LegendEntry(
+                "", "", "", run_styles.color(place), dashes=run_styles.dashes(place)
+            )
             draw_mark(painter, entry, QPointF(_MARGIN, top + _ROW / 2.0), _MARK - 8)
             painter.setPen(colors.color("text"))
             self._draw_row(painter, top, row, widths)

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.ui import formatting
 from gpupanel.ui.inputs.switch import Switch
-from gpupanel.ui.panels.device_panel.reading_words import about
+from gpupanel.ui.panels.device_panel.reading_text import about
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.color_dot import ColorDot
 from gpupanel.ui.widgets.elided_label import ElidedLabel

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.telemetry import DeviceReading
 from gpupanel.ui import formatting
-from gpupanel.ui.panels.device_panel import reading_words
+from gpupanel.ui.panels.device_panel import reading_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ DETAILS = (
     Detail(
         "Held back by",
         "Why the clocks are not as high as they could be. A GPU with nothing to do lowers them.",
-        lambda _, reading: reading_words.held_back_by(reading.throttle_reasons),
+        lambda _, reading: reading_text.held_back_by(reading.throttle_reasons),
     ),
     Detail(
         "Memory busy",
@@ -74,19 +74,19 @@ DETAILS = (
         "PCI Express now",
         "Generation and lanes of the link to the host. GPUs lower it while they have nothing to "
         "do.",
-        lambda _, reading: reading_words.pcie(reading.pcie_generation, reading.pcie_width),
+        lambda _, reading: reading_text.pcie(reading.pcie_generation, reading.pcie_width),
     ),
     Detail(
         "PCI Express at most",
         "What the GPU and its slot can do. A lower one while the GPU is busy means a poor slot, "
         "riser or setting.",
-        lambda device, _: reading_words.pcie(device.pcie_generation_max, device.pcie_width_max),
+        lambda device, _: reading_text.pcie(device.pcie_generation_max, device.pcie_width_max),
     ),
     Detail(
         "Memory errors",
         "Errors in the GPU's memory since the driver was loaded: those that were mended, and "
         "those that were not. Only GPUs with ECC count them.",
-        lambda _, reading: reading_words.memory_errors(reading),
+        lambda _, reading: reading_text.memory_errors(reading),
     ),
     Detail(
         "Retired memory",
@@ -97,7 +97,7 @@ DETAILS = (
         "Architecture",
         "The GPU's generation with its compute capability, by which TensorFlow's kernels are "
         "chosen.",
-        lambda device, _: reading_words.architecture(device),
+        lambda device, _: reading_text.architecture(device),
     ),
     Detail(
         "PCI bus",

@@ -10,7 +10,7 @@ from gpupanel.domain.memory import Allocator, MemoryPolicy
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.telemetry import DeviceState, TelemetrySample
 from gpupanel.ui.device_choices import DeviceChoices
-from gpupanel.ui.panels.device_panel import panel_words
+from gpupanel.ui.panels.device_panel import panel_text
 from gpupanel.ui.panels.device_panel.absent_card import AbsentCard
 from gpupanel.ui.panels.device_panel.device_card import DeviceCard
 from gpupanel.ui.panels.device_panel.panel_head import PanelHead
@@ -73,9 +73,9 @@ class DevicePanel(QWidget):
         if previous is None or previous.devices != inventory.devices:
             self._make_cards(inventory)
         for card in self._cards:
-            card.details.setLinks(panel_words.links(inventory, card.device.key))
+            card.details.setLinks(panel_text.links(inventory, card.device.key))
         self._head.setDriver(inventory.driver)
-        self._notice.setText(panel_words.notice(inventory))
+        self._notice.setText(panel_text.notice(inventory))
         self._notice.setVisible(bool(self._notice.text()))
         self._show_choices()
         self._show_problems()
@@ -163,7 +163,7 @@ class DevicePanel(QWidget):
     def _make_cards(self, inventory: DeviceInventory) -> None:
         kept = {(card.device, index): card for index, card in enumerate(self._cards)}
         histories = {card.device.key: card.readings.history() for card in self._cards}
-        labels = panel_words.labels(inventory)
+        labels = panel_text.labels(inventory)
         self._cards = [
             kept.pop((device, index))
             if (device, index) in kept
@@ -230,7 +230,7 @@ class DevicePanel(QWidget):
             card.setEditable(self._is_editable)
 
     def _show_problems(self) -> None:
-        own, general = panel_words.by_device(self._problems, [c.device.key for c in self._cards])
+        own, general = panel_text.by_device(self._problems, [c.device.key for c in self._cards])
         for card in self._cards:
             card.problems.setProblems(own[card.device.key])
         self._general.setProblems(general)
@@ -264,7 +264,7 @@ class DevicePanel(QWidget):
         choices, refused = self._choices.applied_to_all(key, self._inventory, self._lost)
         self._take(choices)
         policy = choices.memory_policy(key)
-        self._tell_applied(key, panel_words.applied(policy, refused, self._inventory))
+        self._tell_applied(key, panel_text.applied(policy, refused, self._inventory))
 
     @Slot(object)
     def _take_allocator(self, allocator: Allocator) -> None:

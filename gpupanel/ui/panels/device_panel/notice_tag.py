@@ -5,7 +5,7 @@ from PySide6.QtGui import QFont, QFontMetrics
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from gpupanel.ui import theme
-from gpupanel.ui.panels.device_panel.reading_words import Notice
+from gpupanel.ui.panels.device_panel.reading_text import Notice
 from gpupanel.ui.widgets.severity_icon import SIZE, SeverityIcon
 from gpupanel.ui.widgets.tips import wrapped
 

@@ -7,7 +7,7 @@ from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.telemetry import DeviceReading, DeviceState
 from gpupanel.ui import formatting
 from gpupanel.ui.panels.device_panel.notice_tag import NoticeTag
-from gpupanel.ui.panels.device_panel.reading_words import notice
+from gpupanel.ui.panels.device_panel.reading_text import notice
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.memory_bar import MemoryBar
 from gpupanel.ui.widgets.memory_use import MemoryUse

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from gpupanel.domain.events import EvaluationDone
 from gpupanel.domain.problem import Problem, Severity
+from gpupanel.domain.problem_text import problem_sentences
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import formatting
 from gpupanel.ui.panels.evaluation_panel.class_table import ClassTable
@@ -182,5 +183,5 @@ class EvaluationPanel(QWidget):
 def _no_classes_words(found: EvaluationDone, confusion: Problem | None) -> str:
     """Why no confusion matrix is shown."""
     if confusion is not None:
-        return f"{confusion.message} {confusion.hint}"
+        return problem_sentences(confusion)
     return _NOT_SAVED if found.class_count else _VALUES

@@ -5,8 +5,8 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice
-from gpupanel.ui.device_faces import DeviceFaces
-from gpupanel.ui.panels.plan_panel import words
+from gpupanel.ui.device_labels import DeviceLabels
+from gpupanel.ui.panels.plan_panel import plan_text
 from gpupanel.ui.widgets.color_dot import ColorDot
 from gpupanel.ui.widgets.elided_label import ElidedLabel
 from gpupanel.ui.widgets.note import Note
@@ -29,13 +29,13 @@ class MemoryList(QWidget):
         self._grid.setColumnStretch(2, 1)
         self._grid.setColumnMinimumWidth(2, _WORDS_WIDTH)
         self._cells: list[QWidget] = []
-        self._shown: tuple[LaunchPlan, DeviceFaces] | None = None
+        self._shown: tuple[LaunchPlan, DeviceLabels] | None = None
 
-    def setPlan(self, plan: LaunchPlan, faces: DeviceFaces) -> None:
+    def setPlan(self, plan: LaunchPlan, device_labels: DeviceLabels) -> None:
         """Shows the devices of a plan."""
-        if self._shown == (plan, faces):
+        if self._shown == (plan, device_labels):
             return
-        self._shown = (plan, faces)
+        self._shown = (plan, device_labels)
         for cell in self._cells:
             self._grid.removeWidget(cell)
             cell.hide()
@@ -43,9 +43,9 @@ class MemoryList(QWidget):
         self._cells = []
         for row, device in enumerate(plan.devices):
             cells: tuple[QWidget, ...] = (
-                ColorDot(faces.index(device.key)),
-                _name(faces.label(device.key, device.name)),
-                _gift(device, plan, faces),
+                ColorDot(device_labels.index(device.key)),
+                _name(device_labels.label(device.key, device.name)),
+                _gift(device, plan, device_labels),
             )
             for place, cell in enumerate(cells):
                 self._grid.addWidget(cell, row, place)
@@ -59,8 +59,8 @@ def _name(label: str) -> ElidedLabel:
     return name
 
 
-def _gift(device: PlannedDevice, plan: LaunchPlan, faces: DeviceFaces) -> Note:
-    physical = faces.inventory.device(device.key) if faces.inventory else None
-    note = Note(words.memory(device, plan, physical.memory_total_mib if physical else None))
-    note.setToolTip(wrapped(words.CUDA_CONTEXT_LESSON) if device.kind is DeviceKind.GPU else "")
+def _gift(device: PlannedDevice, plan: LaunchPlan, device_labels: DeviceLabels) -> Note:
+    physical = device_labels.inventory.device(device.key) if device_labels.inventory else None
+    note = Note(plan_text.memory(device, plan, physical.memory_total_mib if physical else None))
+    note.setToolTip(wrapped(plan_text.CUDA_CONTEXT_LESSON) if device.kind is DeviceKind.GPU else "")
     return note

@@ -11,19 +11,19 @@ from gpupanel.planning.preparation import Preparation
 from gpupanel.planning.tensorflow_calls import tensorflow_calls
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import measured_shares, theme
-from gpupanel.ui.device_faces import DeviceFaces
+from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.forms.settings_card import SettingsCard
-from gpupanel.ui.panels.plan_panel import words
+from gpupanel.ui.panels.plan_panel import plan_text
 from gpupanel.ui.panels.plan_panel.calls_box import CallsBox
 from gpupanel.ui.panels.plan_panel.memory_list import MemoryList
-from gpupanel.ui.panels.plan_panel.others_list import OthersList
+from gpupanel.ui.panels.plan_panel.other_processes_list import OtherProcessesList
 from gpupanel.ui.panels.plan_panel.problem_list import ProblemList
 from gpupanel.ui.panels.plan_panel.process_table import ProcessTable
 from gpupanel.ui.panels.plan_panel.replica_table import ReplicaTable
 from gpupanel.ui.panels.plan_panel.share_part import SharePart
 from gpupanel.ui.task_choices import Task
-from gpupanel.ui.widgets.answers_box import AnswersBox
 from gpupanel.ui.widgets.column import column
+from gpupanel.ui.widgets.device_report_box import DeviceReportBox
 from gpupanel.ui.widgets.note import Caption, Note
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
 
@@ -50,7 +50,7 @@ class PlanPanel(SettingsCard):
         super().__init__("What will happen", parent)
         self.setObjectName("plan_panel")
         self._preparation = Preparation()
-        self._faces = DeviceFaces()
+        self._device_labels = DeviceLabels()
         self._icon = SeverityIcon(None)
         self._summary = QLabel()
         self._plan_part = QWidget()
@@ -63,14 +63,14 @@ class PlanPanel(SettingsCard):
         self._process_caption = Caption("Processes")
         self._stale = Note(_STALE)
         self._memory = MemoryList()
-        self._others = OthersList()
+        self._others = OtherProcessesList()
         self._problem_caption = Caption("Problems")
         self._problems = ProblemList()
         self._problems.setObjectName("problem_list")
         self._replica_caption = Caption("Replicas")
         self._replicas = ReplicaTable()
         self._calls = CallsBox()
-        self._answers = AnswersBox(wide=False)
+        self._answers = DeviceReportBox(wide=False)
         self._lay_out()
         self._shares.sharesChosen.connect(self.sharesChosen)
         self._problems.fixRequested.connect(self.fixRequested)
@@ -91,7 +91,7 @@ class PlanPanel(SettingsCard):
 
     def setInventory(self, inventory: DeviceInventory) -> None:
         """The devices of this machine, for their colours, names and memory."""
-        self._faces = DeviceFaces(inventory)
+        self._device_labels = DeviceLabels(inventory)
         self._show_answers()
         self.setPreparation(self._preparation)
 
@@ -104,7 +104,7 @@ class PlanPanel(SettingsCard):
         self._problems.setProblems(preparation.problems)
         self._problem_caption.setVisible(bool(preparation.problems))
         self._problems.setVisible(bool(preparation.problems))
-        self._others.setOthers(preparation.others, self._faces)
+        self._others.setOthers(preparation.others, self._device_labels)
         self._show_plan()
 
     def setChecking(self, checking: bool) -> None:
@@ -131,7 +131,7 @@ class PlanPanel(SettingsCard):
         plan, problems = self._preparation.plan, self._preparation.problems
         if plan is None and not problems:
             return "What a run would do appears here as soon as the devices are known."
-        return words.summary(
+        return plan_text.summary(
             self._preparation,
             self._device_labels(plan) if plan else (),
             self._task,
@@ -142,14 +142,14 @@ class PlanPanel(SettingsCard):
         places = plan.places or plan.replicas
         used = dict.fromkeys(place.device_key for place in places)
         names = {device.key: device.name for device in plan.devices}
-        return tuple(self._faces.label(key, names.get(key, "")) for key in used)
+        return tuple(self._device_labels.label(key, names.get(key, "")) for key in used)
 
     def _show_answers(self) -> None:
         status = self._status
         self._answers.setVisible(status is not None)
         if status is not None:
             whose = "The last run" if status.has_ended else "The run that goes on"
-            self._answers.setStatus(status, self._faces, whose)
+            self._answers.setStatus(status, self._device_labels, whose)
 
     def _show_plan(self) -> None:
         plan = self._preparation.plan
@@ -160,18 +160,18 @@ class PlanPanel(SettingsCard):
         self._stale.setVisible(plan is None and to_show)
         if plan is None:
             return
-        self._shares.setPlan(plan, self._faces, self._status)
+        self._shares.setPlan(plan, self._device_labels, self._status)
         is_gang = len(plan.gang) > 1
         self._process_caption.setVisible(is_gang)
         self._processes.setVisible(is_gang)
-        self._processes.setPlan(plan, self._faces)
-        self._memory.setPlan(plan, self._faces)
+        self._processes.setPlan(plan, self._device_labels)
+        self._memory.setPlan(plan, self._device_labels)
         # The workers of a parameter-server run stand among its processes already.
         has_replicas = plan.strategy is not StrategyKind.PARAMETER_SERVER
         self._replica_caption.setVisible(has_replicas)
         self._replicas.setVisible(has_replicas)
         self._replica_caption.setText("Places for layers" if plan.places else "Replicas")
-        self._replicas.setPlan(measured_shares.as_measured(plan, self._status), self._faces)
+        self._replicas.setPlan(measured_shares.as_measured(plan, self._status), self._device_labels)
         self._calls.setText(tensorflow_calls(plan.without_idle_replicas()))
 
     def _lay_out(self) -> None:

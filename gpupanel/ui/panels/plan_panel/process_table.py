@@ -3,7 +3,7 @@
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QWidget
 
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess, ProcessRole
-from gpupanel.ui.device_faces import DeviceFaces
+from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.widgets.color_dot import ColorDot
 from gpupanel.ui.widgets.note import Note
 from gpupanel.ui.widgets.tips import wrapped
@@ -33,13 +33,13 @@ class ProcessTable(QWidget):
         self._grid.setVerticalSpacing(4)
         self._grid.setColumnStretch(2, 1)
         self._cells: list[QWidget] = []
-        self._shown: tuple[tuple[PlannedProcess, ...], DeviceFaces] | None = None
+        self._shown: tuple[tuple[PlannedProcess, ...], DeviceLabels] | None = None
 
-    def setPlan(self, plan: LaunchPlan, faces: DeviceFaces) -> None:
+    def setPlan(self, plan: LaunchPlan, device_labels: DeviceLabels) -> None:
         """Shows the processes of a plan."""
-        if self._shown == (plan.gang, faces):
+        if self._shown == (plan.gang, device_labels):
             return
-        self._shown = (plan.gang, faces)
+        self._shown = (plan.gang, device_labels)
         for cell in self._cells:
             self._grid.removeWidget(cell)
             cell.hide()
@@ -51,7 +51,7 @@ class ProcessTable(QWidget):
             leads = " and leads" if row == 0 and process.role is ProcessRole.WORKER else ""
             cells: tuple[QWidget, ...] = (
                 name,
-                _devices(process, faces),
+                _devices(process, device_labels),
                 Note(f"{_DOES[process.role]}{leads}"),
             )
             for place, cell in enumerate(cells):
@@ -59,15 +59,15 @@ class ProcessTable(QWidget):
             self._cells.extend(cells)
 
 
-def _devices(process: PlannedProcess, faces: DeviceFaces) -> QWidget:
+def _devices(process: PlannedProcess, device_labels: DeviceLabels) -> QWidget:
     """The dots and names of the devices that a process sees; none but the host for a server."""
     cell = QWidget()
     layout = QHBoxLayout(cell)
     layout.setContentsMargins(0, 0, 0, 0)
     layout.setSpacing(8)
     for device in process.devices:
-        layout.addWidget(ColorDot(faces.index(device.key)))
-        layout.addWidget(QLabel(faces.label(device.key, device.name)))
+        layout.addWidget(ColorDot(device_labels.index(device.key)))
+        layout.addWidget(QLabel(device_labels.label(device.key, device.name)))
     if not process.devices:
         none = QLabel("no device")
         none.setProperty("tone", "muted")

@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.ui import formatting
-from gpupanel.ui.device_faces import DeviceFaces
+from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.widgets.color_dot import ColorDot
 from gpupanel.ui.widgets.elided_label import ElidedLabel
 from gpupanel.ui.widgets.tips import wrapped
@@ -39,17 +39,17 @@ class ReplicaTable(QWidget):
             if heading == "Share":
                 label.setAlignment(Qt.AlignmentFlag.AlignRight)
         self._cells: list[QWidget] = []
-        self._shown: tuple[LaunchPlan, DeviceFaces] | None = None
+        self._shown: tuple[LaunchPlan, DeviceLabels] | None = None
 
     def has_plan(self) -> bool:
         """Whether a plan was ever shown."""
         return self._shown is not None
 
-    def setPlan(self, plan: LaunchPlan, faces: DeviceFaces) -> None:
+    def setPlan(self, plan: LaunchPlan, device_labels: DeviceLabels) -> None:
         """Shows the replicas of a plan."""
-        if self._shown == (plan, faces):
+        if self._shown == (plan, device_labels):
             return
-        self._shown = (plan, faces)
+        self._shown = (plan, device_labels)
         for cell in self._cells:
             self._grid.removeWidget(cell)
             cell.hide()
@@ -61,9 +61,9 @@ class ReplicaTable(QWidget):
             taken = QLabel(share)
             taken.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             cells: tuple[QWidget, ...] = (
-                ColorDot(faces.index(key)),
+                ColorDot(device_labels.index(key)),
                 QLabel(str(row - 1)),
-                ElidedLabel(faces.label(key)),
+                ElidedLabel(device_labels.label(key)),
                 _copyable(logical),
                 taken,
             )

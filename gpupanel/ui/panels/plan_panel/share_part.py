@@ -7,7 +7,7 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import measured_shares
-from gpupanel.ui.device_faces import DeviceFaces
+from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.widgets.column import column
 from gpupanel.ui.widgets.note import Caption, Note
 from gpupanel.ui.widgets.share_bar import ShareBar
@@ -49,12 +49,14 @@ class SharePart(QWidget):
         self._bar.sharesChosen.connect(self.sharesChosen)
         self._keep.clicked.connect(self._keep_shares)
 
-    def setPlan(self, plan: LaunchPlan, faces: DeviceFaces, status: RunStatus | None) -> None:
+    def setPlan(
+        self, plan: LaunchPlan, device_labels: DeviceLabels, status: RunStatus | None
+    ) -> None:
         """Shows the shares of a plan.
 
         Args:
             plan: What would be launched.
-            faces: Of the devices.
+            device_labels: Of the devices.
             status: Of the run that goes on or went on last; shown where it measured these shares.
         """
         divides = plan.strategy not in _WHOLE_BATCHES
@@ -63,16 +65,18 @@ class SharePart(QWidget):
         speeds = measured.speeds if measured else ()
         self._bar.setVisible(divides)
         if divides:
-            self._bar.setSegments(measured_shares.segments(plan, shares, speeds, faces))
+            self._bar.setSegments(measured_shares.segments(plan, shares, speeds, device_labels))
         self._keep.setVisible(measured is not None)
-        self._note.setText(self._words(plan, faces, measured))
+        self._note.setText(self._words(plan, device_labels, measured))
         self._note.setVisible(len(plan.replicas) > 1 or not divides)
 
-    def _words(self, plan: LaunchPlan, faces: DeviceFaces, measured: RunStatus | None) -> str:
+    def _words(
+        self, plan: LaunchPlan, device_labels: DeviceLabels, measured: RunStatus | None
+    ) -> str:
         if plan.strategy in _WHOLE_BATCHES:
             return _WHOLE_BATCHES[plan.strategy]
         if measured is not None:
-            memory = measured_shares.memory_ends(plan, measured, faces)
+            memory = measured_shares.memory_ends(plan, measured, device_labels)
             return f"{measured_shares.last_change(measured)} {memory}".strip()
         if plan.balanced:
             return f"{measured_shares.NOT_MEASURED_YET} A border that you drag makes them given."

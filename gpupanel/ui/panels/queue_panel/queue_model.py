@@ -16,7 +16,7 @@ from typing_extensions import override
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.waiting_line import WaitingLine
-from gpupanel.ui.panels.queue_panel.words import device_words, state_words, tip, why_words
+from gpupanel.ui.panels.queue_panel.queue_text import device_words, state_words, tip, why_words
 from gpupanel.ui.widgets.tips import wrapped
 
 _Index = QModelIndex | QPersistentModelIndex

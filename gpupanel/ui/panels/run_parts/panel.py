@@ -7,12 +7,12 @@ from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import theme
-from gpupanel.ui.device_faces import DeviceFaces
+from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.panels.run_parts.gang_row import GangRow, member_states
 from gpupanel.ui.panels.run_parts.layers_strip import LayersStrip
 from gpupanel.ui.panels.run_parts.shares_strip import SharesStrip
-from gpupanel.ui.widgets.answers_box import AnswersBox
 from gpupanel.ui.widgets.column import column
+from gpupanel.ui.widgets.device_report_box import DeviceReportBox
 
 
 class RunPartsPanel(QWidget):
@@ -29,11 +29,11 @@ class RunPartsPanel(QWidget):
         self.setObjectName("run_parts")
         self._plan: LaunchPlan | None = None
         self._status = RunStatus()
-        self._faces = DeviceFaces()
+        self._device_labels = DeviceLabels()
         self._gang = GangRow()
         self._shares = SharesStrip()
         self._layers = LayersStrip()
-        self._answers = AnswersBox(wide=True)
+        self._answers = DeviceReportBox(wide=True)
         layout = column(self)
         for part in (self._gang, self._shares, self._layers, self._answers):
             layout.addWidget(part)
@@ -54,7 +54,7 @@ class RunPartsPanel(QWidget):
 
     def setInventory(self, inventory: DeviceInventory) -> None:
         """The devices, for their colours and names."""
-        self._faces = DeviceFaces(inventory)
+        self._device_labels = DeviceLabels(inventory)
         self._show()
 
     def _show(self) -> None:
@@ -64,9 +64,9 @@ class RunPartsPanel(QWidget):
         if plan is not None and is_gang:
             self._gang.setStates(member_states(plan, status))
         if plan is not None and is_balanced:
-            self._shares.setStatus(plan, status, self._faces)
-        self._layers.setLayers(status.layers, self._faces)
-        self._answers.setStatus(status, self._faces)
+            self._shares.setStatus(plan, status, self._device_labels)
+        self._layers.setLayers(status.layers, self._device_labels)
+        self._answers.setStatus(status, self._device_labels)
         self._gang.setVisible(is_gang)
         self._shares.setVisible(is_balanced)
         self._layers.setVisible(bool(status.layers))

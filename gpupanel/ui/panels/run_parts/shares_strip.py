@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import measured_shares
-from gpupanel.ui.device_faces import DeviceFaces
+from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.widgets.column import column
 from gpupanel.ui.widgets.note import Caption, Note
 from gpupanel.ui.widgets.share_bar import ShareBar
@@ -50,13 +50,13 @@ class SharesStrip(QWidget):
         layout.addLayout(foot)
         layout.addWidget(self._bar)
 
-    def setStatus(self, plan: LaunchPlan, status: RunStatus, faces: DeviceFaces) -> None:
+    def setStatus(self, plan: LaunchPlan, status: RunStatus, device_labels: DeviceLabels) -> None:
         """Shows what a run with balanced shares has measured so far."""
         is_measured = len(status.shares) == len(plan.replicas)
         self._shares = status.shares if is_measured else plan.shares
         speeds = status.speeds if is_measured else ()
-        self._bar.setSegments(measured_shares.segments(plan, self._shares, speeds, faces))
-        memory = measured_shares.memory_ends(plan, status, faces)
+        self._bar.setSegments(measured_shares.segments(plan, self._shares, speeds, device_labels))
+        memory = measured_shares.memory_ends(plan, status, device_labels)
         self._words.setText(f"{measured_shares.last_change(status)} {memory}".strip())
         self._is_measured = is_measured
         self._show_button()

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from gpupanel.domain.problem import Problem
+from gpupanel.domain.problem_text import problem_sentences
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui import formatting
 from gpupanel.ui.panels.runs_panel.choices import run_choices
@@ -90,7 +91,7 @@ class RunsPanel(QWidget):
     def setProblem(self, problem: Problem) -> None:
         """Tell why the runs cannot be listed, in their place."""
         self.setRuns(())
-        self._empty.setTexts("The runs cannot be listed", f"{problem.message} {problem.hint}")
+        self._empty.setTexts("The runs cannot be listed", problem_sentences(problem))
 
     def setNotice(self, text: str) -> None:
         """Say what became of what was asked for, until something else is chosen."""

@@ -12,7 +12,7 @@ from gpupanel.domain.setting import setting_of
 from gpupanel.domain.strategy import GANG_KINDS, SHARING_KINDS, StrategyKind, StrategySettings
 from gpupanel.domain.value import MOST_PLACES
 from gpupanel.planning.layers import ModelLayer, places_of, split_evenly
-from gpupanel.ui.device_faces import DeviceFaces
+from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.forms.input_for import optional_counter_for
 from gpupanel.ui.forms.settings_card import SettingsCard
 from gpupanel.ui.forms.settings_form import SettingsForm
@@ -42,7 +42,7 @@ class StrategyPanel(SettingsCard):
         self.setObjectName("strategy_panel")
         self._value = StrategySettings()
         self._plan: LaunchPlan | None = None
-        self._faces = DeviceFaces()
+        self._device_labels = DeviceLabels()
         self._task: Task = "train"
         self._layers: tuple[ModelLayer, ...] = ()
         self._keys = KindKeys()
@@ -100,7 +100,7 @@ class StrategyPanel(SettingsCard):
 
     def setInventory(self, inventory: DeviceInventory) -> None:
         """The devices of this machine, for their colours and names."""
-        self._faces = DeviceFaces(inventory)
+        self._device_labels = DeviceLabels(inventory)
         self._show_plan()
 
     def setPlan(self, plan: LaunchPlan | None) -> None:
@@ -181,14 +181,14 @@ class StrategyPanel(SettingsCard):
 
     def _show_plan(self) -> None:
         plan = self._plan
-        self._fields.setPlan(plan, self._faces)
-        self._editor.setPlaces(plan.places if plan else (), self._faces)
+        self._fields.setPlan(plan, self._device_labels)
+        self._editor.setPlaces(plan.places if plan else (), self._device_labels)
         self._diagram.setDivision(None if plan is None else self._division(plan))
         self._diagram.setVisible(self._diagram.has_plan())
 
     def _division(self, plan: LaunchPlan) -> Division:
         chosen = self._value.placement if isinstance(self._value.placement, dict) else {}
-        return Division(plan, self._faces, self._task, places_of(self._layers, chosen))
+        return Division(plan, self._device_labels, self._task, places_of(self._layers, chosen))
 
     def _change_kind(self, kind: str) -> None:
         self._take(self._keys.settings(StrategyKind(kind)).model_dump())

@@ -13,7 +13,7 @@ from gpupanel.domain.setting import setting_of
 from gpupanel.domain.strategy import StrategySettings
 from gpupanel.planning.layers import ModelLayer
 from gpupanel.ui import formatting, theme
-from gpupanel.ui.device_faces import DeviceFaces
+from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.widgets.tips import teach, wrapped
 
@@ -41,7 +41,7 @@ class PlacementEditor(QWidget):
         self._placement: dict[str, int] = {}
         self._layers: tuple[ModelLayer, ...] = ()
         self._places: tuple[LogicalPlace, ...] = ()
-        self._faces = DeviceFaces()
+        self._device_labels = DeviceLabels()
         self._choosers: dict[str, ChoiceBox] = {}
         self._cells: list[QWidget] = []
         self._grid = QGridLayout(self)
@@ -86,10 +86,10 @@ class PlacementEditor(QWidget):
             return
         self._build()
 
-    def setPlaces(self, places: Sequence[LogicalPlace], faces: DeviceFaces) -> None:
+    def setPlaces(self, places: Sequence[LogicalPlace], device_labels: DeviceLabels) -> None:
         """The logical devices that layers can stand on."""
-        if (tuple(places), faces) != (self._places, self._faces):
-            self._places, self._faces = tuple(places), faces
+        if (tuple(places), device_labels) != (self._places, self._device_labels):
+            self._places, self._device_labels = tuple(places), device_labels
             self._offer_places()
 
     def _build(self) -> None:
@@ -117,7 +117,7 @@ class PlacementEditor(QWidget):
         choices = tuple(
             Choice(str(index), self._label(index), "") for index in range(len(self._places))
         )
-        icons = [_dot(self._faces.color(place.device_key)) for place in self._places]
+        icons = [_dot(self._device_labels.color(place.device_key)) for place in self._places]
         for number, chooser in enumerate(self._choosers.values()):
             # The first layer has none before it.
             chooser.setOffered(choices if number == 0 else (*choices, _FOLLOWS))
@@ -128,7 +128,7 @@ class PlacementEditor(QWidget):
     def _label(self, index: int) -> str:
         """The place's number in the profile with its device, and its part of a split one."""
         place = self._places[index]
-        device = self._faces.label(place.device_key)
+        device = self._device_labels.label(place.device_key)
         same = [each for each in self._places if each.device_key == place.device_key]
         part = f", {place.logical_device.rpartition('device:')[2]}" if len(same) > 1 else ""
         return f"{index}: {device}{part}"

@@ -7,7 +7,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.ui.device_faces import DeviceFaces
+from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.inputs.counter import Counter
 from gpupanel.ui.widgets.color_dot import ColorDot
 from gpupanel.ui.widgets.column import column
@@ -49,11 +49,13 @@ class ShareFields(QWidget):
         """The shares as shown."""
         return tuple(row.field.value() for row in self._rows)
 
-    def setPlan(self, plan: LaunchPlan | None, faces: DeviceFaces) -> None:
+    def setPlan(self, plan: LaunchPlan | None, device_labels: DeviceLabels) -> None:
         """Names the devices of the replicas, where the plan has as many."""
         replicas = plan.replicas if plan and len(plan.replicas) == len(self._rows) else ()
         for row, replica in zip(self._rows, replicas, strict=False):
-            row.show_device(faces.index(replica.device_key), faces.label(replica.device_key))
+            row.show_device(
+                device_labels.index(replica.device_key), device_labels.label(replica.device_key)
+            )
 
     def _take(self, _replica: int, _share: int) -> None:
         self.sharesChanged.emit(self.shares())

@@ -54,7 +54,7 @@ class LayerPicture:
         gap = _ARROW if len(rows) <= 6 else GAP
         boxes = canvas.row_of(len(rows), top, height, gap)
         for index, (place, box) in enumerate(zip(self.division.plan.places, boxes, strict=True)):
-            color = self.division.faces.color(place.device_key)
+            color = self.division.device_labels.color(place.device_key)
             roomy = box.width() >= ROOMY
             names = rows[index] if roomy else (f"{len(self._layers(index))}",)
             canvas.box(box, (self._label(index) if roomy else str(index), *names), color)
@@ -71,7 +71,7 @@ class LayerPicture:
 
     def _label(self, index: int) -> str:
         place = self.division.plan.places[index]
-        label = self.division.faces.label(place.device_key)
+        label = self.division.device_labels.label(place.device_key)
         same = [each for each in self.division.plan.places if each.device_key == place.device_key]
         return (
             label if len(same) == 1 else f"{label} {place.logical_device.rpartition('device:')[2]}"

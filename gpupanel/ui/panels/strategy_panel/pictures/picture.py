@@ -5,7 +5,7 @@ from typing import Protocol
 
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.ui import formatting
-from gpupanel.ui.device_faces import DeviceFaces
+from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.panels.strategy_panel.pictures.canvas import Canvas
 from gpupanel.ui.task_choices import Task
 
@@ -21,7 +21,7 @@ class Division:
     """
 
     plan: LaunchPlan
-    faces: DeviceFaces
+    device_labels: DeviceLabels
     task: Task = "train"
     placement: tuple[tuple[str, int], ...] = ()
 

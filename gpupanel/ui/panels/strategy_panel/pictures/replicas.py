@@ -76,8 +76,8 @@ class ReplicaPicture:
 
     def paint(self, canvas: Canvas, top: float) -> None:
         """Draws everything below the title."""
-        plan, faces = self.division.plan, self.division.faces
-        colors = [faces.color(replica.device_key) for replica in plan.replicas]
+        plan, device_labels = self.division.plan, self.division.device_labels
+        colors = [device_labels.color(replica.device_key) for replica in plan.replicas]
         parts = canvas.parts_of(plan.shares, top)
         below = top + BAR_HEIGHT + FLOW_HEIGHT
         frames = canvas.row_of(len(plan.replicas), below, self._box_height(canvas.line))
@@ -124,7 +124,7 @@ class ReplicaPicture:
         return _RESULTS.get(self.division.task) or _UPDATES[self.division.plan.strategy]
 
     def _device(self, replica: PlannedReplica) -> str:
-        return self.division.faces.label(replica.device_key)
+        return self.division.device_labels.label(replica.device_key)
 
     def _name(self, replica: PlannedReplica) -> str:
         if not self._has_frames:

@@ -38,9 +38,9 @@ class ServerPicture:
     @property
     def words(self) -> str:
         """The picture for those who cannot see it."""
-        gang = self.division.plan.gang
+        gang, labels = self.division.plan.gang, self.division.device_labels
         workers = "; ".join(
-            f"{gang[replica.process].name} on {self.division.faces.label(replica.device_key)}"
+            f"{gang[replica.process].name} on {labels.label(replica.device_key)}"
             for replica in self.division.plan.replicas
         )
         servers = ", ".join(server.name for server in self._servers)
@@ -63,7 +63,7 @@ class ServerPicture:
             len(self._servers), workers[0].bottom() + _FLOW, self._server_height(canvas.line)
         )
         for replica, place in zip(replicas, workers, strict=True):
-            color = self.division.faces.color(replica.device_key)
+            color = self.division.device_labels.color(replica.device_key)
             x = min(max(place.center().x(), head.left() + GAP), head.right() - GAP)
             canvas.arrow(QPointF(x, head.bottom() + 1.0), QPointF(place.center().x(), place.top()))
             for target in self._targets(servers, place):
@@ -94,7 +94,7 @@ class ServerPicture:
         name = self.division.plan.gang[replica.process].name
         if place.width() < ROOMY:
             return (str(replica.index), "worker")
-        label = self.division.faces.label(replica.device_key)
+        label = self.division.device_labels.label(replica.device_key)
         return (name.capitalize(), label, "gradients ↓  weights ↑")
 
     def _server_rows(self, process: PlannedProcess, place: QRectF) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Change, Fix, Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.training import TrainingSettings
-from gpupanel.ui.bindings.way_out import WayOut
+from gpupanel.ui.bindings.retry_with_fix import RetryWithFix
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.profile_actions import ProfileActions
@@ -77,7 +77,9 @@ class Desk:
         qtbot.addWidget(self.page)
         self.page.show()
         self.owner = QObject()
-        self.way_out = WayOut(self.session, self.control, self.profiles, self.page, self.owner)
+        self.retry_with_fix = RetryWithFix(
+            self.session, self.control, self.profiles, self.page, self.owner
+        )
         self.qtbot = qtbot
 
     def show(self, run: WrittenRun) -> None:
@@ -191,7 +193,7 @@ def test_that_a_change_that_cannot_start_any_more_is_shown_in_the_session(
 ) -> None:
     desk.show(failed_run(runs_dir, with_checkpoint=False))
 
-    with qtbot.waitSignal(desk.way_out.notStarted):
+    with qtbot.waitSignal(desk.retry_with_fix.notStarted):
         desk.button(TOO_FAR).click()
 
     assert desk.orders.launches == []

@@ -8,7 +8,7 @@ from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.workers.launch_worker import Order
 
 
-class TrustAsking(QObject):
+class TrustConfirmation(QObject):
     """Stands between a start that was refused for want of trust and the same start again."""
 
     def __init__(

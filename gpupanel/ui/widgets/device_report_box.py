@@ -12,9 +12,9 @@ from gpupanel.runs.following.answer_words import (
     worth_telling,
 )
 from gpupanel.runs.following.status import RunStatus
-from gpupanel.ui.device_faces import DeviceFaces
-from gpupanel.ui.widgets.answer_rows import AnswerRows, severity
+from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.widgets.column import column
+from gpupanel.ui.widgets.device_report_rows import DeviceReportRows, severity
 from gpupanel.ui.widgets.elided_label import ElidedLabel
 from gpupanel.ui.widgets.fold_button import FoldButton
 from gpupanel.ui.widgets.note import Note
@@ -32,7 +32,7 @@ _NEVER = "Nothing: the run ended before."
 _INDENT = 24
 
 
-class AnswersBox(QWidget):
+class DeviceReportBox(QWidget):
     """A line that says whether all is as planned; unfolded, a row for each logical device.
 
     It unfolds by itself when a device is another one than planned.
@@ -52,28 +52,28 @@ class AnswersBox(QWidget):
         self._icon = SeverityIcon(None)
         self._summary: QLabel = ElidedLabel() if wide else Note()
         self._copy = QPushButton("Copy")
-        self._rows = AnswerRows(wide=wide)
+        self._rows = DeviceReportRows(wide=wide)
         self._lay_out(wide=wide)
         teach(self._fold, _TITLE, _TIP)
         teach(self._copy, "Copy what TensorFlow answered", "Copy the answer to the clipboard.")
         self._fold.toggled.connect(self._rows.setVisible)
         self._copy.clicked.connect(self.copy)
 
-    def setStatus(self, status: RunStatus, faces: DeviceFaces, whose: str = "") -> None:
+    def setStatus(self, status: RunStatus, device_labels: DeviceLabels, whose: str = "") -> None:
         """Shows what TensorFlow answered to a run by now.
 
         Args:
             status: Of the run.
-            faces: Colours and names of the devices.
+            device_labels: Colours and names of the devices.
             whose: Said before the summary, where it is not plain which run it is.
         """
-        shown = (status.answers, status.process_names, status.outcome, faces, whose)
+        shown = (status.answers, status.process_names, status.outcome, device_labels, whose)
         if self._shown == shown:
             return
         self._shown = shown
         self._show_summary(status, whose)
-        self._rows.setStatus(status, faces)
-        self._text = _text(status, faces)
+        self._rows.setStatus(status, device_labels)
+        self._text = _text(status, device_labels)
 
     def text(self) -> str:
         """The whole answer, as it is copied."""
@@ -136,9 +136,9 @@ def _worst(status: RunStatus) -> Severity | None:
     return next((each for each in (Severity.ERROR, Severity.HINT) if each in told), None)
 
 
-def _text(status: RunStatus, faces: DeviceFaces) -> str:
+def _text(status: RunStatus, device_labels: DeviceLabels) -> str:
     names = {
-        answer.device_key: f"{faces.label(answer.device_key)} ({answer.device_key})"
+        answer.device_key: f"{device_labels.label(answer.device_key)} ({answer.device_key})"
         for event in status.answers
         for answer in event.logical_devices
     }

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gpupanel.ui.dialogs.doctor_dialog import DoctorDialog
 
 
-class MachineCare(QObject):
+class DoctorBinding(QObject):
     """Tells the session which GPUs TensorFlow can use, and opens the doctor.
 
     Args:

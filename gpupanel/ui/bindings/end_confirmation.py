@@ -9,7 +9,7 @@ from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.session import Session
 
 
-class EndAsking(QObject):
+class EndConfirmation(QObject):
     """Stands between a second click on Stop and the end of the run."""
 
     def __init__(

@@ -6,8 +6,8 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.planning.others import HeldByOthers
 from gpupanel.ui import formatting
-from gpupanel.ui.device_faces import DeviceFaces
-from gpupanel.ui.others_words import process_words
+from gpupanel.ui.device_labels import DeviceLabels
+from gpupanel.ui.process_text import process_words
 from gpupanel.ui.widgets.color_dot import ColorDot
 from gpupanel.ui.widgets.elided_label import ElidedLabel
 from gpupanel.ui.widgets.note import Caption
@@ -24,7 +24,7 @@ _NOW, _BEFORE = "On these devices now", "On these devices before the run"
 _Identity = tuple[str, int, float | None]
 
 
-class OthersList(QWidget):
+class OtherProcessesList(QWidget):
     """A line per device with all that is in use of it, below it one per process.
 
     Rows keep their place while values change: only who comes or goes builds the list anew.
@@ -49,19 +49,19 @@ class OthersList(QWidget):
         self._rows = 0
         self._numbers: dict[_Identity | str, QLabel] = {}
         self._order: dict[str, list[_Identity]] = {}
-        self._faces = DeviceFaces()
+        self._device_labels = DeviceLabels()
         self.hide()
 
     def setGoing(self, *, is_going: bool) -> None:
         """Tell whether a run goes on: then this is what was there before it."""
         self._caption.setText(_BEFORE if is_going else _NOW)
 
-    def setOthers(self, others: tuple[HeldByOthers, ...], faces: DeviceFaces) -> None:
+    def setOthers(self, others: tuple[HeldByOthers, ...], device_labels: DeviceLabels) -> None:
         """Show the processes on the chosen devices; nothing at all where there is none."""
         self.setVisible(bool(others))
         order = {held.device_key: self._ordered(held) for held in others}
-        if order != self._order or faces != self._faces:
-            self._order, self._faces = order, faces
+        if order != self._order or device_labels != self._device_labels:
+            self._order, self._device_labels = order, device_labels
             self._build(others)
         for held in others:
             self._numbers[held.device_key].setText(formatting.mib(held.memory_mib))
@@ -83,8 +83,8 @@ class OthersList(QWidget):
             cell.deleteLater()
         self._cells, self._numbers, self._rows = [], {}, 0
         for held in others:
-            label = self._faces.label(held.device_key, held.device_name)
-            dot = ColorDot(self._faces.index(held.device_key))
+            label = self._device_labels.label(held.device_key, held.device_name)
+            dot = ColorDot(self._device_labels.index(held.device_key))
             self._add_row(held.device_key, ElidedLabel(label), dot)
             known = {_identity(held, process): process for process in held.processes}
             order = self._order[held.device_key]

@@ -7,12 +7,12 @@ from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.planning.others import HeldByOthers
 from gpupanel.planning.preparation import Preparation
 from gpupanel.runs.following.status import RunStage, RunStatus
-from gpupanel.ui.device_faces import DeviceFaces
+from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.panels.plan_panel import PlanPanel
-from gpupanel.ui.panels.plan_panel.others_list import OthersList
+from gpupanel.ui.panels.plan_panel.other_processes_list import OtherProcessesList
 from tests.fakes.devices import RTX_3060, RTX_4090, TWO_UNEQUAL
 
-FACES = DeviceFaces(TWO_UNEQUAL)
+LABELS = DeviceLabels(TWO_UNEQUAL)
 XORG = DeviceProcess(pid=5, name="Xorg", user="root", command="/usr/bin/Xorg", memory_used_mib=300)
 BLENDER = DeviceProcess(pid=6, name="blender", user="ana", memory_used_mib=4096)
 
@@ -23,7 +23,7 @@ def held(*processes: DeviceProcess, gpu=RTX_4090, memory_mib: int = 4400) -> Hel
     )
 
 
-def rows(widget: OthersList) -> list[str]:
+def rows(widget: OtherProcessesList) -> list[str]:
     """The texts of the grid, row by row."""
     grid = widget._grid
     found = []
@@ -36,21 +36,21 @@ def rows(widget: OthersList) -> list[str]:
 
 
 @pytest.fixture
-def others(qtbot) -> OthersList:
-    widget = OthersList()
+def others(qtbot) -> OtherProcessesList:
+    widget = OtherProcessesList()
     qtbot.addWidget(widget)
     return widget
 
 
 def test_that_nothing_stands_there_while_nobody_uses_the_devices(others):
-    others.setOthers((), FACES)
+    others.setOthers((), LABELS)
     assert others.isHidden()
-    others.setOthers((held(XORG),), FACES)
+    others.setOthers((held(XORG),), LABELS)
     assert not others.isHidden()
 
 
 def test_that_each_device_is_told_with_its_processes(others):
-    others.setOthers((held(BLENDER, XORG), held(XORG, gpu=RTX_3060, memory_mib=310)), FACES)
+    others.setOthers((held(BLENDER, XORG), held(XORG, gpu=RTX_3060, memory_mib=310)), LABELS)
     assert rows(others) == [
         "RTX 4090 4.3 GiB",
         "blender · ana 4.0 GiB",
@@ -61,24 +61,24 @@ def test_that_each_device_is_told_with_its_processes(others):
 
 
 def test_that_rows_keep_their_place_while_values_change(others):
-    others.setOthers((held(BLENDER, XORG),), FACES)
+    others.setOthers((held(BLENDER, XORG),), LABELS)
     before = others.findChildren(QLabel)
     risen = XORG.model_copy(update={"memory_used_mib": 5000})
-    others.setOthers((held(risen, BLENDER, memory_mib=9100),), FACES)
+    others.setOthers((held(risen, BLENDER, memory_mib=9100),), LABELS)
     assert others.findChildren(QLabel) == before
     assert rows(others) == ["RTX 4090 8.9 GiB", "blender · ana 4.0 GiB", "Xorg · root 4.9 GiB"]
 
 
 def test_that_who_comes_stands_last_and_who_goes_leaves_no_gap(others):
-    others.setOthers((held(BLENDER, XORG),), FACES)
+    others.setOthers((held(BLENDER, XORG),), LABELS)
     newest = DeviceProcess(pid=9, name="game", memory_used_mib=9000)
-    others.setOthers((held(newest, BLENDER),), FACES)
+    others.setOthers((held(newest, BLENDER),), LABELS)
     assert rows(others) == ["RTX 4090 4.3 GiB", "blender · ana 4.0 GiB", "game 8.8 GiB"]
 
 
 def test_that_many_processes_are_counted(others):
     many = tuple(XORG.model_copy(update={"pid": pid}) for pid in range(8))
-    others.setOthers((held(*many),), FACES)
+    others.setOthers((held(*many),), LABELS)
     assert rows(others)[-1] == "3 more"
     assert len(rows(others)) == 7
 
@@ -88,7 +88,7 @@ def test_that_the_plan_tells_them_and_says_since_when_while_a_run_goes_on(qtbot)
     qtbot.addWidget(panel)
     panel.setInventory(TWO_UNEQUAL)
     panel.setPreparation(Preparation(others=(held(XORG),)))
-    others = panel.findChild(OthersList, "others_list")
+    others = panel.findChild(OtherProcessesList, "others_list")
     assert not others.isHidden()
     captions = [label.text() for label in others.findChildren(QLabel)]
     assert "On these devices now" in captions

@@ -15,7 +15,7 @@ from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.session import Session
 
 
-class WayOut(QObject):
+class RetryWithFix(QObject):
     """Tries the shown run again with a change.
 
     A run that has a checkpoint goes on from it, where the change leaves the training the same.

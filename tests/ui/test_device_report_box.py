@@ -10,15 +10,15 @@ from gpupanel.domain.events import DevicesReady, RunEnded, RunRestarted, Trainer
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Severity
 from gpupanel.runs.following.status import RunStatus
-from gpupanel.ui.device_faces import DeviceFaces
+from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.panels.plan_panel import PlanPanel
-from gpupanel.ui.widgets.answers_box import AnswersBox
 from gpupanel.ui.widgets.color_dot import ColorDot
+from gpupanel.ui.widgets.device_report_box import DeviceReportBox
 from gpupanel.ui.widgets.fold_button import FoldButton
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
 from tests.ui.values import TWO_GPUS
 
-FACES = DeviceFaces(TWO_GPUS)
+LABELS = DeviceLabels(TWO_GPUS)
 FIRST = LogicalDeviceAnswer(
     name="/device:GPU:0",
     device_key="GPU-0",
@@ -54,8 +54,8 @@ def status_of(*events: object) -> RunStatus:
 
 
 @pytest.fixture(params=[True, False], ids=["wide", "narrow"])
-def box(request, qtbot) -> AnswersBox:
-    box = AnswersBox(wide=request.param)
+def box(request, qtbot) -> DeviceReportBox:
+    box = DeviceReportBox(wide=request.param)
     qtbot.addWidget(box)
     return box
 
@@ -79,14 +79,14 @@ def severities(box: QWidget) -> list[Severity | None]:
 
 
 def test_that_a_line_says_that_all_is_as_planned(box):
-    box.setStatus(status_of(told(FIRST, SECOND, CPU)), FACES)
+    box.setStatus(status_of(told(FIRST, SECOND, CPU)), LABELS)
     assert summary(box) == "2 logical devices, each on the planned GPU."
     assert severities(box) == [None]
     assert rows(box) == []
 
 
 def test_that_each_device_has_its_colour_name_limit_memory_and_place(box, qtbot):
-    box.setStatus(status_of(told(FIRST, SECOND, CPU)), FACES)
+    box.setStatus(status_of(told(FIRST, SECOND, CPU)), LABELS)
     qtbot.mouseClick(fold(box), Qt.MouseButton.LeftButton)
     assert rows(box) == [
         "RTX 4090",
@@ -106,7 +106,7 @@ def test_that_every_process_is_named(box, qtbot):
         TrainerStarted(time_s=0.5, pid=40 + place, process=place, name=f"worker {place}")
         for place in (0, 1)
     ]
-    box.setStatus(status_of(*started, told(FIRST, CPU), told(SILENT, CPU, process=1)), FACES)
+    box.setStatus(status_of(*started, told(FIRST, CPU), told(SILENT, CPU, process=1)), LABELS)
     qtbot.mouseClick(fold(box), Qt.MouseButton.LeftButton)
     assert summary(box) == ("2 logical devices, 1 on the planned GPU, 1 not told.")
     assert [text for text in rows(box) if text.startswith("Worker")] == ["Worker 0", "Worker 1"]
@@ -115,43 +115,43 @@ def test_that_every_process_is_named(box, qtbot):
 
 
 def test_that_another_gpu_than_planned_shows_itself_at_once(box, qtbot):
-    box.setStatus(status_of(told(ANOTHER, CPU)), FACES)
+    box.setStatus(status_of(told(ANOTHER, CPU)), LABELS)
     assert summary(box) == "The logical device is on another GPU than planned."
     assert severities(box) == [Severity.ERROR, Severity.ERROR]
     assert rows(box)[-1].endswith("another GPU than planned, at PCI bus 0000:01:00.0.")
     qtbot.mouseClick(fold(box), Qt.MouseButton.LeftButton)
-    box.setStatus(status_of(told(ANOTHER, CPU), END), FACES)
+    box.setStatus(status_of(told(ANOTHER, CPU), END), LABELS)
     assert rows(box) == [], "what a person folded stays folded"
 
 
 def test_that_a_run_on_the_processor_has_no_place_to_compare(box, qtbot):
-    box.setStatus(status_of(told(CPU)), FACES)
+    box.setStatus(status_of(told(CPU)), LABELS)
     qtbot.mouseClick(fold(box), Qt.MouseButton.LeftButton)
     assert summary(box) == "1 logical device of the processor."
     assert rows(box)[-1] == "Host memory, no limit; this machine's processor."
 
 
 def test_that_no_answer_yet_and_none_ever_are_told_apart(box):
-    box.setStatus(RunStatus(), FACES)
+    box.setStatus(RunStatus(), LABELS)
     assert summary(box) == "Nothing yet: the run is being started."
     assert not fold(box).isEnabled()
-    box.setStatus(status_of(END), FACES)
+    box.setStatus(status_of(END), LABELS)
     assert summary(box) == "Nothing: the run ended before."
-    box.setStatus(status_of(told(FIRST), RunRestarted(time_s=3.0, attempt=1)), FACES)
+    box.setStatus(status_of(told(FIRST), RunRestarted(time_s=3.0, attempt=1)), LABELS)
     assert summary(box) == "Nothing yet: the run is being started."
 
 
 def test_that_nothing_moves_when_the_answer_comes(qtbot):
-    box = AnswersBox(wide=True)
+    box = DeviceReportBox(wide=True)
     qtbot.addWidget(box)
-    box.setStatus(RunStatus(), FACES)
+    box.setStatus(RunStatus(), LABELS)
     height = box.sizeHint().height()
-    box.setStatus(status_of(told(FIRST, SECOND)), FACES)
+    box.setStatus(status_of(told(FIRST, SECOND)), LABELS)
     assert box.sizeHint().height() == height
 
 
 def test_that_the_answer_can_be_copied_with_what_identifies_the_gpus(box, qtbot):
-    box.setStatus(status_of(told(FIRST, CPU)), FACES)
+    box.setStatus(status_of(told(FIRST, CPU)), LABELS)
     qtbot.mouseClick(box.findChild(QPushButton, "copy_answers"), Qt.MouseButton.LeftButton)
     assert QGuiApplication.clipboard().text() == (
         "TensorFlow 2.21.0: /device:GPU:0 for RTX 4090 (GPU-0): limit 4.0 GiB, takes up to "
@@ -163,7 +163,7 @@ def test_that_the_plan_shows_the_answer_beside_the_calls_and_says_whose_it_is(qt
     panel = PlanPanel()
     qtbot.addWidget(panel)
     panel.setInventory(TWO_GPUS)
-    shown = panel.findChild(AnswersBox)
+    shown = panel.findChild(DeviceReportBox)
     assert not shown.isVisibleTo(panel)
     panel.setRunStatus(status_of(told(FIRST, SECOND)))
     assert summary(panel) == "The run that goes on: 2 logical devices, each on the planned GPU."

@@ -13,7 +13,7 @@ from gpupanel.runs.following.answer_words import (
     worth_telling,
 )
 from gpupanel.runs.following.status import RunStatus
-from gpupanel.ui.device_faces import DeviceFaces
+from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.widgets.color_dot import ColorDot
 from gpupanel.ui.widgets.note import Note
 from gpupanel.ui.widgets.severity_icon import SIZE, SeverityIcon
@@ -24,7 +24,7 @@ _INDENT = 24
 _UNKNOWN_TIP = "TensorFlow's log tells where a GPU is. That line is not in this process's log."
 
 
-class AnswerRows(QWidget):
+class DeviceReportRows(QWidget):
     """A row for each logical device: agreement, colour, name, limit and memory, in words.
 
     Args:
@@ -44,7 +44,7 @@ class AnswerRows(QWidget):
         self._grid.setColumnMinimumWidth(0, SIZE)
         self._grid.setColumnStretch(_WORDS_COLUMN, 1)
 
-    def setStatus(self, status: RunStatus, faces: DeviceFaces) -> None:
+    def setStatus(self, status: RunStatus, device_labels: DeviceLabels) -> None:
         """Shows what every process of a run was answered."""
         for cell in self._cells:
             self._grid.removeWidget(cell)
@@ -54,7 +54,7 @@ class AnswerRows(QWidget):
         for event in status.answers:
             self._add_process(process_name(event, status.process_names))
             for answer in worth_telling(event.logical_devices):
-                self._add_answer(answer, faces)
+                self._add_answer(answer, device_labels)
 
     def _add_process(self, name: str) -> None:
         if not name:
@@ -67,8 +67,8 @@ class AnswerRows(QWidget):
             self._add(label, 0, _WORDS_COLUMN + 1)
             self._row += 1
 
-    def _add_answer(self, answer: LogicalDeviceAnswer, faces: DeviceFaces) -> None:
-        name = QLabel(faces.label(answer.device_key))
+    def _add_answer(self, answer: LogicalDeviceAnswer, device_labels: DeviceLabels) -> None:
+        name = QLabel(device_labels.label(answer.device_key))
         name.setTextFormat(Qt.TextFormat.PlainText)
         name.setToolTip(wrapped(f"The plan means {answer.device_key} by it."))
         logical = QLabel(answer.name)
@@ -81,7 +81,7 @@ class AnswerRows(QWidget):
             icon = SeverityIcon(severity(answer))
             icon.setToolTip(wrapped(_UNKNOWN_TIP if answer.pci_bus_id is None else words.text()))
             self._add(icon, 0)
-        self._add(ColorDot(faces.index(answer.device_key)), 1)
+        self._add(ColorDot(device_labels.index(answer.device_key)), 1)
         self._add(name, _NAME_COLUMN)
         self._add(logical, _LOGICAL_COLUMN)
         if self._wide:

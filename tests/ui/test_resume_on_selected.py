@@ -12,8 +12,8 @@ from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.live_page import LivePage
-from gpupanel.ui.resume_elsewhere import elsewhere
-from gpupanel.ui.run_actions import restart_words
+from gpupanel.ui.resume_on_selected import resume_on_selected
+from gpupanel.ui.run_actions import restart_text
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.session import Session
@@ -89,7 +89,7 @@ def opened(qtbot, page, run):
 
 def test_that_what_changes_is_told_before_it_is_done(session):
     session.edit(MOVED)
-    found = elsewhere(session, STARTED)
+    found = resume_on_selected(session, STARTED)
     assert found.order is not None
     assert found.order[0] == MOVED
     assert found.order[1].shares == (48, 16)
@@ -100,7 +100,7 @@ def test_that_what_changes_is_told_before_it_is_done(session):
 def test_that_the_run_stays_the_same_training_whatever_the_session_holds(session):
     other = MOVED.model_copy(update={"training": TrainingSettings(seed=99, epochs=50)})
     session.edit(other)
-    order = elsewhere(session, STARTED).order
+    order = resume_on_selected(session, STARTED).order
     assert order is not None
     assert order[0].training == STARTED.training
 
@@ -108,15 +108,15 @@ def test_that_the_run_stays_the_same_training_whatever_the_session_holds(session
 def test_that_devices_that_do_not_fit_say_why(session):
     shares = StrategySettings(kind=StrategyKind.MIRRORED, shares=(1, 2))
     session.edit(MOVED.model_copy(update={"strategy": shares}))
-    found = elsewhere(session, STARTED)
+    found = resume_on_selected(session, STARTED)
     assert found.order is None
     assert "64" in found.tip
 
 
 def test_that_nothing_else_chosen_says_where_to_choose(session):
-    assert elsewhere(session, session.profile).order is None
-    assert "choose other devices" in elsewhere(session, session.profile).tip
-    assert "cannot be read" in elsewhere(session, None).tip
+    assert resume_on_selected(session, session.profile).order is None
+    assert "choose other devices" in resume_on_selected(session, session.profile).tip
+    assert "cannot be read" in resume_on_selected(session, None).tip
 
 
 def test_that_a_suspended_run_goes_on_with_the_sessions_devices_by_a_click(
@@ -162,4 +162,4 @@ def test_that_the_story_says_with_what_it_went_on():
     ):
         status = status.after(event)
     words = "Resumed from step 23. Since then with strategy.kind = mirrored."
-    assert restart_words(status) == words
+    assert restart_text(status) == words

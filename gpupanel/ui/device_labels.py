@@ -9,7 +9,7 @@ from gpupanel.ui import formatting, theme
 
 
 @dataclass(frozen=True, slots=True)
-class DeviceFaces:
+class DeviceLabels:
     """Colours and short names of the devices of this machine, by key.
 
     Attributes:
@@ -35,3 +35,8 @@ class DeviceFaces:
             return formatting.short_device_name(name or key)
         names = tuple(device.name for device in self.inventory.devices)
         return formatting.device_labels(names)[index]
+
+    def names(self) -> dict[str, str]:
+        """The short name of each device of this machine, by key."""
+        devices = self.inventory.devices if self.inventory else ()
+        return {device.key: self.label(device.key) for device in devices}

@@ -3,15 +3,15 @@
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.planning.others import HeldByOthers
 from gpupanel.ui import formatting
-from gpupanel.ui.device_faces import DeviceFaces
+from gpupanel.ui.device_labels import DeviceLabels
 
 _MOST_NAMED = 4
 
 
-def others_lines(others: tuple[HeldByOthers, ...], faces: DeviceFaces) -> tuple[str, ...]:
+def others_lines(others: tuple[HeldByOthers, ...], device_labels: DeviceLabels) -> tuple[str, ...]:
     """A line for each device: "RTX 4090: Xorg (root) 300 MiB, python3 (ana) 1.0 GiB"."""
     return tuple(
-        f"{faces.label(held.device_key, held.device_name)}: {_named(held.processes)}"
+        f"{device_labels.label(held.device_key, held.device_name)}: {_named(held.processes)}"
         for held in others
     )
 

@@ -8,7 +8,7 @@ from gpupanel.ui import formatting
 
 
 @dataclass(frozen=True, slots=True)
-class MetricWords:
+class MetricText:
     """One metric in the window.
 
     Attributes:
@@ -34,12 +34,12 @@ def _percent(value: float | None) -> str:
     return formatting.fraction(None if value is None else value / 100.0)
 
 
-def _share(title: str, column: str, tip: str) -> MetricWords:
-    return MetricWords(f"{title}, %", column, tip, _percent, "100.0 %", 100.0, (0.0, 100.0))
+def _share(title: str, column: str, tip: str) -> MetricText:
+    return MetricText(f"{title}, %", column, tip, _percent, "100.0 %", 100.0, (0.0, 100.0))
 
 
-def _number(title: str, column: str, tip: str) -> MetricWords:
-    return MetricWords(title, column, tip, formatting.number, "0.0e-00")
+def _number(title: str, column: str, tip: str) -> MetricText:
+    return MetricText(title, column, tip, formatting.number, "0.0e-00")
 
 
 WORDS = {
@@ -69,7 +69,7 @@ WORDS = {
         "Val. error",
         "How far predicted values are from the true ones, over the validation examples.",
     ),
-    Metric.EXAMPLES_PER_SECOND: MetricWords(
+    Metric.EXAMPLES_PER_SECOND: MetricText(
         "Examples a second",
         "Speed",
         "Training only: validation and start-up are not counted.",

@@ -2,15 +2,16 @@
 
 from dataclasses import dataclass
 
+from gpupanel.domain.change_text import changes_text
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.resuming import changes_between, with_devices_of
-from gpupanel.runs.following.change_words import change_words
+from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.session import Session
 
 
 @dataclass(frozen=True, slots=True)
-class Elsewhere:
+class ResumeOnSelected:
     """With what the run would go on.
 
     Attributes:
@@ -22,7 +23,7 @@ class Elsewhere:
     tip: str
 
 
-def elsewhere(session: Session, started: Profile | None) -> Elsewhere:
+def resume_on_selected(session: Session, started: Profile | None) -> ResumeOnSelected:
     """What going on with the session's devices would mean for a run.
 
     Args:
@@ -30,19 +31,20 @@ def elsewhere(session: Session, started: Profile | None) -> Elsewhere:
         started: The run's profile; ``None``: it cannot be read.
     """
     if started is None:
-        return Elsewhere(None, "The run's profile cannot be read.")
+        return ResumeOnSelected(None, "The run's profile cannot be read.")
     wanted = with_devices_of(started, session.profile)
     changes = changes_between(started, wanted)
     if not changes:
-        return Elsewhere(
+        return ResumeOnSelected(
             None, "The Session tab has what the run had: choose other devices or shares there."
         )
     preparation = session.prepare_other(wanted)
     if preparation.plan is None or not preparation.is_startable:
         errors = [problem.message for problem in preparation.problems if problem.is_error]
-        return Elsewhere(None, errors[0] if errors else "Looking for devices…")
-    return Elsewhere(
+        return ResumeOnSelected(None, errors[0] if errors else "Looking for devices…")
+    names = DeviceLabels(session.inventory).names()
+    return ResumeOnSelected(
         (wanted, preparation.plan),
-        f"Goes on from the last checkpoint with {change_words(changes)}, as chosen in the Session "
-        "tab. The training itself stays the same.",
+        "Continues from the last checkpoint with what the Session tab has now. "
+        f"{changes_text(changes, names)}. The result of the training does not depend on it.",
     )

@@ -1,0 +1,194 @@
+"""A change to a profile as text: in the words of its setting for people, as TOML for the terminal.
+
+Changes also come from files of runs; one that fits no setting is shown as TOML.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, get_args
+
+from pydantic import TypeAdapter, ValidationError
+
+from gpupanel.domain.data import DataSettings
+from gpupanel.domain.inference import InferenceSettings
+from gpupanel.domain.kind import SOURCE, kinds_of
+from gpupanel.domain.memory import (
+    DEFAULT_MEMORY_KEY,
+    AllMemory,
+    GrowingMemory,
+    LimitedMemory,
+    MemoryPolicy,
+)
+from gpupanel.domain.model import ModelSettings
+from gpupanel.domain.problem import Change
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.setting import Setting, settings_of
+from gpupanel.domain.strategy import StrategySettings
+from gpupanel.domain.training import TrainingSettings
+from gpupanel.domain.value import Value
+
+_KINDS: Final = {"data": kinds_of(DataSettings), "model": kinds_of(ModelSettings)}
+_TABLES: Final[Mapping[str, Sequence[type[Value]]]] = {
+    "devices": (DeviceSettings,),
+    "memory": get_args(get_args(MemoryPolicy)[0]),
+    "strategy": (StrategySettings,),
+    "training": (TrainingSettings,),
+    "inference": (InferenceSettings,),
+    **{table: tuple(kind.values for kind in kinds) for table, kinds in _KINDS.items()},
+}
+"""The types of each table of a profile: one, or one for each kind."""
+_POLICY: Final[TypeAdapter[Any]] = TypeAdapter(MemoryPolicy)
+_POLICIES: Final = {"all": "take all", "growth": "grow as needed"}
+_SUMMED: Final = ("shares", "split_mib")
+"""Lists of numbers that divide something."""
+_PLACES: Final = "placement"
+_DEVICES: Final = "visible"
+_KEY_CHARACTERS: Final = 12
+"""Of a device's UUID: enough to tell it from the others of a machine."""
+
+
+def change_text(change: Change, names: Mapping[str, str] | None = None) -> str:
+    """The change in the words of its setting: "Optimizer: Adam", "Remove momentum".
+
+    Args:
+        change: One key and its value.
+        names: Of devices, by key; one without a name here is named by the start of its UUID.
+    """
+    names = names or {}
+    table, *path = change.path or ("",)
+    if table == "memory" and path:
+        key, *path = path
+        return _memory_text(change, _memory_device(key, names), path)
+    if table in _KINDS and path in ([], [SOURCE]):
+        return f"{table.capitalize()}: {_kind_name(table, change.value)}"
+    setting = _setting(table, path)
+    if setting is None:
+        return change_toml(change)
+    subject = f"{setting.title} of {path[1]}" if len(path) > 1 else setting.title
+    return _text(subject, setting, change.value, names)
+
+
+def changes_text(changes: Sequence[Change], names: Mapping[str, str] | None = None) -> str:
+    """Several changes in words: "Shares: 3 + 2; Mixed precision: on"; empty without any."""
+    return "; ".join(change_text(change, names) for change in changes)
+
+
+def change_toml(change: Change) -> str:
+    """The change as a profile has it: ``strategy.shares = [3, 2]``, ``without memory.default``."""
+    key = ".".join(change.path)
+    return f"without {key}" if change.value is None else f"{key} = {toml_value(change.value)}"
+
+
+def changes_toml(changes: Sequence[Change]) -> str:
+    """Several changes as a profile has them, separated by commas; empty without any."""
+    return ", ".join(change_toml(change) for change in changes)
+
+
+def toml_value(value: object) -> str:
+    """A value in one line, as TOML has it: ``"adam"``, ``true``, ``{ policy = "growth" }``."""
+    match value:
+        case dict():
+            pairs = ", ".join(f"{key} = {toml_value(each)}" for key, each in value.items())
+            return f"{{ {pairs} }}" if pairs else "{}"
+        case list() | tuple():
+            return f"[{', '.join(toml_value(each) for each in value)}]"
+        case bool() | str():
+            return json.dumps(value, ensure_ascii=False)
+    return str(value)
+
+
+def _memory_text(change: Change, device: str, path: Sequence[str]) -> str:
+    subject = f"Memory of {device}"
+    if not path or path == ["policy"]:
+        if change.value is None:
+            return f"Remove memory setting of {device}"
+        return f"{subject}: {_policy_text(change.value)}"
+    setting = _setting("memory", path)
+    if setting is None:
+        return change_toml(change)
+    return _text(f"{subject}, {_lower_first(setting.title)}", setting, change.value, {})
+
+
+def _memory_device(key: str, names: Mapping[str, str]) -> str:
+    return "all other GPUs" if key == DEFAULT_MEMORY_KEY else _device_name(key, names)
+
+
+def _policy_text(value: object) -> str:
+    if isinstance(value, str):
+        return _POLICIES.get(value, value)
+    try:
+        policy = _POLICY.validate_python(value)
+    except ValidationError:
+        return toml_value(value)
+    match policy:
+        case AllMemory() | GrowingMemory():
+            return _POLICIES[policy.policy]
+        case LimitedMemory():
+            return f"{'grow up to' if policy.growth else 'limit of'} {policy.limit_mib:,} MiB"
+    return f"split into {_sum(policy.split_mib)} MiB"
+
+
+def _kind_name(table: str, value: object) -> str:
+    source = value.get(SOURCE) if isinstance(value, dict) else value
+    return next((kind.name for kind in _KINDS[table] if kind.source == source), str(source))
+
+
+def _setting(table: str, path: Sequence[str]) -> Setting | None:
+    """The setting that a path leads to, or into; ``None``: there is none."""
+    tables, name = (_TABLES.get(table, ()), path[0]) if path else ((Profile,), table)
+    found = (each for values in tables for each in settings_of(values) if each.name == name)
+    return next(found, None)
+
+
+def _text(subject: str, setting: Setting, value: object, names: Mapping[str, str]) -> str:
+    if value is None and not setting.off:
+        return f"Remove {_lower_first(subject)}"
+    return f"{subject}: {_value_text(setting, value, names)}"
+
+
+def _value_text(setting: Setting, value: object, names: Mapping[str, str]) -> str:
+    match value:
+        case None:
+            return setting.off
+        case bool():
+            return "on" if value else "off"
+        case str():
+            labels = {choice.value: choice.label for choice in setting.choices}
+            return labels.get(value, value).partition(":")[0]
+        case int() | float():
+            return _number_text(setting, value)
+        case list():
+            return _list_text(setting, value, names)
+    return toml_value(value)
+
+
+def _number_text(setting: Setting, value: float) -> str:
+    if setting.name == _PLACES:
+        return f"device {value}"
+    if not value and setting.off:
+        return setting.off
+    unit = setting.unit if value == 1 or setting.unit in ("", "MiB") else f"{setting.unit}s"
+    return f"{setting.prefix}{value:,} {unit}".rstrip()
+
+
+def _list_text(setting: Setting, values: Sequence[object], names: Mapping[str, str]) -> str:
+    if setting.name == _DEVICES:
+        return ", ".join(_device_name(str(key), names) for key in values) or setting.off
+    if setting.name in _SUMMED:
+        return f"{_sum(values)} {setting.unit}".rstrip()
+    return ", ".join(str(value) for value in values) or setting.off
+
+
+def _sum(values: Sequence[object]) -> str:
+    return " + ".join(f"{value:,}" if isinstance(value, int) else str(value) for value in values)
+
+
+def _device_name(key: str, names: Mapping[str, str]) -> str:
+    short = key if len(key) <= _KEY_CHARACTERS else f"{key[:_KEY_CHARACTERS]}…"
+    return names.get(key, "CPU" if key == "cpu" else short)
+
+
+def _lower_first(text: str) -> str:
+    """A title inside a sentence; names in capitals, such as XLA and TensorBoard, keep them."""
+    first = text.partition(" ")[0]
+    return f"{text[0].lower()}{text[1:]}" if first[1:].islower() else text
