@@ -52,7 +52,9 @@ def root(
     *,
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Say the version."),
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help=("Print the version.")
+        ),
     ] = False,
 ) -> None:
     """Open the window when no verb is named."""

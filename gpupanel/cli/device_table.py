@@ -111,7 +111,7 @@ def _readings(
         (
             _words("", reading.clock_mhz, "MHz"),
             _words("memory", reading.memory_clock_mhz, "MHz"),
-            "" if reasons is None else f"held back by {held_back_by(reasons)}",
+            "" if reasons is None else f"throttling: {throttling(reasons)}",
         ),
     )
     yield (
@@ -119,16 +119,16 @@ def _readings(
         (
             _words("busy", reading.memory_utilization_percent, "%"),
             _words("reserved by the driver", reading.memory_reserved_mib, "MiB"),
-            _words("errors mended", reading.ecc_corrected),
-            _words("not mended", reading.ecc_uncorrected),
-            _words("pages or rows taken out of use", reading.retired_pages),
+            _words("corrected errors", reading.ecc_corrected),
+            _words("uncorrected errors", reading.ecc_uncorrected),
+            _words("retired pages or rows", reading.retired_pages),
         ),
     )
     yield (
         "temperature",
         (
-            _words("slows down at", device.temperature_slowdown_c, "°C"),
-            _words("shuts down at", device.temperature_shutdown_c, "°C"),
+            _words("slowdown temperature", device.temperature_slowdown_c, "°C"),
+            _words("shutdown temperature", device.temperature_shutdown_c, "°C"),
             _words("fan", reading.fan_percent, "%"),
         ),
     )

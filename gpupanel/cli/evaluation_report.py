@@ -81,7 +81,7 @@ def _told_classes(matrix: ConfusionMatrix) -> list[int]:
 def _class_table(matrix: ConfusionMatrix) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("class", overflow="fold")
-    for name in ("precision", "recall", "F1", "examples", "most mistaken for"):
+    for name in ("precision", "recall", "F1", "examples", "most confused with"):
         table.add_column(name, justify="left" if name.startswith("most ") else "right")
     for index in _told_classes(matrix):
         figures = matrix.classes[index]

@@ -12,7 +12,7 @@ def print_gpu_processes(others: tuple[HeldByOthers, ...], console: Console) -> N
     """Print each GPU that somebody uses, and who holds what of it."""
     for held in others:
         amount = shown(held.memory_mib, "MiB")
-        words = f"  {held.device_name}: {amount} held by others"
+        words = f"  {held.device_name}: {amount} held by other processes"
         console.print(styled(("in use", "bold"), words))
         for process in held.processes:
             console.print(f"    {_words(process)}", highlight=False)

@@ -28,10 +28,9 @@ TrustOption = Annotated[
     bool,
     typer.Option(
         "--trust",
-        help="Trust the Python code that is named, as it is now, and remember it: it is carried "
-        "out.",
+        help="Trust the Python code that is named, as it is now, and remember it: it is executed.",
     ),
 ]
 DetachOption = Annotated[
-    bool, typer.Option("--detach", help="Return at once; the run goes on by itself.")
+    bool, typer.Option("--detach", help="Return at once; the run continues in the background.")
 ]

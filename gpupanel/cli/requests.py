@@ -12,7 +12,7 @@ _ASKED = {
     Request.STOP: "stop: it finishes its step and saves",
     Request.END: "end now, without saving: what it did after its last checkpoint is lost",
     Request.SUSPEND: "suspend: it saves a checkpoint and frees its devices",
-    Request.CHECKPOINT: "save a checkpoint and go on",
+    Request.CHECKPOINT: "save a checkpoint and continue",
 }
 
 

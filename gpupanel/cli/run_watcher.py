@@ -265,7 +265,7 @@ def _tell_restart(event: RunRestarted) -> None:
         console.print(f"Started again from its last checkpoint (attempt {event.attempt}).")
     if event.changes:
         # One line whatever the width, so that it can be copied.
-        words = f"It goes on with {changes_toml(event.changes)}."
+        words = f"It continues with {changes_toml(event.changes)}."
         console.print(words, highlight=False, soft_wrap=True)
 
 

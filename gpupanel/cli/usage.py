@@ -21,6 +21,6 @@ def usage_problem(error: typer.BadParameter) -> Problem:
     return Problem(
         code="arguments_not_understood",
         message=error.format_message(),
-        hint=f"`{path} --help` tells all arguments and options.",
+        hint=f"`{path} --help` lists all arguments and options.",
         detail=usage,
     )

@@ -7,8 +7,8 @@ from gpupanel.domain.device import DeviceLink, LinkKind
 from gpupanel.domain.telemetry import ThrottleReason
 
 _REASONS: Final = {
-    ThrottleReason.IDLE: "nothing to do",
-    ThrottleReason.APPLICATION_CLOCKS: "clocks that somebody set",
+    ThrottleReason.IDLE: "idle",
+    ThrottleReason.APPLICATION_CLOCKS: "clocks set by a user",
     ThrottleReason.DISPLAY_CLOCKS: "clocks of the display",
     ThrottleReason.SYNC_BOOST: "clocks of its group",
     ThrottleReason.POWER_CAP: "its power limit",

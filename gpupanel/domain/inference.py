@@ -12,20 +12,20 @@ class InferenceSettings(Value):
 
     examples: Literal["all", "training", "validation"] = setting(
         "Examples",
-        "Which examples. What a model is worth shows on those that it has not learned from: with "
-        "the same data settings and seed they are the ones held back for validation.",
+        "Which examples. Quality is measured on examples that were not used for training: "
+        "with the same data settings and seed they are the ones held out for validation.",
         default="all",
         choices=(
             Choice("all", "All", "Every example of the data."),
             Choice(
                 "validation",
-                "Those held back",
-                "Those that training with this seed validates on.",
+                "Validation examples",
+                "The examples that training with this seed validates on.",
             ),
             Choice(
                 "training",
-                "Those learned from",
-                "Those that training with this seed learns from.",
+                "Training examples",
+                "The examples that training with this seed trains on.",
             ),
         ),
     )

@@ -32,8 +32,8 @@ def _hidden(default: tuple[int, ...]) -> Any:  # noqa: ANN401 - as pydantic's
 def _dropout() -> Any:  # noqa: ANN401
     return setting(
         "Dropout",
-        "The part of the activations that is dropped at random while training, after each hidden "
-        "layer. 0.2 to 0.5 helps against learning the examples by heart.",
+        "The fraction of activations that is dropped at random during training, after each "
+        "hidden layer. 0.2 to 0.5 reduces overfitting.",
         default=0.0,
     )
 
@@ -41,8 +41,8 @@ def _dropout() -> Any:  # noqa: ANN401
 def _batch_norm() -> Any:  # noqa: ANN401
     return setting(
         "Batch normalisation",
-        "Brings the activations of each batch to a common scale after each hidden layer. It often "
-        "allows a larger learning rate.",
+        "Normalises the activations of each batch after each hidden layer. It often allows a "
+        "larger learning rate.",
         default=False,
     )
 

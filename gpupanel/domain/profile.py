@@ -50,7 +50,7 @@ class DeviceSettings(Value):
     )
     allocator: Allocator = setting(
         "Allocator",
-        "Who hands out GPU memory inside TensorFlow, on all GPUs of the run.",
+        "Which allocator TensorFlow uses for GPU memory, on all GPUs of the run.",
         default=Allocator.BFC,
         advanced=True,
     )
@@ -69,28 +69,28 @@ class Profile(Value):
     schema_version: Literal[1] = 1
     name: str = setting(
         "Name",
-        "What the profile is called; its runs bear the name, too.",
+        "What the profile is called; its runs have the name, too.",
         default="untitled",
         min_length=1,
         max_length=LONGEST_NAME,
     )
     task: Task = setting(
         "Task",
-        "Train a model, or put a saved one on every device and spread the data over them. Only "
-        "what matters to the task is asked for.",
+        "Train a model, or run a saved one on all devices. Only the settings of the task are "
+        "shown.",
         default="train",
         choices=(
             Choice("train", "Train", "A new model learns from the data."),
             Choice(
                 "evaluate",
                 "Evaluate",
-                "A saved model is measured: loss, accuracy, which classes it mistakes for which.",
+                "A saved model is measured: loss, accuracy, confusion matrix.",
             ),
             Choice(
                 "predict",
                 "Predict",
-                "A saved model answers for each example; the answers are written to a file, in "
-                "order.",
+                "A saved model predicts each example; the predictions are written to a file, "
+                "in order.",
             ),
         ),
     )

@@ -29,7 +29,7 @@ def parse_profile(text: str) -> Profile:
             Problem(
                 code="profile_not_toml",
                 message=f"The profile is not valid TOML: {error}.",
-                hint="Mend the line named above; text needs quotes, tables need [brackets].",
+                hint="Fix the line named above; text needs quotes, tables need [brackets].",
             )
         ) from error
     return profile_from_document(document)

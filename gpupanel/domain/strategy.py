@@ -15,10 +15,7 @@ class StrategyKind(ChoiceEnum):
     ONE_DEVICE = (
         "one_device",
         "One device",
-        (
-            "One GPU, or the CPU, takes every example: the reference that all others are "
-            "compared with."
-        ),
+        ("One GPU, or the CPU, takes every example."),
     )
     MIRRORED = (
         "mirrored",
@@ -123,8 +120,8 @@ class StrategySettings(Value):
     )
     workers: PlaceCount | None = setting(
         "Workers",
-        "How many worker processes share the chosen devices, all on this machine and reachable "
-        "from it only. Left to itself it is one for each GPU, or two on the CPU.",
+        "How many worker processes share the chosen devices, all on this machine and "
+        "reachable from it only. By default one for each GPU, or two on the CPU.",
         default=None,
         unit="worker",
         off="one per GPU, or 2 on the CPU",

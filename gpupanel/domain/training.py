@@ -17,7 +17,7 @@ class Optimizer(ChoiceEnum):
 
     ADAM = "adam", "Adam", "Adapts the step of each weight; a good first choice."
     ADAMW = "adamw", "AdamW", "Adam with weights that decay a little at each update."
-    SGD = "sgd", "SGD", "Plain steps down the gradient, with momentum if you like."
+    SGD = "sgd", "SGD", "Plain gradient descent, with momentum if you like."
     RMSPROP = "rmsprop", "RMSprop", "Divides each step by how large recent gradients were."
 
 
@@ -44,7 +44,7 @@ class TrainingSettings(Value):
     )
     optimizer: Optimizer = setting(
         "Optimizer",
-        "The rule that turns gradients into changes of the weights.",
+        "The algorithm that updates the weights from the gradients.",
         default=Optimizer.ADAM,
     )
     learning_rate: Float32 = setting(
@@ -62,9 +62,9 @@ class TrainingSettings(Value):
     )
     clip_norm: Float32 | None = setting(
         "Clip gradients",
-        "Scale the gradient of an update down to this norm when it is longer: one "
-        "strange batch then cannot throw the weights far. It is taken of the whole gradient, after "
-        "the replicas' parts were summed.",
+        "Scale the gradient of an update down to this norm when it is longer: one unusual "
+        "batch then changes the weights less. It is the norm of the whole gradient, summed "
+        "over all replicas.",
         default=None,
         off="off",
         advanced=True,
@@ -86,8 +86,8 @@ class TrainingSettings(Value):
     )
     seed: Annotated[int, Field(ge=0, lt=2**31)] = setting(
         "Seed",
-        "Decides the order of the examples, which are held back for validation, and "
-        "the first weights. The same seed gives the same training.",
+        "Determines the order of the examples, which are held out for validation, and the "
+        "first weights. The same seed gives the same training.",
         default=7,
         advanced=True,
     )
@@ -105,7 +105,7 @@ class TrainingSettings(Value):
         "a power cut can cost is then at most that.",
         default=None,
         unit="minute",
-        off="never within an epoch",
+        off="off",
         advanced=True,
         examples=[10.0],
     )
@@ -117,7 +117,7 @@ class TrainingSettings(Value):
         advanced=True,
     )
     keep_best_checkpoint: bool = setting(
-        "Keep the best one, too",
+        "Keep the best checkpoint",
         "Of the checkpoints saved at the end of an epoch, the one with the least "
         "validation loss (the training loss where nothing is validated) stays on the disk, however "
         "old it is.",
@@ -135,9 +135,9 @@ class TrainingSettings(Value):
         examples=[3],
     )
     max_restarts: Annotated[int, Field(ge=0, le=100)] = setting(
-        "Restart by itself",
-        "When a process of the run dies or hangs, end the others and start all of them "
-        "again from the last checkpoint, so many times at most.",
+        "Restart automatically",
+        "When a process of the run dies or hangs, end its other processes and restart all of "
+        "them from the last checkpoint, at most this many times.",
         default=0,
         prefix="up to ",
         unit="time",
@@ -146,13 +146,13 @@ class TrainingSettings(Value):
     )
     out_of_memory_retries: Annotated[int, Field(ge=0, le=10)] = setting(
         "Out of memory",
-        "When the run ends because memory was not enough, start it again by itself "
-        "with less at a time: twice the accumulation steps, which is the same mathematics. The run "
-        "reports what it changed.",
+        "When a run ends because memory was not enough, restart it automatically with twice "
+        "the accumulation steps: less memory, the same mathematics. The run reports what was "
+        "changed.",
         default=0,
         prefix="retry up to ",
         unit="time",
-        off="end the run",
+        off="stop",
         advanced=True,
     )
     tensorboard: bool = setting(

@@ -45,8 +45,8 @@ def _failed(why: str, detail: str) -> DataPreview:
         code="preview_failed",
         severity=Severity.WARNING,
         field="data",
-        message=f"The data could not be looked at: {why}.",
-        hint="Check the file; a start may still work and will tell more.",
+        message=f"The data could not be read: {why}.",
+        hint="Check the file; a run may still work and report more.",
         detail=detail,
     )
     return DataPreview(problems=(problem,))

@@ -38,8 +38,10 @@ def unexpected_problem(error: BaseException) -> Problem:
     """An error of which nobody knows what it means; its trace is the detail, to be reported."""
     return Problem(
         code="unexpected_error",
-        message=f"Something in gpupanel went wrong: {str(error) or type(error).__name__}.",
-        hint="Runs go on untouched. Try again; if it stays so, please report the lines below.",
+        message=f"An error occurred in gpupanel: {str(error) or type(error).__name__}.",
+        hint=(
+            "Runs are not affected. Try again; if it happens again, please report the lines below."
+        ),
         detail="".join(traceback.format_exception(error)),
     )
 

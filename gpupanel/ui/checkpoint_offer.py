@@ -32,7 +32,9 @@ def checkpoint_offer(
     """
     if shown is None or shown.judges or run is not RunState.RUNNING:
         return None
-    last = "None was saved yet."
+    last = "No checkpoint was saved yet."
     if shown.checkpoint is not None:
-        last = f"The last one is of step {formatting.count(shown.checkpoint.step)}."
-    return CheckpointOffer(is_saving, f"Saves a checkpoint after the next step and goes on. {last}")
+        last = f"The last checkpoint is of step {formatting.count(shown.checkpoint.step)}."
+    return CheckpointOffer(
+        is_saving, f"Saves a checkpoint after the next step; the run continues. {last}"
+    )

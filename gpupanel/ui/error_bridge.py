@@ -57,8 +57,8 @@ def _problem(
 ) -> Problem:
     return Problem(
         code="unexpected_error",
-        message=f"Something in gpupanel's window went wrong: {str(error) or kind.__name__}.",
-        hint="Runs go on untouched. Save the profile and open the window again; please report "
-        "the lines below.",
+        message=f"An error occurred in gpupanel's window: {str(error) or kind.__name__}.",
+        hint="Runs are not affected. Save the profile and open the window again; please "
+        "report the lines below.",
         detail="".join(traceback.format_exception(kind, error, trace)),
     )

@@ -20,8 +20,8 @@ class MainTabs(QTabWidget):
         self._session, self._live = session, live
         for page, title, tip in (
             (session, "Session", "What is trained, on what, and what will happen"),
-            (live, "Live", "Curves, devices and log of a run while it goes on"),
-            (runs, "Runs", "Past runs, to be looked at again"),
+            (live, "Live", "Curves, devices and log of a run"),
+            (runs, "Runs", "Past runs"),
         ):
             self.setTabToolTip(self.addTab(page, title), tip)
 

@@ -138,12 +138,12 @@ class Questions:
         box = QMessageBox(self._window)
         box.setObjectName("deleting_question")
         box.setIcon(QMessageBox.Icon.Warning)
-        box.setWindowTitle("Delete for good")
+        box.setWindowTitle("Delete permanently")
         box.setTextFormat(Qt.TextFormat.PlainText)
         what = visible_line(runs[0].name) if len(runs) == 1 else f"{len(runs)} runs"
-        box.setText(f"There is no bin on the disk of these runs. Delete {what} for good?")
+        box.setText(f"The disk of these runs has no bin. Delete {what} permanently?")
         box.setInformativeText("Their checkpoints, models and curves cannot be brought back.")
-        delete = box.addButton("&Delete for good", QMessageBox.ButtonRole.DestructiveRole)
+        delete = box.addButton("&Delete permanently", QMessageBox.ButtonRole.DestructiveRole)
         box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
         box.exec()
         return box.clickedButton() is delete
@@ -201,7 +201,7 @@ class Questions:
         notice = QMessageBox(
             QMessageBox.Icon.Information,
             "gpupanel",
-            "The run goes on without the window.",
+            "The run continues without the window.",
             QMessageBox.StandardButton.Ok,
         )
         notice.setInformativeText("Open gpupanel again to watch it, or to stop it.")

@@ -25,10 +25,10 @@ def queue_button(preparation: Preparation, edited: QueueEntry | None, waiting: i
     """
     text = "&Queue" if edited is None else "Put &back"
     if not preparation.is_startable:
-        tip = "Problems keep this from running: see What will happen in Session"
+        tip = "Fix the problems first: see What will happen in Session"
         return QueueButton(text, tip, is_enabled=False)
     if edited is not None:
-        tip = f"Gives the entry “{edited.name}” of the queue the profile as it is now"
+        tip = f"Updates the queue entry “{edited.name}” with this profile"
         return QueueButton(text, tip, is_enabled=True)
     before = {0: "", 1: "\n1 entry waits already"}.get(waiting, f"\n{waiting} entries wait already")
     tip = "Adds a run of this profile to the queue: it starts when its devices are free"

@@ -36,7 +36,11 @@ def resume_on_selected(session: Session, started: Profile | None) -> ResumeOnSel
     changes = changes_between(started, wanted)
     if not changes:
         return ResumeOnSelected(
-            None, "The Session tab has what the run had: choose other devices or shares there."
+            None,
+            (
+                "The Session tab has the same settings as the run: choose other devices or "
+                "shares there."
+            ),
         )
     preparation = session.prepare_other(wanted)
     if preparation.plan is None or not preparation.is_startable:

@@ -11,8 +11,8 @@ from gpupanel.ui import formatting
 from gpupanel.ui.resume_on_selected import ResumeOnSelected
 from gpupanel.ui.run_state import RunState
 
-_ON_SELECTED = "Goes on with the devices that are chosen in the Session tab."
-_ANOTHER_GOES_ON = "Another run goes on: it has to end first."
+_ON_SELECTED = "Continues on the devices selected in the Session tab."
+_ANOTHER_GOES_ON = "Another run is in progress and has to end first."
 _DATA_CHANGED = "data_changed"
 _MAY_BEGIN = (Outcome.STOPPED, Outcome.LOST)
 _GO_ON = (Outcome.STOPPED, Outcome.SUSPENDED, Outcome.FAILED, Outcome.LOST)
@@ -32,7 +32,7 @@ class RunActions:
 
     offers_resume: bool = False
     can_resume: bool = False
-    resume_tip: str = "Goes on from the last checkpoint."
+    resume_tip: str = "Continues from the last checkpoint."
     can_resume_on_selected: bool = False
     on_selected_tip: str = _ON_SELECTED
     offers_changed_data: bool = False
@@ -73,9 +73,9 @@ def run_actions(
     return RunActions(
         offers_resume=True,
         can_resume=True,
-        resume_tip="It made no step yet: begins at the beginning, in the same folder."
+        resume_tip="No step was made yet: starts from the beginning, in the same folder."
         if shown.checkpoint is None
-        else "Goes on in the same folder from the checkpoint of step "
+        else "Continues in the same folder from the checkpoint of step "
         f"{formatting.count(shown.checkpoint.step)}.",
         can_resume_on_selected=resume_on_selected is not None
         and resume_on_selected.order is not None,

@@ -61,8 +61,8 @@ class ButtonStates:
 _MAY_SUSPEND = (RunState.LAUNCHING, RunState.STARTING, RunState.RUNNING)
 _SUSPEND_TIPS = {
     RunState.SUSPENDING: "A checkpoint is being saved; then the devices are free",
-    RunState.STOPPING: "The run stops already; it can be resumed all the same",
-    RunState.KILLING: "The run ends already",
+    RunState.STOPPING: "The run is already stopping; it can be resumed later",
+    RunState.KILLING: "The run is already ending",
 }
 
 
@@ -85,11 +85,11 @@ def button_states(
             same: the run asks it, too, and tells what it finds.
     """
     may_suspend = run in _MAY_SUSPEND and not judges
-    tip = "Only a training can be suspended" if judges else "No run goes on"
+    tip = "Only a training can be suspended" if judges else "No run is in progress"
     if may_suspend:
         tip = (
-            "Saves a checkpoint, ends the run's processes and frees its devices; "
-            "Resume goes on later, on these devices or others (Ctrl+Shift+.)"
+            "Saves a checkpoint, ends the run's processes and frees its devices; it can be "
+            "resumed later, on these devices or others (Ctrl+Shift+.)"
         )
     return ButtonStates(
         start=not run.is_busy and preparation.is_startable,
@@ -256,5 +256,5 @@ def state_tone(run: RunState, status: RunStatus | None, preparation: Preparation
 def _readiness_words(problems: tuple[Problem, ...]) -> str:
     errors = sum(problem.is_error for problem in problems)
     if errors:
-        return "1 problem to solve" if errors == 1 else f"{errors} problems to solve"
+        return "1 problem to fix" if errors == 1 else f"{errors} problems to fix"
     return "Ready"

@@ -49,7 +49,8 @@ class SessionPage(QWidget):
         self._panels = (self.task, self.strategy, self.data, self.model, self.training)
         self.plan = PlanPanel()
         self._note = QLabel(
-            "A run goes on with the profile as it was started; changes here are for the next one."
+            "The current run keeps the profile that it was started with. Changes here apply "
+            "to the next run."
         )
         self._note.setProperty("tone", "muted")
         self._note.setWordWrap(True)

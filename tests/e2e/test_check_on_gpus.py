@@ -72,7 +72,7 @@ def test_that_others_on_the_chosen_gpus_are_told(nvml_standin: Standin, tmp_path
     nvml_standin.tell(TWO_UNEQUAL_GPUS.with_gpu(0, compute=((os.getpid(), 900),)))
 
     told = check(nvml_standin, profile).stdout
-    assert "NVIDIA GeForce RTX 4090: 1,200 MiB held by others" in told
+    assert "NVIDIA GeForce RTX 4090: 1,200 MiB held by other processes" in told
     assert f"{os.getpid()} of " in told
 
     document: dict[str, Any] = json.loads(check(nvml_standin, profile, "--json").stdout)

@@ -96,7 +96,7 @@ def test_that_choosing_one_gives_the_problem_instead_of_ready(
 
     (problem,) = session.preparation.problems
     assert problem.code == "gpu_not_usable"
-    assert session.state_words == "1 problem to solve"
+    assert session.state_words == "1 problem to fix"
     assert not session.buttons.start
 
     (offer,) = (

@@ -115,7 +115,7 @@ def test_that_a_picture_is_saved(compared, person, tmp_path):
     image = QImage(str(person.saves))
     assert image.width() == 2560
     assert image.pixelColor(1, 1).name() == "#ffffff"
-    assert word(compared) == f"The picture is in {person.saves}"
+    assert word(compared) == f"Picture saved to {person.saves}"
 
 
 @pytest.mark.parametrize("name", ["save_curves", "save_picture"])

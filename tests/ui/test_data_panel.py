@@ -84,7 +84,7 @@ def test_that_choosing_a_data_set_tells_once_and_validates_on_its_own_test_set(p
     panel.valueChanged.connect(heard.append)
     _choose(panel, "mnist")
     assert heard == [KerasData(source="mnist")]
-    assert _named(panel, QComboBox, "Validation").currentText() == "Its own test set"
+    assert _named(panel, QComboBox, "Validation").currentText() == "Own test set"
 
 
 def test_that_a_source_without_a_test_set_starts_with_a_part_held_back(panel):
@@ -110,7 +110,7 @@ def test_that_order_and_cache_carry_over_to_a_new_source(panel):
 
 
 @pytest.mark.parametrize(
-    ("choice", "fraction"), [("Its own test set", None), ("A part", 0.2), ("Nothing", 0.0)]
+    ("choice", "fraction"), [("Own test set", None), ("A part", 0.2), ("Nothing", 0.0)]
 )
 def test_that_validation_is_chosen_in_words(panel, choice, fraction):
     panel.setValue(KerasData(source="mnist", validation_fraction=0.2))
@@ -198,7 +198,7 @@ def test_that_a_preview_is_told_in_words(panel):
             class_counts=(("0", 30_000), ("1", 30_000)),
         )
     )
-    assert _state(panel) == "60,000 examples of 28 x 28 x 1, 2 classes, 10,000 more to test on."
+    assert _state(panel) == "60,000 examples of 28 x 28 x 1, 2 classes, 10,000 test examples."
 
 
 def test_that_examples_are_painted_with_crisp_pixels(panel, qtbot):
@@ -259,7 +259,7 @@ def test_that_the_states_are_told_in_words(panel):
     panel.setPreview(DataPreview(needs_start=True))
     assert "which only a run carries out" in _state(panel)
     panel.setPreview(DataPreview())
-    assert _state(panel) == "It holds no examples."
+    assert _state(panel) == "The data has no examples."
     panel.setPreview(None)
     assert "appear here" in _state(panel)
 
@@ -268,7 +268,7 @@ def test_that_problems_of_the_data_are_told_and_go_when_they_are_mended(panel):
     problem = Problem(code="npz_missing", message="The file is not there.", hint="Choose another.")
     panel.setPreview(DataPreview(problems=(problem,)))
     assert [row.problem() for row in panel.findChildren(ProblemRow)] == [problem]
-    assert _state(panel) == "It cannot be shown."
+    assert _state(panel) == "The data cannot be shown."
     panel.setPreview(DataPreview(example_count=1))
     assert all(row.isHidden() for row in panel.findChildren(ProblemRow))
 

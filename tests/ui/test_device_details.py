@@ -148,11 +148,11 @@ def test_that_each_reading_can_be_absent_on_its_own(panel):
     tell(panel, RTX_3060.key, clock_mhz=210, ecc_corrected=None)
     texts = seen_texts(mine).splitlines()
     assert texts[texts.index("Clock") + 1] == "210 MHz"
-    for caption in ("Fan", "Held back by", "PCI Express now", "Memory errors", "Retired memory"):
+    for caption in ("Fan", "Throttling", "PCI Express now", "Memory errors", "Retired memory"):
         assert texts[texts.index(caption) + 1] == "\N{EN DASH}"
     tell(panel, RTX_3060.key, throttle_reasons=())
     texts = seen_texts(mine).splitlines()
-    assert texts[texts.index("Held back by") + 1] == "nothing"
+    assert texts[texts.index("Throttling") + 1] == "nothing"
 
 
 def test_that_gpus_that_are_connected_alike_share_a_line(panel):
@@ -183,7 +183,7 @@ def test_that_the_uuid_is_copied(panel):
     ("reason", "words", "severity"),
     [
         (ThrottleReason.POWER_CAP, "Power limit", Severity.HINT),
-        (ThrottleReason.THERMAL, "Slowed: heat", Severity.WARNING),
+        (ThrottleReason.THERMAL, "Throttled: heat", Severity.WARNING),
         (ThrottleReason.HARDWARE_THERMAL, "Too hot", Severity.ERROR),
         (ThrottleReason.HARDWARE_POWER_BRAKE, "Power brake", Severity.ERROR),
     ],

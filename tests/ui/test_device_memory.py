@@ -158,7 +158,7 @@ def test_that_presets_say_what_they_mean_on_this_gpu_now(panel):
     assert panel.value().memory[SMALL] == LimitedMemory(
         limit_mib=12_288 - 2000 - 1024 - CUDA_CONTEXT_MIB, growth=True
     )
-    entries["Leave room for others: up to 5.5 GiB"].trigger()
+    entries["Leave room for other processes: up to 5.5 GiB"].trigger()
     assert panel.value().memory[SMALL] == LimitedMemory(
         limit_mib=6144 - CUDA_CONTEXT_MIB, growth=True
     )
@@ -169,7 +169,7 @@ def test_that_presets_say_what_they_mean_on_this_gpu_now(panel):
 
 def test_that_one_policy_is_applied_to_all_gpus_in_use(panel):
     panel.setValue(DeviceChoices(memory={SMALL: LimitedMemory(limit_mib=8192, growth=True)}))
-    menu_actions(panel, SMALL)["Apply to all like this one"].trigger()
+    menu_actions(panel, SMALL)["Apply to all GPUs in use"].trigger()
     assert panel.value().memory == dict.fromkeys(
         (SMALL, BIG), LimitedMemory(limit_mib=8192, growth=True)
     )
@@ -181,7 +181,7 @@ def test_that_one_policy_is_applied_to_all_gpus_in_use(panel):
 def test_that_a_policy_that_does_not_fit_is_not_applied_and_says_where(panel):
     mine = AllMemory()
     panel.setValue(DeviceChoices(memory={BIG: LimitedMemory(limit_mib=20_480), SMALL: mine}))
-    menu_actions(panel, BIG)["Apply to all like this one"].trigger()
+    menu_actions(panel, BIG)["Apply to all GPUs in use"].trigger()
     assert panel.value().memory == {BIG: LimitedMemory(limit_mib=20_480), SMALL: mine}
     assert "RTX 3060 keeps its own: 20.0 GiB do not fit." in seen_texts(card(panel, BIG))
 
@@ -192,7 +192,7 @@ def test_that_gpus_that_are_not_in_use_are_left_alone_by_apply_to_all(panel):
             devices=DeviceSettings(visible=(SMALL,)), memory={SMALL: LimitedMemory(limit_mib=512)}
         )
     )
-    assert not menu_actions(panel, SMALL)["Apply to all like this one"].isEnabled()
+    assert not menu_actions(panel, SMALL)["Apply to all GPUs in use"].isEnabled()
 
 
 def test_that_the_allocator_is_chosen_in_the_menu_and_told_where_it_is_not_the_usual_one(panel):
@@ -208,7 +208,7 @@ def test_that_a_run_that_goes_on_holds_the_bar_and_the_menu(panel):
     panel.setValue(DeviceChoices(memory={SMALL: LimitedMemory(limit_mib=4096)}))
     panel.setEditable(False)
     assert bar(panel, SMALL).border_positions() == ()
-    assert not button(card(panel, SMALL), "More about memory").isEnabled()
+    assert not button(card(panel, SMALL), "More memory settings").isEnabled()
 
 
 def test_that_a_gpu_without_readings_can_still_be_limited(qtbot, panel):
@@ -219,4 +219,4 @@ def test_that_a_gpu_without_readings_can_still_be_limited(qtbot, panel):
     [number] = seen(card(panel, "GPU-bare"), SpinBox)
     number.setValue(100_000)
     assert panel.value().memory["GPU-bare"] == LimitedMemory(limit_mib=100_000)
-    assert "How much memory it has is not known." in seen_texts(card(panel, "GPU-bare"))
+    assert "The memory size is not known." in seen_texts(card(panel, "GPU-bare"))

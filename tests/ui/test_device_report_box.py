@@ -111,7 +111,7 @@ def test_that_every_process_is_named(box, qtbot):
     assert summary(box) == ("2 logical devices, 1 on the planned GPU, 1 not told.")
     assert [text for text in rows(box) if text.startswith("Worker")] == ["Worker 0", "Worker 1"]
     assert severities(box) == [Severity.HINT, None, Severity.HINT]
-    assert rows(box)[-1].endswith("TensorFlow did not say which GPU it is.")
+    assert rows(box)[-1].endswith("TensorFlow did not report which GPU it is.")
 
 
 def test_that_another_gpu_than_planned_shows_itself_at_once(box, qtbot):
@@ -127,18 +127,18 @@ def test_that_another_gpu_than_planned_shows_itself_at_once(box, qtbot):
 def test_that_a_run_on_the_processor_has_no_place_to_compare(box, qtbot):
     box.setStatus(status_of(told(CPU)), LABELS)
     qtbot.mouseClick(fold(box), Qt.MouseButton.LeftButton)
-    assert summary(box) == "1 logical device of the processor."
-    assert rows(box)[-1] == "Host memory, no limit; this machine's processor."
+    assert summary(box) == "1 logical device of the CPU."
+    assert rows(box)[-1] == "Host memory, no limit; this machine's CPU."
 
 
 def test_that_no_answer_yet_and_none_ever_are_told_apart(box):
     box.setStatus(RunStatus(), LABELS)
-    assert summary(box) == "Nothing yet: the run is being started."
+    assert summary(box) == "No report yet: the run is starting."
     assert not fold(box).isEnabled()
     box.setStatus(status_of(END), LABELS)
-    assert summary(box) == "Nothing: the run ended before."
+    assert summary(box) == "No report: the run ended before."
     box.setStatus(status_of(told(FIRST), RunRestarted(time_s=3.0, attempt=1)), LABELS)
-    assert summary(box) == "Nothing yet: the run is being started."
+    assert summary(box) == "No report yet: the run is starting."
 
 
 def test_that_nothing_moves_when_the_answer_comes(qtbot):
@@ -166,7 +166,7 @@ def test_that_the_plan_shows_the_answer_beside_the_calls_and_says_whose_it_is(qt
     shown = panel.findChild(DeviceReportBox)
     assert not shown.isVisibleTo(panel)
     panel.setRunStatus(status_of(told(FIRST, SECOND)))
-    assert summary(panel) == "The run that goes on: 2 logical devices, each on the planned GPU."
+    assert summary(panel) == "The current run: 2 logical devices, each on the planned GPU."
     panel.setRunStatus(status_of(told(FIRST, SECOND), END))
     assert summary(panel).startswith("The last run: 2 logical devices")
     panel.setRunStatus(None)

@@ -84,7 +84,7 @@ def _button(dialog, name):
 def test_that_a_machine_that_is_well_is_told_so_with_its_facts(dialog):
     dialog.setReport(_report(WELL))
 
-    assert _verdict(dialog) == "All is well"
+    assert _verdict(dialog) == "No problems found"
     assert dialog.findChildren(FindingRow) == []
     titles = [view.findChild(QLabel).text() for view in dialog.findChildren(FactGroupView)]
     assert titles == [
@@ -99,7 +99,7 @@ def test_that_a_machine_that_is_well_is_told_so_with_its_facts(dialog):
 def test_that_a_hint_is_no_illness(dialog):
     dialog.setReport(_report(NO_GPU))
 
-    assert _verdict(dialog) == "All is well"
+    assert _verdict(dialog) == "No problems found"
     assert len(dialog.findChildren(FindingRow)) == 1
 
 
@@ -109,7 +109,7 @@ def test_that_a_problem_stands_above_the_facts_with_a_command_to_copy(dialog, qt
 
     (row,) = dialog.findChildren(FindingRow)
     first_facts = dialog.findChildren(FactGroupView)[0]
-    assert _verdict(dialog) == "1 thing is wrong"
+    assert _verdict(dialog) == "1 problem found"
     assert row.y() < first_facts.y()
     (line,) = dialog.findChildren(CommandLine)
     line.copy()
@@ -125,7 +125,7 @@ def test_that_several_commands_are_offered_as_one_too(dialog):
     dialog.setReport(_report(with_surroundings(_without_cudnn(), nodes=nodes)))
 
     commands = [line.command() for line in dialog.findChildren(CommandLine)]
-    assert _verdict(dialog) == "2 things are wrong"
+    assert _verdict(dialog) == "2 problems found"
     assert commands[0] == " && ".join(commands[1:])
 
 
@@ -161,7 +161,7 @@ def test_that_everything_can_be_copied_as_text(dialog):
     text = QApplication.clipboard().text()
     assert text.startswith("Error: TensorFlow does not find libcudnn.so.9.")
     assert "(cuda_libraries_missing)" in text
-    assert "To mend it:" in text
+    assert "To fix it:" in text
     assert "NVIDIA driver" in text
     assert "570.86.15" in text
 
@@ -175,7 +175,7 @@ def test_that_while_it_is_busy_nothing_can_be_asked_twice_and_the_report_stays(d
     assert not _button(dialog, "doctor_again").isEnabled()
     assert len(dialog.findChildren(FactGroupView)) == 5
     dialog.setBusy(False)
-    assert _verdict(dialog) == "All is well"
+    assert _verdict(dialog) == "No problems found"
     assert _button(dialog, "doctor_again").isEnabled()
 
 
@@ -309,10 +309,10 @@ def test_that_opening_the_doctor_examines_at_once_and_closing_with_the_window(ca
 
     care.open_doctor()
     dialog = care.parent().findChild(DoctorDialog)
-    qtbot.waitUntil(lambda: _verdict(dialog) == "1 thing is wrong")
+    qtbot.waitUntil(lambda: _verdict(dialog) == "1 problem found")
     care.reports[0] = _report(WELL)
     _button(dialog, "doctor_again").click()
-    qtbot.waitUntil(lambda: _verdict(dialog) == "All is well")
+    qtbot.waitUntil(lambda: _verdict(dialog) == "No problems found")
     care.stop()
 
     assert not dialog.isVisible()
@@ -344,7 +344,7 @@ def test_that_gpus_that_tensorflow_cannot_use_become_a_problem_of_the_session(ca
     assert session.buttons.start_is_unchecked
     qtbot.waitUntil(lambda: "gpu_not_usable" in _codes(session))
 
-    assert session.state_words == "1 problem to solve"
+    assert session.state_words == "1 problem to fix"
     assert not session.buttons.start
 
 

@@ -219,8 +219,8 @@ def test_that_of_ten_thousand_classes_a_cell_stands_for_several(confusion):
         return confusion._words_at(QPointF(grid.left() + column + 0.5, grid.top() + row + 0.5))
 
     assert words(0, 999) == (
-        "1 of 10 examples of the classes class 0 to class 9 were taken for one of class 9990 to "
-        "class 9999."
+        "1 of 10 examples of the classes class 0 to class 9 were predicted as one of class "
+        "9990 to class 9999."
     )
     confusion.choose(9_999)
     assert not confusion.grab().isNull()
@@ -257,8 +257,8 @@ def test_that_tooltips_count_examples_in_a_sentence(confusion):
         inside = QPointF((column + 0.5) * cell, (row + 0.5) * cell)
         return confusion._words_at(grid.topLeft() + inside)
 
-    assert words(0, 1) == "2 of 10 examples of cat were taken for dog (20.0 %)."
-    assert words(1, 0) == "1 of 10 examples of dog was taken for cat (10.0 %)."
+    assert words(0, 1) == "2 of 10 examples of cat were predicted as dog (20.0 %)."
+    assert words(1, 0) == "1 of 10 examples of dog was predicted as cat (10.0 %)."
     assert words(2, 2).endswith(f"taken for unicorn ({formatting.DASH}).")
     assert "diagonal" in confusion._words_at(QPointF(1.0, 1.0))
 

@@ -113,7 +113,7 @@ def test_that_a_run_that_ended_before_there_was_anything_says_so(panel):
         ]
     )
     texts = [label.text() for label in panel.findChildren(QLabel) if label.isVisible()]
-    assert "There is nothing to draw" in texts
+    assert "No data" in texts
 
 
 def test_that_events_and_samples_are_drawn(panel, qtbot):

@@ -80,8 +80,8 @@ def test_that_the_same_is_said_in_words(bar):
     use = MemoryUse(8192, 1024, 2048, reserved_mib=512, limits_mib=(2048, 2048), context_mib=500)
     bar.setUse(use)
     for words in (
-        *("2.0 GiB held by this run", "1.0 GiB by others", "4.5 GiB free of 8.0 GiB"),
-        *("512 MiB kept by the driver", "2 logical devices of 2.0 GiB + 2.0 GiB"),
+        *("2.0 GiB held by this run", "1.0 GiB by other processes", "4.5 GiB free of 8.0 GiB"),
+        *("512 MiB reserved by the driver", "2 logical devices of 2.0 GiB + 2.0 GiB"),
         *("500 MiB for the CUDA context", "arrow keys"),
     ):
         assert words in bar.words()

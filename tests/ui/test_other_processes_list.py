@@ -91,10 +91,10 @@ def test_that_the_plan_tells_them_and_says_since_when_while_a_run_goes_on(qtbot)
     others = panel.findChild(OtherProcessesList, "others_list")
     assert not others.isHidden()
     captions = [label.text() for label in others.findChildren(QLabel)]
-    assert "On these devices now" in captions
+    assert "Other processes on these devices" in captions
     panel.setRunStatus(RunStatus(stage=RunStage.RUNNING))
     captions = [label.text() for label in others.findChildren(QLabel)]
-    assert "On these devices before the run" in captions
+    assert "Other processes before the run" in captions
     panel.setRunStatus(RunStatus(stage=RunStage.ENDED))
     captions = [label.text() for label in others.findChildren(QLabel)]
-    assert "On these devices now" in captions
+    assert "Other processes on these devices" in captions

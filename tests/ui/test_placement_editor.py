@@ -83,7 +83,7 @@ def test_that_a_place_that_is_not_there_is_shown_truthfully(panel):
     panel.setValue(
         StrategySettings(kind=StrategyKind.MODEL_PARALLEL, placement={"dense_2": 7, "gone": 0})
     )
-    assert panel.findChild(QComboBox, "place_of_dense_1").currentText() == "not placed"
+    assert panel.findChild(QComboBox, "place_of_dense_1").currentText() == "no device"
     assert panel.findChild(QComboBox, "place_of_dense_2").currentText() == "7: no such device"
     assert panel.findChild(QComboBox, "place_of_outputs").currentText() == "as before"
     _choose(panel, "place_of_dense_1", "1")

@@ -98,7 +98,7 @@ def test_that_processes_are_listed_with_the_devices_that_they_see(panel):
     assert [words for words in _words(table) if words] == [
         "Worker 0",
         "RTX 4090",
-        "computes and leads",
+        "computes (chief)",
         "Worker 1",
         "RTX 3060",
         "computes",
@@ -121,7 +121,7 @@ def test_that_places_for_layers_stand_where_replicas_would(panel):
     panel.setPreparation(prepare(_of_kind("model_parallel"), TWO_GPUS))
     assert "pass the layers, which stand on RTX 4090 and RTX 3060" in _summary(panel)
     words = _words(panel)
-    assert "Places for layers" in words
+    assert "Devices for layers" in words
     assert {"/device:GPU:0", "/device:GPU:1"} <= set(words)
     assert "Replica" not in words
 

@@ -63,7 +63,7 @@ def test_that_a_plan_without_problems_is_said_to_be_ready(panel):
 
 def test_that_errors_are_counted_before_anything_else(panel):
     panel.setPreparation(Preparation(problems=(_ERROR, _HINT)))
-    assert _summary(panel) == "Not ready: 1 problem to be mended first."
+    assert _summary(panel) == "Not ready: 1 problem to fix."
 
 
 def test_that_warnings_leave_it_ready_and_are_announced(panel):

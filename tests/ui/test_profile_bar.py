@@ -91,9 +91,9 @@ def test_that_suspend_says_what_happens_or_why_it_cannot(qtbot, bar):
     with qtbot.waitSignal(bar.suspendRequested):
         qtbot.keyClick(bar, Qt.Key.Key_Period, modifiers)
 
-    bar.setButtons(replace(READY, suspend_tip="No run goes on"), 0)
+    bar.setButtons(replace(READY, suspend_tip="No run is in progress"), 0)
     assert not suspend.isEnabled()
-    assert "No run goes on" in suspend.toolTip()
+    assert "No run is in progress" in suspend.toolTip()
 
 
 def test_that_the_second_stop_says_that_it_ends_now_and_nothing_moves(bar):
@@ -178,7 +178,7 @@ def test_that_start_tells_who_uses_the_devices_already(bar):
     start = bar.findChild(QPushButton, "start_button")
     bar.setButtons(READY, 0, ("RTX 4090: Xorg (root) 300 MiB",))
     shown = QTextDocumentFragment.fromHtml(start.toolTip()).toPlainText()
-    assert shown.endswith("On its devices now:\nRTX 4090: Xorg (root) 300 MiB")
+    assert shown.endswith("Other processes on its devices:\nRTX 4090: Xorg (root) 300 MiB")
     bar.setButtons(READY, 0)
     assert "now:" not in start.toolTip()
     bar.setButtons(GOING, 0, ("RTX 4090: Xorg (root) 300 MiB",))

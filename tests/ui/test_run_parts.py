@@ -75,7 +75,7 @@ def started(place: int) -> TrainerStarted:
 
 def test_that_of_one_process_with_equal_shares_there_is_only_what_tensorflow_answers(panel):
     show(panel, plan(kind="mirrored"), started(0))
-    assert texts(panel) == ["Nothing yet: the run is being started."]
+    assert texts(panel) == ["No report yet: the run is starting."]
 
 
 def test_that_nothing_is_shown_without_a_run(panel):

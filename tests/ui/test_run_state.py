@@ -121,7 +121,7 @@ def test_that_each_state_has_words(run):
 
 
 def test_that_problems_are_counted_without_the_hints():
-    assert state_words(RunState.IDLE, None, TROUBLED) == "1 problem to solve"
+    assert state_words(RunState.IDLE, None, TROUBLED) == "1 problem to fix"
     assert state_words(RunState.IDLE, None, READY) == "Ready"
 
 

@@ -235,7 +235,7 @@ def test_that_a_chosen_gpu_that_is_lost_before_the_start_is_a_problem(qtbot):
     (problem,) = session.preparation.problems
     assert problem.code == "device_lost"
     assert not session.buttons.start
-    assert session.state_words == "1 problem to solve"
+    assert session.state_words == "1 problem to fix"
     with qtbot.waitSignal(session.preparationChanged):
         session.set_sample(_sample())
     assert session.buttons.start

@@ -79,7 +79,7 @@ def test_that_choosing_an_optimizer_tells_once(panel):
         ("Mixed precision", "mixed_precision"),
         ("XLA (jit_compile)", "jit_compile"),
         ("TensorBoard files", "tensorboard"),
-        ("Keep the best one, too", "keep_best_checkpoint"),
+        ("Keep the best checkpoint", "keep_best_checkpoint"),
     ],
 )
 def test_that_a_click_on_a_check_box_turns_its_setting_once(panel, qtbot, name, field):
@@ -160,7 +160,7 @@ def test_that_clipping_is_off_until_it_is_switched_on_and_keeps_its_number(panel
 
 
 def test_that_a_run_restarts_by_itself_only_when_that_is_asked_for(panel, qtbot):
-    restarts = _named(panel, Counter, "Restart by itself")
+    restarts = _named(panel, Counter, "Restart automatically")
     assert restarts.text() == "never"
     qtbot.keyClick(restarts, Qt.Key.Key_Up)
     assert (panel.value().max_restarts, restarts.text()) == (1, "up to 1 time")
@@ -192,7 +192,7 @@ def test_that_at_least_the_newest_checkpoint_is_kept(panel):
 
 def test_that_a_retry_after_too_little_memory_is_only_made_when_asked_for(panel, qtbot):
     memory = _named(panel, Counter, "Out of memory")
-    assert memory.text() == "end the run"
+    assert memory.text() == "stop"
     qtbot.keyClick(memory, Qt.Key.Key_Up)
     assert (panel.value().out_of_memory_retries, memory.text()) == (1, "retry up to 1 time")
     memory.selectAll()
@@ -207,6 +207,6 @@ def test_that_problems_lead_to_the_new_fields(panel, qtbot):
     assert panel.isAncestorOf(panel.focus_editor("training.clip_norm"))
     assert panel.isAncestorOf(panel.focus_editor("training.checkpoint_every_minutes"))
     assert panel.focus_editor("training.max_restarts") is _named(
-        panel, Counter, "Restart by itself"
+        panel, Counter, "Restart automatically"
     )
     panel.hide()

@@ -21,7 +21,7 @@ _NAME_WIDTH = 28
 
 def doctor(*, json: JsonOption = False) -> None:
     """Say whether driver, TensorFlow and its libraries fit together, and what to install."""
-    with progress.status("Looking at driver and TensorFlow…"):
+    with progress.status("Checking driver and TensorFlow…"):
         report = examine()
     if json:
         print_json({"ok": report.is_well, **report.model_dump(mode="json")})
@@ -36,10 +36,10 @@ def _tell(report: DoctorReport) -> None:
         answers.print()
     print_problems(report.problems, answers)
     if report.is_well:
-        answers.print("All is well.", style="green")
+        answers.print("No problems found.", style="green")
     elif report.command:
         answers.print()
-        answers.print("To mend it:", style="bold")
+        answers.print("To fix it:", style="bold")
         # One line whatever the width, so that it can be copied.
         answers.print(report.command, soft_wrap=True, highlight=False)
 

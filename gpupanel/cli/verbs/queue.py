@@ -46,7 +46,7 @@ def listed(context: typer.Context, *, json: JsonOption = False) -> None:
     if json:
         print_json(_document(line))
     elif not line.entries:
-        answers.print("Nothing waits: add a profile with `gpupanel queue add PROFILE`.")
+        answers.print("No entries: add a profile with `gpupanel queue add PROFILE`.")
     else:
         answers.print(_table(line))
         if line.paused:
@@ -101,19 +101,19 @@ def move(
 @queue.command()
 def pause(*, json: JsonOption = False) -> None:
     """Start nothing any more; what runs goes on."""
-    _tell_line(orders.pause, "Paused: what runs goes on, nothing more is started.", json=json)
+    _tell_line(orders.pause, "Paused: running entries continue, no more are started.", json=json)
 
 
 @queue.command("resume")
 def go_on(*, json: JsonOption = False) -> None:
     """Start what waits again after a pause."""
-    _tell_line(orders.go_on, "What waits is started again, in its order.", json=json)
+    _tell_line(orders.go_on, "Resumed: waiting entries start again, in order.", json=json)
 
 
 @queue.command()
 def clear(*, json: JsonOption = False) -> None:
     """Take out the entries that have ended or were refused; their runs stay."""
-    _tell_line(orders.clear, "Ended entries are taken out.", json=json)
+    _tell_line(orders.clear, "Ended entries are removed.", json=json)
 
 
 def _read(path: Path, *, trust: bool, json: bool) -> Profile:
@@ -158,7 +158,7 @@ def _document(line: WaitingLine) -> dict[str, object]:
 
 def _table(line: WaitingLine) -> Table:
     table = Table(box=None, header_style="dim")
-    for heading in ("", "id", "name", "state", "devices", "why, or what became of it"):
+    for heading in ("", "id", "name", "state", "devices", "why it waits, or its result"):
         table.add_column(heading, overflow="fold")
     for entry in line.entries:
         place = line.place(entry.id)

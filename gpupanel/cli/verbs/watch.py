@@ -30,6 +30,6 @@ def _epochs_not_known(layout: RunLayout, error: ProblemError) -> Problem:
         severity=Severity.HINT,
         message=f"The profile of {layout.name} cannot be read, so nobody knows how many epochs it "
         "has: it was written by a newer gpupanel, or is damaged.",
-        hint="All else of the run is shown.",
+        hint="Everything else of the run is shown.",
         detail="\n".join(problem.message for problem in error.problems),
     )

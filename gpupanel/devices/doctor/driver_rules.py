@@ -110,7 +110,7 @@ def device_nodes(examined: Examined) -> Iterator[Problem]:
             message=f"You may not use {', '.join(node.path for node in closed)}.",
             hint="Join the group that may, then log in anew."
             if group
-            else "Ask whoever keeps this machine for access.",
+            else "Ask the administrator of this machine for access.",
             command=f"sudo usermod -aG {group} $USER" if group else "",
         )
 

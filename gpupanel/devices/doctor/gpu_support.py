@@ -133,7 +133,7 @@ def _told(why: tuple[Problem, ...]) -> Problem:
     return Problem(
         code=first.code,
         message=first.message,
-        hint=f"{len(why)} things are wrong: the doctor tells what to do about each."
+        hint=f"{len(why)} problems found: the doctor tells what to do about each."
         + (" The command mends what a command can." if mending_command(why) else ""),
         command=mending_command(why),
         detail="\n\n".join(

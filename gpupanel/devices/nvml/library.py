@@ -60,7 +60,7 @@ class NvmlLibrary:
             with self._open_guard():
                 version: str = pynvml.nvmlSystemGetDriverVersion()
         except (pynvml.NVMLError, UnicodeDecodeError) as error:
-            _LOG.debug("The driver does not tell its version: %s", error)
+            _LOG.debug("The driver does not report its version: %s", error)
             return None
         return version
 
@@ -70,7 +70,7 @@ class NvmlLibrary:
             with self._open_guard():
                 number: int = pynvml.nvmlSystemGetCudaDriverVersion_v2()
         except pynvml.NVMLError as error:
-            _LOG.debug("The driver does not tell its CUDA version: %s", error)
+            _LOG.debug("The driver does not report its CUDA version: %s", error)
             return None
         return number // 1000, number % 1000 // 10
 

@@ -45,12 +45,12 @@ def memory_words(answer: LogicalDeviceAnswer) -> str:
 def place_words(answer: LogicalDeviceAnswer) -> str:
     """Whether it is the device that the plan means, and by what that is seen."""
     if not is_of_gpu(answer):
-        return "this machine's processor"
+        return "this machine's CPU"
     bus = answer.pci_bus_id
     if bus is None:
-        return "TensorFlow did not say which GPU it is"
+        return "TensorFlow did not report which GPU it is"
     if answer.is_as_planned is None:
-        return f"at PCI bus {bus}; where the planned GPU is was not known"
+        return f"at PCI bus {bus}; the planned GPU's bus is not known"
     if answer.is_as_planned:
         return f"as planned, by its PCI bus {bus}"
     return f"another GPU than planned, at PCI bus {bus}"
@@ -67,11 +67,11 @@ def summary_words(told: Iterable[DevicesReady]) -> str:
         which = "The logical device" if count == 1 else f"{len(others)} of {devices}"
         return f"{which} {'is' if len(others) == 1 else 'are'} on another GPU than planned."
     if not gpus:
-        return f"{devices} of the processor."
+        return f"{devices} of the CPU."
     unknown = sum(answer.is_as_planned is None for answer in gpus)
     if unknown:
         if unknown == count:
-            return f"{devices}; it did not say on which GPU."
+            return f"{devices}; TensorFlow did not report which GPU."
         return f"{devices}, {count - unknown} on the planned GPU, {unknown} not told."
     return f"{devices}, {'on' if count == 1 else 'each on'} the planned GPU."
 

@@ -8,7 +8,7 @@ from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.runs.following.sizes import size_words
 
 _MOST_HOLDERS = 3
-_UNSEEN = "who holds it cannot be seen from here"
+_UNSEEN = "its process is not known"
 
 
 def returned_words(returned: MemoryReturned, names: Mapping[str, str]) -> str:
@@ -25,7 +25,7 @@ def returned_words(returned: MemoryReturned, names: Mapping[str, str]) -> str:
         took = "" if held else f" in {returned.seconds:.1f} s"
         told.append(f"{_freed(freed, names, of_all=len(returned.devices) == len(freed))}{took}")
     told += [
-        f"{size_words(device.still_held_mib)} of {_name(device, names)} did not come back within "
+        f"{size_words(device.still_held_mib)} of {_name(device, names)} was not freed within "
         f"{returned.seconds:.1f} s: {_holders(device.holders)}"
         for device in held
     ]

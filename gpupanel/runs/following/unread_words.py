@@ -29,5 +29,5 @@ def unread_file_problem(part: str) -> Problem:
         code=f"{part}_unread",
         severity=Severity.HINT,
         message=f"Its {part} cannot be read: a newer gpupanel wrote it, or it is damaged or gone.",
-        hint="All else of the run is shown. Update gpupanel if a newer one wrote it.",
+        hint="Everything else of the run is shown. Update gpupanel if a newer one wrote it.",
     )

@@ -25,9 +25,9 @@ def incomplete(name: str, missing: str) -> Problem:
         severity=Severity.WARNING,
         message=f"{name} has no {kept}: the run was cut short before it was written, or the file "
         "was deleted.",
-        hint="What is there is shown. A run without a profile cannot be resumed."
+        hint="What can be read is shown. A run without a profile cannot be resumed."
         if missing == "profile"
-        else "What is there is shown.",
+        else "What can be read is shown.",
     )
 
 
@@ -73,7 +73,7 @@ def lost_start(name: str) -> Problem:
         code="run_damaged",
         severity=Severity.WARNING,
         message=f"The beginning of the list of events of {name} is lost.",
-        hint="What is there is shown.",
+        hint="What can be read is shown.",
     )
 
 

@@ -240,7 +240,7 @@ def _unreadable_run(layout: RunLayout, error: Exception) -> RunSummary:
 def _supervisor_lost() -> Problem:
     return Problem(
         code="supervisor_lost",
-        message="The run ended without a last word: its supervisor was killed, or the machine "
-        "went down.",
+        message="The run ended without a recorded outcome: its supervisor was killed, or the "
+        "machine went down.",
         hint="Resume it from its last checkpoint; where it has saved none, start it again.",
     )

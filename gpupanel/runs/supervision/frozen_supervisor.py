@@ -33,7 +33,7 @@ def frozen_problem(layout: RunLayout) -> Problem | None:
         message=f"The supervisor of {layout.name} (process {pid}) is frozen: it was stopped "
         "(SIGSTOP) and not continued. Its trainer has ended meanwhile, so nothing goes on, and "
         "nobody says how the run ended.",
-        hint=f"Continue it with kill -CONT {pid}: it then says how the run ended. Stopping the "
+        hint=f"Continue it with kill -CONT {pid}: it then records how the run ended. Stopping the "
         "run continues it, too.",
         command=f"kill -CONT {pid}",
     )

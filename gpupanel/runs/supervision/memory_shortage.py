@@ -65,7 +65,7 @@ def shortage_problem(
         f"{each.name or 'a process'} ({each.pid}): {_mib(each.memory_used_mib)}"
         for each in around.others
     ]
-    told = (f"Held by others: {', '.join(holders)}." if holders else "", detail)
+    told = (f"Held by other processes: {', '.join(holders)}." if holders else "", detail)
     return Problem(
         code="host_out_of_memory" if killed else "out_of_memory",
         field="training.accumulation_steps" if profile.task == "train" else "inference.batch_size",

@@ -59,7 +59,7 @@ class ComparisonBinding(QObject):
 
     @Slot()
     def _save_table(self) -> None:
-        path = self._place("Save the values of these runs", "curves.csv", "Tables (*.csv)")
+        path = self._place("Export CSV", "curves.csv", "Tables (*.csv)")
         if path is None:
             return
         self.panel.setTableBusy(True)
@@ -70,7 +70,7 @@ class ComparisonBinding(QObject):
     @Slot(object, int)
     def _on_table_written(self, path: Path, rows: int) -> None:
         self.panel.setTableBusy(False)
-        self.panel.setWord(f"{formatting.count(rows)} values are in {path}")
+        self.panel.setWord(f"{formatting.count(rows)} values saved to {path}")
 
     @Slot(object)
     def _on_table_failed(self, problem: Problem) -> None:
@@ -92,7 +92,7 @@ class ComparisonBinding(QObject):
         except OSError as error:
             self._questions.tell(_NOT_SAVED, (disk_problem(error, path),))
         else:
-            self.panel.setWord(f"The picture is in {path}")
+            self.panel.setWord(f"Picture saved to {path}")
 
     def _place(self, title: str, name: str, kind: str) -> Path | None:
         path = self._questions.place_to_export(title, self._folder / name, kind)

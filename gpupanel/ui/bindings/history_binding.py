@@ -110,4 +110,4 @@ class HistoryBinding(QObject):
 
     @Slot(object)
     def _tell_refusal(self, problems: tuple[Problem, ...]) -> None:
-        self._questions.tell("The run did not get its name and notes.", problems)
+        self._questions.tell("The name and notes were not saved.", problems)

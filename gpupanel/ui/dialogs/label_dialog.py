@@ -32,7 +32,7 @@ class LabelDialog(QDialog):
         self._name.setObjectName("label_name")
         self._name.setMaxLength(LONGEST_NAME)
         self._name.setPlaceholderText(run.profile_name)
-        self._name.setToolTip("Left empty, the run is called as its profile is")
+        self._name.setToolTip("Empty: the profile's name")
         self._name.selectAll()
         self._notes = QPlainTextEdit(run.notes, self)
         self._notes.setObjectName("label_notes")

@@ -39,9 +39,9 @@ class TrustDialog(QDialog):
         layout.setSpacing(GRID)
         several = len(code) > 1
         heading = QLabel(
-            "This run carries out Python code that was not run in this form before."
+            "This run executes Python code that was not run in this form before."
             if not several
-            else f"This run carries out {len(code)} files of Python code that were not run in "
+            else f"This run executes {len(code)} files of Python code that were not run in "
             "this form before.",
             self,
         )

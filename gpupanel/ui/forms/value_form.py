@@ -17,7 +17,7 @@ from gpupanel.ui.inputs.input import Input
 from gpupanel.ui.widgets.fold_button import FoldButton
 from gpupanel.ui.widgets.tips import teach
 
-_MORE_TIP = "Settings that few need; they are open where one of them was changed."
+_MORE_TIP = "Rarely needed settings; shown when one of them was changed."
 
 
 class ValueForm(SettingsForm):

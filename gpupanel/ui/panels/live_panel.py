@@ -19,16 +19,16 @@ _PREPARE_AFTER_MS = 600
 """When the window stands and nobody waits for it, and before a run needs the plots."""
 
 _NOTHING_SENTENCE = (
-    "Press Start: loss and accuracy, what each device does and how fast it goes\n"
+    "Press Start: loss, accuracy, utilization, memory and speed\n"
     "appear here while the run trains. A past run can be opened under Runs."
 )
-_NOTHING = ("Nothing to draw yet", _NOTHING_SENTENCE)
+_NOTHING = ("No data yet", _NOTHING_SENTENCE)
 _STARTING = (
     "The run is starting",
     "Curves appear here with the first readings of the devices and the first step.",
 )
 _ENDED = (
-    "There is nothing to draw",
+    "No data",
     "The run ended before its first step and its first readings.",
 )
 
@@ -43,10 +43,10 @@ class LivePanel(QWidget):
         self._has_ended = False
         self._empty = EmptyState(*_NOTHING)
         self._wall = PlotWall(self._curves)
-        self._hint = QLabel("Drag or turn the wheel in a plot to look closer.")
+        self._hint = QLabel("Drag in a plot to pan, turn the wheel to zoom.")
         self._hint.setProperty("tone", "muted")
         self._hint.setProperty("textSize", "small")
-        self._follow = QPushButton("Whole run")
+        self._follow = QPushButton("Reset zoom")
         self._follow.setProperty("role", "quiet")
         self._follow.setToolTip(
             "Show the whole run again and follow it.\nA double click in a plot does the same."

@@ -41,7 +41,7 @@ class LogPanel(QWidget):
         self._text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self._text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self._text.setPlaceholderText(
-            "What TensorFlow and the trainer print appears here while a run goes on."
+            "The output of TensorFlow and the trainer appears here during a run."
         )
         self._text.setToolTip(
             "Output of the training process, TensorFlow's own messages among it. "
@@ -121,6 +121,6 @@ class LogPanel(QWidget):
         if self._skipped_bytes:
             left_out = size_words(max(1, round(self._skipped_bytes / _BYTES_PER_MIB)))
             name = f"{name}, {left_out} left out"
-            tip = f"Of a long log only the end is shown. The whole log is\n{tip}"
+            tip = f"Only the end of a long log is shown. The whole log is\n{tip}"
         self._where.setText(name)
         self._where.setToolTip(wrapped(tip))

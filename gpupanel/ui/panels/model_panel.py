@@ -26,12 +26,10 @@ _KINDS = kinds_of(ModelSettings)
 _TRAINABLE = kinds_of(TrainableModel)
 _SAVED = tuple(kind for kind in _KINDS if kind.values is SavedModel)
 _KIND_TIP = (
-    "The kind of network. An MLP takes any data; a CNN looks for patterns that may stand anywhere "
-    "in a picture, and needs pictures."
+    "The kind of network. An MLP takes any data; a CNN finds patterns anywhere in an image, "
+    "and needs images."
 )
-_CODE_NOTE = (
-    "The code runs when a run is started, and not before: how many layers it makes is seen then."
-)
+_CODE_NOTE = "The code is executed when a run starts, not before. The layers are known then."
 _NO_CODE = "No Python file was chosen yet. Browse for a .py file or drop one here."
 _NO_FILE = (
     "No model was chosen yet. Browse for a .keras file or drop one here; a run that completed "

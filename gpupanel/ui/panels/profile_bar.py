@@ -52,8 +52,8 @@ class ProfileBar(QWidget):
         self._name.setMaximumWidth(360)
         self._name.setAccessibleName("Profile name")
         self._name.setToolTip(
-            "The profile's name: runs carry it.\nA profile is everything that you choose here, "
-            "saved as one TOML file."
+            "The profile's name; its runs have it, too.\n"
+            "A profile is everything that you choose here, saved as one TOML file."
         )
         self._dirty = QLabel("●", self)
         self._dirty.setObjectName("dirty_mark")
@@ -149,7 +149,7 @@ class ProfileBar(QWidget):
         button = QToolButton(self)
         button.setObjectName("profile_menu")
         button.setText("Profile ▾")
-        button.setToolTip("New, save as, recent profiles and examples to begin with")
+        button.setToolTip("New, save as, recent profiles, example profiles")
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         button.setMenu(menu)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -226,8 +226,9 @@ def _button(text: str, name: str, tip: str, parent: QWidget) -> QPushButton:
 
 
 _UNCHECKED = (
-    "\n\nWhether TensorFlow can use the chosen GPUs is still being checked. A run that is started "
-    "now finds it out itself, and ends with the reason if it cannot."
+    "\n\n"
+    "Still checking whether TensorFlow can use the chosen GPUs. A run that is started now "
+    "ends with the reason if it cannot."
 )
 
 
@@ -247,12 +248,12 @@ def _stop_tip(states: ButtonStates) -> str:
 
 def _start_tip(states: ButtonStates, error_count: int, others: Sequence[str]) -> str:
     if states.start:
-        tip = "Starts a training process of its own with this profile (Ctrl+Enter)"
+        tip = "Starts a run of this profile in a separate process (Ctrl+Enter)"
         if states.start_is_unchecked:
             tip += _UNCHECKED
-        return "\n".join([f"{tip}\n\nOn its devices now:", *others]) if others else tip
+        return "\n".join([f"{tip}\n\nOther processes on its devices:", *others]) if others else tip
     if states.stop:
-        return "A run goes on; stop it or wait for its end before starting another"
+        return "A run is in progress: stop it, or wait until it ends"
     if error_count:
-        return "Problems keep this from starting: see What will happen in Session"
+        return "Fix the problems first: see What will happen in Session"
     return "Not ready yet"

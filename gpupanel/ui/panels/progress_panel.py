@@ -22,7 +22,7 @@ class ProgressPanel(QWidget):
         widest = self._phase.fontMetrics().horizontalAdvance("Tracing the first step…")
         self._phase.setMinimumWidth(widest)
         self._epoch = self._number(
-            "epoch 100/100", "The epoch that is trained now: one pass over all training examples."
+            "epoch 100/100", "The current epoch: one pass over all training examples."
         )
         self._step = self._number(
             "step 100,000 / 100,000",
@@ -34,19 +34,17 @@ class ProgressPanel(QWidget):
         )
         self._rate = self._number(
             "1,000,000 ex/s",
-            "Examples a second over all devices; validation is not counted.",
+            "Examples per second over all devices; validation is not counted.",
         )
         self._left = self._number(
-            "10:00:00 left", "Time left at the speed so far; once it ended, how long it took."
+            "10:00:00 left", "Estimated time left; after the end, the duration."
         )
         self._bar = QProgressBar(self)
         self._bar.setObjectName("run_progress")
         self._bar.setRange(0, _BAR_STEPS)
         self._bar.setTextVisible(False)
         self._bar.setAccessibleName("Progress of the run")
-        self._bar.setToolTip(
-            "What is done of all that is to do; stopping a training early saves what was learned."
-        )
+        self._bar.setToolTip("Progress of the run. Stopping a training early saves the model.")
         self._bar.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(16, 8, 16, 8)

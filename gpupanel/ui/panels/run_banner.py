@@ -56,8 +56,8 @@ class RunBanner(QFrame):
         self._memory.setWordWrap(True)
         self._memory.setToolTip(
             wrapped(
-                "TensorFlow gives GPU memory back only when its process ends. The run's GPUs were "
-                "watched after that until it was back."
+                "TensorFlow frees GPU memory only when its process ends. The run's GPUs were "
+                "watched until it was free again."
             )
         )
         self._gaps = _text(self, "", tone="muted")
@@ -73,14 +73,14 @@ class RunBanner(QFrame):
         self._again.setContentsMargins(0, 8, 0, 0)
         self._again.setToolTip(
             wrapped(
-                "Changes the run's profile as the button says. The run goes on from its last "
-                "checkpoint where it has one, and starts again where it has none."
+                "Changes the run's profile as the button says. The run continues from its "
+                "last checkpoint; without one it starts again."
             )
         )
         self._fixes = FixButtons(self)
         self._fixes.setObjectName("ways_out")
-        self._return = QPushButton("&Back to the running one", self)
-        self._return.setToolTip("Shows the run that goes on again")
+        self._return = QPushButton("&Back to the current run", self)
+        self._return.setToolTip("Shows the run that is in progress")
         self._checkpoint = QPushButton(_SAVE, self)
         self._checkpoint.setObjectName("checkpoint_button")
         self._settings = QPushButton("Use these settin&gs", self)
@@ -91,23 +91,24 @@ class RunBanner(QFrame):
         self._ways.setObjectName("ways_on")
         self._resume = QPushButton("Res&ume", self)
         self._resume.setObjectName("resume_button")
-        self._on_selected = QPushButton("Resume with the session's devices", self)
+        self._on_selected = QPushButton("Resume on selected devices", self)
         self._on_selected.setObjectName("resume_elsewhere_button")
-        self._accept = QPushButton("Go on with the changed data", self)
+        self._accept = QPushButton("Resume with the changed data", self)
         self._accept.setObjectName("accept_data_button")
         self._accept.setToolTip(
             wrapped(
-                "Goes on from the last checkpoint with the data as it is now. What was learned "
-                "from the former data stays learned; the run's events say so."
+                "Continues from the last checkpoint with the data as it is now. What the "
+                "model learned from the previous data is kept; the run's events record the "
+                "change."
             )
         )
         self._evaluate = QPushButton("E&valuate this model", self)
         self._evaluate.setObjectName("evaluate_button")
         self._evaluate.setToolTip(
-            "Fills the Session tab in: measures this run's model on every device"
+            "Fills in the Session tab to evaluate this run's model on all devices"
         )
         self._copy = QPushButton("&Copy details", self)
-        self._copy.setToolTip("Copies the sentence, the hint and what stands behind them")
+        self._copy.setToolTip("Copies message, hint, detail and the end of the log")
         self._return.clicked.connect(self.returnRequested)
         self._settings.clicked.connect(self.settingsRequested)
         self._folder.clicked.connect(self.folderRequested)
@@ -265,7 +266,7 @@ class RunBanner(QFrame):
         self.setGaps("")
         self.setActions(RunActions())
         self.setSettingsReadable(readable=False)
-        self._checkpoint.setToolTip("Saves a checkpoint after the next step and goes on")
+        self._checkpoint.setToolTip("Saves a checkpoint after the next step; the run continues")
         self.setCheckpointOffer(None)
         self._return.hide()
 

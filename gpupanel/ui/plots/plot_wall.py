@@ -56,7 +56,7 @@ class PlotWall(QWidget):
         self.metric_plot = TimePlot(
             "metric_plot",
             "Accuracy, %",
-            "Part of the examples that were classified right; a dot for each validation.",
+            "Fraction of examples classified correctly; a dot for each validation.",
             empty_note=_NO_STEP,
         )
         self.utilization_plot = TimePlot(
@@ -68,12 +68,12 @@ class PlotWall(QWidget):
         self.memory_plot = TimePlot(
             "memory_plot",
             "Memory, %",
-            "Percent of each device's own memory that is in use, by everybody.",
+            "Percent of each device's memory in use by all processes.",
             value_range=(0.0, 100.0),
         )
         self.rate_plot = TimePlot(
             "rate_plot",
-            "Examples a second",
+            "Examples per second",
             "Training only: validation and start-up are not counted.",
             bounds=nothing_below,
             empty_note=_NO_STEP,

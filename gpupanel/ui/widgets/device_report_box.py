@@ -21,14 +21,14 @@ from gpupanel.ui.widgets.note import Note
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
 from gpupanel.ui.widgets.tips import teach, wrapped
 
-_TITLE = "What TensorFlow answered"
+_TITLE = "TensorFlow's device report"
 _TIP = (
-    "TensorFlow's own list of devices once the run has started, with what its log says of each: "
-    "how much memory it takes at most, and where the GPU is. The place is compared with that of "
-    "the GPU that the plan means. The CUDA context, some 300 to 500 MiB, comes on top."
+    "The devices that TensorFlow reports once the run has started, each with its memory "
+    "limit and PCI bus. The PCI bus is compared with that of the planned GPU. The CUDA "
+    "context, some 300 to 500 MiB, comes on top."
 )
-_NOT_YET = "Nothing yet: the run is being started."
-_NEVER = "Nothing: the run ended before."
+_NOT_YET = "No report yet: the run is starting."
+_NEVER = "No report: the run ended before."
 _INDENT = 24
 
 
@@ -55,7 +55,7 @@ class DeviceReportBox(QWidget):
         self._rows = DeviceReportRows(wide=wide)
         self._lay_out(wide=wide)
         teach(self._fold, _TITLE, _TIP)
-        teach(self._copy, "Copy what TensorFlow answered", "Copy the answer to the clipboard.")
+        teach(self._copy, "Copy TensorFlow's device report", "Copy the report to the clipboard.")
         self._fold.toggled.connect(self._rows.setVisible)
         self._copy.clicked.connect(self.copy)
 

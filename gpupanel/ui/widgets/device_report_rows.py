@@ -21,7 +21,7 @@ from gpupanel.ui.widgets.tips import wrapped
 
 _PROCESS_COLUMN, _NAME_COLUMN, _LOGICAL_COLUMN, _WORDS_COLUMN = range(2, 6)
 _INDENT = 24
-_UNKNOWN_TIP = "TensorFlow's log tells where a GPU is. That line is not in this process's log."
+_UNKNOWN_TIP = "TensorFlow's log reports the PCI bus of a GPU. This process's log has no such line."
 
 
 class DeviceReportRows(QWidget):
@@ -70,7 +70,7 @@ class DeviceReportRows(QWidget):
     def _add_answer(self, answer: LogicalDeviceAnswer, device_labels: DeviceLabels) -> None:
         name = QLabel(device_labels.label(answer.device_key))
         name.setTextFormat(Qt.TextFormat.PlainText)
-        name.setToolTip(wrapped(f"The plan means {answer.device_key} by it."))
+        name.setToolTip(wrapped(f"Planned device: {answer.device_key}."))
         logical = QLabel(answer.name)
         logical.setTextFormat(Qt.TextFormat.PlainText)
         logical.setProperty("tone", "muted")

@@ -33,7 +33,7 @@ class LayerSketch(QWidget):
         self._layers = tuple(layers)
         words = " → ".join(self._layers)
         self.setAccessibleDescription(words)
-        self.setToolTip(wrapped(f"What an example passes on its way: {words}."))
+        self.setToolTip(wrapped(f"Layers in their order: {words}."))
         self.updateGeometry()
         self.update()
 

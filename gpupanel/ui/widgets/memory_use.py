@@ -54,14 +54,14 @@ class MemoryUse:
     def sentences(self) -> tuple[str, ...]:
         """The same in words, a line each."""
         if self.total_mib is None:
-            return ("How much memory it has is not known.",)
+            return ("The memory size is not known.",)
         held = f"{formatting.mib(self.ours_mib)} held by this run"
         lines = [
-            f"{held}, {formatting.mib(self.others_mib)} by others",
+            f"{held}, {formatting.mib(self.others_mib)} by other processes",
             f"{formatting.mib(self.free_mib)} free of {formatting.mib(self.total_mib)}",
         ]
         if self.reserved_mib:
-            lines.append(f"{formatting.mib(self.reserved_mib)} kept by the driver")
+            lines.append(f"{formatting.mib(self.reserved_mib)} reserved by the driver")
         if self.limits_mib:
             lines += self._limit_sentences()
         return tuple(lines)

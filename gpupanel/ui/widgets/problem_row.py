@@ -43,7 +43,7 @@ class ProblemRow(QFrame):
         self._fixes = FixButtons(self)
         self._doctor = QPushButton("Open Doctor", self)
         self._doctor.setProperty("role", "alternative")
-        self._doctor.setToolTip("Looks at driver and TensorFlow, and tells what is wrong with them")
+        self._doctor.setToolTip("Checks driver and TensorFlow, and shows what is wrong")
         self._copy = QToolButton(self)
         self._copy.setText("Copy")
         self._copy.setProperty("role", "quiet")

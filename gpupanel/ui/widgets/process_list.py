@@ -19,7 +19,7 @@ from gpupanel.ui.widgets.elided_label import ElidedLabel
 from gpupanel.ui.widgets.note import Note
 from gpupanel.ui.widgets.tips import wrapped
 
-NOBODY = "No process holds memory of it now."
+NOBODY = "No process uses its memory now."
 _WIDEST_MEMORY = formatting.mib(1023)
 _Identity = tuple[int, float | None]
 
@@ -135,7 +135,7 @@ class _ProcessRow(QWidget):
         self._about.setText(" · ".join(part for part in (*whose, process.command or "") if part))
         self._end.setVisible(process.is_mine and not self._of_run)
         self._end.setAccessibleName(f"End {name}, process {process.pid}")
-        self._end.setToolTip(wrapped(f"Ask {name} to end; you are asked first."))
+        self._end.setToolTip(wrapped(f"Ask {name} to end, after a confirmation."))
         # Escaped line by line: a command line may hold what looks like rich text.
         self.setToolTip("".join(wrapped(line) for line in self._lines()))
 
@@ -156,11 +156,11 @@ class _ProcessRow(QWidget):
     def _why_not(self) -> str:
         """Why it cannot be ended from here; empty when it can."""
         if self._of_run:
-            return "It belongs to the run that goes on: stop the run to end it."
+            return "It belongs to the current run: stop the run to end it."
         if self._process.is_mine:
             return ""
         if self._process.user is None:
-            return "Whose it is cannot be seen from here, so it cannot be ended from here."
+            return "The owner is not known, so the process cannot be ended here."
         return f"It belongs to {self._process.user}: only they, or root, can end it."
 
     def _arrange(self) -> None:

@@ -20,8 +20,8 @@ from gpupanel.ui.widgets.share_segment import ShareSegment, paint_segment
 from gpupanel.ui.widgets.tips import wrapped
 
 _MEASURED_LESSON = (
-    "What the run works with now. Shares that were measured follow the speed of the devices while "
-    "it trains; the result stays the same."
+    "The current shares of the run. Measured shares follow the speed of the devices during "
+    "training; the result stays the same."
 )
 BAR_HEIGHT = 36
 GRAB_DISTANCE = 8

@@ -166,7 +166,7 @@ def _not_started(why: str) -> Problem:
         code="preview_not_started",
         severity=Severity.WARNING,
         field="data",
-        message="The process that looks at the data could not be started.",
+        message="The process that reads the data for the preview could not be started.",
         hint="Repair the installation of gpupanel; the detail says what the system answered.",
         detail=why,
     )
@@ -177,7 +177,7 @@ def _too_slow(seconds: float, log: str) -> Problem:
         code="preview_too_slow",
         severity=Severity.WARNING,
         field="data",
-        message=f"Looking at the data took more than {seconds:g} s and was ended.",
+        message=f"Reading the data for the preview took more than {seconds:g} s and was stopped.",
         hint="A run may still read it; a very large file or a slow disk can be the cause.",
         detail=_tail(log),
     )
@@ -188,7 +188,7 @@ def _died(how: str, log: str) -> Problem:
         code="preview_died",
         severity=Severity.WARNING,
         field="data",
-        message=f"The process that looks at the data {how}.",
+        message=f"The process that reads the data for the preview {how}.",
         hint="The data may be damaged or too large for this machine's memory; copy the detail.",
         detail=_tail(log),
     )
@@ -199,7 +199,9 @@ def _unreadable(detail: str) -> Problem:
         code="preview_unreadable",
         severity=Severity.WARNING,
         field="data",
-        message="The process that looks at the data gave an answer that cannot be read.",
+        message=(
+            "The process that reads the data for the preview gave an answer that cannot be read."
+        ),
         hint="This is a defect of gpupanel; please report it with the detail.",
         detail=_tail(detail),
     )

@@ -155,7 +155,7 @@ def test_that_of_what_was_before_a_restart_only_the_restart_is_told(
     err = capsys.readouterr().err
     assert err.count("The trainer was killed.") == 1
     assert "(attempt 2)" in err
-    assert "It goes on with training.epochs = 40." in err
+    assert "It continues with training.epochs = 40." in err
     assert "2 of 40 epochs done" in err
     assert "TensorFlow" not in err, "it has not answered yet since it was started again"
     assert "Saving was slow." not in err

@@ -25,8 +25,8 @@ from gpupanel.ui.widgets.command_line import CommandLine
 from gpupanel.ui.widgets.empty_state import EmptyState
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
 
-_BUSY = "Looking at driver and TensorFlow…"
-_BUSY_SENTENCE = "TensorFlow is started once for it, which takes some seconds."
+_BUSY = "Checking driver and TensorFlow…"
+_BUSY_SENTENCE = "TensorFlow is started once for this; it takes a few seconds."
 
 
 class DoctorDialog(QDialog):
@@ -57,7 +57,7 @@ class DoctorDialog(QDialog):
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._scroll.setWidget(
             EmptyState(
-                "The report comes here",
+                "The report appears here",
                 "Driver, GPUs, TensorFlow's build, the libraries that it loads, and packages.",
             )
         )
@@ -66,7 +66,7 @@ class DoctorDialog(QDialog):
         self._copy.setToolTip("Copies problems and facts as text, for a message or a bug report.")
         self._again = QPushButton("&Run again")
         self._again.setObjectName("doctor_again")
-        self._again.setToolTip("Looks at everything again.")
+        self._again.setToolTip("Checks everything again.")
         self._copy.clicked.connect(self.copy)
         self._again.clicked.connect(self.examinationRequested)
         for passing in (self._icon, self._progress):
@@ -139,8 +139,10 @@ class DoctorDialog(QDialog):
         report = self._report
         self._icon.setVisible(report is not None)
         if report is None:
-            self._title.setText("Nothing was looked at yet")
-            self._sentence.setText("Run it to see whether driver and TensorFlow fit together.")
+            self._title.setText("Not checked yet")
+            self._sentence.setText(
+                "Run the check to see whether driver and TensorFlow work together."
+            )
             return
         self._icon.setSeverity(None if report.is_well else report.problems[0].severity)
         title, sentence = _verdict(report)
@@ -158,12 +160,12 @@ def _keep_place(widget: QWidget) -> None:
 def _verdict(report: DoctorReport) -> tuple[str, str]:
     ills = [problem for problem in report.problems if problem.severity is not Severity.HINT]
     if not ills:
-        where = "Every GPU can train." if report.gpus else "Training runs on the processor."
-        return "All is well", where
-    title = "1 thing is wrong" if len(ills) == 1 else f"{len(ills)} things are wrong"
+        where = "Every GPU can train." if report.gpus else "Training runs on the CPU."
+        return "No problems found", where
+    title = "1 problem found" if len(ills) == 1 else f"{len(ills)} problems found"
     if all(problem.command for problem in ills):
-        return title, "Paste the command into a terminal, then run this again."
-    return title, "Each is told below with what to do; then run this again."
+        return title, "Paste the command into a terminal, then run the check again."
+    return title, "See below what to do, then run the check again."
 
 
 def _page(report: DoctorReport) -> QWidget:
@@ -174,7 +176,7 @@ def _page(report: DoctorReport) -> QWidget:
     column.setSpacing(GRID)
     single = [problem.command for problem in report.problems if problem.command]
     if report.command and report.command not in single:
-        heading = QLabel("ALL IN ONE COMMAND")
+        heading = QLabel("ALL FIXES IN ONE COMMAND")
         heading.setProperty("role", "section")
         column.addWidget(heading)
         column.addWidget(CommandLine(report.command))

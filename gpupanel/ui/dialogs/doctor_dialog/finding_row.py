@@ -45,7 +45,7 @@ class FindingRow(QFrame):
         text.hide()
         fold = FoldButton("Detail")
         fold.toggled.connect(text.setVisible)
-        fold.setToolTip("What stands behind it, such as TensorFlow's own words.")
+        fold.setToolTip("Technical detail, such as TensorFlow's own message.")
         words.addWidget(fold, 0, Qt.AlignmentFlag.AlignLeft)
         words.addWidget(text)
 

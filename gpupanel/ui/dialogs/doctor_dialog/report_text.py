@@ -12,7 +12,7 @@ def report_text(report: DoctorReport) -> str:
     """Problems first, then all that was seen."""
     parts = [problem_text(problem) for problem in report.problems]
     if report.command:
-        parts.append(f"To mend it:\n{report.command}")
+        parts.append(f"To fix it:\n{report.command}")
     parts += [_group(group) for group in report.groups()]
     return "\n\n".join(parts) + "\n"
 

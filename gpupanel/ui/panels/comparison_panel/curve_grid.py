@@ -170,7 +170,7 @@ def _plot(metric: Metric) -> TimePlot:
         words.title,
         words.tip,
         bounds=words.bounds,
-        empty_note="Every run with these values is hidden",
+        empty_note="All runs with these values are hidden",
         has_readout=True,
     )
     plot.setMinimumHeight(_LEAST_HEIGHT)

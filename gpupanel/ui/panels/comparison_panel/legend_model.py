@@ -25,7 +25,7 @@ from gpupanel.ui.workers.comparison_worker import ComparedRun
 
 _Index = QModelIndex | QPersistentModelIndex
 _NO_INDEX = QModelIndex()
-_COLORS_TIP = "Colours and lines here tell runs apart; they do not mean devices."
+_COLORS_TIP = "Colours and line styles identify runs here, not devices."
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +81,11 @@ def _scaled(value: float | None, metric: Metric) -> str:
 
 _FIRST = (
     _Column("Run", _COLORS_TIP, lambda run: run.summary.title, is_number=False),
-    _Column("Outcome", "How the run ended, or that it goes on.", outcome_of, is_number=False),
+    _Column("Outcome", "How the run ended, or that it is running.", outcome_of, is_number=False),
     _Column("Steps", "Optimizer updates done.", steps_of),
 )
 _SPEED = _Column(
-    "Speed", "Training examples a second, over the whole training once it ended.", speed_of
+    "Speed", "Training examples per second; over the whole training once it ended.", speed_of
 )
 
 

@@ -52,12 +52,12 @@ WORDS = {
     Metric.ACCURACY: _share(
         "Accuracy",
         "Accuracy",
-        "Part of the training examples of the steps reported that were right.",
+        "Fraction of training examples classified correctly in the reported steps.",
     ),
     Metric.VAL_ACCURACY: _share(
         "Validation accuracy",
         "Val. acc.",
-        "Part of the validation examples that were right, after each epoch.",
+        "Fraction of validation examples classified correctly, after each epoch.",
     ),
     Metric.MEAN_ABSOLUTE_ERROR: _number(
         "Mean absolute error",
@@ -70,7 +70,7 @@ WORDS = {
         "How far predicted values are from the true ones, over the validation examples.",
     ),
     Metric.EXAMPLES_PER_SECOND: MetricText(
-        "Examples a second",
+        "Examples per second",
         "Speed",
         "Training only: validation and start-up are not counted.",
         formatting.rate,

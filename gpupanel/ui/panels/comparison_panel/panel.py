@@ -163,7 +163,7 @@ class ComparisonPanel(QWidget):
         else:
             if all(run.is_read for run in self._runs):
                 self._empty.setTexts(
-                    "Nothing to draw yet",
+                    "No data yet",
                     "None of these runs has made a step. Their curves appear here with the first.",
                 )
             else:
@@ -188,7 +188,9 @@ class ComparisonPanel(QWidget):
 
 
 def _note() -> QLabel:
-    note = QLabel("Colours and lines tell runs apart here, not devices. Best values in brackets.")
+    note = QLabel(
+        "Colours and line styles identify runs here, not devices. Best values in brackets."
+    )
     note.setProperty("tone", "muted")
     note.setProperty("textSize", "small")
     return note

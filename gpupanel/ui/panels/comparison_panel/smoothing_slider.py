@@ -10,9 +10,9 @@ from gpupanel.ui.widgets.tips import wrapped
 SPANS = (0, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 """Steps, by the places of the slider."""
 _TIP = (
-    "Draws each value as the mean of it and those before it: one that lies so many steps back "
-    "counts a third as much. What was measured stays faint behind. Values of whole epochs are "
-    "never smoothed."
+    "Exponential moving average: a value this many steps back has about a third of the "
+    "weight. The measured values stay visible behind it. Values of whole epochs are not "
+    "smoothed."
 )
 
 

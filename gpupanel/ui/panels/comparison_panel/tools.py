@@ -27,20 +27,22 @@ class ViewTools(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._curves = _switch("&Curves", "show_curves", "What the runs measured, over each other")
-        self._differences = _switch(
-            "Differ&ences", "show_differences", "In what the runs' profiles and devices differ"
+        self._curves = _switch(
+            "&Curves", "show_curves", ("Loss, accuracy and speed of the runs, one plot each")
         )
-        self._steps = _switch("&Steps", "step_axis", "Counts steps at the bottom")
+        self._differences = _switch(
+            "Differ&ences", "show_differences", "Settings and devices in which the runs differ"
+        )
+        self._steps = _switch("&Steps", "step_axis", "Horizontal axis: steps")
         self._time = _switch(
             "T&ime",
             "time_axis",
-            "Counts the time since each run's start, without the pauses before it was resumed",
+            "Horizontal axis: time since each run's start, without pauses",
         )
         self._smoothing = SmoothingSlider()
-        self._whole = QPushButton("&Whole runs")
+        self._whole = QPushButton("Reset &zoom")
         self._whole.setObjectName("whole_runs")
-        self._whole.setToolTip("Shows all of the runs again (a double click does so, too)")
+        self._whole.setToolTip("Shows the whole range again (also: double-click in a plot)")
         self._whole.setEnabled(False)
         self._compose()
         self._differences.toggled.connect(self._on_differences_toggled)
@@ -93,7 +95,7 @@ class ExportTools(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._table = QPushButton("Save &values…")
+        self._table = QPushButton("Export CS&V…")
         self._table.setObjectName("save_curves")
         self._table.setToolTip(
             "Writes every value of these runs into a CSV file: run, step, time_s, metric, value"
@@ -104,8 +106,8 @@ class ExportTools(QWidget):
         self._picture.setToolTip("Saves the plots with their legend as a PNG picture, on white")
         self._picture.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
         menu = QMenu(self._picture)
-        menu.addAction("On white…", self._ask_for_white)
-        menu.addAction("As it is shown…", self._ask_as_shown)
+        menu.addAction("White background…", self._ask_for_white)
+        menu.addAction("Current theme…", self._ask_as_shown)
         self._picture.setMenu(menu)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

@@ -16,8 +16,8 @@ from gpupanel.ui.panels.data_panel.preview_view import PreviewView
 from gpupanel.ui.panels.data_panel.validation_field import ValidationField
 
 _SOURCE_TIP = (
-    "What is learned from. You can also drop an .npz file, a folder of images or a Python file "
-    "anywhere on this panel."
+    "The data to train on. You can also drop an .npz file, a folder of images or a Python "
+    "file anywhere on this panel."
 )
 _FIRST_FRACTION = 0.2
 """Held back of a source without a test set of its own."""

@@ -18,8 +18,8 @@ _DOWNLOAD = (
     "shown here."
 )
 _PYTHON = (
-    "This data comes from Python code, which only a run carries out: how many examples and classes "
-    "there are is seen then."
+    "This data comes from Python code, which is executed only by a run. The number of "
+    "examples and classes is known then."
 )
 
 
@@ -39,7 +39,7 @@ class PreviewView(QWidget):
         self._class_caption = Caption("Examples per class")
         self._classes = ClassCountsView()
         layout = column(self)
-        layout.addWidget(Caption("A look at it"))
+        layout.addWidget(Caption("Preview"))
         layout.addWidget(self._state)
         layout.addWidget(self._problem_place)
         layout.addWidget(self._examples)
@@ -91,7 +91,11 @@ class PreviewView(QWidget):
         if self._preview.needs_start and not self._preview.problems:
             return _PYTHON
         if not self._preview.example_count:
-            return "It cannot be shown." if self._preview.problems else "It holds no examples."
+            return (
+                "The data cannot be shown."
+                if self._preview.problems
+                else ("The data has no examples.")
+            )
         return _facts(self._preview)
 
 
@@ -103,5 +107,5 @@ def _facts(preview: DataPreview) -> str:
     elif preview.class_counts:
         parts.append(f"{len(preview.class_counts)} classes")
     if preview.test_example_count:
-        parts.append(f"{formatting.count(preview.test_example_count)} more to test on")
+        parts.append(f"{formatting.count(preview.test_example_count)} test examples")
     return f"{', '.join(parts)}."

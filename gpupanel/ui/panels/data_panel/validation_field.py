@@ -10,9 +10,13 @@ from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.inputs.real_spin_box import RealRange, RealSpinBox
 from gpupanel.ui.widgets.tips import teach
 
-_OWN = Choice("own", "Its own test set", "The examples that the source set aside for testing.")
-_PART = Choice("part", "A part", "Drawn by the seed, and never trained on.")
-_NONE = Choice("none", "Nothing", "All examples are trained on; nothing tells how well it learns.")
+_OWN = Choice("own", "Own test set", "The test examples of the data set.")
+_PART = Choice("part", "A part", "Drawn at random by the seed; not used for training.")
+_NONE = Choice(
+    "none",
+    "Nothing",
+    ("All examples are used for training; how well the model generalises is not measured."),
+)
 _FIRST_PART = 0.2
 _PART_WIDTH = 88
 _TIP = setting_of(DigitsData, "validation_fraction").description

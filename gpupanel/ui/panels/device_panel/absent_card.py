@@ -41,14 +41,16 @@ class AbsentCard(QFrame):
         name.setProperty("role", "title")
         name.setToolTip(wrapped(key if description is None else f"{description.name}\n{key}"))
         sentence = QLabel(
-            "Not in this machine; the profile wants to use it."
+            "Not in this machine, but selected in the profile."
             if in_use
-            else "Not in this machine; the profile keeps memory settings for it."
+            else "Not in this machine; the profile has memory settings for it."
         )
         sentence.setWordWrap(True)
         set_tone(sentence, Tone.WARNING if in_use else Tone.MUTED)
         self._remove = QPushButton("Remove from profile")
-        self._remove.setToolTip("Forget this device in the profile; the others stay as they are.")
+        self._remove.setToolTip(
+            "Removes this device from the profile; the other devices stay as they are."
+        )
         self._remove.clicked.connect(self._take_removal)
         head = QHBoxLayout()
         head.setSpacing(GRID)

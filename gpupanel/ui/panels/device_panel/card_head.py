@@ -38,7 +38,9 @@ class CardHead(QWidget):
         self._name.setToolTip(wrapped(about(device)))
         self._utilization = QLabel()
         self._utilization.setProperty("textSize", "small")
-        self._utilization.setToolTip("Utilization: how often something ran in the last moment.")
+        self._utilization.setToolTip(
+            "Utilization: percent of the last moment in which the device was busy."
+        )
         self._utilization.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._utilization.ensurePolished()
         widest = self._utilization.fontMetrics().horizontalAdvance(formatting.percent(100.0))
@@ -61,18 +63,18 @@ class CardHead(QWidget):
         self._switch.setEnabled(is_enabled and not is_only_one)
         self._dot.setFilled(in_use)
         if is_only_one:
-            tip = "The only device in use: switch on another one before this one goes off."
+            tip = "The only device in use: switch on another device first."
         elif in_use:
-            tip = "In use: the run trains on this device. Switch it off to leave it alone."
+            tip = "In use: the run trains on this device. Switch it off to exclude it."
         else:
-            tip = "Not in use: the run does not touch this device. Switch it on to train on it."
+            tip = "Not in use. Switch it on to train on this device."
         self._switch.setToolTip(tip)
 
     def setOpen(self, *, is_open: bool) -> None:
         """Show the card as open or folded."""
         self._fold.setChecked(is_open)
         self._fold.setArrowType(Qt.ArrowType.DownArrow if is_open else Qt.ArrowType.RightArrow)
-        self._fold.setToolTip("Fold to a few lines." if is_open else "Show all about this device.")
+        self._fold.setToolTip("Show less." if is_open else "Show more about this device.")
         self._fold.setAccessibleName(f"{'Fold' if is_open else 'Open'} {self._label}")
         self._utilization.setVisible(not is_open)
 

@@ -31,28 +31,28 @@ def _megahertz(value: int | None) -> str:
 DETAILS = (
     Detail(
         "Clock",
-        "How fast the GPU's processors work now.",
+        "Clock rate of the GPU's processors now.",
         lambda _, reading: _megahertz(reading.clock_mhz),
     ),
     Detail(
         "Memory clock",
-        "How fast the GPU's memory works now.",
+        "Clock rate of the GPU's memory now.",
         lambda _, reading: _megahertz(reading.memory_clock_mhz),
     ),
     Detail(
-        "Held back by",
-        "Why the clocks are not as high as they could be. A GPU with nothing to do lowers them.",
+        "Throttling",
+        "Why the clocks are below their maximum. An idle GPU lowers them, too.",
         lambda _, reading: reading_text.held_back_by(reading.throttle_reasons),
     ),
     Detail(
-        "Memory busy",
-        "Percent of the last moment in which the GPU's memory was read or written; it does not "
-        "say how full it is.",
+        "Memory utilization",
+        "Percent of the last moment in which the GPU's memory was read or written; not how "
+        "full it is.",
         lambda _, reading: formatting.percent(reading.memory_utilization_percent),
     ),
     Detail(
-        "Kept by the driver",
-        "Memory that the driver keeps for itself: neither used nor free.",
+        "Reserved by driver",
+        "Memory that the driver reserves for itself: neither used nor free.",
         lambda _, reading: formatting.mib(reading.memory_reserved_mib),
     ),
     Detail(
@@ -61,36 +61,35 @@ DETAILS = (
         lambda _, reading: formatting.percent(reading.fan_percent),
     ),
     Detail(
-        "Slows down at",
-        "The temperature from which the GPU lowers its clocks.",
+        "Slowdown temperature",
+        "From this temperature on the GPU lowers its clocks.",
         lambda device, _: formatting.celsius(device.temperature_slowdown_c),
     ),
     Detail(
-        "Shuts down at",
-        "The temperature at which the GPU switches itself off.",
+        "Shutdown temperature",
+        "At this temperature the GPU switches itself off.",
         lambda device, _: formatting.celsius(device.temperature_shutdown_c),
     ),
     Detail(
         "PCI Express now",
-        "Generation and lanes of the link to the host. GPUs lower it while they have nothing to "
-        "do.",
+        "Generation and lanes of the link to the host. Idle GPUs lower it.",
         lambda _, reading: reading_text.pcie(reading.pcie_generation, reading.pcie_width),
     ),
     Detail(
-        "PCI Express at most",
+        "PCI Express maximum",
         "What the GPU and its slot can do. A lower one while the GPU is busy means a poor slot, "
         "riser or setting.",
         lambda device, _: reading_text.pcie(device.pcie_generation_max, device.pcie_width_max),
     ),
     Detail(
         "Memory errors",
-        "Errors in the GPU's memory since the driver was loaded: those that were mended, and "
-        "those that were not. Only GPUs with ECC count them.",
+        "Errors in the GPU's memory since the driver was loaded: corrected and uncorrected. "
+        "Only GPUs with ECC count them.",
         lambda _, reading: reading_text.memory_errors(reading),
     ),
     Detail(
         "Retired memory",
-        "Pages or rows of memory taken out of use for good, for their errors.",
+        "Memory pages or rows retired because of errors.",
         lambda _, reading: formatting.count(reading.retired_pages),
     ),
     Detail(

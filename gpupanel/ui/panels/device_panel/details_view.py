@@ -13,10 +13,7 @@ from gpupanel.ui.widgets.process_list import ProcessList
 from gpupanel.ui.widgets.tips import wrapped
 from gpupanel.ui.widgets.tone import Tone, set_tone
 
-_LINK_TIP = (
-    "The nearest thing that the two GPUs have in common: the nearer, the faster they exchange "
-    "gradients."
-)
+_LINK_TIP = "How the two GPUs are connected: the closer, the faster they exchange gradients."
 
 
 class DetailsView(QWidget):
@@ -101,7 +98,7 @@ class DetailsView(QWidget):
         key = ElidedLabel(self._device.key)
         key.setProperty("textSize", "small")
         key.setElideMode(Qt.TextElideMode.ElideMiddle)
-        key.setToolTip(wrapped(f"{self._device.key}: by this name profiles mean the device."))
+        key.setToolTip(wrapped(f"{self._device.key}: the name of the device in profiles."))
         copy = QToolButton()
         copy.setText("Copy")
         copy.setProperty("role", "link")

@@ -21,8 +21,8 @@ from gpupanel.ui.widgets.note import Note
 from gpupanel.ui.widgets.tips import teach
 from gpupanel.ui.widgets.tone import Tone, set_tone
 
-_LOST = "Lost: it stopped answering. Its driver's log may say why."
-_PARTITIONED = "In MIG mode: only its instances can compute. They have cards of their own."
+_LOST = "Lost: the GPU stopped answering. The driver's log may say why."
+_PARTITIONED = "In MIG mode: only its instances can compute. Each has its own card."
 
 
 class DeviceCard(QFrame):

@@ -59,7 +59,7 @@ class LimitEditor(QWidget):
 
     def _teach(self) -> None:
         limit = setting_of(LimitedMemory, "limit_mib")
-        tip = wrapped(f"{limit.description} The line in the bar above is the same: drag it.")
+        tip = wrapped(f"{limit.description} You can also drag the line in the bar above.")
         self._slider.setToolTip(tip)
         self._spin.setToolTip(tip)
 

@@ -29,18 +29,21 @@ _CHOICES = (
     Choice(
         "all",
         "Take all",
-        "TensorFlow's own way: it takes nearly all free memory at its start.",
+        "TensorFlow's default: takes nearly all free memory at the start.",
     ),
     Choice(
         "growth",
         "Grow as needed",
-        "Start small and take more when it is needed. Growth is the same on every GPU in use.",
+        "Start small and take more when needed. Growth is the same on all GPUs in use.",
     ),
-    Choice("limit", "Limit", "Take so much at the start, and leave the rest to others."),
+    Choice("limit", "Limit", "Take this much at the start and leave the rest to other processes."),
     Choice(
         _GROWING_LIMIT,
         "Grow up to a limit",
-        "Start small and take more when it is needed, but leave the rest to others.",
+        (
+            "Start small and take more when needed, up to this limit; leave the rest to other "
+            "processes."
+        ),
     ),
     Choice(
         "split",

@@ -17,13 +17,13 @@ _PRESETS = (
     ),
     (
         MemoryPreset.LEAVE_ROOM_FOR_OTHERS,
-        "Leave room for others",
+        "Leave room for other processes",
         "Grow up to half of this GPU.",
     ),
     (
         MemoryPreset.EVERYTHING,
         "Everything",
-        "Take nearly all free memory at the start: TensorFlow's own way.",
+        "Take nearly all free memory at the start: TensorFlow's default.",
     ),
 )
 
@@ -44,8 +44,8 @@ class MemoryMenu(QToolButton):
         self._free_mib: int | None = None
         self.setText("\N{MIDLINE HORIZONTAL ELLIPSIS}")
         self.setProperty("role", "icon")
-        self.setAccessibleName("More about memory")
-        self.setToolTip("Presets, the same for all GPUs, and the allocator.")
+        self.setAccessibleName("More memory settings")
+        self.setToolTip("Presets, apply to all GPUs, allocator.")
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(self)
         menu.setToolTipsVisible(True)
@@ -53,7 +53,7 @@ class MemoryMenu(QToolButton):
         for preset, _, tip in _PRESETS:
             self._presets[preset].setToolTip(wrapped(tip))
         menu.addSeparator()
-        self._apply = menu.addAction("Apply to all like this one")
+        self._apply = menu.addAction("Apply to all GPUs in use")
         menu.addSeparator()
         self._allocators = self._allocator_menu(menu)
         self.setMenu(menu)
@@ -75,7 +75,7 @@ class MemoryMenu(QToolButton):
         self._apply.setEnabled(count > 0)
         self._apply.setToolTip(
             wrapped(
-                "Give every GPU in use the memory policy of this one, as far as it fits."
+                "Gives every GPU in use the memory policy of this one, as far as it fits."
                 if count
                 else "There is no other GPU in use."
             )

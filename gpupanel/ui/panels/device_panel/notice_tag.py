@@ -9,7 +9,7 @@ from gpupanel.ui.panels.device_panel.reading_text import Notice
 from gpupanel.ui.widgets.severity_icon import SIZE, SeverityIcon
 from gpupanel.ui.widgets.tips import wrapped
 
-_WIDEST, _WIDEST_WORD = "Slowed: heat", "Too hot"
+_WIDEST, _WIDEST_WORD = "Throttled: heat", "Too hot"
 _GAP = 4
 _HELD_READINGS = 6
 """How long a notice stays after its reason went: what comes and goes twice a second is no help."""

@@ -25,8 +25,8 @@ class PanelHead(QWidget):
         doctor.setProperty("role", "link")
         doctor.setToolTip(
             wrapped(
-                "Why is a GPU missing, or not used? Looks at driver, libraries and TensorFlow, and "
-                "says what mends it."
+                "Why is a GPU missing or not used? Checks driver, libraries and TensorFlow, "
+                "and shows how to fix it."
             )
         )
         doctor.clicked.connect(self.doctorRequested)

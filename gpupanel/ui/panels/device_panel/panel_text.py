@@ -31,7 +31,7 @@ def links(inventory: DeviceInventory, key: str) -> tuple[tuple[str, str], ...]:
         if len(others) == 1 and others[0] in names:
             found.setdefault(link_between(link), []).append(names[others[0]])
     if len(found) == 1 and any(len(gpus) > 1 for gpus in found.values()):
-        return tuple((words, f"to all {len(gpus)} others") for words, gpus in found.items())
+        return tuple((words, f"to all {len(gpus)} other GPUs") for words, gpus in found.items())
     return tuple((words, f"to {', '.join(gpus)}") for words, gpus in found.items())
 
 
@@ -74,4 +74,4 @@ def applied(
     names = ", ".join(short[inventory.devices.index(device)] for device in refused)
     keep = "keeps its own" if len(refused) == 1 else "keep their own"
     wanted = formatting.mib(wanted_mib(policy))
-    return f"{names} {keep}: {wanted} do not fit. All others have this policy now."
+    return f"{names} {keep}: {wanted} do not fit. All other GPUs have this policy now."

@@ -35,32 +35,32 @@ _THROTTLED = {
         Severity.ERROR,
         "Too hot",
         "Too hot",
-        "The GPU is far too hot: its hardware slows it down. Look after its cooling.",
+        "The GPU is far too hot: its hardware throttles it. Check the cooling.",
     ),
     ThrottleReason.THERMAL: Notice(
         Severity.WARNING,
-        "Slowed: heat",
+        "Throttled: heat",
         "Heat",
-        "The GPU is slowed down to keep its temperature. Better cooling makes it faster.",
+        "The GPU is throttled because of its temperature. Better cooling makes it faster.",
     ),
     ThrottleReason.HARDWARE_POWER_BRAKE: Notice(
         Severity.ERROR,
         "Power brake",
         "Power!",
-        "The power supply asks the GPU to take less: it may be too weak.",
+        "The power supply requests a lower power draw: it may be too weak.",
     ),
     ThrottleReason.HARDWARE_SLOWDOWN: Notice(
         Severity.WARNING,
-        "Slowed down",
+        "Throttled",
         "Slowed",
-        "The hardware slows the GPU down: for heat, or because the power supply asks for it.",
+        "The hardware throttles the GPU because of heat or at the request of the power supply.",
     ),
     ThrottleReason.POWER_CAP: Notice(
         Severity.HINT,
         "Power limit",
         "Power",
-        "The GPU works at its power limit and would be faster with a higher one. "
-        "A busy GPU often does.",
+        "The GPU is at its power limit; a higher limit would make it faster. This is usual "
+        "for a busy GPU.",
     ),
 }
 """What matters on a device at once, the gravest first."""
@@ -101,7 +101,7 @@ def memory_errors(reading: DeviceReading | None) -> str:
     if reading is None or (reading.ecc_corrected, reading.ecc_uncorrected) == (None, None):
         return formatting.DASH
     corrected = formatting.count(reading.ecc_corrected)
-    return f"{corrected} mended, {formatting.count(reading.ecc_uncorrected)} not"
+    return f"{corrected} corrected, {formatting.count(reading.ecc_uncorrected)} not"
 
 
 def about(device: PhysicalDevice) -> str:

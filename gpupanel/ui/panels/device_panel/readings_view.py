@@ -101,10 +101,10 @@ class ReadingsView(QWidget):
             self._temperature.setToolTip("Temperature of the GPU's core.")
         else:
             busy = "Percent of all cores that were busy in the last moment."
-            self._temperature.setToolTip("Temperature of the processor.")
+            self._temperature.setToolTip("Temperature of the CPU.")
         self._sparkline.setToolTip(busy)
         self._utilization.setToolTip(busy)
-        self._memory.setToolTip("Memory in use by everybody, of all that there is.")
+        self._memory.setToolTip("Memory in use by all processes, of the total.")
         self._power.setToolTip("Power drawn now, and the limit in force.")
         # Only a GPU has a power limit and a power meter of its own.
         self._power.setVisible(self._device.is_gpu)

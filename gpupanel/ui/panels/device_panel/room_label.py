@@ -9,7 +9,7 @@ from gpupanel.ui.widgets.tips import wrapped
 from gpupanel.ui.widgets.tone import Tone, set_tone
 
 _LESSON = (
-    f"No limit counts the CUDA context: some {CUDA_CONTEXT_MIB} MiB that CUDA takes for each "
+    f"A limit does not include the CUDA context: some {CUDA_CONTEXT_MIB} MiB that CUDA takes for each "
     "process besides. In the bar it is hatched, behind the line."
 )
 
@@ -35,10 +35,10 @@ class RoomLabel(ElidedLabel):
         """
         room = total_mib if free_mib is None else free_mib
         if room is None:
-            self.setText("How much memory it has is not known.")
+            self.setText("The memory size is not known.")
             set_tone(self, Tone.MUTED)
             return
-        of = f"{formatting.mib(room)} {'in all' if free_mib is None else 'free now'}"
+        of = f"{formatting.mib(room)} {'in total' if free_mib is None else 'free now'}"
         context = "context" if sum_ else f"{CUDA_CONTEXT_MIB} MiB CUDA context"
         fits = wanted_mib + CUDA_CONTEXT_MIB <= room
         if wanted_mib > room:

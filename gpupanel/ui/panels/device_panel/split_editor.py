@@ -38,7 +38,7 @@ class SplitEditor(QWidget):
         self._add = QPushButton("Add")
         self._add.setAccessibleName("Add a logical device")
         self._equal = QPushButton("Make equal")
-        self._equal.setToolTip("Give every logical device the same part of what all have together.")
+        self._equal.setToolTip("Gives every logical device the same memory.")
         self._room = RoomLabel()
         self._arrange()
         self._add.clicked.connect(self._take_add)
@@ -143,7 +143,7 @@ class SplitEditor(QWidget):
             "Make one more logical device. TensorFlow treats each as a GPU with its own memory;\n"
             "they share the GPU's processors, so this is for trying things out."
             if len(sizes) < _MOST
-            else f"{_MOST} logical devices are the most that can be made here."
+            else f"{_MOST} logical devices is the maximum here."
         )
         self._equal.setEnabled(len(set(sizes)) > 1)
         whole = sum(sizes)
@@ -203,7 +203,7 @@ class _PartBox(QWidget):
         self._remove.setToolTip(
             f"Remove logical device {self._position + 1}; its memory becomes free."
             if removable
-            else "A split has two logical devices at least; for one, choose a limit."
+            else "A split needs at least two logical devices; for one, choose a limit."
         )
 
     @Slot()

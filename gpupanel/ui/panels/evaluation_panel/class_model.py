@@ -55,13 +55,13 @@ COLUMNS = (
     ),
     _Column(
         "Precision",
-        "Of the examples that were taken for this class, the part that is of it.",
+        "Of the examples predicted as this class, the fraction that belongs to it.",
         lambda row: formatting.fraction(row.figures.precision),
         lambda row: _or_last(row.figures.precision),
     ),
     _Column(
         "Recall",
-        "Of the examples of this class, the part that was taken for it.",
+        "Of the examples of this class, the fraction predicted as it.",
         lambda row: formatting.fraction(row.figures.recall),
         lambda row: _or_last(row.figures.recall),
     ),
@@ -78,8 +78,8 @@ COLUMNS = (
         lambda row: row.figures.examples,
     ),
     _Column(
-        "Mistaken for",
-        "The other class that most of its examples were taken for, and how many.",
+        "Confused with",
+        "The wrong class that was predicted most often for its examples, and how often.",
         _mistake_words,
         lambda row: 0.0 if row.mistake is None else row.mistake[1],
         is_number=False,

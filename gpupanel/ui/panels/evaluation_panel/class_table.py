@@ -33,7 +33,7 @@ class ClassTable(QTableView):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("class_table")
-        self.setAccessibleName("Figures of each class")
+        self.setAccessibleName("Metrics of each class")
         self.setProperty("textSize", "small")
         self._model = ClassModel(self)
         self.setModel(self._model)

@@ -34,8 +34,7 @@ _FAINTEST = 0.18
 _DIAGONAL = 128
 """Where the shades of the diagonal begin; those of a matrix go from 0 to 127."""
 _LESSON = (
-    "Each row is a true class, each column the class that the model took its examples for. Right "
-    "answers lie on the diagonal; what lies beside it are mistakes."
+    "Rows are true classes, columns predicted classes. Correct predictions lie on the diagonal."
 )
 
 
@@ -263,7 +262,7 @@ class ConfusionMap(QWidget):
         part = formatting.fraction(count / total) if total else formatting.DASH
         number = f"{formatting.count(count)} of {formatting.count(total)} examples of {true}"
         verb = "was" if count == 1 else "were"
-        return f"{number} {verb} taken for {taken} ({part})."
+        return f"{number} {verb} predicted as {taken} ({part})."
 
     def _block_words(self, row: int, column: int) -> str:
         assert self._matrix is not None
@@ -271,7 +270,7 @@ class ConfusionMap(QWidget):
         total = sum(self._row_totals[row * self._block : (row + 1) * self._block])
         return (
             f"{formatting.count(count)} of {formatting.count(total)} examples of the classes "
-            f"{self._span(row)} were taken for one of {self._span(column)}."
+            f"{self._span(row)} were predicted as one of {self._span(column)}."
         )
 
     def _span(self, block: int) -> str:
@@ -290,7 +289,7 @@ class ConfusionMap(QWidget):
 def _summary(matrix: "ConfusionMatrix") -> str:
     figures = matrix.classes
     told = "; ".join(
-        f"{each.name}: {each.right:,} of {each.examples:,} right"
+        f"{each.name}: {each.right:,} of {each.examples:,} correct"
         for each in figures[:_MOST_SUMMED_UP]
     )
     more = len(figures) - _MOST_SUMMED_UP

@@ -28,25 +28,23 @@ from gpupanel.ui.widgets.empty_state import EmptyState
 
 _EVALUATING = (
     "The model is being evaluated",
-    "Accuracy, a confusion matrix and the figures of each class appear here at the end.",
+    "Accuracy, a confusion matrix and the metrics of each class appear here at the end.",
 )
 _PREDICTING = (
     "The predictions are being made",
-    "Where the file is appears here once all of them are written: complete or not at all.",
+    "The file appears here once all predictions are written.",
 )
 _WAITING = {"evaluate": _EVALUATING, "predict": _PREDICTING}
 _NOTHING_FOUND = (
     "Nothing was written",
-    "The run ended before all examples were done, and a part of them would pass for the whole.",
+    "The run ended before all examples were done. Incomplete predictions are not kept.",
 )
 
 if TYPE_CHECKING:
     # NumPy, which it needs, takes longer to load than a window may.
     from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
-_VALUES = "The data has values in place of classes, so there are no classes to confuse."
-_NOT_SAVED = (
-    "The confusion matrix could not be saved, so that it is not known what was confused with what."
-)
+_VALUES = "The labels are values, not classes: there is no confusion matrix."
+_NOT_SAVED = "The confusion matrix could not be saved."
 
 
 class EvaluationPanel(QWidget):

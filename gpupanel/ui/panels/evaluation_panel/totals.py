@@ -7,11 +7,13 @@ from gpupanel.ui import formatting
 from gpupanel.ui.theme import GRID
 
 _TIPS = {
-    "Accuracy": "The part of all examples that was taken for the right class.",
+    "Accuracy": "The part of all examples that was predicted as the right class.",
     "Loss": "Mean cross-entropy in nats, or mean squared error of values; lower is better.",
-    "Mean absolute error": "How far the predicted values are off, in the labels' own unit.",
+    "Mean absolute error": (
+        "Mean distance of predicted and true values, in the unit of the labels."
+    ),
     "Examples": "How many were evaluated, each once.",
-    "Speed": "Examples a second over all devices, start-up not counted.",
+    "Speed": "Examples per second over all devices, start-up not counted.",
 }
 
 

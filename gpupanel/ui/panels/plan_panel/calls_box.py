@@ -31,11 +31,14 @@ class CallsBox(QWidget):
         teach(
             self._fold,
             "Exact TensorFlow calls",
-            "The environment and the tf.config calls that the training process makes, in this "
-            "order and before anything else: once a device is in use, nothing can be changed.",
+            "The environment and the tf.config calls that the training process makes, in "
+            "this order and before anything else: they have no effect once a device is in "
+            "use.",
         )
         teach(self._copy, "Copy the TensorFlow calls", "Copy the calls to the clipboard.")
-        teach(self._text, "TensorFlow calls", "Python that sets TensorFlow up as the plan says.")
+        teach(
+            self._text, "TensorFlow calls", ("Python code that configures TensorFlow as planned.")
+        )
         head = QHBoxLayout()
         head.addWidget(self._fold)
         head.addStretch(1)

@@ -16,11 +16,11 @@ from gpupanel.ui.widgets.tips import wrapped
 _MOST_ROWS = 5
 """Processes of one device; the device's own list has all of them."""
 _SHARED = (
-    "The run shares these devices with them. What they hold is not free for it, and they may take "
-    "more while it goes on."
+    "Other processes use these devices. Their memory is not available to the run, and they "
+    "may take more during the run."
 )
 
-_NOW, _BEFORE = "On these devices now", "On these devices before the run"
+_NOW, _BEFORE = "Other processes on these devices", "Other processes before the run"
 _Identity = tuple[str, int, float | None]
 
 

@@ -27,7 +27,7 @@ from gpupanel.ui.widgets.device_report_box import DeviceReportBox
 from gpupanel.ui.widgets.note import Caption, Note
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
 
-_STALE = "Below: the last plan that could be made."
+_STALE = "Below: the last valid plan."
 
 
 class PlanPanel(SettingsCard):
@@ -130,7 +130,7 @@ class PlanPanel(SettingsCard):
     def _sentence(self) -> str:
         plan, problems = self._preparation.plan, self._preparation.problems
         if plan is None and not problems:
-            return "What a run would do appears here as soon as the devices are known."
+            return "The plan appears here once the devices are known."
         return plan_text.summary(
             self._preparation,
             self._device_labels(plan) if plan else (),
@@ -148,7 +148,7 @@ class PlanPanel(SettingsCard):
         status = self._status
         self._answers.setVisible(status is not None)
         if status is not None:
-            whose = "The last run" if status.has_ended else "The run that goes on"
+            whose = "The last run" if status.has_ended else "The current run"
             self._answers.setStatus(status, self._device_labels, whose)
 
     def _show_plan(self) -> None:
@@ -170,7 +170,7 @@ class PlanPanel(SettingsCard):
         has_replicas = plan.strategy is not StrategyKind.PARAMETER_SERVER
         self._replica_caption.setVisible(has_replicas)
         self._replicas.setVisible(has_replicas)
-        self._replica_caption.setText("Places for layers" if plan.places else "Replicas")
+        self._replica_caption.setText("Devices for layers" if plan.places else "Replicas")
         self._replicas.setPlan(measured_shares.as_measured(plan, self._status), self._device_labels)
         self._calls.setText(tensorflow_calls(plan.without_idle_replicas()))
 

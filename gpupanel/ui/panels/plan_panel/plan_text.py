@@ -18,8 +18,8 @@ _DOING = {
 """What one replica does, what several do, and at a time."""
 _FORCED_GROWTH = "TF_FORCE_GPU_ALLOW_GROWTH"
 CUDA_CONTEXT_LESSON = (
-    "A limit does not count the CUDA context, some 300 to 500 MiB more. TensorFlow gives memory "
-    "back only when its process ends."
+    "A limit does not include the CUDA context, some 300 to 500 MiB more. TensorFlow frees "
+    "memory only when its process ends."
 )
 
 
@@ -38,7 +38,7 @@ def summary(
         _count(preparation.problems, severity) for severity in (Severity.ERROR, Severity.WARNING)
     )
     if errors or preparation.plan is None:
-        return f"Not ready: {_counted(errors, 'problem')} to be mended first."
+        return f"Not ready: {_counted(errors, 'problem')} to fix."
     word = "Checking the GPUs" if checking else "Ready"
     ready = f"{word}: {_division(preparation.plan, labels, task)}."
     return f"{ready} {_counted(warnings, 'warning')} below." if warnings else ready
@@ -83,9 +83,9 @@ def _division(plan: LaunchPlan, labels: Sequence[str], task: Task) -> str:
         workers = _counted(len(plan.replicas), "worker")
         servers = sum(each.role is ProcessRole.PARAMETER_SERVER for each in plan.gang)
         kept = f"{_counted(servers, 'parameter server')} " + ("keeps" if servers == 1 else "keep")
-        return f"{workers} on {where} take batches of {size} by turns, {kept} the weights"
+        return f"{workers} on {where} take batches of {size} in turn, {kept} the weights"
     if len(plan.places) > 1:
-        return f"{size} a step pass the layers, which stand on {where}"
+        return f"{size} per step pass through the layers on {where}"
     one, several, of = _DOING[task]
     if len(plan.replicas) == 1:
         return f"{where} {one} {size} {of}"
@@ -96,7 +96,7 @@ def _division(plan: LaunchPlan, labels: Sequence[str], task: Task) -> str:
 
 def _split(plan: LaunchPlan) -> str:
     if plan.balanced:
-        return ", in shares that are measured first"
+        return ", with measured shares"
     shares = " + ".join(formatting.count(share) for share in plan.shares)
     return f", {shares}" if len(plan.replicas) <= 4 else ""
 

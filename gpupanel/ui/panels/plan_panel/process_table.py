@@ -11,12 +11,12 @@ from gpupanel.ui.widgets.tips import wrapped
 _DOES = {
     ProcessRole.TRAINER: "trains",
     ProcessRole.WORKER: "computes",
-    ProcessRole.COORDINATOR: "leads: hands out batches",
-    ProcessRole.PARAMETER_SERVER: "keeps weights",
+    ProcessRole.COORDINATOR: "coordinator: hands out batches",
+    ProcessRole.PARAMETER_SERVER: "stores weights",
 }
 _TIP = (
-    "A process of its own, started by this panel on this machine. It sees these devices only, and "
-    "TensorFlow numbers them from 0 in it."
+    "A separate process on this machine. It sees only these devices, and TensorFlow numbers "
+    "them from 0."
 )
 
 
@@ -48,7 +48,7 @@ class ProcessTable(QWidget):
         for row, process in enumerate(plan.gang):
             name = QLabel(process.name.removeprefix("the ").capitalize())
             name.setToolTip(wrapped(_TIP))
-            leads = " and leads" if row == 0 and process.role is ProcessRole.WORKER else ""
+            leads = " (chief)" if row == 0 and process.role is ProcessRole.WORKER else ""
             cells: tuple[QWidget, ...] = (
                 name,
                 _devices(process, device_labels),

@@ -18,10 +18,7 @@ _WHOLE_BATCHES = {
     StrategyKind.PARAMETER_SERVER: "Nothing is divided: each worker takes whole batches.",
     StrategyKind.MODEL_PARALLEL: "Nothing is divided: each batch passes all devices.",
 }
-_KEEP_TIP = (
-    "Puts the measured shares into the profile as given numbers: the next run starts with them "
-    "and measures nothing."
-)
+_KEEP_TIP = "Saves the measured shares in the profile: the next run uses them and measures nothing."
 
 
 class SharePart(QWidget):
@@ -79,7 +76,7 @@ class SharePart(QWidget):
             memory = measured_shares.memory_ends(plan, measured, device_labels)
             return f"{measured_shares.last_change(measured)} {memory}".strip()
         if plan.balanced:
-            return f"{measured_shares.NOT_MEASURED_YET} A border that you drag makes them given."
+            return f"{measured_shares.NOT_MEASURED_YET} Drag a border to set shares by hand."
         return _DRAG
 
     @Slot()

@@ -43,14 +43,16 @@ class QueuePanel(QWidget):
         self._open.setToolTip("Shows the curves, devices and log of its run in Live (Enter)")
         self._edit = self._button("E&dit", "queue_edit", self._edit_chosen)
         self._up = self._button("▲", "queue_up", self._move_up)
-        self._up.setToolTip("One place up: it is started sooner")
+        self._up.setToolTip("Moves the entry up: it starts earlier")
         self._up.setAccessibleName("Move up")
         self._down = self._button("▼", "queue_down", self._move_down)
-        self._down.setToolTip("One place down: it is started later")
+        self._down.setToolTip("Moves the entry down: it starts later")
         self._down.setAccessibleName("Move down")
         self._remove = self._button("Re&move", "queue_remove", self._remove_chosen)
         self._clear = self._button("Clear e&nded", "queue_clear", self.clearRequested.emit)
-        self._clear.setToolTip("Takes out what has ended or cannot start; runs stay in the list")
+        self._clear.setToolTip(
+            "Removes entries that have ended or cannot start; their runs stay in the list"
+        )
         self._pause = self._button("&Pause", "queue_pause", self._toggle_pause)
         self._compose()
         self._table.queue.moveRequested.connect(self.moveRequested)
@@ -66,9 +68,9 @@ class QueuePanel(QWidget):
         self._words.setText(line_words(line))
         self._pause.setText("&Go on" if line.paused else "&Pause")
         self._pause.setToolTip(
-            "Starts what waits again"
+            "Starts waiting entries again"
             if line.paused
-            else "Starts nothing more until you go on; what runs goes on"
+            else "Starts no more entries until you resume; running ones continue"
         )
         self._show_choices()
         self.setVisible(bool(line.entries))
@@ -97,8 +99,8 @@ class QueuePanel(QWidget):
         title.setProperty("role", "title")
         title.setToolTip(
             wrapped(
-                "Runs that wait for their devices. They are started in this order, also while "
-                "this window is closed; a later one passes those that wait for other devices."
+                "Runs that wait for their devices. They start in this order, also while this "
+                "window is closed. A later run whose devices are free may start first."
             )
         )
         head, foot = QHBoxLayout(), QHBoxLayout()
@@ -140,9 +142,9 @@ class QueuePanel(QWidget):
         self._down.setEnabled(place is not None and place < len(self._line.waiting))
         self._remove.setEnabled(entry is not None and not entry.is_running)
         self._remove.setToolTip(
-            "Its run goes on: stop it first"
+            "Its run is in progress: stop it first"
             if entry is not None and entry.is_running
-            else "Takes the entry out (Del); a run that has ended stays in the list below"
+            else "Removes the entry (Del); a run that has ended stays in the list below"
         )
         self._clear.setEnabled(self._line != self._line.without_ended())
 

@@ -24,11 +24,11 @@ _NO_INDEX = QModelIndex()
 _MIME = "application/x-gpupanel-queue-entry"
 
 COLUMNS = (
-    ("#", "The place among those that wait: the first one whose devices are free is started."),
+    ("#", "Position in the queue. The first entry whose devices are free starts."),
     ("Profile", "The name of the profile that the run is started with."),
     ("State", "Whether it waits, runs or has ended, and how."),
     ("Devices", "The physical devices that the run needs."),
-    ("Remark", "Why it waits, or what became of it."),
+    ("Remark", "Why it waits, or its result."),
 )
 
 

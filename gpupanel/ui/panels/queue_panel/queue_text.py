@@ -11,7 +11,7 @@ def line_words(line: WaitingLine) -> str:
     waiting, running = len(line.waiting), len(line.running)
     parts = [f"{running} running" if running else "", f"{waiting} waiting" if waiting else ""]
     parts.append("paused: nothing more is started" if line.paused else "")
-    return " · ".join(part for part in parts if part) or "nothing waits"
+    return " · ".join(part for part in parts if part) or "none waiting"
 
 
 def state_words(entry: QueueEntry) -> str:

@@ -43,10 +43,10 @@ def _state(name: str, place: int, status: RunStatus, failure: Problem | None) ->
     if failure is not None:
         return MemberState(f"✕ {name} failed", Tone.ERROR, f"{failure.message}{pid}")
     if status.has_ended:
-        return MemberState(f"○ {name} ended", Tone.MUTED, f"It is not running any more.{pid}")
+        return MemberState(f"○ {name} ended", Tone.MUTED, f"Ended.{pid}")
     if not pid:
-        return MemberState(f"○ {name} waits", Tone.MUTED, "It is started after those before it.")
-    return MemberState(f"● {name} up", Tone.GOOD, f"It was started and is watched.{pid}")
+        return MemberState(f"○ {name} waits", Tone.MUTED, ("Starts after the processes before it."))
+    return MemberState(f"● {name} up", Tone.GOOD, f"Running.{pid}")
 
 
 class GangRow(QWidget):

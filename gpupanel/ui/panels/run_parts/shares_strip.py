@@ -12,11 +12,11 @@ from gpupanel.ui.widgets.note import Caption, Note
 from gpupanel.ui.widgets.share_bar import ShareBar
 from gpupanel.ui.widgets.tips import wrapped
 
-_KEEP_TIP = "Puts these shares into the profile as given numbers: the next run starts with them."
+_KEEP_TIP = "Saves these shares in the profile: the next run starts with them."
 
 _SPEED_TIP = (
-    "The speeds are of computing alone. Summing gradients and updating weights come on top, so the "
-    "run does fewer examples a second; for a very small network, far fewer."
+    "Speed of computing alone. Summing gradients and updating weights take more time, so the "
+    "run does fewer examples per second; for a very small network, far fewer."
 )
 
 
@@ -33,7 +33,7 @@ class SharesStrip(QWidget):
         self._kept: tuple[int, ...] | None = None
         self._is_measured = False
         self._bar = ShareBar(movable=False)
-        self._bar.setAccessibleName("Shares that the run works with")
+        self._bar.setAccessibleName("Current shares of the run")
         self._words = Note()
         self._words.setObjectName("share_words")
         self._words.setToolTip(wrapped(_SPEED_TIP))

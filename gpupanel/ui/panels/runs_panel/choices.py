@@ -32,7 +32,7 @@ def run_choices(chosen: Sequence[RunSummary]) -> RunChoices:
     return RunChoices(
         can_open=count == 1,
         can_compare=compare,
-        compare_tip="Shows the curves of the chosen runs over each other"
+        compare_tip="Compares the curves of the chosen runs"
         if compare
         else f"Choose {FEWEST_COMPARED} to {MOST_COMPARED} runs (Ctrl+click) to compare them.",
         can_label=count == 1,

@@ -78,14 +78,17 @@ COLUMNS = (
     RunColumn(
         "outcome",
         "Outcome",
-        "How the run ended, or how far it is. Lost: its process vanished without a word.",
+        (
+            "How the run ended, or its progress. Lost: its process disappeared without reporting "
+            "an end."
+        ),
         _outcome,
         _outcome,
     ),
     RunColumn(
         "took",
         "Took",
-        "From start to end, start-up and pauses included; until now where it goes on.",
+        "From start to end, with start-up and pauses; until now for a run in progress.",
         lambda run: formatting.duration(_lasted(run)),
         _lasted,
         is_number=True,
@@ -93,8 +96,8 @@ COLUMNS = (
     RunColumn(
         "accuracy",
         "Accuracy",
-        "Part of the validation examples that the model gets right; of an evaluation: of its "
-        "examples. A dash where a training had no validation.",
+        "Fraction of validation examples (or of the examples of an evaluation) classified "
+        "correctly. A dash: no validation.",
         lambda run: formatting.fraction(run.judged.accuracy),
         lambda run: run.judged.accuracy,
         is_number=True,
@@ -120,7 +123,7 @@ COLUMNS = (
     RunColumn(
         "training_accuracy",
         "Training accuracy",
-        "Part of the training examples that the model got right in its last epoch.",
+        "Fraction of training examples classified correctly in the last epoch.",
         lambda run: formatting.fraction(run.trained.accuracy),
         lambda run: run.trained.accuracy,
         is_number=True,
@@ -138,7 +141,7 @@ COLUMNS = (
     RunColumn(
         "speed",
         "Speed",
-        "Examples a second over all devices; start-up and validation not counted.",
+        "Examples per second over all devices; start-up and validation not counted.",
         lambda run: formatting.rate(run.examples_per_second),
         lambda run: run.examples_per_second,
         is_number=True,

@@ -124,7 +124,7 @@ class RunsPanel(QWidget):
         search.setPlaceholderText("Search runs")
         search.setToolTip(
             "Finds runs by name, notes, profile, device, strategy or outcome (Ctrl+F);\n"
-            "of several words each has to be found"
+            "all words have to match"
         )
         search.setAccessibleName("Search runs")
         search.setClearButtonEnabled(True)

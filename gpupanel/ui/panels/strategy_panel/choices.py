@@ -16,13 +16,13 @@ INFERENCE_KINDS = tuple(kind.choice for kind in inference_rules.INFERENCE_KINDS)
 """The kinds that put a whole model on each device."""
 
 SHARES = (
-    Choice("equal", "Equal", "Every replica takes as many examples as the others."),
+    Choice("equal", "Equal", "Every replica takes the same number of examples."),
     Choice(
         "balanced",
         "Balanced (measured)",
-        "What each replica can do is measured when the run starts, and the shares follow it.",
+        "The speed of each replica is measured when the run starts, and sets its share.",
     ),
-    Choice(BY_HAND, "By hand", "You give each replica its number of examples."),
+    Choice(BY_HAND, "By hand", "You set the number of examples of each replica."),
 )
 INFERENCE_SHARES = tuple(choice for choice in SHARES if choice.value != "balanced")
 """Only training goes on long enough to measure first."""
@@ -33,7 +33,9 @@ PLACEMENTS = (
 ALL_REDUCE = {
     StrategyKind.MIRRORED: tuple(way.choice for way in AllReduce),
     StrategyKind.MULTI_WORKER: (
-        Choice(AllReduce.AUTO, "Automatic", "Over a ring of the processes, or by NCCL on GPUs."),
+        Choice(
+            AllReduce.AUTO, "Automatic", ("Ring all-reduce between the processes, or NCCL on GPUs.")
+        ),
         AllReduce.NCCL.choice,
     ),
 }

@@ -28,7 +28,7 @@ from gpupanel.ui.panels.strategy_panel.share_fields import ShareFields
 from gpupanel.ui.task_choices import Task
 from gpupanel.ui.widgets.note import Note
 
-_MENDED_FIRST = "{} by hand start from the plan: mend the problems first."
+_MENDED_FIRST = "{} by hand start from the plan: fix the problems first."
 
 
 class StrategyPanel(SettingsCard):

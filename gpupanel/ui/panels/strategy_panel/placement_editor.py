@@ -19,11 +19,11 @@ from gpupanel.ui.widgets.tips import teach, wrapped
 
 _PLACEMENT_TIP = setting_of(StrategySettings, "placement").description
 _BEFORE = "before"
-_FOLLOWS = Choice(_BEFORE, "as before", "On the device of the layer before it.")
+_FOLLOWS = Choice(_BEFORE, "same device", "On the device of the layer before it.")
 _ICON = 12
 _HEADINGS = (
-    ("Layer", "As Keras names it, in the order in which an example passes them."),
-    ("Parameters", "Numbers that the layer holds: its weights and what goes with them."),
+    ("Layer", "Keras's name of the layer, in the order of the forward pass."),
+    ("Parameters", "Parameters of the layer: weights, biases and statistics."),
     ("Device", _PLACEMENT_TIP),
 )
 
@@ -69,7 +69,7 @@ class PlacementEditor(QWidget):
         for name, chooser in self._choosers.items():
             place = self._placement.get(name)
             if place is None:
-                chooser.setValue(_BEFORE, unoffered="not placed")
+                chooser.setValue(_BEFORE, unoffered="no device")
             else:
                 chooser.setValue(str(place), unoffered="{}: no such device")
 

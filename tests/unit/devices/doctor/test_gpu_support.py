@@ -93,7 +93,7 @@ def test_that_several_things_are_one_fault_whose_command_does_all_that_commands_
 
     assert fault.problem.code == "driver_libraries_missing"
     assert "libcuda.so.1" in fault.problem.message
-    assert "2 things are wrong" in fault.problem.hint
+    assert "2 problems found" in fault.problem.hint
     assert "pip install" in fault.problem.command
     assert "libcuda.so.1" in fault.problem.detail
     assert "libcudnn.so.9" in fault.problem.detail

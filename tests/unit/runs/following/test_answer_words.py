@@ -43,7 +43,7 @@ def test_that_a_line_names_device_memory_and_place() -> None:
 
 def test_that_what_is_not_known_is_not_claimed() -> None:
     assert memory_words(SILENT) == "no limit, takes –"  # noqa: RUF001 - the dash of the house
-    assert place_words(SILENT) == "TensorFlow did not say which GPU it is"
+    assert place_words(SILENT) == "TensorFlow did not report which GPU it is"
     unplanned = GPU.model_copy(update={"is_as_planned": None})
     assert "was not known" in place_words(unplanned)
     assert "another GPU than planned" in place_words(ANOTHER)
@@ -59,13 +59,13 @@ def test_that_the_summary_says_the_worst() -> None:
         "2 logical devices, 1 on the planned GPU, 1 not told."
     )
     assert summary_words([told(SILENT, SILENT)]) == (
-        "2 logical devices; it did not say on which GPU."
+        "2 logical devices; TensorFlow did not report which GPU."
     )
     assert summary_words([told(ANOTHER, SILENT, GPU)]) == (
         "1 of 3 logical devices is on another GPU than planned."
     )
     assert summary_words([told(ANOTHER)]) == ("The logical device is on another GPU than planned.")
-    assert summary_words([told(CPU, CPU)]) == "2 logical devices of the processor."
+    assert summary_words([told(CPU, CPU)]) == "2 logical devices of the CPU."
 
 
 def test_that_the_status_keeps_the_answers_of_every_process_until_a_restart() -> None:

@@ -27,7 +27,7 @@ def test_that_who_still_holds_memory_is_named() -> None:
         device_key="GPU-2", freed_mib=0, still_held_mib=7270, holders=(MINE, UNSEEN)
     )
     assert words(held, seconds=5.0) == (
-        "7.1 GiB of RTX 3060 did not come back within 5.0 s: python3 (process 4711, ana) holds "
+        "7.1 GiB of RTX 3060 was not freed within 5.0 s: python3 (process 4711, ana) holds "
         "7.1 GiB, an unknown program (process 9) holds some."
     )
 
@@ -36,8 +36,8 @@ def test_that_memory_that_came_back_in_part_is_told_in_both_parts() -> None:
     one = ReturnedMemory(device_key="GPU-1", freed_mib=2048)
     other = ReturnedMemory(device_key="GPU-9", freed_mib=0, still_held_mib=2048)
     assert words(one, other, seconds=5.0) == (
-        "2.0 GiB of RTX 4090 freed; 2.0 GiB of GPU-9 did not come back within "
-        "5.0 s: who holds it cannot be seen from here."
+        "2.0 GiB of RTX 4090 freed; 2.0 GiB of GPU-9 was not freed within 5.0 s: its process "
+        "is not known."
     )
 
 

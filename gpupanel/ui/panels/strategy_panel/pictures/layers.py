@@ -9,7 +9,7 @@ from gpupanel.ui.panels.strategy_panel.pictures.picture import Division
 
 _ARROW = 36.0
 _MOST_ROWS = 6
-_BELOW = "activations pass on →   ← gradients come back"
+_BELOW = "activations →   ← gradients"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,14 +18,15 @@ from gpupanel.ui.panels.strategy_panel.pictures.picture import Division
 
 _WIDEST_UPDATE = 360.0
 _LESSONS = {
-    StrategyKind.ONE_DEVICE: "One device holds the one model and takes every example. All other "
-    "strategies must come to the same weights.",
+    StrategyKind.ONE_DEVICE: "One device holds the model and takes every example. All "
+    "synchronous strategies give the same weights.",
     StrategyKind.MIRRORED: "A replica is one copy of the model on one device. In each step every "
     "replica takes its share of the global batch; the gradients are summed, and every copy gets "
     "the same update. So the copies stay equal, and any split gives the same result.",
-    StrategyKind.CENTRAL_STORAGE: "The weights stand once, in the host's memory. In each step "
-    "every device reads them, computes with its share of the global batch, and sends its "
-    "gradients back, where they are summed and applied once.",
+    StrategyKind.CENTRAL_STORAGE: "The weights are stored once, in the host's memory. In "
+    "each step every device reads them, computes with its "
+    "share of the global batch, and sends its gradients back, "
+    "where they are summed and applied once.",
     StrategyKind.MULTI_WORKER: "Each worker is a process of its own with a copy of the model. In "
     "each step all of them take their shares of the same global batch; the gradients are summed "
     "between the processes, and every copy gets the same update.",
@@ -37,8 +38,8 @@ _UPDATES = {
     StrategyKind.MULTI_WORKER: "gradients summed between processes → the same update",
 }
 _RESULTS = {
-    "evaluate": "losses and counts summed → figures of the whole data",
-    "predict": "outputs put together in the order of the input",
+    "evaluate": "losses and counts summed → metrics of the whole data",
+    "predict": "outputs in the order of the input",
 }
 
 
@@ -136,7 +137,7 @@ class ReplicaPicture:
             return (f"{replica.index}", f"{replica.share:,}")
         label = self._device(replica)
         if self._is_single:
-            return (label, "the one model", f"{replica.share:,} examples")
+            return (label, "the model", f"{replica.share:,} examples")
         holds = "reads the weights" if self._is_central else "copy of the weights"
         return (f"Replica {replica.index}", label, holds)
 

@@ -32,7 +32,7 @@ class ServerPicture:
     def title(self) -> str:
         """The line above the picture."""
         workers = len(self.division.plan.replicas)
-        turns = "one after the other" if workers == 1 else "by turns, without waiting"
+        turns = "one after the other" if workers == 1 else "in turn, without waiting"
         return f"Each worker takes whole batches of {self.division.batch_words}, {turns}"
 
     @property
