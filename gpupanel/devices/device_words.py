@@ -10,9 +10,9 @@ _REASONS: Final = {
     ThrottleReason.IDLE: "idle",
     ThrottleReason.APPLICATION_CLOCKS: "clocks set by a user",
     ThrottleReason.DISPLAY_CLOCKS: "clocks of the display",
-    ThrottleReason.SYNC_BOOST: "clocks of its group",
-    ThrottleReason.POWER_CAP: "its power limit",
-    ThrottleReason.THERMAL: "its temperature",
+    ThrottleReason.SYNC_BOOST: "clocks of the sync group",
+    ThrottleReason.POWER_CAP: "power limit",
+    ThrottleReason.THERMAL: "temperature",
     ThrottleReason.HARDWARE_THERMAL: "heat, by the hardware",
     ThrottleReason.HARDWARE_POWER_BRAKE: "the power supply",
     ThrottleReason.HARDWARE_SLOWDOWN: "the hardware",
@@ -29,9 +29,9 @@ _LINKS: Final = {
 }
 
 
-def held_back_by(reasons: Sequence[ThrottleReason]) -> str:
-    """Why the clocks are not as high as they could be: "its power limit, its temperature"."""
-    return ", ".join(_REASONS[reason] for reason in reasons) or "nothing"
+def throttling(reasons: Sequence[ThrottleReason]) -> str:
+    """Why the clocks are below their maximum: "power limit, temperature", or "none"."""
+    return ", ".join(_REASONS[reason] for reason in reasons) or "none"
 
 
 def pcie_link(generation: int | None, width: int | None) -> str | None:

@@ -72,7 +72,7 @@ def _refusal(
             "process_is_another",
             f"The process that was listed as {process.pid} has ended, or cannot be told from "
             "another one that has its number now.",
-            "Look at the list again: nothing was ended.",
+            "Check the list again: nothing was ended.",
         )
     if not now.is_mine:
         return _problem(
@@ -83,7 +83,7 @@ def _refusal(
     if _is_of_a_run(found, run_processes):
         return _problem(
             "process_of_a_run",
-            f"{_name(process)} belongs to a run that goes on.",
+            f"{_name(process)} belongs to a run that is in progress.",
             "Stop the run: it saves what it has and ends its processes.",
         )
     return None

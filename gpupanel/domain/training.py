@@ -145,7 +145,7 @@ class TrainingSettings(Value):
         advanced=True,
     )
     out_of_memory_retries: Annotated[int, Field(ge=0, le=10)] = setting(
-        "Out of memory",
+        "When out of memory",
         "When a run ends because memory was not enough, restart it automatically with twice "
         "the accumulation steps: less memory, the same mathematics. The run reports what was "
         "changed.",

@@ -132,7 +132,7 @@ def test_that_the_table_says_in_words_what_a_gpu_tells(nvml_standin: Standin) ->
         "120 / 450 W",
         RTX_4090.uuid,
         "Ada Lovelace, compute capability 8.9",
-        "2,520 MHz, memory 10,501 MHz, held back by its power limit",
+        "2,520 MHz, memory 10,501 MHz, throttling: power limit",
         "slowdown temperature 88 °C, shutdown temperature 91 °C, fan 34 %",
         "gen 1 x8, at most gen 4 x16",
         "NVIDIA driver 570.86.15",

@@ -87,7 +87,7 @@ def test_that_choosing_a_data_set_tells_once_and_validates_on_its_own_test_set(p
     assert _named(panel, QComboBox, "Validation").currentText() == "Own test set"
 
 
-def test_that_a_source_without_a_test_set_starts_with_a_part_held_back(panel):
+def test_that_a_source_without_a_test_set_starts_with_a_part_held_out(panel):
     _choose(panel, "images")
     assert panel.value() == ImagesData(path="", validation_fraction=0.2)
 
@@ -110,7 +110,7 @@ def test_that_order_and_cache_carry_over_to_a_new_source(panel):
 
 
 @pytest.mark.parametrize(
-    ("choice", "fraction"), [("Own test set", None), ("A part", 0.2), ("Nothing", 0.0)]
+    ("choice", "fraction"), [("Own test set", None), ("Hold out", 0.2), ("None", 0.0)]
 )
 def test_that_validation_is_chosen_in_words(panel, choice, fraction):
     panel.setValue(KerasData(source="mnist", validation_fraction=0.2))
@@ -119,13 +119,13 @@ def test_that_validation_is_chosen_in_words(panel, choice, fraction):
     assert panel.value().validation_fraction == fraction
 
 
-def test_that_the_part_held_back_can_be_typed(panel, qtbot):
-    part = _named(panel, RealSpinBox, "Part held back for validation")
+def test_that_the_percentage_held_out_can_be_typed(panel, qtbot):
+    part = _named(panel, RealSpinBox, "Percent held out for validation")
     part.selectAll()
-    qtbot.keyClicks(part, "0.1")
+    qtbot.keyClicks(part, "10")
     assert panel.value().validation_fraction == 0.1
     part.selectAll()
-    qtbot.keyClicks(part, "1.5")
+    qtbot.keyClicks(part, "150")
     assert panel.value().validation_fraction == 0.1
 
 
@@ -300,3 +300,12 @@ def test_that_a_problem_leads_to_the_path_of_the_source_that_is_chosen(panel):
         assert target.isVisibleTo(panel)
     _choose(panel, "digits")
     assert panel.focus_editor("data.path").objectName() == "dataset_selector"
+
+
+def test_that_the_fraction_held_out_is_shown_as_percent(panel):
+    panel.setValue(DigitsData(validation_fraction=0.15))
+    percent = _named(panel, RealSpinBox, "Percent held out for validation")
+    assert percent.text() == "15 %"
+    percent.stepBy(1)
+    assert percent.text() == "20 %"
+    assert panel.value().validation_fraction == 0.2

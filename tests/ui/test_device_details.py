@@ -118,7 +118,12 @@ def test_that_details_tell_every_reading(panel):
     texts = seen_texts(card(panel, FULL.key))
     for words in (
         *("2,520 MHz", "10,501 MHz", "34 %", "12 %", "400 MiB", "83 °C", "98 °C"),
-        *("its power limit, clocks of its group", "gen 1 x8", "gen 4 x16", "3 mended, 0 not"),
+        *(
+            "power limit, clocks of the sync group",
+            "gen 1 x8",
+            "gen 4 x16",
+            "3 corrected, 0 uncorrected",
+        ),
         *("00000000:01:00.0", "4 NVLinks", "to RTX 3060"),
     ):
         assert words in texts
@@ -137,8 +142,8 @@ def test_that_no_line_of_the_details_moves_while_readings_change(panel):
     before = places()
     tell(panel, FULL.key, throttle_reasons=tuple(ThrottleReason), retired_pages=123_456)
     assert places() == before
-    [held_back] = [each for each in seen(mine, QLabel) if "its power limit" in each.text()]
-    assert "heat, by the hardware" in held_back.toolTip()
+    [throttling] = [each for each in seen(mine, QLabel) if "power limit, " in each.text()]
+    assert "heat, by the hardware" in throttling.toolTip()
 
 
 def test_that_each_reading_can_be_absent_on_its_own(panel):
@@ -152,7 +157,7 @@ def test_that_each_reading_can_be_absent_on_its_own(panel):
         assert texts[texts.index(caption) + 1] == "\N{EN DASH}"
     tell(panel, RTX_3060.key, throttle_reasons=())
     texts = seen_texts(mine).splitlines()
-    assert texts[texts.index("Throttling") + 1] == "nothing"
+    assert texts[texts.index("Throttling") + 1] == "none"
 
 
 def test_that_gpus_that_are_connected_alike_share_a_line(panel):

@@ -43,7 +43,7 @@ def test_that_every_fix_has_a_button_and_the_obvious_one_comes_first(row, qtbot)
         with qtbot.waitSignal(row.fixRequested) as told:
             QTest.mouseClick(each, Qt.MouseButton.LeftButton)
         assert told.args == [fix]
-        assert "memory.GPU-1" in each.toolTip()
+        assert "Memory of GPU-1: " in each.toolTip()
     assert [each.property("role") for each in buttons(row)] == ["fix", "alternative", "alternative"]
 
 

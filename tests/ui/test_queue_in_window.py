@@ -258,7 +258,7 @@ def test_that_pause_remove_and_clear_reach_the_queue(
     window._queue.panel.choose(first.id)
     press(qtbot, window, "queue_remove")
     qtbot.waitUntil(lambda: not window._queue.panel.isVisible(), timeout=10_000)
-    assert button(window, "queue_pause").text() == "&Go on"
+    assert button(window, "queue_pause").text() == "Resume &queue"
     add(files, runs_dir, "third")
     qtbot.waitUntil(window._queue.panel.isVisible, timeout=10_000)
     orders.remove(files, files.read().entries[0].id)

@@ -161,5 +161,5 @@ def test_that_the_story_says_with_what_it_went_on():
         TrainingResumed(time_s=3.0, path="checkpoints/step-23", epoch=2, step=23),
     ):
         status = status.after(event)
-    words = "Resumed from step 23. Since then with strategy.kind = mirrored."
+    words = "Resumed from step 23. Changed: Strategy: Mirrored."
     assert restart_text(status) == words

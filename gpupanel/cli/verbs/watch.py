@@ -28,8 +28,8 @@ def _epochs_not_known(layout: RunLayout, error: ProblemError) -> Problem:
     return Problem(
         code="profile_unread",
         severity=Severity.HINT,
-        message=f"The profile of {layout.name} cannot be read, so nobody knows how many epochs it "
-        "has: it was written by a newer gpupanel, or is damaged.",
+        message=f"The profile of {layout.name} cannot be read, so its number of epochs is "
+        "not known: it was written by a newer gpupanel, or is damaged.",
         hint="Everything else of the run is shown.",
         detail="\n".join(problem.message for problem in error.problems),
     )

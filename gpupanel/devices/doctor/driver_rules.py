@@ -108,7 +108,7 @@ def device_nodes(examined: Examined) -> Iterator[Problem]:
         yield Problem(
             code="device_nodes_forbidden",
             message=f"You may not use {', '.join(node.path for node in closed)}.",
-            hint="Join the group that may, then log in anew."
+            hint="Join the group that may, then log in again."
             if group
             else "Ask the administrator of this machine for access.",
             command=f"sudo usermod -aG {group} $USER" if group else "",

@@ -121,7 +121,7 @@ def _why_unusable(examined: Examined, alike: tuple[GpuSight, ...]) -> tuple[Prob
 _NOT_SEEN: Final = Problem(
     code="gpus_not_seen_by_tensorflow",
     message="TensorFlow does not see it.",
-    hint="Open the doctor, which tells what driver and TensorFlow say.",
+    hint="Open the doctor, which shows what driver and TensorFlow report.",
 )
 
 
@@ -133,8 +133,8 @@ def _told(why: tuple[Problem, ...]) -> Problem:
     return Problem(
         code=first.code,
         message=first.message,
-        hint=f"{len(why)} problems found: the doctor tells what to do about each."
-        + (" The command mends what a command can." if mending_command(why) else ""),
+        hint=f"{len(why)} problems found: the doctor shows how to fix each."
+        + (" The command fixes those that a command can fix." if mending_command(why) else ""),
         command=mending_command(why),
         detail="\n\n".join(
             "\n".join(filter(None, (each.message, each.hint, each.command, each.detail)))

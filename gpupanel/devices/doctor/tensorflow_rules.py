@@ -32,7 +32,7 @@ def import_failure(examined: Examined) -> Iterator[Problem]:
         hint, command = "Install what it needs.", install(package, upgrade=True)
     else:
         message = f"TensorFlow cannot be imported: {last_line}"
-        hint, command = "Install it anew.", install(package, anew=True)
+        hint, command = "Reinstall it.", install(package, anew=True)
     yield Problem(
         code="tensorflow_not_importable",
         message=message,

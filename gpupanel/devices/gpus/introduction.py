@@ -27,7 +27,7 @@ def introduce(nvml: NvmlGpu, gpus: KnownGpus, opening: int, driver: str | None) 
     key = nvml.uuid()
     if key is None:
         # Without an identity nothing can be chosen or remembered about it.
-        _LOG.debug("A GPU is left out, since the driver does not tell its UUID")
+        _LOG.debug("A GPU is left out, since the driver does not report its UUID")
         return
     known = gpus.get(key)
     if known is not None and known.nvml is not None:

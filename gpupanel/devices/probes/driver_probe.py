@@ -110,7 +110,7 @@ def _crashes(how: str, log: str) -> Problem:
     return Problem(
         code="nvidia_driver_crashes",
         message=f"The NVIDIA driver's library crashes when it is asked for its GPUs ({how}).",
-        hint="Install the driver anew, all parts of the same version, and restart the machine.",
+        hint="Reinstall the driver, all parts of the same version, and restart the machine.",
         detail=log,
     )
 
@@ -119,7 +119,7 @@ def _not_asked(why: str, detail: str) -> Problem:
     return Problem(
         code="nvidia_driver_not_asked",
         severity=Severity.WARNING,
-        message=f"The process that looks at the NVIDIA driver gave no answer ({why}).",
+        message=f"The process that checks the NVIDIA driver gave no answer ({why}).",
         hint="Free some memory or process slots, and try again.",
         detail=detail,
     )

@@ -82,7 +82,7 @@ def _judge(child: ChildAnswer, log: str) -> ProbeAnswer:
 
 _CANCELLED: Final = Problem(
     code="tensorflow_probe_cancelled",
-    message="The look at TensorFlow was cancelled.",
+    message="The check of TensorFlow was cancelled.",
     hint="Look again.",
 )
 
@@ -90,7 +90,7 @@ _CANCELLED: Final = Problem(
 def _cannot_start(error: OSError) -> Problem:
     return Problem(
         code="tensorflow_probe_not_started",
-        message=f"The process that looks at TensorFlow cannot be started: {error.strerror}.",
+        message=f"The process that checks TensorFlow cannot be started: {error.strerror}.",
         hint="Free some memory or process slots, and try again.",
         detail=str(error),
     )
@@ -100,7 +100,7 @@ def _timed_out(time_limit_s: float) -> Problem:
     return Problem(
         code="tensorflow_import_timed_out",
         message=f"TensorFlow did not answer within {time_limit_s:.0f} seconds.",
-        hint="Try again when the disk is less busy; if it stays so, install TensorFlow anew.",
+        hint="Try again when the disk is less busy; if it happens again, reinstall TensorFlow.",
         command=install("tensorflow", anew=True),
     )
 
@@ -116,7 +116,7 @@ def _crashed(number: int, log: str) -> Problem:
     elif number == signal.SIGKILL:
         hint = "Most likely the machine ran out of memory: close other programs and try again."
     else:
-        hint, command = "Install it anew.", install("tensorflow", "keras", anew=True)
+        hint, command = "Reinstall it.", install("tensorflow", "keras", anew=True)
     return Problem(
         code="tensorflow_crashed",
         message=f"TensorFlow crashes when it is imported ({name}).",
@@ -129,7 +129,7 @@ def _crashed(number: int, log: str) -> Problem:
 def _no_answer(exit_code: int, log: str) -> Problem:
     return Problem(
         code="tensorflow_probe_failed",
-        message=f"The process that looks at TensorFlow ended with {exit_code} and no answer.",
+        message=f"The process that checks TensorFlow ended with {exit_code} and no answer.",
         hint="Copy the detail into a bug report.",
         detail=log,
     )

@@ -99,6 +99,6 @@ def _damaged(layout: RunLayout, detail: str) -> Problem:
         code="amendment_damaged",
         message=f"{layout.amendment} is damaged: what {layout.name} was to go on with instead "
         "cannot be read.",
-        hint="Remove that file; the run then goes on as its profile says.",
+        hint="Remove that file; the run then continues with its profile.",
         detail=detail,
     )

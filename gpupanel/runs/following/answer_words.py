@@ -72,7 +72,7 @@ def summary_words(told: Iterable[DevicesReady]) -> str:
     if unknown:
         if unknown == count:
             return f"{devices}; TensorFlow did not report which GPU."
-        return f"{devices}, {count - unknown} on the planned GPU, {unknown} not told."
+        return f"{devices}, {count - unknown} on the planned GPU, {unknown} not known."
     return f"{devices}, {'on' if count == 1 else 'each on'} the planned GPU."
 
 

@@ -52,7 +52,7 @@ def unreadable(name: str, error: Exception) -> Problem:
         code="run_unreadable",
         severity=Severity.WARNING,
         message=f"{name} cannot be read: {error.strerror or error}.",
-        hint="Look at the permissions of its folder, and at the disk.",
+        hint="Check the permissions of its folder, and the disk.",
         detail=str(error),
     )
 
@@ -62,8 +62,7 @@ def gone(name: str) -> Problem:
     return Problem(
         code="run_gone",
         message=f"The folder of {name} is gone: it was deleted, or moved elsewhere.",
-        hint="Look for it in the bin. A run that goes on without its folder saves nothing more, "
-        "and ends.",
+        hint="Look for it in the bin. A run without its folder saves nothing more, and ends.",
     )
 
 

@@ -129,5 +129,5 @@ def _busy(folder: Path) -> Problem:
         code="queue_busy",
         message=f"The queue in {folder} is being changed by another process for more than "
         f"{_PATIENCE_S:.0f} s.",
-        hint="Try again; if it stays so, end the gpupanel process that hangs.",
+        hint="Try again; if it happens again, end the gpupanel process that hangs.",
     )

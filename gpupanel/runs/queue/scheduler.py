@@ -144,7 +144,7 @@ class Scheduler:
         """Once an entry and cause."""
         if self._troubles.get(entry.id) != error.errno:
             self._troubles[entry.id] = error.errno
-            say_in_log(f"scheduler: the run of “{entry.name}” cannot be looked at: {error}")
+            say_in_log(f"scheduler: the run of “{entry.name}” cannot be read: {error}")
 
     def _note_end(self, entry: QueueEntry) -> None:
         ended = ended_entry(entry)

@@ -134,6 +134,6 @@ def not_waiting(entry: QueueEntry) -> Problem:
 def _goes_on(entry: QueueEntry) -> Problem:
     return Problem(
         code="queue_entry_started",
-        message=f"“{entry.name}” ({entry.id}) has been started: its run goes on.",
+        message=f"“{entry.name}” ({entry.id}) has been started: its run is in progress.",
         hint="Stop its run, or add a new entry.",
     )

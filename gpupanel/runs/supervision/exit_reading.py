@@ -143,20 +143,20 @@ def _still(member: MemberSeen, hang: Hang) -> Ending:
     match hang:
         case Hang.NEVER_BEGAN:
             code, message = "process_never_began", f"{name} was started but never began to work."
-            hint = "Look at its log; a broken installation or an unreachable disk does this."
+            hint = "Check its log; a broken installation or an unreachable disk does this."
         case Hang.STOPPED:
             code = "process_frozen"
             message = f"{name} is frozen: it was stopped (SIGSTOP) and not continued."
             hint = "Something suspended the process, such as a shell or a power manager."
         case Hang.SILENT:
             code = "process_frozen"
-            message = f"{name} is frozen: it gave no sign of life and used no processor."
-            hint = "A driver or the machine itself hung; gpupanel doctor looks at both."
+            message = f"{name} is frozen: it reported nothing and used no CPU time."
+            hint = "A driver or the machine itself hung; gpupanel doctor checks both."
     problem = Problem(code=code, message=message, hint=f"{hint} {_GO_ON}")
     return Ending(outcome=Outcome.FAILED, problem=problem, place=member.place, can_restart=True)
 
 
-_GO_ON = "Resume the run to go on from its last checkpoint."
+_GO_ON = "Resume the run from its last checkpoint."
 
 
 def _without_space(member: MemberSeen, log: tuple[str, ...]) -> Ending:
@@ -177,11 +177,11 @@ def _vanished(member: MemberSeen, exit_code: int, log: tuple[str, ...]) -> Endin
         return _without_space(member, log)
     if exit_code == PORT_TAKEN_STATUS:
         code, message = "port_taken", f"Another program has taken the port of {member.name}."
-        hint = "Start again; the ports are chosen anew."
+        hint = "Start again; other ports are chosen."
     elif exit_code >= 0:
         code = "trainer_vanished"
         message = f"{name} ended with exit code {exit_code} and did not say why."
-        hint = f"Look at the last lines of its log. {_GO_ON}"
+        hint = f"Check the last lines of its log. {_GO_ON}"
     else:
         code = "trainer_killed"
         message = f"{name} was killed by {_signal_name(-exit_code)}."

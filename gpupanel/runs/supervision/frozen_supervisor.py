@@ -31,8 +31,8 @@ def frozen_problem(layout: RunLayout) -> Problem | None:
     return Problem(
         code="supervisor_frozen",
         message=f"The supervisor of {layout.name} (process {pid}) is frozen: it was stopped "
-        "(SIGSTOP) and not continued. Its trainer has ended meanwhile, so nothing goes on, and "
-        "nobody says how the run ended.",
+        "(SIGSTOP) and not continued. Its trainer has ended meanwhile, so the run has "
+        "ended without a recorded outcome.",
         hint=f"Continue it with kill -CONT {pid}: it then records how the run ended. Stopping the "
         "run continues it, too.",
         command=f"kill -CONT {pid}",

@@ -118,7 +118,7 @@ def _refused(shortage: MemoryExhausted, device: PhysicalDevice | None, around: S
     if around.others_mib:
         total = None if device is None else device.memory_total_mib
         of = f" of its {_mib(total)}" if total is not None else ""
-        clauses.append(f"others held {_mib(around.others_mib)}{of}")
+        clauses.append(f"other processes held {_mib(around.others_mib)}{of}")
     return f"{where}{logical} {ran}: {'; '.join(clauses)}."
 
 

@@ -105,7 +105,7 @@ def _no_first_step(status: RunStatus, silent_s: float) -> Problem:
         code="no_first_step",
         message=f"The trainer made no first step: it has said nothing for {silent_s:.0f} s "
         f"while {status.phase.replace('_', ' ')}.",
-        hint="Try one device and less data; gpupanel doctor tells whether TensorFlow finds "
+        hint="Try one device and less data; gpupanel doctor shows whether TensorFlow finds "
         "its libraries.",
     )
 

@@ -89,7 +89,7 @@ class QueueEditing(QObject):
         if any(entry.can_be_edited for entry in found):
             return
         self._set("")
-        what = "was started" if found else "was taken out of the queue"
+        what = "was started" if found else "was removed from the queue"
         self.overtaken.emit(
             (
                 Problem(

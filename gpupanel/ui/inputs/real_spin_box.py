@@ -45,18 +45,25 @@ class RealSpinBox(QAbstractSpinBox):
     """A person typed or stepped to another number; :meth:`setValue` is silent."""
 
     def __init__(
-        self, numbers: RealRange, *, step: float | None = None, parent: QWidget | None = None
+        self,
+        numbers: RealRange,
+        *,
+        step: float | None = None,
+        is_percent: bool = False,
+        parent: QWidget | None = None,
     ) -> None:
         """Makes the field.
 
         Args:
             numbers: Which numbers it takes.
             step: What an arrow adds; ``None``: the arrows go 1, 2, 5, 10.
+            is_percent: The number is a fraction, shown as percent: 0.2 is "20 %".
             parent: The owner in Qt's sense.
         """
         super().__init__(parent)
         self._range = numbers
         self._step = step
+        self._is_percent = is_percent
         self._number = _first(numbers)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMinimumWidth(_NARROWEST)
@@ -73,7 +80,7 @@ class RealSpinBox(QAbstractSpinBox):
     def setValue(self, number: float) -> None:
         """Shows a number without telling anyone."""
         # What a person is typing ("1e-") is left alone when it comes back as the value it had.
-        if number == self._number and self.hasFocus() and _real(self._text()) == number:
+        if number == self._number and self.hasFocus() and self._read(self._text()) == number:
             return
         self._number = number
         self._show()
@@ -81,17 +88,17 @@ class RealSpinBox(QAbstractSpinBox):
     @override
     def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
         """Whether the text is a number, or may become one."""
-        number = _real(text)
+        number = self._read(text)
         if number is not None and self._range.holds(number):
             return QValidator.State.Acceptable, text, position
-        typable = all(character in "0123456789.,eE+-" for character in text.strip())
+        typable = all(character in "0123456789.,eE+-% " for character in text.strip())
         state = QValidator.State.Intermediate if typable else QValidator.State.Invalid
         return state, text, position
 
     @override
     def fixup(self, text: str) -> str:
         """An unfinished text goes back to the last number."""
-        return _shown(self._number)
+        return self._shown()
 
     @override
     def stepEnabled(self) -> QAbstractSpinBox.StepEnabledFlag:
@@ -129,7 +136,7 @@ class RealSpinBox(QAbstractSpinBox):
         return self.lineEdit().text()
 
     def _take_text(self, text: str) -> None:
-        number = _real(text)
+        number = self._read(text)
         if number is not None and self._range.holds(number):
             self._take(number)
 
@@ -139,8 +146,19 @@ class RealSpinBox(QAbstractSpinBox):
             self.valueChanged.emit(number)
 
     def _show(self) -> None:
-        if self._text() != _shown(self._number):
-            self.lineEdit().setText(_shown(self._number))
+        if self._text() != self._shown():
+            self.lineEdit().setText(self._shown())
+
+    def _shown(self) -> str:
+        if self._is_percent:
+            return f"{_shown(round(self._number * 100.0, 10))} %"
+        return _shown(self._number)
+
+    def _read(self, text: str) -> float | None:
+        if not self._is_percent:
+            return _real(text)
+        percent = _real(text.replace("%", ""))
+        return None if percent is None else round(percent / 100.0, 12)
 
     def _stepped(self, direction: int) -> float:
         if self._step is not None:

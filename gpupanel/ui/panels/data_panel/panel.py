@@ -20,7 +20,7 @@ _SOURCE_TIP = (
     "file anywhere on this panel."
 )
 _FIRST_FRACTION = 0.2
-"""Held back of a source without a test set of its own."""
+"""Held out of a source without a test set of its own."""
 
 
 class DataPanel(SettingsCard):

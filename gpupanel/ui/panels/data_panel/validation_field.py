@@ -1,4 +1,4 @@
-"""What a run is validated on: a set of its own, a part held back, or nothing."""
+"""What a run is validated on: its own test set, examples held out, or nothing."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
@@ -11,16 +11,16 @@ from gpupanel.ui.inputs.real_spin_box import RealRange, RealSpinBox
 from gpupanel.ui.widgets.tips import teach
 
 _OWN = Choice("own", "Own test set", "The test examples of the data set.")
-_PART = Choice("part", "A part", "Drawn at random by the seed; not used for training.")
+_PART = Choice("part", "Hold out", "Drawn at random by the seed; not used for training.")
 _NONE = Choice(
     "none",
-    "Nothing",
+    "None",
     ("All examples are used for training; how well the model generalises is not measured."),
 )
 _FIRST_PART = 0.2
 _PART_WIDTH = 88
 _TIP = setting_of(DigitsData, "validation_fraction").description
-_PART_TIP = "The part of the examples that is held back for validation: 0.2 is one in five."
+_PART_TIP = "Percent of the examples that are held out for validation: 20 % is one in five."
 
 
 class ValidationField(QWidget):
@@ -43,11 +43,13 @@ class ValidationField(QWidget):
         super().__init__(parent)
         self._has_own = has_own
         self._choice = ChoiceBox((_OWN, _PART, _NONE) if has_own else (_PART, _NONE))
-        self._part = RealSpinBox(RealRange(lowest_allowed=False, below=1.0), step=0.05)
+        self._part = RealSpinBox(
+            RealRange(lowest_allowed=False, below=1.0), step=0.05, is_percent=True
+        )
         self._part.setValue(_FIRST_PART)
         self._part.setFixedWidth(_PART_WIDTH)
         teach(self._choice, "Validation", _TIP)
-        teach(self._part, "Part held back for validation", _PART_TIP)
+        teach(self._part, "Percent held out for validation", _PART_TIP)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)

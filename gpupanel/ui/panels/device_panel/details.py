@@ -42,7 +42,7 @@ DETAILS = (
     Detail(
         "Throttling",
         "Why the clocks are below their maximum. An idle GPU lowers them, too.",
-        lambda _, reading: reading_text.held_back_by(reading.throttle_reasons),
+        lambda _, reading: reading_text.throttling(reading.throttle_reasons),
     ),
     Detail(
         "Memory utilization",

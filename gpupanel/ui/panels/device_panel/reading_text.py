@@ -79,9 +79,9 @@ def notice(reading: DeviceReading | None) -> Notice | None:
     return next((told for reason, told in _THROTTLED.items() if reason in reasons), None)
 
 
-def held_back_by(reasons: Sequence[ThrottleReason] | None) -> str:
+def throttling(reasons: Sequence[ThrottleReason] | None) -> str:
     """Why the clocks are not as high as they could be."""
-    return formatting.DASH if reasons is None else device_words.held_back_by(reasons)
+    return formatting.DASH if reasons is None else device_words.throttling(reasons)
 
 
 def pcie(generation: int | None, width: int | None) -> str:
@@ -101,7 +101,7 @@ def memory_errors(reading: DeviceReading | None) -> str:
     if reading is None or (reading.ecc_corrected, reading.ecc_uncorrected) == (None, None):
         return formatting.DASH
     corrected = formatting.count(reading.ecc_corrected)
-    return f"{corrected} corrected, {formatting.count(reading.ecc_uncorrected)} not"
+    return f"{corrected} corrected, {formatting.count(reading.ecc_uncorrected)} uncorrected"
 
 
 def about(device: PhysicalDevice) -> str:

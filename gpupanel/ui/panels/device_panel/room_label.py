@@ -9,8 +9,8 @@ from gpupanel.ui.widgets.tips import wrapped
 from gpupanel.ui.widgets.tone import Tone, set_tone
 
 _LESSON = (
-    f"A limit does not include the CUDA context: some {CUDA_CONTEXT_MIB} MiB that CUDA takes for each "
-    "process besides. In the bar it is hatched, behind the line."
+    f"A limit does not include the CUDA context: some {CUDA_CONTEXT_MIB} MiB more for "
+    "each process. In the bar it is hatched, behind the line."
 )
 
 

@@ -164,7 +164,7 @@ class ConfusionMap(QWidget):
         grid = self._grid()
         painter.setPen(theme.current().color("muted"))
         above = QRectF(grid.left(), 0.0, max(grid.width(), 90.0), self._line())
-        painter.drawText(above, Qt.AlignmentFlag.AlignLeft, "taken for")
+        painter.drawText(above, Qt.AlignmentFlag.AlignLeft, "predicted class")
         painter.save()
         painter.translate(0.0, grid.top() + max(grid.height(), 60.0))
         painter.rotate(-90.0)

@@ -7,7 +7,7 @@ from gpupanel.ui import formatting
 from gpupanel.ui.theme import GRID
 
 _TIPS = {
-    "Accuracy": "The part of all examples that was predicted as the right class.",
+    "Accuracy": "Fraction of all examples that were classified correctly.",
     "Loss": "Mean cross-entropy in nats, or mean squared error of values; lower is better.",
     "Mean absolute error": (
         "Mean distance of predicted and true values, in the unit of the labels."

@@ -66,7 +66,7 @@ class QueuePanel(QWidget):
         self._line = line
         self._table.set_line(line)
         self._words.setText(line_words(line))
-        self._pause.setText("&Go on" if line.paused else "&Pause")
+        self._pause.setText("Resume &queue" if line.paused else "&Pause")
         self._pause.setToolTip(
             "Starts waiting entries again"
             if line.paused

@@ -34,7 +34,7 @@ class Division:
     def parts_words(self) -> str:
         """How many micro-batches a share is taken in, where it is more than one."""
         parts = self.plan.accumulation_steps
-        return f", taken in {parts} parts" if parts > 1 else ""
+        return f", in {parts} accumulation steps" if parts > 1 else ""
 
 
 class Picture(Protocol):

@@ -27,9 +27,10 @@ _LESSONS = {
     "each step every device reads them, computes with its "
     "share of the global batch, and sends its gradients back, "
     "where they are summed and applied once.",
-    StrategyKind.MULTI_WORKER: "Each worker is a process of its own with a copy of the model. In "
-    "each step all of them take their shares of the same global batch; the gradients are summed "
-    "between the processes, and every copy gets the same update.",
+    StrategyKind.MULTI_WORKER: "Each worker is a separate process with a copy of the model. "
+    "In each step all of them take their shares of the same "
+    "global batch; the gradients are summed between the "
+    "processes, and every copy gets the same update.",
 }
 _UPDATES = {
     StrategyKind.ONE_DEVICE: "gradients → one update of the weights",
