@@ -259,7 +259,7 @@ def test_that_tooltips_count_examples_in_a_sentence(confusion):
 
     assert words(0, 1) == "2 of 10 examples of cat were predicted as dog (20.0 %)."
     assert words(1, 0) == "1 of 10 examples of dog was predicted as cat (10.0 %)."
-    assert words(2, 2).endswith(f"taken for unicorn ({formatting.DASH}).")
+    assert words(2, 2).endswith(f"predicted as unicorn ({formatting.DASH}).")
     assert "diagonal" in confusion._words_at(QPointF(1.0, 1.0))
 
 

@@ -191,7 +191,7 @@ def test_that_at_least_the_newest_checkpoint_is_kept(panel):
 
 
 def test_that_a_retry_after_too_little_memory_is_only_made_when_asked_for(panel, qtbot):
-    memory = _named(panel, Counter, "Out of memory")
+    memory = _named(panel, Counter, "When out of memory")
     assert memory.text() == "stop"
     qtbot.keyClick(memory, Qt.Key.Key_Up)
     assert (panel.value().out_of_memory_retries, memory.text()) == (1, "retry up to 1 time")

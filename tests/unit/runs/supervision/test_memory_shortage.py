@@ -169,7 +169,7 @@ def test_that_a_gpu_is_told_with_its_cap_and_who_held_the_rest() -> None:
 
     assert problem.message == (
         "RTX 3060 (/device:GPU:1) ran out of memory: 1.2 GiB were asked for; the run held 3.5 GiB "
-        "of the 4.0 GiB that TensorFlow may take; others held 1.5 GiB of its 12.0 GiB."
+        "of the 4.0 GiB that TensorFlow may take; other processes held 1.5 GiB of its 12.0 GiB."
     )
     assert "game (77): 1.5 GiB" in problem.detail
     offered = [fix.label for fix in (problem.fix, *problem.alternatives) if fix is not None]
