@@ -1,4 +1,4 @@
-"""Arguments that no verb understands, told as a problem."""
+"""Arguments that no verb understands, as a problem."""
 
 from typing import Final, cast
 
@@ -21,6 +21,6 @@ def usage_problem(error: typer.BadParameter) -> Problem:
     return Problem(
         code="arguments_not_understood",
         message=error.format_message(),
-        hint=f"`{path} --help` tells all arguments and options.",
+        hint=f"`{path} --help` lists all arguments and options.",
         detail=usage,
     )
