@@ -33,15 +33,16 @@ def _dropout() -> Any:  # noqa: ANN401
     return setting(
         "Dropout",
         "The part of the activations that is dropped at random while training, after each hidden "
-        "layer. 0.2 to 0.5 helps against learning the examples by heart.",
+        "layer, or before the output where there is none. 0.2 to 0.5 helps against learning the "
+        "examples by heart.",
         default=0.0,
     )
 
 
-def _batch_norm() -> Any:  # noqa: ANN401
+def _batch_norm(layers: str) -> Any:  # noqa: ANN401
     return setting(
         "Batch normalisation",
-        "Brings the activations of each batch to a common scale after each hidden layer. It often "
+        f"Brings the activations of each batch to a common scale after each {layers}. It often "
         "allows a larger learning rate.",
         default=False,
     )
@@ -66,7 +67,7 @@ class MlpModel(Value):
     )
     hidden: Units = _hidden(default=(128,))
     dropout: Fraction = _dropout()
-    batch_norm: bool = _batch_norm()
+    batch_norm: bool = _batch_norm("hidden layer")
     batch_norm_synchronized: bool = _synchronized()
 
 
@@ -87,7 +88,7 @@ class CnnModel(Value):
     )
     hidden: Units = _hidden(default=())
     dropout: Fraction = _dropout()
-    batch_norm: bool = _batch_norm()
+    batch_norm: bool = _batch_norm("convolution and hidden layer")
     batch_norm_synchronized: bool = _synchronized()
 
     @property
