@@ -97,7 +97,7 @@ def with_verb(arguments: Sequence[str]) -> list[str]:
 def main() -> None:
     """Run the command with the arguments of this process.
 
-    Whatever goes wrong is told as a problem, with an exit status, and never as a bare traceback.
+    Whatever goes wrong is printed as a problem, with an exit status, and never as a bare traceback.
     """
     try:
         status = app(args=with_verb(sys.argv[1:]), standalone_mode=False)
@@ -106,7 +106,7 @@ def main() -> None:
         status = _refused((usage_problem(error),), EXIT_BAD_USAGE)
     except typer.Abort:
         status = EXIT_FAILED
-    except Exception as error:  # noqa: BLE001 - whichever it is, the person has to be told
+    except Exception as error:  # noqa: BLE001 - whichever it is, the person has to read it
         status = _refused(problems_of(error), EXIT_FAILED)
     sys.exit(status)
 

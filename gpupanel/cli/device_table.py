@@ -32,7 +32,7 @@ def device_table(inventory: DeviceInventory, sample: TelemetrySample) -> Table:
 def device_details(
     device: PhysicalDevice, inventory: DeviceInventory, sample: TelemetrySample
 ) -> Table | None:
-    """What else a GPU tells, a line each; ``None`` for the CPU."""
+    """What else a GPU reports, a line each; ``None`` for the CPU."""
     if not device.is_gpu:
         return None
     reading = sample.reading(device.key) or DeviceReading(key=device.key)
@@ -55,7 +55,7 @@ def process_table(inventory: DeviceInventory, sample: TelemetrySample) -> Table:
     for device in inventory.devices:
         reading = sample.reading(device.key)
         if device.is_partitioned or reading is None:
-            continue  # Its instances tell which of them a process is on.
+            continue  # Its instances report which of them a process is on.
         for process in reading.processes:
             table.add_row(
                 device.name,

@@ -14,8 +14,8 @@ from gpupanel.runs.following.confusion_matrix import (
 )
 from gpupanel.runs.following.status import RunStatus
 
-_MOST_CLASSES_TOLD = 200
-_WORST_TOLD = 50
+_MOST_CLASSES_PRINTED = 200
+_WORST_PRINTED = 50
 
 
 def print_evaluation(layout: RunLayout, status: RunStatus) -> None:
@@ -23,9 +23,9 @@ def print_evaluation(layout: RunLayout, status: RunStatus) -> None:
     matrix = _matrix(layout, status)
     if matrix is not None:
         answers.print(_class_table(matrix))
-        if matrix.size > _MOST_CLASSES_TOLD:
+        if matrix.size > _MOST_CLASSES_PRINTED:
             answers.print(
-                f"These are the {_WORST_TOLD} classes with the lowest F1 of {matrix.size:,}; "
+                f"These are the {_WORST_PRINTED} classes with the lowest F1 of {matrix.size:,}; "
                 f"{layout.confusion.name} in the run's folder has all.",
                 highlight=False,
                 soft_wrap=True,
@@ -55,7 +55,7 @@ def evaluation_document(layout: RunLayout, status: RunStatus) -> dict[str, Any]:
 
 
 def _matrix(layout: RunLayout, status: RunStatus) -> ConfusionMatrix | None:
-    """``None`` where there are no classes; where it cannot be read that is told, too."""
+    """``None`` where there are no classes; where it cannot be read a problem is printed."""
     found = None if status.evaluation is None else read_matrix(layout, status.evaluation)
     if isinstance(found, Problem):
         print_problems([found])
@@ -69,13 +69,13 @@ def _in_full(matrix: ConfusionMatrix | None) -> list[list[int]] | None:
     return matrix.in_full() if matrix.size <= MOST_CLASSES_IN_FULL else None
 
 
-def _told_classes(matrix: ConfusionMatrix) -> list[int]:
-    """All classes; where they are many, those that are told worst, the worst first."""
-    if matrix.size <= _MOST_CLASSES_TOLD:
+def _printed_classes(matrix: ConfusionMatrix) -> list[int]:
+    """All classes; where they are many, those with the most mistakes, the worst first."""
+    if matrix.size <= _MOST_CLASSES_PRINTED:
         return list(range(matrix.size))
     scores = {number: figures.f1 for number, figures in enumerate(matrix.classes)}
     known = [(score, number) for number, score in scores.items() if score is not None]
-    return [number for _, number in sorted(known)[:_WORST_TOLD]]
+    return [number for _, number in sorted(known)[:_WORST_PRINTED]]
 
 
 def _class_table(matrix: ConfusionMatrix) -> Table:
@@ -83,7 +83,7 @@ def _class_table(matrix: ConfusionMatrix) -> Table:
     table.add_column("class", overflow="fold")
     for name in ("precision", "recall", "F1", "examples", "most confused with"):
         table.add_column(name, justify="left" if name.startswith("most ") else "right")
-    for index in _told_classes(matrix):
+    for index in _printed_classes(matrix):
         figures = matrix.classes[index]
         table.add_row(
             figures.name,

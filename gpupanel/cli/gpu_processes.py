@@ -1,4 +1,4 @@
-"""Telling who else uses the chosen GPUs before a run starts."""
+"""Which processes are on the chosen GPUs before a run starts."""
 
 from rich.console import Console
 

@@ -23,7 +23,7 @@ def prepared(
 
     Args:
         path: The file.
-        look_at_data: Also tell what is wrong with the data.
+        look_at_data: Also report what is wrong with the data.
         mend: Apply the fixes that are offered for errors and warnings first.
 
     Raises:

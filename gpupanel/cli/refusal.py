@@ -11,7 +11,7 @@ EXIT_FAILED, EXIT_BAD_PROFILE = 1, 2
 
 
 def refuse(error: ProblemError, *, json: bool, status: int) -> NoReturn:
-    """Tell the problems because of which nothing is done, and leave with that exit status."""
+    """Print the problems because of which nothing is done, and leave with that exit status."""
     print_problems(error.problems)
     if json:
         problems = [problem.model_dump(mode="json") for problem in error.problems]

@@ -18,7 +18,7 @@ def found_run(name: str, runs_dir: Path | None, *, json: bool) -> RunLayout:
         refuse(error, json=json, status=EXIT_FAILED)
     for root in (folder / name, Path(name).absolute(), *_listed_as(name, folder)):
         layout = RunLayout(root)
-        # Whatever stands there: what a run is not, whoever opens its files tells.
+        # Whatever stands there: what a run is not, whoever opens its files reports.
         if any(map(os.path.lexists, (layout.profile, layout.events))):
             return layout
     return refuse(ProblemError(_run_not_found(name)), json=json, status=EXIT_FAILED)

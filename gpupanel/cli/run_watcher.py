@@ -131,7 +131,7 @@ class _Watcher:
         )
         self._task: TaskID = self.bar.add_task("starting", total=None)
         self._before: _Before | None = None
-        self._told: Problem | None = None
+        self._printed_problem: Problem | None = None
 
     def watch(self, interrupts: Interrupts) -> Iterator[InterruptMeaning]:
         """Follow until the last event, or until nobody is left who could write it.
@@ -157,14 +157,14 @@ class _Watcher:
         self._take_news()
         self._before = None
         if before.restart is not None:
-            _tell_restart(before.restart)
+            _print_restart(before.restart)
         for answer in self.status.answers:
-            self._tell_devices(answer)
+            self._print_devices(answer)
         if before.last_epoch is not None:
-            self._tell_epochs(before.last_epoch, before.epochs_done)
+            self._print_epochs(before.last_epoch, before.epochs_done)
         print_problems(before.problems.values())
         if self.status.memory_returned is not None:
-            self._tell_memory(self.status.memory_returned)
+            self._print_memory(self.status.memory_returned)
 
     def _take_news(self) -> None:
         more = True
@@ -179,33 +179,33 @@ class _Watcher:
         if self._before is not None:
             self._before.take(event)
         elif isinstance(event, EpochDone):
-            self._tell_epoch(event)
+            self._print_epoch(event)
         elif isinstance(event, RunRestarted):
-            _tell_restart(event)
+            _print_restart(event)
         elif isinstance(event, ProblemReported) and not event.problem.is_error:
             print_problems([event.problem])
         elif isinstance(event, DevicesReady):
-            self._tell_devices(event)
+            self._print_devices(event)
         elif isinstance(event, MemoryReturned):
-            self._tell_memory(event)
+            self._print_memory(event)
 
-    def _tell_epoch(self, event: EpochDone) -> None:
+    def _print_epoch(self, event: EpochDone) -> None:
         words = _metric_words(event.metrics)
         console.print(f"{_epoch_words(event.epoch, self.status.epoch_total)}  {words}")
 
-    def _tell_epochs(self, last: EpochDone, done: int) -> None:
+    def _print_epochs(self, last: EpochDone, done: int) -> None:
         if done == 1:
-            self._tell_epoch(last)
+            self._print_epoch(last)
             return
         total = self.status.epoch_total
         words = f"{last.epoch:,}{f' of {total:,}' if total else ''} epochs done, the last with"
         console.print(f"{words}  {_metric_words(last.metrics)}")
 
-    def _tell_memory(self, event: MemoryReturned) -> None:
+    def _print_memory(self, event: MemoryReturned) -> None:
         words = returned_words(event, _device_names(self._layout))
         console.print(words, highlight=False)
 
-    def _tell_devices(self, event: DevicesReady) -> None:
+    def _print_devices(self, event: DevicesReady) -> None:
         process = process_name(event, self.status.process_names)
         words = line_words(event, process, _device_names(self._layout))
         console.print(words, highlight=False)
@@ -213,21 +213,21 @@ class _Watcher:
     def _look_for_supervisor(self) -> None:
         summary = summarize_run(self._layout)
         if summary.is_running:
-            if summary.problem is not None and summary.problem != self._told:
+            if summary.problem is not None and summary.problem != self._printed_problem:
                 print_problems([summary.problem])
-            self._told = summary.problem
+            self._printed_problem = summary.problem
             return
         self._take_news()  # it may have written its last word just now
         if self.status.has_ended:
             return
         nobody_knows = summary.flaw if summary.outcome is None else None
         problem = summary.problem or nobody_knows
-        told = () if problem is None else (problem,)
+        known = () if problem is None else (problem,)
         self.status = self.status.model_copy(
             update={
                 "outcome": summary.outcome,
                 "stage": RunStage.ENDED,
-                "problems": (*self.status.problems, *told),
+                "problems": (*self.status.problems, *known),
             }
         )
 
@@ -259,7 +259,7 @@ def _metric_words(metrics: Metrics) -> str:
     return "  ".join(f"{name} {value:.4f}" for name, value in known.items())
 
 
-def _tell_restart(event: RunRestarted) -> None:
+def _print_restart(event: RunRestarted) -> None:
     if event.problem is not None:
         print_problems([event.problem])
         console.print(f"Started again from its last checkpoint (attempt {event.attempt}).")

@@ -1,4 +1,4 @@
-"""Arguments that no verb understands, told as a problem."""
+"""Arguments that no verb understands, as a problem."""
 
 from typing import Final, cast
 

@@ -67,7 +67,7 @@ class DeviceSampler:
             ask_network: Asked once, for the inventory, who could reach the ports of a run.
         """
         self._threads = threads or SlowCallThreads()
-        self._roster = roster or GpuRoster(run=self._threads.run)
+        self._roster = roster or GpuRoster(make_calls=self._threads.make_calls)
         self._clock = clock
         self._folder = folder
         self._wait_s = wait_s
@@ -134,7 +134,7 @@ class DeviceSampler:
         self._look()
         since_s = time.monotonic()
         calls = self._reading_calls()
-        self._threads.run(calls)
+        self._threads.make_calls(calls)
         if self._wait_s:
             is_done = partial(self._are_done, [call.key for call in calls])
             self._wait_until(is_done, self._wait_s)
@@ -149,7 +149,7 @@ class DeviceSampler:
     def _look(self) -> None:
         if not self._roster.is_look_due:
             return
-        self._threads.run([SlowCall(_LOOK, self._look_at_the_driver)])
+        self._threads.make_calls([SlowCall(_LOOK, self._look_at_the_driver)])
         if self._is_first_look:
             self._is_first_look = False
             self._wait_until(self._has_looked, PATIENT_S)
@@ -159,7 +159,7 @@ class DeviceSampler:
         if self._ask_network is None:
             return
         ask, self._ask_network = self._ask_network, None
-        self._threads.run([SlowCall(_NETWORK, partial(self._take_network, ask))])
+        self._threads.make_calls([SlowCall(_NETWORK, partial(self._take_network, ask))])
         if self._wait_s:
             self._wait_until(lambda: not self._threads.is_busy(_NETWORK), self._wait_s)
 
@@ -216,10 +216,10 @@ class DeviceSampler:
             if isinstance(reader.failure, GpuLostError):
                 self._roster.lose(gpu)
             else:
-                # In its own thread: it waits for calls that are under way. A look that goes on
+                # Not in this thread: it waits for calls that are under way. A look that goes on
                 # just now finds it out itself.
                 gone = partial(self._roster.driver_gone, reader.failure, gpu)
-                self._threads.run([SlowCall(_LOOK, gone)])
+                self._threads.make_calls([SlowCall(_LOOK, gone)])
 
     def _reading(self, gpu: KnownGpu, since_s: float) -> DeviceReading:
         device, reader = gpu.device, self._readers.get(gpu.device.key)

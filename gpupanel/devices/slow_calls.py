@@ -59,8 +59,8 @@ class SlowCallThreads:
         """Whether a call of that key is under way."""
         return key in self._shared.busy
 
-    def run(self, calls: Sequence[SlowCall]) -> None:
-        """Take these calls and wait for none of them longer than the patience.
+    def make_calls(self, calls: Sequence[SlowCall]) -> None:
+        """Make these calls and wait for none of them longer than the patience.
 
         A call whose key is still under way is left out, one whose key was slow last time begins
         in a thread of its own. May be called in several threads, and by a call.
@@ -73,10 +73,10 @@ class SlowCallThreads:
                 if call.key in shared.slow:
                     self._begin_apart(call)
             while rest and not shared.is_closed:
-                rest = self._run_in_one_thread(rest)
+                rest = self._make_in_one_thread(rest)
 
     def wait_until(self, holds: Callable[[], bool], timeout_s: float) -> bool:
-        """Wait until something holds that calls bring about; ``False`` when that takes too long.
+        """Wait until something holds that calls change; ``False`` when that takes too long.
 
         Args:
             holds: Asked again whenever a call came to its end, and at :meth:`wake`; must answer
@@ -114,8 +114,8 @@ class SlowCallThreads:
         if not self._shared.is_closed:
             self._new_thread([call]).is_leaving = True
 
-    def _run_in_one_thread(self, calls: list[SlowCall]) -> list[SlowCall]:
-        """Take calls in one thread; answers what is left of them when one holds it up."""
+    def _make_in_one_thread(self, calls: list[SlowCall]) -> list[SlowCall]:
+        """Make calls in one thread; answers what is left of them when one holds it up."""
         thread, self._idle = self._idle, None
         if thread is None:
             thread = self._new_thread(calls)
@@ -131,7 +131,7 @@ class SlowCallThreads:
         return []
 
     def _rest(self, thread: "_CallThread") -> None:
-        """Keep one thread for the next run; a second was needed only by a call that runs others."""
+        """Keep one thread for the next calls; a second was needed by a call that made others."""
         if self._idle is None and not self._shared.is_closed and not thread.is_leaving:
             self._idle = thread
         else:
@@ -159,7 +159,7 @@ class _Shared:
 
 
 class _CallThread(threading.Thread):
-    """A thread that takes calls, until it is told to leave after the one that it is at."""
+    """A thread that makes calls, until it is told to leave after the one that it is at."""
 
     def __init__(self, shared: _Shared) -> None:
         super().__init__(name="gpupanel-devices", daemon=True)
@@ -171,11 +171,11 @@ class _CallThread(threading.Thread):
 
     @property
     def has_calls(self) -> bool:
-        """Whether it has calls to take, or is at one."""
+        """Whether it has calls to make, or is at one."""
         return self.is_at_work or bool(self._calls)
 
     def take(self, calls: Iterable[SlowCall]) -> None:
-        """Take these calls next."""
+        """Make these calls next."""
         self._calls.extend(calls)
         self.began_s = self._shared.clock()
         # From now on and not from its beginning, which a busy machine may delay.
@@ -200,7 +200,7 @@ class _CallThread(threading.Thread):
                 try:
                     call.work()
                 except BaseException:
-                    # This thread ends, and takes no more calls.
+                    # This thread ends, and makes no more calls.
                     with self._shared.changed:
                         self.is_leaving = True
                     raise

@@ -33,16 +33,16 @@ def _dropout() -> Any:  # noqa: ANN401
     return setting(
         "Dropout",
         "The fraction of activations that is dropped at random during training, after each "
-        "hidden layer. 0.2 to 0.5 reduces overfitting.",
+        "hidden layer, or before the output where there is none. 0.2 to 0.5 reduces overfitting.",
         default=0.0,
     )
 
 
-def _batch_norm() -> Any:  # noqa: ANN401
+def _batch_norm(layers: str) -> Any:  # noqa: ANN401
     return setting(
         "Batch normalisation",
-        "Normalises the activations of each batch after each hidden layer. It often allows a "
-        "larger learning rate.",
+        f"Normalises the activations of each batch after each {layers}. It often allows a larger "
+        "learning rate.",
         default=False,
     )
 
@@ -66,7 +66,7 @@ class MlpModel(Value):
     )
     hidden: Units = _hidden(default=(128,))
     dropout: Fraction = _dropout()
-    batch_norm: bool = _batch_norm()
+    batch_norm: bool = _batch_norm("hidden layer")
     batch_norm_synchronized: bool = _synchronized()
 
 
@@ -87,7 +87,7 @@ class CnnModel(Value):
     )
     hidden: Units = _hidden(default=())
     dropout: Fraction = _dropout()
-    batch_norm: bool = _batch_norm()
+    batch_norm: bool = _batch_norm("convolution and hidden layer")
     batch_norm_synchronized: bool = _synchronized()
 
     @property

@@ -4,6 +4,7 @@ import difflib
 import json
 import re
 from collections.abc import Iterable, Sequence
+from types import NoneType
 from typing import Annotated, Any, Final, get_args, get_origin
 
 from pydantic_core import ErrorDetails
@@ -22,40 +23,54 @@ _TYPES: Final = {
     "model_attributes_type": "a table",
 }
 """What pydantic misses, by its name for the mistake."""
+MOST_MISTAKES: Final = 100
+"""So many are reported at once: a file of a mebibyte has room for half a million."""
 
 
-def mistakes(
-    errors: Iterable[ErrorDetails], document: dict[str, Any], kind: type[Value] = Profile
-) -> list[Problem]:
-    """One problem for each key that is wrong.
+def mistakes(errors: Sequence[ErrorDetails], kind: type[Value] = Profile) -> list[Problem]:
+    """One problem for each key that is wrong, of the first :data:`MOST_MISTAKES`.
 
     Args:
         errors: What pydantic says against the document.
-        document: What the TOML holds.
-        kind: What it should be.
+        kind: What the document should be.
     """
-    by_field: dict[str, Problem] = {}
-    for details in errors:
-        problem = _problem(details, document, kind)
-        by_field.setdefault(problem.field, problem)
-    if "schema_version" in by_field:
+    version = [each for each in errors if each["loc"] == ("schema_version",)]
+    if version:
         # What another format calls its keys and what it allows is not known here.
-        return [by_field["schema_version"]]
+        return [_problem(version[0], kind)]
+    by_field: dict[str, Problem] = {}
+    for details in errors[:MOST_MISTAKES]:
+        problem = _problem(details, kind)
+        by_field.setdefault(problem.field, problem)
     # A union tells one error for each of its members: the member that got further in says more.
-    return [
-        problem
-        for field, problem in by_field.items()
-        if not any(other.startswith(f"{field}.") for other in by_field if field)
-    ]
+    further = {
+        field[:end] for field in by_field for end, letter in enumerate(field) if letter == "."
+    }
+    problems = [problem for field, problem in by_field.items() if field not in further]
+    more = len(errors) - MOST_MISTAKES
+    return [*problems, _more(more)] if more > 0 else problems
 
 
-def _problem(details: ErrorDetails, document: dict[str, Any], table: type[Value]) -> Problem:
+def _more(count: int) -> Problem:
+    return Problem(
+        code="profile_more_mistakes",
+        message=f"There are {count:,} more mistakes in the profile.",
+        hint="Correct those above first.",
+    )
+
+
+def _problem(details: ErrorDetails, table: type[Value]) -> Problem:
     kind = details["type"]
     context = details.get("ctx", {})
-    field = _field(details, document)
+    names, setting = _located(table, details["loc"])
+    if kind == "missing" and isinstance(details["loc"][-1], int):
+        # Of a list with a fixed length: the whole of it is to be given anew.
+        names, kind = names[:-1], "too_short"
+    if kind in ("union_tag_invalid", "union_tag_not_found"):
+        names = [*names, str(context["discriminator"]).strip("'")]
+    field = ".".join(names)
     name = field or "The profile"
     value = details["input"]
-    setting = _setting_at(table, details["loc"])
     allowed = allowed_values(setting) if setting is not None else ""
     code, message, hint = (
         "profile_value_invalid",
@@ -88,28 +103,48 @@ def _problem(details: ErrorDetails, document: dict[str, Any], table: type[Value]
     return Problem(code=code, field=field, message=message, hint=hint)
 
 
-def _setting_at(annotation: object, path: Sequence[int | str]) -> Setting | None:
-    """The setting in which pydantic met a mistake; ``None`` where it is in no setting.
+def _located(annotation: object, path: Sequence[int | str]) -> tuple[list[str], Setting | None]:
+    """Where in a document pydantic met a mistake, and the setting that it is in, if any.
+
+    Pydantic's path has more than the document's keys: the tag of each union of tables, and a
+    label for each union of other types. A key may be called as a tag is, so the types are followed.
 
     Args:
         annotation: The type at which the path begins.
-        path: Keys and positions, and the tag of each union on the way.
+        path: As pydantic tells it.
     """
     if get_origin(annotation) is Annotated:
-        return _setting_at(get_args(annotation)[0], path)
+        return _located(get_args(annotation)[0], path)
     if not path:
-        return None
+        return [], None
     first, *rest = path
     if isinstance(annotation, type) and issubclass(annotation, Value):
         if first not in annotation.model_fields:
-            return None
-        inside = _setting_at(annotation.model_fields[str(first)].annotation, rest)
+            return [str(first)], None
+        names, inside = _located(annotation.model_fields[str(first)].annotation, rest)
         named = (each for each in settings_of(annotation) if each.name == first)
-        return inside or next(named, None)
-    if get_origin(annotation) is dict:
-        return _setting_at(get_args(annotation)[1], rest)
-    tagged = (each for each in get_args(annotation) if first in _tags(each))
-    return next((_setting_at(each, rest) for each in tagged), None)
+        return [str(first), *names], inside or next(named, None)
+    if get_origin(annotation) in (dict, tuple):
+        # Of a list each item has the first type: those with several have one type for all.
+        inner = get_args(annotation)[1 if get_origin(annotation) is dict else 0]
+        names, inside = _located(inner, rest)
+        return [str(first), *names], inside
+    members = [each for each in get_args(annotation) if each is not NoneType]
+    if len(members) == 1:
+        return _located(members[0], path)
+    tagged = next((each for each in members if first in _tags(each)), None)
+    if tagged is not None:
+        return _located(tagged, rest)
+    # The label of a member says its type in words: the next part tells which one it is.
+    wanted = tuple if rest and isinstance(rest[0], int) else dict
+    member = next((each for each in members if _origin(each) is wanted), None)
+    return _located(member, rest)
+
+
+def _origin(annotation: object) -> object:
+    if get_origin(annotation) is Annotated:
+        return _origin(get_args(annotation)[0])
+    return get_origin(annotation)
 
 
 def _tags(annotation: object) -> set[object]:
@@ -126,23 +161,6 @@ def _without_it(setting: Setting) -> str:
     if setting.default is None:
         return f"Change it, or leave it out: {setting.off}." if setting.off else "Change it."
     return f"Change it, or leave it out: it is then {json.dumps(setting.default)}."
-
-
-def _field(details: ErrorDetails, document: dict[str, Any]) -> str:
-    """The dotted key, without the union tags and type names that pydantic puts between."""
-    path: list[str] = []
-    node: Any = document
-    for part in details["loc"]:
-        in_table = isinstance(node, dict) and part in node
-        in_array = isinstance(node, list) and isinstance(part, int) and part < len(node)
-        if in_table or in_array:
-            node = node[part]
-        elif not (details["type"] == "missing" and part == details["loc"][-1]):
-            continue
-        path.append(str(part))
-    if details["type"] in ("union_tag_invalid", "union_tag_not_found"):
-        path.append(str(details["ctx"]["discriminator"]).strip("'"))
-    return ".".join(path)
 
 
 def _choices(context: dict[str, Any]) -> str:

@@ -93,7 +93,8 @@ def _section(table: _Table) -> list[str]:
     keys = {kind: _keys_of(kind, table.path, shared) for kind in table.kinds}
     if not table.description and not shared and not any(keys.values()):
         return []
-    blocks = [f"## `[{'.'.join(table.path)}]`", table.description, _left_out(table)]
+    blocks = [f"## `[{'.'.join(table.path)}]`", table.description]
+    blocks += [_tag_sentence(table.tag), _left_out(table)]
     blocks += _rows(table.kinds[0], shared)
     for kind, of_kind in keys.items():
         blocks += [*_kind_heading(kind, table.tag), *of_kind]
@@ -120,6 +121,10 @@ def _left_out(table: _Table) -> str:
     said = {table.tag: getattr(table.default, table.tag)}
     said |= table.default.model_dump(mode="json", exclude_defaults=True)
     return f"Without this table: {', '.join(f'`{key} = {_toml(said[key])}`' for key in said)}."
+
+
+def _tag_sentence(tag: str) -> str:
+    return f"`{tag}` tells of which kind the table is, and is *required* in it." if tag else ""
 
 
 def _table(info: FieldInfo, path: tuple[str, ...]) -> _Table | None:

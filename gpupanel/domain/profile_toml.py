@@ -44,7 +44,7 @@ def profile_from_document(document: dict[str, Any]) -> Profile:
     try:
         return Profile.model_validate(document)
     except ValidationError as error:
-        raise ProblemError(*mistakes(error.errors(), document)) from error
+        raise ProblemError(*mistakes(error.errors())) from error
 
 
 def _without_none(node: Any) -> Any:  # noqa: ANN401 - TOML has no null: such keys are left out

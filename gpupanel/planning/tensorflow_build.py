@@ -9,30 +9,30 @@ _REAL, _VIRTUAL = "sm_", "compute_"
 
 
 def refused_by_build(
-    devices: tuple[PhysicalDevice, ...], build: TensorFlowBuild | None
+    gpus: tuple[PhysicalDevice, ...], build: TensorFlowBuild | None
 ) -> frozenset[str]:
-    """The keys of GPUs that the build cannot use; none while the build is not known."""
+    """The keys of those GPUs that the build cannot use; none while the build is not known."""
     if build is None:
         return frozenset()
     if not build.is_cuda_build:
-        return frozenset(device.key for device in devices if device.is_gpu)
+        return frozenset(gpu.key for gpu in gpus)
     return frozenset(
         gpu.key
-        for gpu in without_machine_code(devices, build)
+        for gpu in without_machine_code(gpus, build)
         if not compiles_kernels(build, gpu.compute_capability or (0, 0))
     )
 
 
 def without_machine_code(
-    devices: tuple[PhysicalDevice, ...], build: TensorFlowBuild
+    gpus: tuple[PhysicalDevice, ...], build: TensorFlowBuild
 ) -> tuple[PhysicalDevice, ...]:
     """The GPUs whose compute capability is known and that the build has no machine code for."""
     return tuple(
-        device
-        for device in devices
-        if device.compute_capability is not None
+        gpu
+        for gpu in gpus
+        if gpu.compute_capability is not None
         and build.compute_capabilities
-        and not has_kernels(build, device.compute_capability)
+        and not has_kernels(build, gpu.compute_capability)
     )
 
 

@@ -182,7 +182,7 @@ def _check_devices(plan: LaunchPlan) -> None:
 def start_supervisor(layout: RunLayout) -> None:
     """Start the supervisor of a run that was filled or is to go on; returns at once.
 
-    Several of them for one start do no harm: the first one takes it up, the others end.
+    Several of them for one start do no harm: the first one claims it, the others end.
 
     Raises:
         OSError: No process can be made, or the run's log cannot be written.

@@ -148,7 +148,7 @@ _OUTCOMES = {
 def phase_words(status: RunStatus) -> str:
     """What the trainer is doing, for people."""
     if status.stuck is not None:
-        return "Not responding"
+        return "Frozen"
     if status.download is not None and status.phase is Phase.LOADING_DATA:
         done, total = status.download.bytes_done, status.download.bytes_total
         share = f", {done * 100 // total} %" if total else ""

@@ -1,5 +1,7 @@
 """The Session tab: what is chosen, and beside it what will happen."""
 
+from functools import partial
+
 from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtWidgets import QApplication, QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
@@ -151,7 +153,9 @@ class SessionPage(QWidget):
     def _go_to_field(self, field: str) -> None:
         panel = next((each for each in self._panels if each.edits(field)), None)
         if panel is not None:
-            self._editors.ensureWidgetVisible(panel.focus_editor(field))
+            editor = panel.focus_editor(field)
+            # What was unfolded for it has its place from the next turn on.
+            QTimer.singleShot(0, editor, partial(self._editors.ensureWidgetVisible, editor))
 
     @Slot(object)
     def _show_profile(self, profile: Profile) -> None:

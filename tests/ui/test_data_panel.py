@@ -143,6 +143,15 @@ def test_that_the_number_of_classes_is_left_to_the_labels_at_zero(panel):
     assert classes.text() == "as the labels say"
 
 
+def test_that_the_number_of_classes_is_typed_digit_by_digit(panel, qtbot):
+    panel.setValue(NpzData(path="a.npz", class_count=10))
+    line = _named(panel, Counter, "Classes").lineEdit()
+    line.setCursorPosition(1)
+    qtbot.keyClick(line, Qt.Key.Key_Backspace)
+    qtbot.keyClicks(line, "2")
+    assert panel.value().class_count == 20
+
+
 def test_that_a_typed_path_is_told_at_each_keystroke(panel, qtbot):
     _choose(panel, "npz")
     path = next(each for each in panel.findChildren(PathEdit) if each.isVisibleTo(panel))

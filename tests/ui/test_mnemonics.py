@@ -14,7 +14,7 @@ TITLES = st.lists(st.text(st.characters(codec="ascii", exclude_characters="&"), 
     [
         (["Epochs", "Seed"], ["&Epochs", "&Seed"]),
         (["Seed", "Shuffle each epoch"], ["&Seed", "Shuffle &each epoch"]),
-        (["Ab", "Ba", "ab", "Abc"], ["&Ab", "&Ba", "ab", "Ab&c"]),
+        (["Ab", "Ba", "ab", "Abd"], ["&Ab", "&Ba", "ab", "Ab&d"]),
         (["Aa", "aA"], ["&Aa", "aA"]),
         (["3x3 filters"], ["3x3 &filters"]),
         (["", "12"], ["", "12"]),
@@ -27,6 +27,10 @@ def test_that_the_first_letter_of_a_word_is_preferred_and_none_is_given_twice(ti
 
 def test_that_letters_that_something_else_has_are_left_to_it():
     assert with_mnemonics(["Kind", "Data set"], taken="Dk") == ["K&ind", "Data &set"]
+
+
+def test_that_the_letter_of_the_copy_buttons_is_left_to_them():
+    assert with_mnemonics(["Checkpoint", "Classes"]) == ["C&heckpoint", "C&lasses"]
 
 
 @given(titles=TITLES, taken=st.text("abcdefg", max_size=3))

@@ -1,7 +1,7 @@
 """A problem of a setting stands below its row, in whichever panel that is, until it is mended."""
 
 import pytest
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
 
 from gpupanel.domain.data import ImagesData, NpzData
 from gpupanel.domain.model import CnnModel, MlpModel
@@ -204,3 +204,23 @@ def _panels(page: SessionPage) -> tuple[SettingsCard, ...]:
 
 def _notes_of_problems(panel: QWidget) -> list[Note]:
     return [note for note in _notes(panel) if note.text().startswith("Something is wrong with")]
+
+
+def test_that_a_folded_setting_that_is_gone_to_comes_into_view(qtbot):
+    session, loader = Session(_preparer), PreviewLoader()
+    page = SessionPage(session, loader)
+    qtbot.addWidget(page)
+    page._preview_timer.stop()
+    page.resize(900, 300)
+    with qtbot.waitExposed(page):
+        page.show()
+    page.plan.fieldActivated.emit("training.tensorboard")
+    editor = _named(page.training, QCheckBox, "TensorBoard files")
+
+    def is_seen() -> None:
+        assert editor.visibleRegion().boundingRect().height() == editor.height()
+
+    qtbot.waitUntil(is_seen)
+    page._preview_timer.stop()
+    session.close()
+    loader.stop()

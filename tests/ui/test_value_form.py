@@ -321,6 +321,15 @@ def test_that_a_changed_advanced_setting_is_never_folded_away(form, name):
     assert row(form, name).isVisibleTo(form)
 
 
+def test_that_what_a_person_folds_stays_folded_while_something_else_changes(form):
+    form.setValue(Drawing(name="", seed=9))
+    fold(form).click()
+    form.setValue(Drawing(name="", seed=9, copies=3))
+    assert not row(form, "seed").isVisibleTo(form)
+    form.setValue(Drawing(name="", seed=8, copies=3))
+    assert row(form, "seed").isVisibleTo(form)
+
+
 def test_that_a_changed_setting_that_is_not_advanced_unfolds_nothing(form):
     form.setValue(Drawing(name="another", lines=9, copies=3))
     assert not row(form, "seed").isVisibleTo(form)

@@ -50,13 +50,13 @@ def check(
     else:
         print_problems(problems, answers)
         if ok and preparation.plan is not None:
-            _tell_plan(preparation.plan)
+            _print_plan(preparation.plan)
             print_gpu_processes(preparation.others, answers)
             answers.print("Ready to run.", style="green")
     raise typer.Exit(0 if ok else 1)
 
 
-def _tell_plan(plan: LaunchPlan) -> None:
+def _print_plan(plan: LaunchPlan) -> None:
     names = {device.key: device.name for device in plan.devices}
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("replica", justify="right")

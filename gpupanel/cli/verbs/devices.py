@@ -43,7 +43,7 @@ def _document(
 ) -> dict[str, Any]:
     """What is known of a device: what does not change about it, and what it reports.
 
-    Where both tell the same, its memory and its power limit, the newer holds if it is known.
+    Where both have the same, its memory and its power limit, the newer holds if it is known.
     """
     reading = sample.reading(device.key) or DeviceReading(key=device.key)
     facts, found = device.model_dump(mode="json"), reading.model_dump(mode="json")

@@ -26,11 +26,11 @@ def doctor(*, json: JsonOption = False) -> None:
     if json:
         print_json({"ok": report.is_well, **report.model_dump(mode="json")})
     else:
-        _tell(report)
+        _print(report)
     raise typer.Exit(0 if report.is_well else 1)
 
 
-def _tell(report: DoctorReport) -> None:
+def _print(report: DoctorReport) -> None:
     for group in report.groups():
         answers.print(_group(group))
         answers.print()

@@ -63,7 +63,7 @@ def add(
 ) -> None:
     """Let a run of a profile wait for its devices, behind all others."""
     read = _read(profile, trust=trust, json=json)
-    _tell_entry(
+    _print_entry(
         lambda files: orders.add(files, read, runs_dir or default_runs_dir()), "waits", json=json
     )
 
@@ -78,13 +78,13 @@ def edit(
 ) -> None:
     """Give an entry that was not started yet another profile."""
     read = _read(profile, trust=trust, json=json)
-    _tell_entry(lambda files: orders.edit(files, entry, read), "has the new profile", json=json)
+    _print_entry(lambda files: orders.edit(files, entry, read), "has the new profile", json=json)
 
 
 @queue.command()
 def remove(entry: EntryArgument, *, json: JsonOption = False) -> None:
     """Take an entry out; a run that goes on is stopped with `gpupanel stop` first."""
-    _tell_line(lambda files: orders.remove(files, entry), f"{entry} is removed.", json=json)
+    _print_line(lambda files: orders.remove(files, entry), f"{entry} is removed.", json=json)
 
 
 @queue.command()
@@ -95,25 +95,25 @@ def move(
     json: JsonOption = False,
 ) -> None:
     """Put a waiting entry at another place among the waiting ones."""
-    _tell_line(lambda files: orders.move(files, entry, place), f"{entry} is moved.", json=json)
+    _print_line(lambda files: orders.move(files, entry, place), f"{entry} is moved.", json=json)
 
 
 @queue.command()
 def pause(*, json: JsonOption = False) -> None:
     """Start nothing any more; what runs goes on."""
-    _tell_line(orders.pause, "Paused: running entries continue, no more are started.", json=json)
+    _print_line(orders.pause, "Paused: running entries continue, no more are started.", json=json)
 
 
 @queue.command("resume")
 def go_on(*, json: JsonOption = False) -> None:
     """Start what waits again after a pause."""
-    _tell_line(orders.go_on, "Resumed: waiting entries start again, in order.", json=json)
+    _print_line(orders.go_on, "Resumed: waiting entries start again, in order.", json=json)
 
 
 @queue.command()
 def clear(*, json: JsonOption = False) -> None:
     """Take out the entries that have ended or were refused; their runs stay."""
-    _tell_line(orders.clear, "Ended entries are removed.", json=json)
+    _print_line(orders.clear, "Ended entries are removed.", json=json)
 
 
 def _read(path: Path, *, trust: bool, json: bool) -> Profile:
@@ -126,7 +126,7 @@ def _read(path: Path, *, trust: bool, json: bool) -> Profile:
     return profile
 
 
-def _tell_entry(order: Callable[[QueueFiles], QueueEntry], done: str, *, json: bool) -> None:
+def _print_entry(order: Callable[[QueueFiles], QueueEntry], done: str, *, json: bool) -> None:
     try:
         entry = order(QueueFiles(queue_dir()))
     except ProblemError as error:
@@ -137,7 +137,7 @@ def _tell_entry(order: Callable[[QueueFiles], QueueEntry], done: str, *, json: b
         answers.print(f"{entry.id}  {entry.name} {done}.", highlight=False)
 
 
-def _tell_line(order: Callable[[QueueFiles], WaitingLine], done: str, *, json: bool) -> None:
+def _print_line(order: Callable[[QueueFiles], WaitingLine], done: str, *, json: bool) -> None:
     try:
         line = order(QueueFiles(queue_dir()))
     except ProblemError as error:

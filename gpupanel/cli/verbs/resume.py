@@ -10,7 +10,7 @@ from gpupanel.cli.options import DetachOption, JsonOption, RunArgument, RunsDirO
 from gpupanel.cli.output import print_problems, progress
 from gpupanel.cli.preparation import startable
 from gpupanel.cli.refusal import EXIT_BAD_PROFILE, EXIT_FAILED, refuse
-from gpupanel.cli.run_follower import follow_unless
+from gpupanel.cli.run_end import follow_unless
 from gpupanel.cli.run_lookup import found_run
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import ProblemError

@@ -13,7 +13,7 @@ from gpupanel.cli.options import (
 from gpupanel.cli.output import print_problems, progress
 from gpupanel.cli.preparation import startable
 from gpupanel.cli.refusal import EXIT_BAD_PROFILE, EXIT_FAILED, refuse
-from gpupanel.cli.run_follower import follow_unless
+from gpupanel.cli.run_end import follow_unless
 from gpupanel.domain.problem import ProblemError
 from gpupanel.runs.launcher import launch
 from gpupanel.runs.locations import default_runs_dir

@@ -6,7 +6,7 @@ from gpupanel.cli.options import (
     RunsDirOption,
 )
 from gpupanel.cli.output import print_problems
-from gpupanel.cli.run_follower import follow
+from gpupanel.cli.run_end import follow
 from gpupanel.cli.run_lookup import found_run
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.run_layout import RunLayout

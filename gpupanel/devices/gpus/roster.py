@@ -27,7 +27,7 @@ _KERNEL_GPUS: Final = Path("/proc/driver/nvidia/gpus")
 
 
 def one_after_the_other(calls: Sequence[SlowCall]) -> None:
-    """Take all calls in this thread, however long they take."""
+    """Make all calls in this thread, however long they take."""
     for call in calls:
         call.work()
 
@@ -45,7 +45,7 @@ class GpuRoster:
         library: NvmlLibrary | None = None,
         clock: Callable[[], float] = time.monotonic,
         kernel_gpus: Path = _KERNEL_GPUS,
-        run: Callable[[Sequence[SlowCall]], None] = one_after_the_other,
+        make_calls: Callable[[Sequence[SlowCall]], None] = one_after_the_other,
     ) -> None:
         """The driver is first asked by :meth:`look`.
 
@@ -53,12 +53,12 @@ class GpuRoster:
             library: The driver's management library.
             clock: Seconds that only grow.
             kernel_gpus: The kernel module's folder with an entry for each GPU.
-            run: Takes calls, each of which one GPU may hold up; may leave such a call behind.
+            make_calls: Makes calls, each of which one GPU may hold up; may leave one behind.
         """
         self._library = library or NvmlLibrary()
         self._clock = clock
         self._kernel_gpus = kernel_gpus
-        self._run = run
+        self._make_calls = make_calls
         self._lock = threading.Lock()
         self._gpus = KnownGpus()
         self._is_open = False
@@ -186,7 +186,7 @@ class GpuRoster:
 
     def _introduce_all(self) -> None:
         opening = self._gpus.opening
-        self._run(
+        self._make_calls(
             [
                 SlowCall(("introduction", place), partial(self._introduce, nvml, opening))
                 for place, nvml in enumerate(self._library.gpus())
@@ -212,7 +212,7 @@ class GpuRoster:
     def _see_all_instances(self) -> None:
         """MIG instances come and go without a new listing."""
         opening = self._gpus.opening
-        self._run(
+        self._make_calls(
             [
                 SlowCall(("instances", gpu.device.key), partial(self._see_instances, gpu, opening))
                 for gpu in self.gpus
@@ -232,7 +232,9 @@ class GpuRoster:
         """Links are asked for when other GPUs answer than those of the last time."""
         gpus = self._gpus.answering()
         if len(gpus) > 1 and {nvml for _, nvml in gpus} != self._linked:
-            self._run([SlowCall("links", partial(self._find_links, gpus, self._gpus.opening))])
+            self._make_calls(
+                [SlowCall("links", partial(self._find_links, gpus, self._gpus.opening))]
+            )
 
     def _find_links(self, gpus: tuple[tuple[PhysicalDevice, NvmlGpu], ...], opening: int) -> None:
         try:

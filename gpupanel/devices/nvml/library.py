@@ -57,7 +57,7 @@ class NvmlLibrary:
     def driver_version(self) -> str | None:
         """The driver's version ("570.86.15")."""
         try:
-            with self._open_guard():
+            with self._guard_of_open_library():
                 version: str = pynvml.nvmlSystemGetDriverVersion()
         except (pynvml.NVMLError, UnicodeDecodeError) as error:
             _LOG.debug("The driver does not report its version: %s", error)
@@ -67,7 +67,7 @@ class NvmlLibrary:
     def cuda_version(self) -> tuple[int, int] | None:
         """The newest CUDA version that the driver can run, major and minor."""
         try:
-            with self._open_guard():
+            with self._guard_of_open_library():
                 number: int = pynvml.nvmlSystemGetCudaDriverVersion_v2()
         except pynvml.NVMLError as error:
             _LOG.debug("The driver does not report its CUDA version: %s", error)
@@ -81,7 +81,7 @@ class NvmlLibrary:
             DriverGoneError: The driver does not answer.
         """
         try:
-            with self._open_guard():
+            with self._guard_of_open_library():
                 return int(pynvml.nvmlDeviceGetCount())
         except pynvml.NVMLError as error:
             raise driver_gone(error) from error
@@ -92,7 +92,7 @@ class NvmlLibrary:
         Raises:
             DriverGoneError: The driver does not answer.
         """
-        guard = self._open_guard()
+        guard = self._guard_of_open_library()
         for index in range(self.gpu_count()):
             try:
                 with guard:
@@ -104,7 +104,7 @@ class NvmlLibrary:
                 continue
             yield NvmlGpu(handle, guard)
 
-    def _open_guard(self) -> ShutdownGuard:
+    def _guard_of_open_library(self) -> ShutdownGuard:
         if self._guard is None:
             raise DriverGoneError(DriverFailure.NOT_INITIALIZED, "NVML is not initialised")
         return self._guard

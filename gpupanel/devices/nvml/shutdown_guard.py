@@ -16,7 +16,7 @@ class ShutdownGuard:
     """
 
     def __init__(self, shut_down: Callable[[], None]) -> None:
-        """Open.
+        """Calls may begin.
 
         Args:
             shut_down: Lets NVML go; called once, in the thread that closes or in that of the

@@ -176,7 +176,7 @@ def _last_words(
 ) -> tuple[tuple[RunEnded, bool] | None, TrainingEnded | None, RunRestarted | None]:
     """Of supervisor, trainer and whoever restarted it: only the last one counts.
 
-    A restart that a supervisor has taken up is no word any more: from then on its lock tells.
+    A restart that a supervisor has claimed does not count any more: from then on its lock does.
     """
     while True:
         end = ends.last_end()
@@ -189,14 +189,14 @@ def _last_words(
                 end[1:] if end is not None and end[0] == last else None,
                 trainer[1] if trainer is not None and trainer[0] == last else None,
                 restart[1]
-                if restart is not None and restart[0] == last and not _is_taken_up(ends, *restart)
+                if restart is not None and restart[0] == last and not _is_claimed(ends, *restart)
                 else None,
             )
         if not ends.lengthen():
             return None, None, None
 
 
-def _is_taken_up(ends: EventEnds, at: int, restart: RunRestarted) -> bool:
+def _is_claimed(ends: EventEnds, at: int, restart: RunRestarted) -> bool:
     started = ends.last_of(RunStarted)
     return restart.attempt > 0 or (started is not None and started[0] > at)
 

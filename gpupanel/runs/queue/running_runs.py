@@ -64,7 +64,7 @@ def goes_on(layout: RunLayout) -> bool:
     # The clock may have been set back since.
     if abs(time.time() - begun_s) >= STARTING_S:
         return False
-    # Asked again: a supervisor may have taken it up since it was asked for its lock.
+    # Asked again: a supervisor may have claimed it since it was asked for its lock.
     return not is_start_claimed(layout) or is_supervised(layout)
 
 

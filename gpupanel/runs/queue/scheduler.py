@@ -29,9 +29,9 @@ from gpupanel.runs.queue.queue_files import Fingerprint, QueueFiles
 from gpupanel.runs.queue.running_runs import RunningRuns, device_keys
 from gpupanel.runs.queue.start_entry import (
     StartSupervisor,
-    claim,
     put_back,
     refuse,
+    reserve,
     start_again,
     start_entry,
 )
@@ -187,21 +187,21 @@ class Scheduler:
         for prospect in possible:
             if reasons[prospect.entry.id]:
                 continue
-            if claim(self._files, prospect.entry, line):
-                self._bring_up(prospect)
+            if reserve(self._files, prospect.entry, line):
+                self._start_entry(prospect)
             else:
                 self._seen = None  # look again at once
 
-    def _bring_up(self, prospect: Prospect) -> None:
-        claimed = self._files.read().entry(prospect.entry.id)
+    def _start_entry(self, prospect: Prospect) -> None:
+        reserved = self._files.read().entry(prospect.entry.id)
         try:
             profile, plan = prospect.startable()
-            start_entry(self._files, claimed, profile, plan, self._start)
+            start_entry(self._files, reserved, profile, plan, self._start)
         except ProblemError as error:
             # One whose supervisor could not be started stays as it is, and is started again.
-            refuse(self._files, claimed, error)
+            refuse(self._files, reserved, error)
         else:
-            self._begun_s[claimed.id] = time.monotonic()
+            self._begun_s[reserved.id] = time.monotonic()
 
     def _held_devices(self, line: WaitingLine) -> dict[str, str]:
         """Who holds which device: runs that go on, and those that the queue is starting."""

@@ -31,7 +31,7 @@ from gpupanel.runs.supervision.start_claim import is_start_claimed
 StartSupervisor = Callable[[RunLayout], None]
 
 
-def claim(files: QueueFiles, entry: QueueEntry, judged: WaitingLine) -> bool:
+def reserve(files: QueueFiles, entry: QueueEntry, judged: WaitingLine) -> bool:
     """Take a waiting entry, unless a person has changed something meanwhile; says whether it was.
 
     Args:
@@ -44,14 +44,14 @@ def claim(files: QueueFiles, entry: QueueEntry, judged: WaitingLine) -> bool:
         ProblemError: The queue cannot be changed.
     """
 
-    def claimed(line: WaitingLine) -> WaitingLine:
+    def reserved(line: WaitingLine) -> WaitingLine:
         is_overtaken = not _waiting_before(line, entry) <= _waiting_before(judged, entry)
         if line.paused or is_overtaken or not _is_as_before(line, entry):
             return line
         changes = {"state": EntryState.RUNNING, "waits": "", "started_s": time.time()}
         return line.with_changed(line.entry(entry.id).model_copy(update=changes))
 
-    after = files.change(claimed)
+    after = files.change(reserved)
     return any(each.id == entry.id and each.is_running for each in after.entries)
 
 
@@ -62,7 +62,7 @@ def start_entry(
     plan: LaunchPlan,
     start_supervisor: StartSupervisor,
 ) -> None:
-    """Make the run of an entry that was claimed, and start it.
+    """Make the run of an entry that was reserved, and start it.
 
     Raises:
         ProblemError: It cannot be made or started.
@@ -75,7 +75,7 @@ def start_entry(
 
 
 def start_again(entry: QueueEntry, start_supervisor: StartSupervisor) -> None:
-    """Start a supervisor for an entry whose run is filled, unless one has taken it up.
+    """Start a supervisor for an entry whose run is filled, unless one has claimed it.
 
     Raises:
         ProblemError: No process can be started, or the run's events cannot be read.
@@ -95,7 +95,7 @@ def start_again(entry: QueueEntry, start_supervisor: StartSupervisor) -> None:
 
 
 def put_back(files: QueueFiles, entry: QueueEntry) -> None:
-    """Let an entry wait again that was claimed and never started, with nothing left of it.
+    """Let an entry wait again that was reserved and never started, with nothing left of it.
 
     Raises:
         ProblemError: The queue cannot be changed.

@@ -56,7 +56,7 @@ class Attempt:
         patience: How long the watchdogs wait.
         tell: Writes an event of the supervisor's.
         news: The events of the run, read up to where this attempt begins.
-        stop_requests: How people want the run to end.
+        stop_requests: That end the run.
 
     Attributes:
         said: The leader's last word, if it had one.
@@ -317,7 +317,7 @@ class Attempt:
                 place=member.place,
                 name=member.name,
                 exit_code=member.exit_code,
-                hang=member.hang,
+                frozen=member.frozen,
                 said=self._last_words.get(member.place),
             )
             for member in self._gang.members

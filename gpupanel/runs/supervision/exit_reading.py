@@ -10,7 +10,7 @@ from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.process_environment import NO_SPACE_STATUS, PORT_TAKEN_STATUS
 from gpupanel.domain.value import Value
-from gpupanel.runs.supervision.liveness import Hang
+from gpupanel.runs.supervision.liveness import Frozen
 
 PEER_LOST = "peer_lost"
 """Code of the problem that a process tells when another one of its gang went away."""
@@ -37,14 +37,14 @@ class MemberSeen:
     Attributes:
         name: How people are told of it: "worker 1".
         exit_code: As :attr:`subprocess.Popen.returncode`; ``None`` while it is there.
-        hang: Why it is taken for dead though it is there.
+        frozen: Why it is taken for dead though it is there.
         said: Its last word, if it had one.
     """
 
     place: int
     name: str
     exit_code: int | None = None
-    hang: Hang | None = None
+    frozen: Frozen | None = None
     said: TrainingEnded | None = None
 
 
@@ -109,8 +109,8 @@ def _sign(
     member: MemberSeen, logs: Mapping[int, tuple[str, ...]]
 ) -> tuple[_Sign, float, Ending] | None:
     """How sure it is that this one failed by itself, when it said so, and its failure."""
-    if member.hang is not None and member.exit_code is None:
-        return _Sign.DEAD, 0.0, _still(member, member.hang)
+    if member.frozen is not None and member.exit_code is None:
+        return _Sign.DEAD, 0.0, _frozen_problem(member, member.frozen)
     if member.said is not None:
         return _sign_said(member, member.said)
     code = member.exit_code
@@ -138,17 +138,17 @@ def _sign_said(member: MemberSeen, said: TrainingEnded) -> tuple[_Sign, float, E
 _CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE)
 
 
-def _still(member: MemberSeen, hang: Hang) -> Ending:
+def _frozen_problem(member: MemberSeen, frozen: Frozen) -> Ending:
     name = _capital(member.name)
-    match hang:
-        case Hang.NEVER_BEGAN:
+    match frozen:
+        case Frozen.NEVER_BEGAN:
             code, message = "process_never_began", f"{name} was started but never began to work."
             hint = "Check its log; a broken installation or an unreachable disk does this."
-        case Hang.STOPPED:
+        case Frozen.STOPPED:
             code = "process_frozen"
             message = f"{name} is frozen: it was stopped (SIGSTOP) and not continued."
             hint = "Something suspended the process, such as a shell or a power manager."
-        case Hang.SILENT:
+        case Frozen.SILENT:
             code = "process_frozen"
             message = f"{name} is frozen: it reported nothing and used no CPU time."
             hint = "A driver or the machine itself hung; gpupanel doctor checks both."

@@ -23,7 +23,7 @@ from gpupanel.domain.process_environment import RUN_VARIABLE, SUPERVISOR_PID_VAR
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import make_folder, open_to_append
 from gpupanel.runs.supervision.cluster import allowed, process_environments
-from gpupanel.runs.supervision.liveness import Hang, Liveness, process_activity
+from gpupanel.runs.supervision.liveness import Frozen, Liveness, process_activity
 from gpupanel.runs.supervision.run_processes import end_processes_of, run_name
 
 _LOOK_INTERVAL_S = 0.5
@@ -39,7 +39,7 @@ class Member:
         place: In the plan's gang.
         name: How people are told of it: "worker 1".
         exit_code: ``None`` while it is there; negative: the signal that killed it.
-        hang: Why it is taken for dead though it is there; ``None`` while it lives.
+        frozen: Why it is taken for dead though it is there; ``None`` while it lives.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Member:
         self.place = place
         self.name = planned.name
         self.exit_code: int | None = None
-        self.hang: Hang | None = None
+        self.frozen: Frozen | None = None
         self._heartbeat = layout.heartbeats / str(place)
         self._process = started
         self._watched = _process(started.pid)
@@ -79,7 +79,7 @@ class Member:
         self._looked_s = now_s
         activity = process_activity(self._watched, self._heartbeat)
         if activity is not None:
-            self.hang = self._liveness.observe(activity, now_s)
+            self.frozen = self._liveness.observe(activity, now_s)
 
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to the process group: to what the process has started, too."""

@@ -8,15 +8,15 @@ import psutil
 
 from gpupanel.files.guarded_files import status
 
-STILL_S = 8.0
+FROZEN_AFTER_S = 8.0
 """A process beats once a second: so long without a beat and without work is no delay any more."""
 
 STOPPED_S = 4.0
 """A stop that is taken back at once is forgiven."""
 
 
-class Hang(enum.Enum):
-    """Why a process hangs: why it is taken for dead though it is there."""
+class Frozen(enum.Enum):
+    """Why a process is taken for dead though it is there."""
 
     STOPPED = enum.auto()
     """The system says that it is stopped (SIGSTOP)."""
@@ -58,7 +58,7 @@ class Liveness:
         self._looked_s = now_s
         self._stopped_since_s: float | None = None
 
-    def observe(self, activity: Activity, now_s: float) -> Hang | None:
+    def observe(self, activity: Activity, now_s: float) -> Frozen | None:
         """Take in one observation; gives why the process is to be taken for dead, if it is."""
         last, self._last = self._last, activity
         # The one who looks may have been stopped itself: what it did not see does not count.
@@ -71,10 +71,10 @@ class Liveness:
         elif self._stopped_since_s is None:
             self._stopped_since_s = now_s
         if self._stopped_since_s is not None and now_s - self._stopped_since_s >= STOPPED_S:
-            return Hang.STOPPED
-        if now_s - self._alive_s < STILL_S:
+            return Frozen.STOPPED
+        if now_s - self._alive_s < FROZEN_AFTER_S:
             return None
-        return Hang.NEVER_BEGAN if activity.beat is None else Hang.SILENT
+        return Frozen.NEVER_BEGAN if activity.beat is None else Frozen.SILENT
 
 
 def _moved(last: Activity, now: Activity) -> bool:

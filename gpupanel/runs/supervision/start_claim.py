@@ -1,4 +1,4 @@
-"""Each start of a run is taken up by one supervisor only, however many are started for it.
+"""Each start of a run is claimed by one supervisor only, however many are started for it.
 
 Whoever starts a supervisor may die in the middle of it, and cannot know afterwards whether it did:
 so it starts one again, and the second one finds that there is nothing to do.
@@ -20,7 +20,7 @@ class AlreadyClaimedError(Exception):
 
 
 def claim_start(layout: RunLayout) -> FileLock:
-    """Take the lock of a run whose start nobody has taken up, for good.
+    """Take the lock of a run whose start nobody has claimed, for good.
 
     Raises:
         AlreadyClaimedError: Somebody has.

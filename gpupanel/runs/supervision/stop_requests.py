@@ -1,4 +1,4 @@
-"""How people, and the system, want a run to end."""
+"""Requests that end a run: from its folder, and from signals to the supervisor."""
 
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.request import Request
@@ -9,7 +9,7 @@ _MOST_URGENT_FIRST = (Request.END, Request.STOP, Request.SUSPEND)
 
 
 class StopRequests:
-    """Looks at the requests of a run, and passes on what the supervisor was told by a signal."""
+    """Reads the requests of a run, and passes on the signal that ends the supervisor."""
 
     def __init__(self, layout: RunLayout) -> None:
         self._layout = layout

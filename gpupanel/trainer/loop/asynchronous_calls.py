@@ -59,11 +59,11 @@ class AsynchronousCalls:
         """See :meth:`~gpupanel.trainer.loop.step_calls.StepCalls.divide`: one worker takes all."""
         return divide_batch(self.shares[:1], batch_size, self._accumulation_steps)
 
-    def __call__(self, batches: Indices, contribution: Sequence[float] = ()) -> CallSums:
+    def __call__(self, batches: Indices, votes: Sequence[float] = ()) -> CallSums:
         """Do one step for each row on one worker, and wait for them; nothing is agreed on."""
-        return self.begin(batches, contribution)()
+        return self.begin(batches, votes)()
 
-    def begin(self, batches: Indices, contribution: Sequence[float] = ()) -> Callable[[], CallSums]:
+    def begin(self, batches: Indices, votes: Sequence[float] = ()) -> Callable[[], CallSums]:
         """Begin one step for each row on a worker; what is given back waits for them.
 
         The sums' ``replica_seconds`` are how long the worker took. Any thread may wait.
@@ -71,7 +71,7 @@ class AsynchronousCalls:
         Raises:
             ProblemError: An example cannot be read.
         """
-        del contribution
+        del votes
         under_way = self._coordinator.schedule(self._function, args=self._feed.arguments(batches))
 
         def sums() -> CallSums:

@@ -48,8 +48,8 @@ class AsynchronousLoop(TrainingLoop):
     ) -> None:
         super().__init__(run, split, learner, events, interruptions, record, position)
         self._in_flight = CallsInFlight(_CALLS_A_WORKER * len(run.plan.replicas))
-        self._land: Callable[[FinishedCall], None] = self._learned
-        self._landed_s = 0.0
+        self._take: Callable[[FinishedCall], None] = self._learned
+        self._last_finished_s = 0.0
 
     @override
     def train(self) -> Interruption | None:
@@ -65,7 +65,7 @@ class AsynchronousLoop(TrainingLoop):
         )
         batches = self._batches(order, position.step_in_epoch, self._training_pace)
         calls = self._learner.calls
-        interruption = self._fly(
+        interruption = self._make_calls(
             batches, lambda steps: calls.of(steps.shape[1]), Phase.TRAINING, self._learned
         )
         if interruption is not None or position.epoch == settings.epochs:
@@ -84,7 +84,7 @@ class AsynchronousLoop(TrainingLoop):
             measured.append(finished)
 
         batches = self._batches(everything, 0, self._validation_pace)
-        interruption = self._fly(batches, lambda _: calls, Phase.VALIDATING, take)
+        interruption = self._make_calls(batches, lambda _: calls, Phase.VALIDATING, take)
         if interruption is not None:
             return interruption
         return self._learner.objective.metrics(
@@ -96,17 +96,17 @@ class AsynchronousLoop(TrainingLoop):
     @override
     def _settle(self) -> None:
         while not self._in_flight.is_empty:
-            self._take_landed()
+            self._take_finished()
 
-    def _fly(
+    def _make_calls(
         self,
         batches: Iterator[Indices],
         calls_for: Callable[[Indices], StepCalls],
         phase: Phase,
-        land: Callable[[FinishedCall], None],
+        take: Callable[[FinishedCall], None],
     ) -> Interruption | None:
         """Have all these steps done; nothing is under way afterwards, whatever it ends with."""
-        self._land = land
+        self._take = take
         self._events.phase(phase)
         for steps in batches:
             interruption = self._wait_while(lambda: self._in_flight.is_full)
@@ -114,26 +114,26 @@ class AsynchronousLoop(TrainingLoop):
                 return interruption
             self._events.phase(phase)
             if self._in_flight.is_empty:
-                self._landed_s = time.monotonic()
+                self._last_finished_s = time.monotonic()
             self._in_flight.begin(calls_for(steps).begin(steps), steps.size)
         return self._wait_while(lambda: not self._in_flight.is_empty)
 
     def _wait_while(self, is_so: Callable[[], bool]) -> Interruption | None:
         while (interruption := self._interruption()) is None and is_so():
-            self._take_landed()
+            self._take_finished()
         return interruption
 
-    def _take_landed(self) -> None:
+    def _take_finished(self) -> None:
         for finished in self._in_flight.finished():
-            self._land(finished)
+            self._take(finished)
 
     def _learned(self, finished: FinishedCall) -> None:
         now_s = time.monotonic()
         # Workers work at the same time: what passed since the last one came back counts.
-        took_s, self._landed_s = now_s - self._landed_s, now_s
+        took_s, self._last_finished_s = now_s - self._last_finished_s, now_s
         self._take_pace(self._training_pace, finished)
         self._add(finished.sums, finished.examples, took_s)
         self._report_steps()
 
     def _take_pace(self, pace: Pace, finished: FinishedCall) -> None:
-        self._consensus.take_sums((), pace, finished.sums.steps, finished.sums.replica_seconds[0])
+        self._consensus.take_votes((), pace, finished.sums.steps, finished.sums.replica_seconds[0])

@@ -15,7 +15,7 @@ ReplicaStep = Callable[[tf.Tensor, tf.Tensor, tf.Tensor], ReplicaSums]
 """From the features and labels of a replica's part, and the number of examples over all
 replicas, to the sums of its part."""
 
-CONTRIBUTED = 5
+VOTE_NUMBERS = 5
 """How many numbers every process hands in with a call."""
 
 
@@ -27,7 +27,7 @@ class CallSums:
         loss_sum: Not finite when the last step done was the first whose loss is not.
         measure_sum: As :class:`~gpupanel.trainer.models.objectives.Objective` counts it.
         steps: Steps done: fewer than asked when one of them had a loss that is not finite.
-        contribution: What the processes of the run handed in, summed: the same on each of them.
+        votes: What the processes of the run handed in, summed: the same on each of them.
         replica_seconds: How long each replica of the run computed, waiting not counted; empty
             where it is not measured.
     """
@@ -35,7 +35,7 @@ class CallSums:
     loss_sum: float
     measure_sum: float
     steps: int
-    contribution: tuple[float, ...] = (0.0,) * CONTRIBUTED
+    votes: tuple[float, ...] = (0.0,) * VOTE_NUMBERS
     replica_seconds: tuple[float, ...] = ()
 
 
@@ -78,11 +78,11 @@ class Calls:
         self._replicas = len(shares)
         bounds = tf.TensorSpec([len(shares), 2], tf.int32)
         copies = tf.TensorSpec([], tf.int32)
-        contribution = tf.TensorSpec([CONTRIBUTED], tf.float32)
+        votes = tf.TensorSpec([VOTE_NUMBERS], tf.float32)
         # Without autograph: the loop is written with TensorFlow's own, which traces faster.
         self._function = tf.function(
             self._steps,
-            input_signature=[bounds, copies, contribution, *feed.signature],
+            input_signature=[bounds, copies, votes, *feed.signature],
             autograph=False,
         )
 
@@ -94,30 +94,28 @@ class Calls:
         """See :meth:`~gpupanel.trainer.loop.step_calls.StepCalls.divide`."""
         return divide_batch(self.shares, batch_size, self._accumulation_steps)
 
-    def __call__(self, batches: Indices, contribution: Sequence[float] = ()) -> CallSums:
+    def __call__(self, batches: Indices, votes: Sequence[float] = ()) -> CallSums:
         """See :meth:`~gpupanel.trainer.loop.step_calls.StepCalls.__call__`."""
-        return self.begin(batches, contribution)()
+        return self.begin(batches, votes)()
 
-    def begin(self, batches: Indices, contribution: Sequence[float] = ()) -> Callable[[], CallSums]:
+    def begin(self, batches: Indices, votes: Sequence[float] = ()) -> Callable[[], CallSums]:
         """See :meth:`~gpupanel.trainer.loop.step_calls.StepCalls.begin`.
 
         Args:
             batches: Example indices, shape [steps, batch]; the batch may be a smaller one.
-            contribution: At most :data:`CONTRIBUTED` numbers, summed over the run's processes.
+            votes: At most :data:`VOTE_NUMBERS` numbers, summed over the run's processes.
 
         Raises:
             ProblemError: An example cannot be read.
         """
         parts = self.divide(batches.shape[1])
         division = (tf.constant(parts.bounds), tf.constant(parts.copies))
-        wished = tf.constant(
-            [*contribution, *[0.0] * (CONTRIBUTED - len(contribution))], tf.float32
-        )
-        sums = self._function(*division, wished, *self._feed.tensors(batches, parts.bounds))
+        padded = tf.constant([*votes, *[0.0] * (VOTE_NUMBERS - len(votes))], tf.float32)
+        sums = self._function(*division, padded, *self._feed.tensors(batches, parts.bounds))
         return lambda: _call_sums(sums)
 
     def _steps(
-        self, bounds: tf.Tensor, copies: tf.Tensor, contribution: tf.Tensor, *stacked: tf.Tensor
+        self, bounds: tf.Tensor, copies: tf.Tensor, votes: tf.Tensor, *stacked: tf.Tensor
     ) -> tf.Tensor:
         count = tf.shape(stacked[0])[0]
         examples = tf.cast(tf.shape(stacked[0])[1] * copies, tf.float32)
@@ -134,11 +132,12 @@ class Calls:
         step, sums = tf.while_loop(goes_on, one_step, (0, summed), parallel_iterations=1)
         with tf.control_dependencies([step]):
             # After the steps on every process: collectives must come in the same order on each.
-            handed_in = tf.identity(contribution)
-        wished = self._sum(self._strategy.run(self._once_a_process, args=(handed_in,)))
+            handed_in = tf.identity(votes)
+        summed_votes = self._sum(self._strategy.run(self._once_a_process, args=(handed_in,)))
         # One tensor: each that is read costs a round trip.
         done = [tf.cast(step, tf.float32)]
-        return tf.concat([sums[:2] / tf.cast(copies, tf.float32), done, wished, sums[2:]], axis=0)
+        first = sums[:2] / tf.cast(copies, tf.float32)
+        return tf.concat([first, done, summed_votes, sums[2:]], axis=0)
 
     def _in_replica(
         self, bounds: tf.Tensor, examples: tf.Tensor, step: tuple[tf.Tensor, ...]
@@ -153,12 +152,12 @@ class Calls:
         seconds = tf.one_hot(replica, self._replicas) * sums.timing.seconds
         return tf.concat([tf.stack(told), seconds, [sums.timing.witness]], axis=0)
 
-    def _once_a_process(self, contribution: tf.Tensor) -> tf.Tensor:
+    def _once_a_process(self, votes: tf.Tensor) -> tf.Tensor:
         # TensorFlow's default strategy cannot tell its devices: it has one replica.
         alone = self._replicas == 1
         here = 1 if alone else len(self._strategy.extended.worker_devices)
         first_of_its_process = _replica() % here == 0
-        return contribution if first_of_its_process else tf.zeros_like(contribution)
+        return votes if first_of_its_process else tf.zeros_like(votes)
 
     def _sum(self, per_replica: tf.Tensor) -> tf.Tensor:
         return self._strategy.reduce(tf.distribute.ReduceOp.SUM, per_replica, axis=None)
@@ -170,9 +169,9 @@ def _call_sums(sums: tf.Tensor) -> CallSums:
         loss_sum=numbers[0],
         measure_sum=numbers[1],
         steps=round(numbers[2]),
-        contribution=tuple(numbers[3 : 3 + CONTRIBUTED]),
+        votes=tuple(numbers[3 : 3 + VOTE_NUMBERS]),
         # The last one is the witness: of no meaning.
-        replica_seconds=tuple(numbers[3 + CONTRIBUTED : -1]),
+        replica_seconds=tuple(numbers[3 + VOTE_NUMBERS : -1]),
     )
 
 

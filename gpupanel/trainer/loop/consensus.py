@@ -7,7 +7,7 @@ from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.loop.pace import Pace
 from gpupanel.trainer.started_run import StartedRun
 
-Contribution = tuple[float, ...]
+Vote = tuple[float, ...]
 
 
 class Consensus(Protocol):
@@ -16,10 +16,10 @@ class Consensus(Protocol):
     def pending(self) -> Interruption | None:
         """What to do now instead of another call, the same in every process of the run."""
 
-    def contribution(self, pace: Pace) -> Contribution:
+    def vote(self, pace: Pace) -> Vote:
         """What this process hands in with its next call, made at that pace."""
 
-    def take_sums(self, sums: Contribution, pace: Pace, steps: int, seconds: float) -> None:
+    def take_votes(self, votes: Vote, pace: Pace, steps: int, seconds: float) -> None:
         """Take in what all processes handed in, summed, with a call of so many steps."""
 
 
@@ -33,25 +33,25 @@ class SingleProcess:
         """See :meth:`Consensus.pending`."""
         return self._interruptions.pending()
 
-    def contribution(self, pace: Pace) -> Contribution:
+    def vote(self, pace: Pace) -> Vote:
         """None: there is nobody to tell."""
         del pace
         return ()
 
-    def take_sums(self, sums: Contribution, pace: Pace, steps: int, seconds: float) -> None:
-        """See :meth:`Consensus.take_sums`."""
-        del sums
+    def take_votes(self, votes: Vote, pace: Pace, steps: int, seconds: float) -> None:
+        """See :meth:`Consensus.take_votes`."""
+        del votes
         pace.took(steps, seconds)
 
 
 _STOP, _SUSPEND, _GONE, _CHECKPOINT, _STEPS = range(5)
-"""Places in the contribution."""
+"""Places in a vote."""
 
 
 class SeveralProcesses:
     """Several processes that make the same calls at the same time.
 
-    Each hands in, with a call, what it heard before; what the sums say takes effect in all of
+    Each hands in, with a call, what it was asked before; what the sums say takes effect in all of
     them before the next call. Any may ask to stop; suspending, checkpoints and the pace come from
     the one that leads.
     """
@@ -69,29 +69,29 @@ class SeveralProcesses:
             self._interruptions.answer_stop()
         return agreed
 
-    def contribution(self, pace: Pace) -> Contribution:
-        """See :meth:`Consensus.contribution`."""
-        heard = self._interruptions.pending()
+    def vote(self, pace: Pace) -> Vote:
+        """See :meth:`Consensus.vote`."""
+        asked = self._interruptions.pending()
         wanted = self._wanted.get(pace, pace)
         return (
-            float(heard is Interruption.STOP),
-            float(heard is Interruption.SUSPEND),
-            float(heard is Interruption.SUPERVISOR_GONE),
-            float(heard is Interruption.CHECKPOINT),
+            float(asked is Interruption.STOP),
+            float(asked is Interruption.SUSPEND),
+            float(asked is Interruption.SUPERVISOR_GONE),
+            float(asked is Interruption.CHECKPOINT),
             float(wanted.steps) if self._leads else 0.0,
         )
 
-    def take_sums(self, sums: Contribution, pace: Pace, steps: int, seconds: float) -> None:
-        """See :meth:`Consensus.take_sums`."""
+    def take_votes(self, votes: Vote, pace: Pace, steps: int, seconds: float) -> None:
+        """See :meth:`Consensus.take_votes`."""
         self._wanted.setdefault(pace, Pace()).took(steps, seconds)
-        pace.steps = round(sums[_STEPS])
-        if sums[_STOP]:
+        pace.steps = round(votes[_STEPS])
+        if votes[_STOP]:
             self._agreed = Interruption.STOP
-        elif sums[_SUSPEND]:
+        elif votes[_SUSPEND]:
             self._agreed = Interruption.SUSPEND
-        elif sums[_GONE]:
+        elif votes[_GONE]:
             self._agreed = Interruption.SUPERVISOR_GONE
-        elif sums[_CHECKPOINT]:
+        elif votes[_CHECKPOINT]:
             self._agreed = Interruption.CHECKPOINT
 
 

@@ -150,9 +150,9 @@ class TrainingLoop:
             self._events.phase(Phase.TRAINING)
             start_s = time.monotonic()
             calls = self._learner.calls.of(batches.shape[1])
-            sums = calls(batches, self._consensus.contribution(self._training_pace))
+            sums = calls(batches, self._consensus.vote(self._training_pace))
             took_s = time.monotonic() - start_s
-            self._consensus.take_sums(sums.contribution, self._training_pace, sums.steps, took_s)
+            self._consensus.take_votes(sums.votes, self._training_pace, sums.steps, took_s)
             self._add(sums, batches.size, took_s)
             if self._balancing is not None:
                 self._balancing.saw(sums, batches.shape[1], self._position.step)
@@ -208,11 +208,11 @@ class TrainingLoop:
                 return interruption
             self._events.phase(Phase.VALIDATING)
             start_s = time.monotonic()
-            sums = calls(batches, self._consensus.contribution(self._validation_pace))
+            sums = calls(batches, self._consensus.vote(self._validation_pace))
             if not math.isfinite(sums.loss_sum):
                 raise not_finite("validation loss", self._position)
             took_s = time.monotonic() - start_s
-            self._consensus.take_sums(sums.contribution, self._validation_pace, sums.steps, took_s)
+            self._consensus.take_votes(sums.votes, self._validation_pace, sums.steps, took_s)
             loss_sum += sums.loss_sum
             measure_sum += sums.measure_sum
         return self._learner.objective.metrics(loss_sum, measure_sum, len(everything))

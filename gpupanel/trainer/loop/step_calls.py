@@ -23,23 +23,23 @@ class StepCalls(Protocol):
     def divide(self, batch_size: int) -> Parts:
         """How a batch of so many examples is divided."""
 
-    def __call__(self, batches: Indices, contribution: Sequence[float] = ()) -> CallSums:
+    def __call__(self, batches: Indices, votes: Sequence[float] = ()) -> CallSums:
         """Do one step for each row, and wait for them.
 
         Args:
             batches: Example indices, shape [steps, batch]; the batch may be a smaller one.
-            contribution: Numbers to be summed over the processes of the run.
+            votes: Numbers to be summed over the processes of the run.
 
         Raises:
             ProblemError: An example cannot be read.
         """
 
-    def begin(self, batches: Indices, contribution: Sequence[float] = ()) -> Callable[[], CallSums]:
+    def begin(self, batches: Indices, votes: Sequence[float] = ()) -> Callable[[], CallSums]:
         """Begin one step for each row; what is given back waits for them.
 
         Args:
             batches: See :meth:`__call__`.
-            contribution: See :meth:`__call__`.
+            votes: See :meth:`__call__`.
 
         Raises:
             ProblemError: An example cannot be read.

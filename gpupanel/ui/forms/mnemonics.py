@@ -2,6 +2,10 @@
 
 from collections.abc import Iterable
 
+_OF_COPY = "c"
+"""The letter of the buttons that copy, which are on the screen beside the forms: a letter that two
+have moves the focus and clicks nothing."""
+
 
 def with_mnemonics(titles: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
     """The titles, each with ``&`` before a letter that no other one has.
@@ -12,7 +16,7 @@ def with_mnemonics(titles: Iterable[str], taken: Iterable[str] = ()) -> list[str
         titles: What stands beside the inputs of one form, from top to bottom.
         taken: Letters that something else has.
     """
-    used = {letter.lower() for letter in taken}
+    used = {_OF_COPY, *(letter.lower() for letter in taken)}
     return [_with_mnemonic(title, used) for title in titles]
 
 

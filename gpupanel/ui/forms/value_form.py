@@ -1,6 +1,6 @@
 """A form for a table of the profile, made of what its settings declare."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, cast
 
@@ -57,6 +57,7 @@ class ValueForm(SettingsForm):
         teach(self._more, "More settings", _MORE_TIP)
         self._lay_out(taken)
         self._more.toggled.connect(self._show_rows)
+        self._unfold({name for name, each in self._settings.items() if _is_set(each, value)})
         self.setValue(value)
 
     def value(self) -> Any:  # noqa: ANN401 - of the type that the form was made for
@@ -65,12 +66,16 @@ class ValueForm(SettingsForm):
 
     def setValue(self, value: Value) -> None:
         """Shows another value without telling anyone."""
-        self._value = value
+        before, self._value = self._value, value
         for name, setting in self._settings.items():
             self._input(name).setValue(getattr(value, name))
             self._inputs[name].setEnabled(setting.applies_in(value))
-            if setting.advanced and getattr(value, name) != setting.default:
-                self._more.setChecked(True)
+        # What stays as it is stays folded, too, where a person folded it.
+        self._unfold(
+            name
+            for name, setting in self._settings.items()
+            if getattr(before, name) != getattr(value, name) and _is_set(setting, value)
+        )
         self._show_rows()
 
     def set_shown(self, name: str, *, shown: bool) -> None:
@@ -82,6 +87,10 @@ class ValueForm(SettingsForm):
     def reveal(self, key: str) -> None:
         """Unfolds the settings that few need, where it is one of them."""
         if self._settings[key].advanced:
+            self._more.setChecked(True)
+
+    def _unfold(self, names: Iterable[str]) -> None:
+        if any(self._settings[name].advanced for name in names):
             self._more.setChecked(True)
 
     def _lay_out(self, taken: str) -> None:
@@ -119,3 +128,7 @@ class ValueForm(SettingsForm):
         if value != self._value:
             self.setValue(value)
             self.valueChanged.emit(value)
+
+
+def _is_set(setting: Setting, value: Value) -> bool:
+    return bool(getattr(value, setting.name) != setting.default)

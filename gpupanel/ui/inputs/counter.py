@@ -52,7 +52,8 @@ class Counter(SpinBox):
     def setValue(self, value: int) -> None:
         """Shows a number without telling anyone; one beyond the range as the nearest inside."""
         # What a person is typing ("1234", not yet "1,234") is left alone when it comes back.
-        if value == self.value():
+        # Of the number itself: a subclass may say "none" for the least one.
+        if value == SpinBox.value(self):
             return
         with QSignalBlocker(self):
             super().setValue(min(value, GREATEST))

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from gpupanel.cli.run_follower import run_document
+from gpupanel.cli.run_end import run_document
 from gpupanel.domain.event_details import ReturnedMemory
 from gpupanel.domain.events import MemoryReturned, RunEnded
 from gpupanel.domain.outcome import Outcome

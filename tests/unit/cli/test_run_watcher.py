@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from gpupanel.cli import run_watcher
-from gpupanel.cli.run_follower import follow
+from gpupanel.cli.run_end import follow
 from gpupanel.cli.run_watcher import watch_to_its_end
 from gpupanel.domain.event_details import LogicalDeviceAnswer, ReturnedMemory
 from gpupanel.domain.events import (

@@ -19,12 +19,12 @@ class Driver:
     def __init__(self) -> None:
         self.done: list[str] = []
         self.threads: dict[str, int] = {}
-        self.gates: dict[str, threading.Event] = {}
+        self.events: dict[str, threading.Event] = {}
         self.pauses_s: dict[str, float] = {}
 
     def hold_up(self, name: str) -> threading.Event:
-        self.gates[name] = threading.Event()
-        return self.gates[name]
+        self.events[name] = threading.Event()
+        return self.events[name]
 
     def call(self, name: str) -> SlowCall:
         return SlowCall(name, partial(self._work, name))
@@ -34,8 +34,8 @@ class Driver:
 
     def _work(self, name: str) -> None:
         self.threads[name] = threading.get_ident()
-        if name in self.gates:
-            self.gates[name].wait(LONG_S)
+        if name in self.events:
+            self.events[name].wait(LONG_S)
         time.sleep(self.pauses_s.get(name, 0.0))
         self.done.append(name)
 
@@ -44,16 +44,16 @@ class Driver:
 def driver() -> Iterator[Driver]:
     driver = Driver()
     yield driver
-    for gate in driver.gates.values():
-        gate.set()
+    for event in driver.events.values():
+        event.set()
 
 
 @pytest.fixture
 def threads(driver: Driver) -> Iterator[SlowCallThreads]:
     threads = SlowCallThreads(PATIENCE_S)
     yield threads
-    for gate in driver.gates.values():
-        gate.set()
+    for event in driver.events.values():
+        event.set()
     assert threads.close(LONG_S)
     assert threads.thread_count == 0
 
@@ -69,11 +69,11 @@ def eventually(holds: Callable[[], bool]) -> bool:
     return holds()
 
 
-def test_that_quick_steps_are_taken_in_order_by_one_thread_that_stays(
+def test_that_quick_calls_are_taken_in_order_by_one_thread_that_stays(
     threads: SlowCallThreads, driver: Driver
 ) -> None:
     for _ in range(3):
-        threads.run(driver.calls("abc"))
+        threads.make_calls(driver.calls("abc"))
 
     assert driver.done == list("abcabcabc")
     assert len(set(driver.threads.values())) == 1
@@ -81,12 +81,12 @@ def test_that_quick_steps_are_taken_in_order_by_one_thread_that_stays(
     assert threads.thread_count == 1
 
 
-def test_that_a_step_that_is_held_up_does_not_hold_up_the_others(
+def test_that_a_call_that_is_held_up_does_not_hold_up_the_others(
     threads: SlowCallThreads, driver: Driver
 ) -> None:
     driver.hold_up("b")
     began = time.monotonic()
-    threads.run(driver.calls("abc"))
+    threads.make_calls(driver.calls("abc"))
 
     assert driver.done == ["a", "c"]
     assert PATIENCE_S <= time.monotonic() - began < LONG_S / 4
@@ -94,66 +94,68 @@ def test_that_a_step_that_is_held_up_does_not_hold_up_the_others(
     assert not threads.is_busy("c")
 
 
-def test_that_a_step_under_way_is_not_begun_again(threads: SlowCallThreads, driver: Driver) -> None:
-    gate = driver.hold_up("b")
+def test_that_a_call_under_way_is_not_begun_again(threads: SlowCallThreads, driver: Driver) -> None:
+    event = driver.hold_up("b")
     for _ in range(3):
-        threads.run(driver.calls("abc"))
+        threads.make_calls(driver.calls("abc"))
     assert driver.done == list("ac") * 3
     assert threads.thread_count == 2
 
-    gate.set()
+    event.set()
     assert settled(threads, LONG_S)
     assert driver.done.count("b") == 1
 
 
-def test_that_a_slow_step_is_not_waited_for_again_until_it_is_quick(
+def test_that_a_slow_call_is_not_waited_for_again_until_it_is_quick(
     threads: SlowCallThreads, driver: Driver
 ) -> None:
     driver.pauses_s["b"] = 2 * PATIENCE_S
-    threads.run(driver.calls("ab"))
+    threads.make_calls(driver.calls("ab"))
     assert settled(threads, LONG_S)
 
-    # Now in a thread of its own: the run waits only for the quick one.
-    gate = driver.hold_up("b")
-    threads.run(driver.calls("ba"))
+    # Now in a thread of its own: only the quick one is waited for.
+    event = driver.hold_up("b")
+    threads.make_calls(driver.calls("ba"))
     assert driver.done == ["a", "b", "a"]
     assert threads.is_busy("b")
 
     driver.pauses_s.clear()
-    driver.gates.clear()
-    gate.set()
+    driver.events.clear()
+    event.set()
     assert settled(threads, LONG_S)
-    threads.run(driver.calls("ba"))
+    threads.make_calls(driver.calls("ba"))
     assert settled(threads, LONG_S)
-    threads.run(driver.calls("ba"))
+    threads.make_calls(driver.calls("ba"))
     assert driver.done[-2:] == ["b", "a"]
     assert eventually(lambda: threads.thread_count == 1)
 
 
-def test_that_several_slow_steps_are_held_up_side_by_side(
+def test_that_several_slow_calls_are_held_up_side_by_side(
     threads: SlowCallThreads, driver: Driver
 ) -> None:
     for name in "abcd":
         driver.hold_up(name)
-    threads.run(driver.calls("abcde"))
+    threads.make_calls(driver.calls("abcde"))
 
     assert driver.done == ["e"]
     assert threads.thread_count == 5
     assert not settled(threads, 0.01)
-    for gate in driver.gates.values():
-        gate.set()
+    for event in driver.events.values():
+        event.set()
     assert settled(threads, LONG_S)
     assert sorted(driver.done) == list("abcde")
 
 
-def test_that_a_step_may_walk_itself(threads: SlowCallThreads, driver: Driver) -> None:
+def test_that_a_call_may_make_calls_itself(threads: SlowCallThreads, driver: Driver) -> None:
     driver.hold_up("y")
-    threads.run([SlowCall("x", lambda: threads.run(driver.calls("yz"))), driver.call("a")])
+    threads.make_calls(
+        [SlowCall("x", lambda: threads.make_calls(driver.calls("yz"))), driver.call("a")]
+    )
     assert not settled(threads, 0.0)
     assert eventually(lambda: sorted(driver.done) == ["a", "z"])
 
 
-def test_that_a_step_that_fails_holds_up_no_later_walk(
+def test_that_a_call_that_fails_holds_up_no_later_calls(
     threads: SlowCallThreads, driver: Driver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failures: list[object] = []
@@ -163,8 +165,8 @@ def test_that_a_step_that_fails_holds_up_no_later_walk(
         raise OSError(107, "Transport endpoint is not connected")
 
     for _ in range(3):
-        threads.run([SlowCall("folder", fail)])
-    threads.run(driver.calls("ab"))
+        threads.make_calls([SlowCall("folder", fail)])
+    threads.make_calls(driver.calls("ab"))
 
     assert driver.done == ["a", "b"]
     assert len(failures) == 3
@@ -172,26 +174,26 @@ def test_that_a_step_that_fails_holds_up_no_later_walk(
 
 def test_that_after_closing_nothing_begins_and_no_thread_stays(driver: Driver) -> None:
     threads = SlowCallThreads(PATIENCE_S)
-    gate = driver.hold_up("b")
-    threads.run(driver.calls("abc"))
+    event = driver.hold_up("b")
+    threads.make_calls(driver.calls("abc"))
 
     assert not threads.close(timeout_s=0.02)
-    threads.run(driver.calls("ad"))
+    threads.make_calls(driver.calls("ad"))
     assert driver.done == ["a", "c"]
-    gate.set()
+    event.set()
     assert threads.close(LONG_S)
     assert threads.thread_count == 0
 
 
-def test_that_closing_drops_what_waits_behind_a_step_in_hand(driver: Driver) -> None:
+def test_that_closing_drops_what_waits_behind_a_call_in_hand(driver: Driver) -> None:
     threads = SlowCallThreads(LONG_S)
-    gate = driver.hold_up("a")
-    run = threading.Thread(target=threads.run, args=(driver.calls("ab"),))
+    event = driver.hold_up("a")
+    run = threading.Thread(target=threads.make_calls, args=(driver.calls("ab"),))
     run.start()
     assert eventually(lambda: "a" in driver.threads)
 
     threads.close(timeout_s=0.0)
-    gate.set()
+    event.set()
     run.join(LONG_S)
 
     assert threads.close(LONG_S)

@@ -40,7 +40,7 @@ def threads() -> SlowCallThreads:
 def sampler(
     nvml_in_process: Standin, threads: SlowCallThreads, tmp_path: Path
 ) -> Iterator[DeviceSampler]:
-    roster = GpuRoster(kernel_gpus=tmp_path / "nothing", run=threads.run)
+    roster = GpuRoster(kernel_gpus=tmp_path / "nothing", make_calls=threads.make_calls)
     with DeviceSampler(roster, threads=threads) as sampler:
         yield sampler
     assert threads.thread_count == 0
@@ -121,7 +121,7 @@ def test_that_who_asks_only_once_waits_for_the_readings(
     nvml_in_process: Standin, threads: SlowCallThreads, tmp_path: Path
 ) -> None:
     nvml_in_process.tell(SLOW_FIRST)
-    roster = GpuRoster(kernel_gpus=tmp_path / "nothing", run=threads.run)
+    roster = GpuRoster(kernel_gpus=tmp_path / "nothing", make_calls=threads.make_calls)
 
     with DeviceSampler(roster, threads=threads, wait_s=PATIENT_S) as sampler:
         assert _readings(sampler)[RTX_4090.uuid].temperature_c == 51.0

@@ -1,5 +1,7 @@
 """Profiles as TOML text: round trips, and every mistake told at once."""
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,7 +20,7 @@ from gpupanel.domain.memory import AllMemory, GrowingMemory, LimitedMemory, Spli
 from gpupanel.domain.model import CnnModel, MlpModel
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.profile import DeviceSettings, Profile
-from gpupanel.domain.profile_mistakes import mistakes
+from gpupanel.domain.profile_mistakes import MOST_MISTAKES, mistakes
 from gpupanel.domain.profile_toml import dump_profile, parse_profile
 from gpupanel.domain.setting import setting
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
@@ -288,10 +290,34 @@ def test_that_a_setting_that_may_be_left_out_without_a_word_for_it_is_to_be_chan
         limit: int | None = setting("Limit", "How much.", default=None)
 
     class Document(Value):
-        table: Table = Table()
+        table: Table | None = None
 
     with pytest.raises(ValidationError) as caught:
         Document.model_validate({"table": {"limit": "a"}})
-    (problem,) = mistakes(caught.value.errors(), {"table": {"limit": "a"}}, Document)
+    (problem,) = mistakes(caught.value.errors(), Document)
     assert problem.message == "table.limit is 'a', but Limit must be a whole number."
     assert problem.hint == "Change it."
+
+
+def test_that_a_key_that_is_called_as_a_kind_is_named_as_it_stands() -> None:
+    problems = problems_of("[data]\nsource = 'npz'\nnpz = 1")
+    assert problems["data.npz"].code == "profile_key_unknown"
+    assert problems["data.path"].code == "profile_key_missing"
+
+
+def test_that_a_list_that_is_too_short_is_to_be_given_as_a_whole() -> None:
+    (problem,) = problems_of("[data]\nsource = 'images'\npath = ''\nimage_size = [64]").values()
+    assert problem.field == "data.image_size"
+    assert problem.message == (
+        "data.image_size is [64], but Image size must be [height, width], two whole numbers, each "
+        "from 1 to 16384."
+    )
+
+
+def test_that_of_very_many_mistakes_the_first_are_reported_and_the_others_counted() -> None:
+    entries = ", ".join(["0"] * 100_000)
+    begin = time.monotonic()
+    problems = problems_of(f"[devices]\nvisible = [{entries}]")
+    assert time.monotonic() - begin < 20.0  # a second or two; it was hours
+    assert len(problems) == MOST_MISTAKES + 1
+    assert problems[""].message == "There are 99,900 more mistakes in the profile."

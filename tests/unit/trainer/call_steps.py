@@ -76,7 +76,7 @@ def main() -> None:
 
     batches = np.arange(256, dtype=np.int32).reshape(8, BATCH)
     untimed, timed = calls(timed=False), calls(timed=True)
-    told = [asdict(untimed(batches)), asdict(untimed(batches, contribution=[1.0, 0.0, 2.5]))]
+    told = [asdict(untimed(batches)), asdict(untimed(batches, votes=[1.0, 0.0, 2.5]))]
     timed(batches)
     start_s = time.perf_counter()
     told.append({**asdict(timed(batches, [3.0])), "took_s": time.perf_counter() - start_s})

@@ -1,4 +1,4 @@
-"""What a call sums: contributions once a process, seconds for each replica."""
+"""What a call sums: votes once a process, seconds for each replica, shares that may change."""
 
 import json
 import os
@@ -26,12 +26,12 @@ def called(request: pytest.FixtureRequest) -> dict[str, Any]:
     return {"replicas": request.param, **json.loads(done.stdout)}
 
 
-def test_that_wishes_are_counted_once_a_process(called: dict[str, Any]) -> None:
-    plain, wished, timed = called["told"][:3]
+def test_that_votes_are_counted_once_a_process(called: dict[str, Any]) -> None:
+    plain, voted, timed = called["told"][:3]
 
-    assert plain["contribution"] == [0.0] * 5
-    assert wished["contribution"] == [1.0, 0.0, 2.5, 0.0, 0.0]
-    assert timed["contribution"] == [3.0, 0.0, 0.0, 0.0, 0.0]
+    assert plain["votes"] == [0.0] * 5
+    assert voted["votes"] == [1.0, 0.0, 2.5, 0.0, 0.0]
+    assert timed["votes"] == [3.0, 0.0, 0.0, 0.0, 0.0]
     assert {sums["steps"] for sums in called["told"]} == {8}
 
 

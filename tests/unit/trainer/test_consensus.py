@@ -33,10 +33,10 @@ class Workers:
     def call(self, seconds: tuple[float, float] = (0.001, 0.001)) -> list[Interruption | None]:
         """One call of all; gives what each of them does next."""
         pairs = list(zip(self.agreements, self.paces, strict=True))
-        handed_in = [consensus.contribution(pace) for consensus, pace in pairs]
+        handed_in = [consensus.vote(pace) for consensus, pace in pairs]
         summed = tuple(sum(each) for each in zip(*handed_in, strict=True))
         for (consensus, pace), took_s in zip(pairs, seconds, strict=True):
-            consensus.take_sums(summed, pace, pace.steps, took_s)
+            consensus.take_votes(summed, pace, pace.steps, took_s)
         return [consensus.pending() for consensus in self.agreements]
 
 

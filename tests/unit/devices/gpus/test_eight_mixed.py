@@ -24,7 +24,7 @@ _SHOWN_WITHIN_S = 2.0
 def sampler(nvml_in_process: Standin, tmp_path: Path) -> Iterator[DeviceSampler]:
     nvml_in_process.tell(_QUICK)
     threads = SlowCallThreads()
-    roster = GpuRoster(kernel_gpus=tmp_path / "none", run=threads.run)
+    roster = GpuRoster(kernel_gpus=tmp_path / "none", make_calls=threads.make_calls)
     with DeviceSampler(roster, threads=threads) as sampler:
         yield sampler
 

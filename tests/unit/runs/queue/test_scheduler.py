@@ -205,9 +205,9 @@ def test_that_an_entry_edited_just_now_is_not_started_as_it_was_before(
     before = desk.entry(added)
     orders.edit(desk.files, added, profile_on(GPU_A, name="after"))
     judged = desk.files.read()
-    assert not start_entry.claim(desk.files, before, judged)
+    assert not start_entry.reserve(desk.files, before, judged)
     assert desk.state(added) is EntryState.WAITING
-    assert start_entry.claim(desk.files, desk.entry(added), judged)
+    assert start_entry.reserve(desk.files, desk.entry(added), judged)
 
 
 @pytest.mark.parametrize("act", ["pause", "move"])

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import psutil
 
-from gpupanel.runs.supervision.liveness import Activity, Hang, Liveness, process_activity
+from gpupanel.runs.supervision.liveness import Activity, Frozen, Liveness, process_activity
 
 
-def after(looks: Sequence[Activity], interval_s: float = 0.5) -> Hang | None:
-    """What a liveness says after the last of these looks."""
-    liveness, hang = Liveness(100.0), None
+def after(looks: Sequence[Activity], interval_s: float = 0.5) -> Frozen | None:
+    """What is concluded from the last of these observations."""
+    liveness, frozen = Liveness(100.0), None
     for number, activity in enumerate(looks):
-        hang = liveness.observe(activity, 100.0 + number * interval_s)
-    return hang
+        frozen = liveness.observe(activity, 100.0 + number * interval_s)
+    return frozen
 
 
 def test_that_a_process_that_beats_or_works_lives() -> None:
@@ -26,17 +26,17 @@ def test_that_a_process_that_beats_or_works_lives() -> None:
 
 def test_that_one_that_neither_beats_nor_works_is_silent() -> None:
     assert after([Activity(beat=5.0, processor_s=1.0)] * 16) is None
-    assert after([Activity(beat=5.0, processor_s=1.0)] * 17) is Hang.SILENT
+    assert after([Activity(beat=5.0, processor_s=1.0)] * 17) is Frozen.SILENT
 
 
 def test_that_one_that_never_beat_never_began() -> None:
-    assert after([Activity(beat=None, processor_s=0.0)] * 17) is Hang.NEVER_BEGAN
+    assert after([Activity(beat=None, processor_s=0.0)] * 17) is Frozen.NEVER_BEGAN
 
 
 def test_that_a_stopped_one_is_told_sooner_and_may_be_continued() -> None:
     lives, stopped = Activity(1.0, 1.0), Activity(1.0, 1.0, is_stopped=True)
     assert after([lives, *[stopped] * 8]) is None
-    assert after([lives, *[stopped] * 9]) is Hang.STOPPED
+    assert after([lives, *[stopped] * 9]) is Frozen.STOPPED
     goes_on = Activity(2.0, 1.1)
     stopped_again = Activity(2.0, 1.1, is_stopped=True)
     assert after([lives, *[stopped] * 8, goes_on, *[stopped_again] * 8]) is None

@@ -1,4 +1,4 @@
-"""Following a run to its end, and telling how it ended."""
+"""Following a run to its end, and printing how it ended."""
 
 from typing import Any
 
@@ -42,10 +42,10 @@ def follow(layout: RunLayout, epochs: int, *, json: bool, ctrl_c_stops: bool = T
         except OSError as error:
             problem = disk_problem(error, layout.root)
             refuse(ProblemError(problem), json=json, status=EXIT_FAILED)
-        _tell(layout, status, json=json)
+        _print(layout, status, json=json)
 
 
-def _tell(layout: RunLayout, status: RunStatus, *, json: bool) -> None:
+def _print(layout: RunLayout, status: RunStatus, *, json: bool) -> None:
     """Say how a run ended, and leave with that exit status."""
     unread = unread_problem(status.unread_lines)
     if unread is not None:
@@ -53,12 +53,12 @@ def _tell(layout: RunLayout, status: RunStatus, *, json: bool) -> None:
     if status.outcome is None and not status.has_ended:
         raise typer.Exit(EXIT_STOPPED)  # the person stopped watching
     if status.outcome is None:
-        # Nobody can tell any more how it ended.
+        # How it ended is not known any more.
         refuse(ProblemError(*status.problems[-1:]), json=json, status=EXIT_FAILED)
     if json:
         print_json(run_document(layout, status))
     else:
-        _tell_end(layout, status)
+        _print_end(layout, status)
     raise typer.Exit(
         {Outcome.COMPLETED: 0, Outcome.STOPPED: EXIT_STOPPED, Outcome.SUSPENDED: EXIT_STOPPED}.get(
             status.outcome, EXIT_FAILED
@@ -83,7 +83,7 @@ def run_document(layout: RunLayout, status: RunStatus) -> dict[str, Any]:
     }
 
 
-def _tell_end(layout: RunLayout, status: RunStatus) -> None:
+def _print_end(layout: RunLayout, status: RunStatus) -> None:
     if status.ending_problem is not None:
         print_problems([status.ending_problem])
     print_evaluation(layout, status)
@@ -92,10 +92,10 @@ def _tell_end(layout: RunLayout, status: RunStatus) -> None:
     outcome = str(status.outcome)
     style = "green" if status.outcome is Outcome.COMPLETED else "yellow"
     answers.print(styled((outcome, f"{style} bold"), f"  {words}"))
-    told = end_words(status.outcome, status.saved_work)
-    if told:
+    ending = end_words(status.outcome, status.saved_work)
+    if ending:
         is_lost = loses_steps(status.outcome, status.saved_work)
-        answers.print(f"{told}.", style="yellow" if is_lost else "", highlight=False)
+        answers.print(f"{ending}.", style="yellow" if is_lost else "", highlight=False)
     if status.examples_per_second is not None:
         answers.print(f"{status.examples_per_second:,.0f} examples/s", style="dim")
     answers.print(str(layout.root), style="dim", highlight=False, soft_wrap=True)
