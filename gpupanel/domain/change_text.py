@@ -3,7 +3,6 @@
 Changes also come from files of runs; one that fits no setting is shown as TOML.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, get_args
 
@@ -24,6 +23,7 @@ from gpupanel.domain.problem import Change
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.setting import Setting, settings_of
 from gpupanel.domain.strategy import StrategySettings
+from gpupanel.domain.toml_text import toml_value
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.domain.value import Value
 
@@ -82,19 +82,6 @@ def change_toml(change: Change) -> str:
 def changes_toml(changes: Sequence[Change]) -> str:
     """Several changes as a profile has them, separated by commas; empty without any."""
     return ", ".join(change_toml(change) for change in changes)
-
-
-def toml_value(value: object) -> str:
-    """A value in one line, as TOML has it: ``"adam"``, ``true``, ``{ policy = "growth" }``."""
-    match value:
-        case dict():
-            pairs = ", ".join(f"{key} = {toml_value(each)}" for key, each in value.items())
-            return f"{{ {pairs} }}" if pairs else "{}"
-        case list() | tuple():
-            return f"[{', '.join(toml_value(each) for each in value)}]"
-        case bool() | str():
-            return json.dumps(value, ensure_ascii=False)
-    return str(value)
 
 
 def _memory_text(change: Change, device: str, path: Sequence[str]) -> str:

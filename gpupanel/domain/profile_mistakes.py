@@ -13,6 +13,7 @@ from gpupanel.domain.allowed_values import allowed_values
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import SCHEMA_VERSION, Profile
 from gpupanel.domain.setting import Setting, settings_of
+from gpupanel.domain.toml_text import toml_value
 from gpupanel.domain.value import Value
 
 _TYPES: Final = {
@@ -182,7 +183,7 @@ def _known_keys(kind: object) -> set[str]:
 
 
 def _shown(value: object) -> str:
-    text = repr(value)
+    text = toml_value(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 

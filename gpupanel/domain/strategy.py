@@ -15,7 +15,7 @@ class StrategyKind(ChoiceEnum):
     ONE_DEVICE = (
         "one_device",
         "One device",
-        ("One GPU, or the CPU, takes every example."),
+        "One GPU, or the CPU, takes every example.",
     )
     MIRRORED = (
         "mirrored",

@@ -5,6 +5,7 @@ hundred deep, raises no ``TOMLDecodeError`` for integers of more than 4,300 digi
 time that grows with the square of the parts of a dotted key.
 """
 
+import json
 import re
 import tomllib
 from typing import Any, Final
@@ -13,6 +14,7 @@ from gpupanel.domain.integer_bounds import integer_beyond_64_bits
 
 _MOST_PARTS: Final = 32
 _BETWEEN_KEYS: Final = re.compile(r"[,=\n{}\[\]]")
+_BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
 _DEEPEST: Final = 32
 """No profile nests deeper than 5."""
 
@@ -39,6 +41,23 @@ def read_toml(text: str) -> dict[str, Any]:
     if path is not None:
         raise ValueError(f"{'.'.join(path)} is a number that 64 bits cannot hold")
     return document
+
+
+def toml_value(value: object) -> str:
+    """A value in one line, as TOML has it: ``"adam"``, ``true``, ``{ policy = "growth" }``."""
+    match value:
+        case dict():
+            pairs = ", ".join(f"{_key(key)} = {toml_value(each)}" for key, each in value.items())
+            return f"{{ {pairs} }}" if pairs else "{}"
+        case list() | tuple():
+            return f"[{', '.join(toml_value(each) for each in value)}]"
+        case bool() | str():
+            return json.dumps(value, ensure_ascii=False)
+    return str(value)
+
+
+def _key(name: str) -> str:
+    return name if _BARE_KEY.fullmatch(name) else json.dumps(name, ensure_ascii=False)
 
 
 def _depth(document: object) -> int:

@@ -39,9 +39,7 @@ def unexpected_problem(error: BaseException) -> Problem:
     return Problem(
         code="unexpected_error",
         message=f"An error occurred in gpupanel: {str(error) or type(error).__name__}.",
-        hint=(
-            "Runs are not affected. Try again; if it happens again, please report the lines below."
-        ),
+        hint="Runs are not affected. Try again; if it happens again, report the lines below.",
         detail="".join(traceback.format_exception(error)),
     )
 

@@ -69,7 +69,7 @@ def memory_ends(plan: LaunchPlan, status: RunStatus, device_labels: DeviceLabels
     """Which device cannot take the whole global batch, and how much it can; empty if all can."""
     limited = [speed for speed in status.speeds if speed.largest_share is not None]
     return " ".join(
-        f"Memory of {device_labels.label(plan.replicas[speed.replica].device_key)} ends at "
+        f"Memory of {device_labels.label(plan.replicas[speed.replica].device_key)}: at most "
         f"{formatting.count(speed.largest_share)} examples."
         for speed in limited
         if speed.replica < len(plan.replicas)

@@ -85,9 +85,9 @@ def test_that_nothing_is_shown_without_a_run(panel):
 
 def test_that_processes_are_named_while_they_start(panel):
     show(panel, plan(kind="multi_worker"), started(0))
-    assert processes(panel) == ["● worker 0 up", "○ worker 1 waits"]
+    assert processes(panel) == ["● worker 0 running", "○ worker 1 waits"]
     show(panel, plan(kind="multi_worker"), started(0), started(1))
-    assert processes(panel) == ["● worker 0 up", "● worker 1 up"]
+    assert processes(panel) == ["● worker 0 running", "● worker 1 running"]
 
 
 def test_that_the_process_that_failed_is_named_with_its_reason(panel):
@@ -119,7 +119,7 @@ def test_that_measured_shares_are_shown_with_their_speeds_and_where_memory_ends(
     assert "46 of 64 examples, 11,800 ex/s" in bar.accessibleDescription()
     words = " ".join(texts(panel))
     assert "Measured before the first step." in words
-    assert "The memory of RTX 3060 ends at 24 examples." in words
+    assert "Memory of RTX 3060: at most 24 examples." in words
     assert "computing alone" in panel.findChild(QLabel, "share_words").toolTip()
 
 

@@ -199,9 +199,7 @@ def _unreadable(detail: str) -> Problem:
         code="preview_unreadable",
         severity=Severity.WARNING,
         field="data",
-        message=(
-            "The process that reads the data for the preview gave an answer that cannot be read."
-        ),
+        message="The process that reads the data for the preview gave an unreadable answer.",
         hint="This is a defect of gpupanel; please report it with the detail.",
         detail=_tail(detail),
     )

@@ -9,9 +9,9 @@ from gpupanel.domain.change_text import (
     change_toml,
     changes_text,
     changes_toml,
-    toml_value,
 )
 from gpupanel.domain.problem import Change
+from gpupanel.domain.toml_text import toml_value
 
 KEY = "GPU-5f0c2a31-7f00-4b1e-8a64-000000000000"
 NAMES = {KEY: "RTX 4090"}
@@ -136,7 +136,7 @@ def test_that_no_change_has_no_text():
 
 @pytest.mark.parametrize(
     "value",
-    [True, 3, 1e-3, "größer", [3, 2], [], {"policy": "limit", "limit_mib": 4096}, {}],
+    [True, 3, 1e-3, "größer", [3, 2], [], {"policy": "limit", "limit_mib": 4096}, {"a.b": 1}, {}],
 )
 def test_that_a_value_as_toml_is_read_back_as_it_was(value):
     text = change_toml(Change(path=("key",), value=value))

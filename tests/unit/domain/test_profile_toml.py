@@ -295,7 +295,7 @@ def test_that_a_setting_that_may_be_left_out_without_a_word_for_it_is_to_be_chan
     with pytest.raises(ValidationError) as caught:
         Document.model_validate({"table": {"limit": "a"}})
     (problem,) = mistakes(caught.value.errors(), Document)
-    assert problem.message == "table.limit is 'a', but Limit must be a whole number."
+    assert problem.message == 'table.limit is "a", but Limit must be a whole number.'
     assert problem.hint == "Change it."
 
 

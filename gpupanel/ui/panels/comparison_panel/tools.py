@@ -28,7 +28,7 @@ class ViewTools(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._curves = _switch(
-            "&Curves", "show_curves", ("Loss, accuracy and speed of the runs, one plot each")
+            "&Curves", "show_curves", "Loss, accuracy and speed of the runs, one plot each"
         )
         self._differences = _switch(
             "Differ&ences", "show_differences", "Settings and devices in which the runs differ"

@@ -94,7 +94,7 @@ class PreviewView(QWidget):
             return (
                 "The data cannot be shown."
                 if self._preview.problems
-                else ("The data has no examples.")
+                else "The data has no examples."
             )
         return _facts(self._preview)
 

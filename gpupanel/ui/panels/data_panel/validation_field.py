@@ -15,7 +15,7 @@ _PART = Choice("part", "Hold out", "Drawn at random by the seed; not used for tr
 _NONE = Choice(
     "none",
     "None",
-    ("All examples are used for training; how well the model generalises is not measured."),
+    "All examples are used for training; how well the model generalises is not measured.",
 )
 _FIRST_PART = 0.2
 _PART_WIDTH = 88

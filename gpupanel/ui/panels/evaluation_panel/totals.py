@@ -9,9 +9,7 @@ from gpupanel.ui.theme import GRID
 _TIPS = {
     "Accuracy": "Fraction of all examples that were classified correctly.",
     "Loss": "Mean cross-entropy in nats, or mean squared error of values; lower is better.",
-    "Mean absolute error": (
-        "Mean distance of predicted and true values, in the unit of the labels."
-    ),
+    "Mean absolute error": "Mean distance of predicted and true values, in the unit of the labels.",
     "Examples": "How many were evaluated, each once.",
     "Speed": "Examples per second over all devices, start-up not counted.",
 }

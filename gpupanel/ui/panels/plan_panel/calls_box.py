@@ -36,9 +36,7 @@ class CallsBox(QWidget):
             "use.",
         )
         teach(self._copy, "Copy the TensorFlow calls", "Copy the calls to the clipboard.")
-        teach(
-            self._text, "TensorFlow calls", ("Python code that configures TensorFlow as planned.")
-        )
+        teach(self._text, "TensorFlow calls", "Python code that configures TensorFlow as planned.")
         head = QHBoxLayout()
         head.addWidget(self._fold)
         head.addStretch(1)

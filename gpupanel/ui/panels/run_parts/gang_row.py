@@ -45,8 +45,8 @@ def _state(name: str, place: int, status: RunStatus, failure: Problem | None) ->
     if status.has_ended:
         return MemberState(f"○ {name} ended", Tone.MUTED, f"Ended.{pid}")
     if not pid:
-        return MemberState(f"○ {name} waits", Tone.MUTED, ("Starts after the processes before it."))
-    return MemberState(f"● {name} up", Tone.GOOD, f"Running.{pid}")
+        return MemberState(f"○ {name} waits", Tone.MUTED, "Starts after the processes before it.")
+    return MemberState(f"● {name} running", Tone.GOOD, f"Running.{pid}")
 
 
 class GangRow(QWidget):

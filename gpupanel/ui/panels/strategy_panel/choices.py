@@ -34,7 +34,7 @@ ALL_REDUCE = {
     StrategyKind.MIRRORED: tuple(way.choice for way in AllReduce),
     StrategyKind.MULTI_WORKER: (
         Choice(
-            AllReduce.AUTO, "Automatic", ("Ring all-reduce between the processes, or NCCL on GPUs.")
+            AllReduce.AUTO, "Automatic", "Ring all-reduce between the processes, or NCCL on GPUs."
         ),
         AllReduce.NCCL.choice,
     ),

@@ -18,19 +18,17 @@ from gpupanel.ui.panels.strategy_panel.pictures.picture import Division
 
 _WIDEST_UPDATE = 360.0
 _LESSONS = {
-    StrategyKind.ONE_DEVICE: "One device holds the model and takes every example. All "
-    "synchronous strategies give the same weights.",
+    StrategyKind.ONE_DEVICE: "One device holds the model and takes every example. All synchronous "
+    "strategies give the same weights.",
     StrategyKind.MIRRORED: "A replica is one copy of the model on one device. In each step every "
     "replica takes its share of the global batch; the gradients are summed, and every copy gets "
     "the same update. So the copies stay equal, and any split gives the same result.",
-    StrategyKind.CENTRAL_STORAGE: "The weights are stored once, in the host's memory. In "
-    "each step every device reads them, computes with its "
-    "share of the global batch, and sends its gradients back, "
-    "where they are summed and applied once.",
-    StrategyKind.MULTI_WORKER: "Each worker is a separate process with a copy of the model. "
-    "In each step all of them take their shares of the same "
-    "global batch; the gradients are summed between the "
-    "processes, and every copy gets the same update.",
+    StrategyKind.CENTRAL_STORAGE: "The weights are stored once, in the host's memory. In each step "
+    "every device reads them, computes with its share of the global batch, and sends its "
+    "gradients back, where they are summed and applied once.",
+    StrategyKind.MULTI_WORKER: "Each worker is a separate process with a copy of the model. In "
+    "each step all of them take their shares of the same global batch; the gradients are summed "
+    "between the processes, and every copy gets the same update.",
 }
 _UPDATES = {
     StrategyKind.ONE_DEVICE: "gradients → one update of the weights",
