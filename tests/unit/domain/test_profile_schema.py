@@ -177,7 +177,7 @@ def test_that_the_title_of_an_enum_is_that_of_its_setting() -> None:
     optimizer = SCHEMA["properties"]["training"]["properties"]["optimizer"]
     assert optimizer["title"] == "Optimizer"
     assert optimizer["default"] == "adam"
-    assert optimizer["description"].startswith("The rule that turns")
+    assert optimizer["description"].startswith("The algorithm that updates")
     assert [choice["const"] for choice in optimizer["oneOf"]] == list(Optimizer)
 
 
