@@ -133,12 +133,12 @@ class PlanPanel(SettingsCard):
             return "The plan appears here once the devices are known."
         return plan_text.summary(
             self._preparation,
-            self._device_labels(plan) if plan else (),
+            self._names_of(plan) if plan else (),
             self._task,
             checking=self._is_checking,
         )
 
-    def _device_labels(self, plan: LaunchPlan) -> tuple[str, ...]:
+    def _names_of(self, plan: LaunchPlan) -> tuple[str, ...]:
         places = plan.places or plan.replicas
         used = dict.fromkeys(place.device_key for place in places)
         names = {device.key: device.name for device in plan.devices}
