@@ -66,7 +66,7 @@ def test_that_a_click_asks_for_one_and_waits_until_it_is_told(qtbot, control, ru
         run.write(told)
         qtbot.waitUntil(button(control).isEnabled)
 
-        expected = "of step 4" if told is SAVED else "None was saved yet"
+        expected = "of step 4" if told is SAVED else "No checkpoint was saved yet"
         assert expected in button(control).toolTip()
         run.end()
         qtbot.waitUntil(lambda: not button(control).isVisible())

@@ -126,7 +126,7 @@ def test_that_the_percentage_held_out_can_be_typed(panel, qtbot):
     assert panel.value().validation_fraction == 0.1
     part.selectAll()
     qtbot.keyClicks(part, "150")
-    assert panel.value().validation_fraction == 0.1
+    assert panel.value().validation_fraction == 0.15
 
 
 def test_that_the_image_size_is_height_and_width(panel):
@@ -266,7 +266,7 @@ def test_that_the_states_are_told_in_words(panel):
     panel.setPreview(DataPreview(needs_download=True))
     assert "not on this machine yet" in _state(panel)
     panel.setPreview(DataPreview(needs_start=True))
-    assert "which only a run carries out" in _state(panel)
+    assert "executed only by a run" in _state(panel)
     panel.setPreview(DataPreview())
     assert _state(panel) == "The data has no examples."
     panel.setPreview(None)

@@ -170,11 +170,11 @@ def test_that_gpus_that_are_connected_alike_share_a_line(panel):
     mine = card(panel, gpus[0].key)
     mine.setOpen(is_open=True)
     mine.details.setUnfolded(True)
-    assert "18 NVLinks\nto all 6 others" in seen_texts(mine)
+    assert "18 NVLinks\nto all 6 other GPUs" in seen_texts(mine)
     links[-1] = links[-1].model_copy(update={"kind": LinkKind.PCIE_SWITCH, "nvlink_count": 0})
     panel.setInventory(EIGHT_DEVICES.model_copy(update={"links": tuple(links)}))
     assert "PCIe switch\nto H100 80GB HBM3 #7" in seen_texts(mine)
-    assert "all 6 others" not in seen_texts(mine)
+    assert "all 6 other GPUs" not in seen_texts(mine)
 
 
 def test_that_the_uuid_is_copied(panel):

@@ -204,7 +204,7 @@ def test_that_a_lost_device_is_told_in_words_and_comes_back(panel):
     panel.setInventory(TWO_UNEQUAL)
     sample = busy_sample(TWO_UNEQUAL, 0.0)
     panel.setSample(with_lost(sample, "GPU-4090"))
-    assert "Lost: it stopped answering" in seen_texts(card(panel, "GPU-4090"))
+    assert "Lost: the GPU stopped answering" in seen_texts(card(panel, "GPU-4090"))
     assert card(panel, "GPU-4090").findChild(Sparkline).values() == (None,)
     assert "Lost" not in seen_texts(card(panel, "GPU-3060"))
     panel.setSample(sample)

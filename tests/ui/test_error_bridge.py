@@ -36,7 +36,7 @@ def test_that_an_exception_becomes_a_sentence_with_a_trace(qtbot, bridge):
 
     problem = raised.args[0]
     assert "the cat is gone" in problem.message
-    assert "Runs go on" in problem.hint
+    assert "Runs are not affected" in problem.hint
     assert "Traceback" in problem.detail
 
 

@@ -164,4 +164,4 @@ def test_that_code_says_that_it_runs_when_a_run_is_started(panel):
     note = panel.findChild(Note)
     assert "No Python file" in note.text()
     panel.setValue(PythonModel(path="/network.py"))
-    assert "runs when a run is started" in note.text()
+    assert "executed when a run starts" in note.text()

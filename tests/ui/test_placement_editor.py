@@ -85,7 +85,7 @@ def test_that_a_place_that_is_not_there_is_shown_truthfully(panel):
     )
     assert panel.findChild(QComboBox, "place_of_dense_1").currentText() == "no device"
     assert panel.findChild(QComboBox, "place_of_dense_2").currentText() == "7: no such device"
-    assert panel.findChild(QComboBox, "place_of_outputs").currentText() == "as before"
+    assert panel.findChild(QComboBox, "place_of_outputs").currentText() == "same device"
     _choose(panel, "place_of_dense_1", "1")
     assert panel.value().placement == {"dense_1": 1, "dense_2": 7, "gone": 0}
 
@@ -94,4 +94,4 @@ def test_that_without_a_plan_a_placement_by_hand_is_refused_in_words(panel):
     panel.setPlan(None)
     _choose(panel, "placement_chooser", "by_hand")
     assert panel.value().placement is None
-    assert any("mend the problems first" in note.text() for note in panel.findChildren(Note))
+    assert any("fix the problems first" in note.text() for note in panel.findChildren(Note))

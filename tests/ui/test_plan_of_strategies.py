@@ -57,7 +57,7 @@ def _of_kind(kind: str, **strategy: object) -> Profile:
 
 def test_that_balanced_shares_are_said_to_be_measured_first(panel):
     panel.setPreparation(prepare(BALANCED, TWO_GPUS))
-    assert "in shares that are measured first" in _summary(panel)
+    assert "with measured shares" in _summary(panel)
     assert any("Measured when training starts" in words for words in _words(panel))
     assert panel.findChild(QPushButton, "keep_measured_shares").isHidden()
 

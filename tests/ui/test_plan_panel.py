@@ -182,15 +182,15 @@ def test_that_without_a_plan_the_last_one_stays_and_is_said_to_be_old(panel):
     bar = panel.findChild(ShareBar)
     assert not bar.isHidden()
     assert not bar.isEnabled()
-    assert any("the last plan that could be made" in words for words in _words(panel))
+    assert any("the last valid plan" in words for words in _words(panel))
     panel.setPreparation(prepare(mirrored(), TWO_GPUS))
     assert bar.isEnabled()
-    assert not any("the last plan that could be made" in words for words in _words(panel))
+    assert not any("the last valid plan" in words for words in _words(panel))
 
 
 def test_that_an_empty_panel_says_what_will_appear(panel):
     assert "appears here" in _summary(panel)
-    assert not any("the last plan that could be made" in words for words in _words(panel))
+    assert not any("the last valid plan" in words for words in _words(panel))
 
 
 def test_that_a_long_name_does_not_make_a_problem_wider_than_its_column(panel, qtbot):

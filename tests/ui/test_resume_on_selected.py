@@ -137,7 +137,7 @@ def test_that_a_suspended_run_goes_on_with_the_sessions_devices_by_a_click(
     assert changed[0].name == STARTED.name
     assert session.run_state is RunState.LAUNCHING
     assert not button.isEnabled()
-    assert "Another run goes on" in button.toolTip()
+    assert "Another run is in progress" in button.toolTip()
 
 
 def test_that_a_run_that_goes_on_elsewhere_is_shown_with_its_new_facts(

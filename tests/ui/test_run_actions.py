@@ -60,7 +60,7 @@ def test_that_without_a_checkpoint_there_is_nothing_to_go_on_from():
 def test_that_a_run_that_never_made_a_step_may_begin(outcome, offered):
     actions = run_actions(RunState.ENDED, after(ended(outcome)))
     assert actions.offers_resume == offered
-    assert not offered or "begins at the beginning" in actions.resume_tip
+    assert not offered or "starts from the beginning" in actions.resume_tip
     assert not run_actions(RunState.ENDED, after(STEP, ended(outcome))).offers_resume
 
 

@@ -147,7 +147,7 @@ def test_that_without_a_plan_shares_by_hand_are_refused_in_words(panel):
     _choose(panel, "shares_chooser", "by_hand")
     assert panel.value().shares == "equal"
     assert _box(panel, "shares_chooser").currentText() == "Equal"
-    assert any("mend the problems first" in note.text() for note in panel.findChildren(Note))
+    assert any("fix the problems first" in note.text() for note in panel.findChildren(Note))
 
 
 def test_that_each_replica_has_a_field_for_its_share(panel):

@@ -79,7 +79,7 @@ def test_that_watching_without_a_profile_says_once_what_is_missing(runs_dir: Pat
     layout = ended(runs_dir)
     make_profile_newer(layout)
     words = " ".join(told("watch", layout.name).stderr.split())
-    assert words.count("so nobody knows how many epochs it has") == 1
+    assert words.count("so its number of epochs is not known") == 1
     assert "format version 2" in words
     assert "epoch 1 loss" in words
     assert "/0" not in words

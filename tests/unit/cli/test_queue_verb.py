@@ -72,7 +72,7 @@ def test_that_entries_are_moved_edited_and_removed(tmp_path: Path) -> None:
 
 
 def test_that_the_list_says_what_is_there(tmp_path: Path) -> None:
-    assert "Nothing waits" in RUNNER.invoke(app, ["queue"]).stdout
+    assert "No entries" in RUNNER.invoke(app, ["queue"]).stdout
     entry = added(tmp_path, "digits")
 
     told = RUNNER.invoke(app, ["queue"]).stdout

@@ -97,7 +97,7 @@ def test_that_what_nobody_foresaw_is_a_problem_with_its_detail(
     monkeypatch.setattr(run_verb, "launch", fail)
     assert status_of(monkeypatch, "run", profile, "--json") == 1
     out, err = capsys.readouterr()
-    assert "Something in gpupanel went wrong" in " ".join(err.split())
+    assert "An error occurred in gpupanel" in " ".join(err.split())
     (problem,) = json.loads(out)["problems"]
     assert (problem["code"], bool(problem["hint"])) == ("unexpected_error", True)
     assert type(error).__name__ in problem["detail"]

@@ -45,7 +45,7 @@ def test_that_what_is_not_known_is_not_claimed() -> None:
     assert memory_words(SILENT) == "no limit, takes –"  # noqa: RUF001 - the dash of the house
     assert place_words(SILENT) == "TensorFlow did not report which GPU it is"
     unplanned = GPU.model_copy(update={"is_as_planned": None})
-    assert "was not known" in place_words(unplanned)
+    assert "is not known" in place_words(unplanned)
     assert "another GPU than planned" in place_words(ANOTHER)
     assert memory_words(LIMITED) == "limit 4.0 GiB, takes up to 4.0 GiB"
 
