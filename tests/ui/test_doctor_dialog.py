@@ -171,7 +171,7 @@ def test_that_while_it_is_busy_nothing_can_be_asked_twice_and_the_report_stays(d
 
     dialog.setBusy(True)
 
-    assert "Looking" in _verdict(dialog)
+    assert "Checking" in _verdict(dialog)
     assert not _button(dialog, "doctor_again").isEnabled()
     assert len(dialog.findChildren(FactGroupView)) == 5
     dialog.setBusy(False)

@@ -183,7 +183,7 @@ def test_that_the_diagonal_is_painted_and_told_cell_by_cell(confusion, count):
         if image.pixelColor(x, y) == theme.current().color("accent")
     }
     assert set(found) == {(number, number) for number in range(count)}
-    assert "class 1: 1 of 1 right" in confusion.accessibleDescription()
+    assert "class 1: 1 of 1 correct" in confusion.accessibleDescription()
 
 
 @pytest.mark.parametrize("count", [200, 1_000])

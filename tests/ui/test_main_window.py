@@ -364,7 +364,9 @@ def test_that_problems_can_be_copied_from_their_dialog(qtbot):
     )
     qtbot.addWidget(dialog)
 
-    assert dialog.text() == "1. One is wrong.\nMend one.\n\n2. Two is wrong.\nline 7"
+    assert dialog.text() == (
+        "1. Error: One is wrong.\nMend one.\n(a)\n\n2. Error: Two is wrong.\n(b)\nline 7"
+    )
 
 
 def _banner(window: MainWindow) -> str:
