@@ -80,7 +80,7 @@ class RealSpinBox(QAbstractSpinBox):
     def setValue(self, number: float) -> None:
         """Shows a number without telling anyone."""
         # What a person is typing ("1e-") is left alone when it comes back as the value it had.
-        if number == self._number and self.hasFocus() and self._read(self._text()) == number:
+        if number == self._number and self._read(self._text()) == number:
             return
         self._number = number
         self._show()
