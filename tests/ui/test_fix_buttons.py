@@ -67,7 +67,7 @@ def test_that_a_row_keeps_the_buttons_that_its_next_problem_needs(row, qtbot):
     assert buttons(row) == []
 
 
-def test_that_a_button_says_its_changes_as_a_profile_has_them(row):
+def test_that_a_button_says_its_changes_in_the_words_of_their_settings(row):
     fix = Fix(
         label="Use two workers",
         changes=(
@@ -83,7 +83,6 @@ def test_that_a_button_says_its_changes_as_a_profile_has_them(row):
     tip = QTextDocumentFragment.fromHtml(buttons(row)[0].toolTip()).toPlainText()
 
     assert tip == (
-        "Use two workers: strategy.kind = multi_worker, strategy.shares = [48, 16], "
-        'training.jit_compile = true, memory.GPU-1 = {"policy": "growth"}, '
-        "without strategy.placement"
+        "Use two workers\nStrategy: Multi-worker\nShares: 48 + 16\nXLA (jit_compile): on\n"
+        "Memory of GPU-1: grow as needed\nRemove placement"
     )

@@ -119,7 +119,7 @@ def test_that_nothing_is_divided_among_workers_with_parameter_servers(panel):
 
 def test_that_places_for_layers_stand_where_replicas_would(panel):
     panel.setPreparation(prepare(_of_kind("model_parallel"), TWO_GPUS))
-    assert "pass the layers, which stand on RTX 4090 and RTX 3060" in _summary(panel)
+    assert "per step pass through the layers on RTX 4090 and RTX 3060" in _summary(panel)
     words = _words(panel)
     assert "Devices for layers" in words
     assert {"/device:GPU:0", "/device:GPU:1"} <= set(words)

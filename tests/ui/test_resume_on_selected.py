@@ -93,7 +93,7 @@ def test_that_what_changes_is_told_before_it_is_done(session):
     assert found.order is not None
     assert found.order[0] == MOVED
     assert found.order[1].shares == (48, 16)
-    for words in ("devices.cpu_replicas = 2", "strategy.kind = mirrored", "[48, 16]"):
+    for words in ("Logical replicas: 2", "Strategy: Mirrored", "Shares: 48 + 16"):
         assert words in found.tip
 
 
