@@ -20,6 +20,7 @@ from gpupanel.domain.data import (
     Target,
 )
 from gpupanel.planning.script import data_section
+from gpupanel.planning.script.sources import keras_data
 from gpupanel.trainer.datasets import words
 from gpupanel.trainer.datasets.images import list_images
 from tests.sessions.material import FEATURES, LABELS, Material
@@ -85,4 +86,4 @@ def test_that_a_script_lists_the_pictures_that_the_run_lists(tmp_path: Path) -> 
 
 
 def test_that_texts_are_told_apart_by_as_many_words_in_both() -> None:
-    assert data_section.WORD_COUNT == words.WORD_COUNT
+    assert keras_data.WORD_COUNT == words.WORD_COUNT
