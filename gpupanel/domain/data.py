@@ -57,6 +57,36 @@ class DigitsData(DataSource):
         return Scaling.DIVIDE
 
 
+class WineData(DataSource):
+    """The embedded wines: 13 measures of each of 178, and which of three growers made it."""
+
+    source: Literal["wine"] = kind(
+        Choice(
+            "wine",
+            "Wine: 13 measures, 3 growers",
+            "178 wines that come with gpupanel, to be told apart by what a chemist measures; "
+            "nothing is downloaded.",
+        ),
+    )
+
+    module: ClassVar[str] = "wine"
+
+    @property
+    @override
+    def described(self) -> str:
+        return "the embedded wines"
+
+    @property
+    @override
+    def example_axes(self) -> int:
+        return 1
+
+    @property
+    @override
+    def scaling(self) -> Scaling:
+        return Scaling.STANDARDISE
+
+
 KerasDataName = Literal[
     "mnist",
     "fashion_mnist",
@@ -311,5 +341,6 @@ class PythonData(DataSource):
 
 
 DataSettings = Annotated[
-    DigitsData | KerasData | NpzData | ImagesData | PythonData, Field(discriminator="source")
+    DigitsData | WineData | KerasData | NpzData | ImagesData | PythonData,
+    Field(discriminator="source"),
 ]

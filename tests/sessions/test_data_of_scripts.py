@@ -18,6 +18,7 @@ from gpupanel.domain.data import (
     NpzData,
     PythonData,
     Target,
+    WineData,
 )
 from gpupanel.planning.script import data_section
 from gpupanel.planning.script.sources import keras_data
@@ -36,6 +37,8 @@ def test_that_a_script_reads_every_source_as_the_run_does(
     cache.mkdir(parents=True)
     asked: list[DataSettings] = [
         DigitsData(validation_fraction=0.3),
+        WineData(),
+        WineData(validation_fraction=0.3),
         NpzData(path=str(material.columns)),
         NpzData(path=str(material.columns), class_count=9, validation_fraction=0.5),
         NpzData(path=str(material.pictures), features=FEATURES, labels=LABELS),

@@ -14,6 +14,7 @@ from gpupanel.domain.data import (
     PythonData,
     Scaling,
     Target,
+    WineData,
 )
 from gpupanel.domain.keras_files import KERAS_FILES
 
@@ -25,6 +26,7 @@ PYTHON = PythonData(path="/data.py")
     ("data", "axes", "has_pictures", "scaling"),
     [
         (DIGITS, 2, True, Scaling.DIVIDE),
+        (WineData(), 1, False, Scaling.STANDARDISE),
         (KerasData(source="mnist"), 2, True, Scaling.DIVIDE),
         (KerasData(source="cifar100"), 3, True, Scaling.DIVIDE),
         (KerasData(source="reuters"), 1, False, Scaling.NONE),
@@ -63,6 +65,7 @@ def test_that_a_test_set_validates_where_no_fraction_is_given(
     ("data", "path", "described"),
     [
         (DIGITS, None, "the embedded digits"),
+        (WineData(), None, "the embedded wines"),
         (KerasData(source="imdb"), None, 'the data set "imdb"'),
         (NPZ, "/x.npz", "/x.npz"),
         (IMAGES, "/images", "/images"),
