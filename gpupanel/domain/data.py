@@ -1,14 +1,23 @@
-"""What a run learns from."""
+"""What a run learns from.
 
-from typing import Annotated, Literal
+Each source is a value here, with what others ask about it; the union at the end is the one list of
+them. How a source is read stands in the file of ``gpupanel/trainer/datasets`` that its ``module``
+names, how a script reads it in the file of that name in ``gpupanel/planning/script/sources``.
+"""
+
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 from typing_extensions import override
 
-from gpupanel.domain.choice import Choice, ChoiceEnum
+from gpupanel.domain.choice import Choice
+from gpupanel.domain.data_source import DataCache as DataCache
+from gpupanel.domain.data_source import DataSource
+from gpupanel.domain.data_source import Scaling as Scaling
+from gpupanel.domain.data_source import Target as Target
+from gpupanel.domain.keras_files import KERAS_FILES, KerasFile
 from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, setting
-from gpupanel.domain.value import Fraction, Value
 
 MOST_CLASSES = 100_000
 """The names of so many still fit into the one line that a run reports them in (1 MiB)."""
@@ -18,53 +27,7 @@ GREATEST_SIDE = 16_384
 ImageSide = Annotated[int, Field(gt=0, le=GREATEST_SIDE)]
 
 
-class DataCache(ChoiceEnum):
-    """Where decoded examples are kept between epochs."""
-
-    NONE = "none", "Nowhere", "Reads and decodes anew in each epoch."
-    MEMORY = "memory", "In memory", "Fastest; the decoded examples must fit."
-    DISK = "disk", "On disk", "For decoded examples that do not fit in memory."
-
-
-class Target(ChoiceEnum):
-    """What the labels are."""
-
-    CLASSES = "classes", "A class", "Labels are class numbers, from 0 on."
-    VALUES = "values", "A value", "Labels are numbers to be predicted, such as prices."
-
-
-class _DataBase(Value):
-    """What every source has.
-
-    ``validation_fraction`` is 0 for no validation. Left out (``None``): a source with a test set of
-    its own validates on it, another holds back nothing.
-    """
-
-    validation_fraction: Fraction | None = setting(
-        "Validation",
-        "Examples that are never trained on tell after each epoch whether the model learned "
-        "something or only remembers.",
-        default=None,
-    )
-    shuffle: bool = setting(
-        "Shuffle each epoch",
-        "Draw a new order of the training examples in each epoch, from the seed alone. Without it "
-        "every epoch sees the same batches.",
-        default=True,
-    )
-    cache: DataCache = setting(
-        "Cache",
-        "Where decoded examples are kept between epochs.",
-        default=DataCache.MEMORY,
-    )
-
-    @property
-    def target(self) -> Target:
-        """What the labels are: class numbers, or values to be predicted."""
-        return Target.CLASSES
-
-
-class DigitsData(_DataBase):
+class DigitsData(DataSource):
     """The embedded data: scikit-learn's 1,797 handwritten digits of 8x8 pixels."""
 
     source: Literal["digits"] = kind(
@@ -74,6 +37,54 @@ class DigitsData(_DataBase):
             "1,797 handwritten digits that come with gpupanel; nothing is downloaded.",
         ),
     )
+
+    module: ClassVar[str] = "digits"
+    greatest: ClassVar[int] = 16
+
+    @property
+    @override
+    def described(self) -> str:
+        return "the embedded digits"
+
+    @property
+    @override
+    def example_axes(self) -> int:
+        return 2
+
+    @property
+    @override
+    def scaling(self) -> Scaling:
+        return Scaling.DIVIDE
+
+
+class WineData(DataSource):
+    """The embedded wines: 13 measures of each of 178, and which of three growers made it."""
+
+    source: Literal["wine"] = kind(
+        Choice(
+            "wine",
+            "Wine: 13 measures, 3 growers",
+            "178 wines that come with gpupanel, to be told apart by what a chemist measures; "
+            "nothing is downloaded.",
+        ),
+    )
+
+    module: ClassVar[str] = "wine"
+
+    @property
+    @override
+    def described(self) -> str:
+        return "the embedded wines"
+
+    @property
+    @override
+    def example_axes(self) -> int:
+        return 1
+
+    @property
+    @override
+    def scaling(self) -> Scaling:
+        return Scaling.STANDARDISE
 
 
 KerasDataName = Literal[
@@ -88,7 +99,7 @@ KerasDataName = Literal[
 ]
 
 
-class KerasData(_DataBase):
+class KerasData(DataSource):
     """A data set that Keras downloads by name, once, and keeps in its cache."""
 
     source: KerasDataName = kind(
@@ -134,6 +145,9 @@ class KerasData(_DataBase):
         ),
     )
 
+    module: ClassVar[str] = "keras_data"
+    has_test_set: ClassVar[bool | None] = True
+
     @property
     @override
     def target(self) -> Target:
@@ -141,8 +155,30 @@ class KerasData(_DataBase):
             return Target.VALUES
         return Target.CLASSES
 
+    @property
+    @override
+    def described(self) -> str:
+        return f'the data set "{self.source}"'
 
-class NpzData(_DataBase):
+    @property
+    @override
+    def downloads(self) -> tuple[KerasFile, ...]:
+        return KERAS_FILES[self.source]
+
+    @property
+    @override
+    def example_axes(self) -> int:
+        return {"mnist": 2, "fashion_mnist": 2, "cifar10": 3, "cifar100": 3}.get(self.source, 1)
+
+    @property
+    @override
+    def scaling(self) -> Scaling:
+        if self.target is Target.VALUES:
+            return Scaling.STANDARDISE
+        return Scaling.DIVIDE if self.has_pictures else Scaling.NONE
+
+
+class NpzData(DataSource):
     """Arrays in a NumPy ``.npz`` file, read without pickle.
 
     The path is empty while none was chosen; a relative one is meant from the profile's folder.
@@ -178,8 +214,20 @@ class NpzData(_DataBase):
         off="as the labels say",
     )
 
+    module: ClassVar[str] = "npz"
 
-class ImagesData(_DataBase):
+    @property
+    @override
+    def chosen_class_count(self) -> int | None:
+        return self.class_count
+
+    @property
+    @override
+    def counts_classes_by_labels(self) -> bool:
+        return self.class_count is None
+
+
+class ImagesData(DataSource):
     """A folder with one sub-folder of images per class.
 
     The path is empty while none was chosen; a relative one is meant from the profile's folder.
@@ -218,8 +266,27 @@ class ImagesData(_DataBase):
         ),
     )
 
+    module: ClassVar[str] = "images"
+    is_decoded: ClassVar[bool] = True
+    path_noun: ClassVar[str] = "folder of images"
 
-class PythonData(_DataBase):
+    @property
+    @override
+    def example_axes(self) -> int:
+        return len(self.chosen_shape)
+
+    @property
+    @override
+    def chosen_shape(self) -> tuple[int, ...]:
+        return (*self.image_size, 3 if self.color == "rgb" else 1)
+
+    @property
+    @override
+    def scaling(self) -> Scaling:
+        return Scaling.DIVIDE
+
+
+class PythonData(DataSource):
     """Examples that a Python file of the person's loads.
 
     The file is one whole: it may import what is installed, but no file beside it, because the
@@ -257,12 +324,23 @@ class PythonData(_DataBase):
         default=Target.CLASSES,
     )
 
+    module: ClassVar[str] = "python_data"
+    has_test_set: ClassVar[bool | None] = None
+    is_code: ClassVar[bool] = True
+    path_noun: ClassVar[str] = "Python file"
+
     @property
     @override
     def target(self) -> Target:
         return self.predicts
 
+    @property
+    @override
+    def described(self) -> str:
+        return f"what load() of {self.path} gives"
+
 
 DataSettings = Annotated[
-    DigitsData | KerasData | NpzData | ImagesData | PythonData, Field(discriminator="source")
+    DigitsData | WineData | KerasData | NpzData | ImagesData | PythonData,
+    Field(discriminator="source"),
 ]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from gpupanel.domain.data import DataCache, ImagesData
+from gpupanel.domain.data import DataCache
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.memory import LimitedMemory
 from gpupanel.domain.plan import LaunchPlan
@@ -141,7 +141,7 @@ def _higher_limit(profile: Profile, device: PhysicalDevice, room_mib: int | None
 
 
 def _data_on_disk(profile: Profile) -> Iterator[Fix]:
-    if isinstance(profile.data, ImagesData) and profile.data.cache is DataCache.MEMORY:
+    if profile.data.is_decoded and profile.data.cache is DataCache.MEMORY:
         yield Fix(
             label="Keep the images on the disk",
             changes=(Change(path=("data", "cache"), value=DataCache.DISK.value),),

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Any
 
-from gpupanel.domain.data import ImagesData, NpzData
 from gpupanel.domain.problem import Change, Problem
 from gpupanel.domain.profile import Profile
 
@@ -117,7 +116,7 @@ def _may(change: Change, started: Profile) -> bool:
 
 def _moves_data(change: Change, started: Profile, wanted: Profile) -> bool:
     """Whether it only says where the same kind of data is; code is the run's own copy."""
-    moved = isinstance(started.data, NpzData | ImagesData) and change.path == _DATA_PATH
+    moved = not started.data.is_code and change.path == _DATA_PATH
     return moved and type(started.data) is type(wanted.data)
 
 

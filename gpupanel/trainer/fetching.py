@@ -5,7 +5,6 @@ Imported while the process has one thread, so without NumPy, whose libraries sta
 
 from pathlib import Path
 
-from gpupanel.domain.data import KerasData
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile_toml import parse_profile
 from gpupanel.domain.run_layout import RunLayout
@@ -18,4 +17,4 @@ def must_fetch(root: Path) -> bool:
         profile = parse_profile(RunLayout(root).profile.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, ProblemError):
         return False  # told when the run is read
-    return isinstance(profile.data, KerasData) and needs_download(profile.data)
+    return needs_download(profile.data)

@@ -12,21 +12,15 @@ from pathlib import Path
 
 import numpy as np
 
-from gpupanel.domain.data import (
-    DataCache,
-    ImagesData,
-    KerasData,
-    NpzData,
-    PythonData,
-)
+from gpupanel.domain.data import DataCache, DataSettings
 from gpupanel.domain.model import PythonModel, SavedModel
 from gpupanel.domain.preview import DataPreview, ExamplePreview, PreviewRequest
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.code_file import read_code_file
-from gpupanel.trainer.datasets.examples import Array, DataSet, Examples
+from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, read_features
 from gpupanel.trainer.datasets.keras_files import needs_download
-from gpupanel.trainer.datasets.npz import read_npz_to_judge
-from gpupanel.trainer.datasets.read import read_data
+from gpupanel.trainer.datasets.read import read_data, source_of
+from gpupanel.trainer.datasets.source import Reading
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.inference.model_file import check_model_file
@@ -61,13 +55,12 @@ def _model_problems(model: SavedModel | PythonModel | None) -> tuple[Problem, ..
 def _preview_of_data(request: PreviewRequest) -> DataPreview:
     data = request.data
     target = data.target
-    if isinstance(data, KerasData) and needs_download(data):
+    if needs_download(data):
         return DataPreview(target=target, needs_download=True)
-    if isinstance(data, PythonData):
+    if data.is_code:
         # Code is carried out by a run that somebody started, and by nothing else.
         return DataPreview(target=target, needs_start=True, problems=_missing_code(data))
-    if isinstance(data, ImagesData):
-        data = data.model_copy(update={"cache": DataCache.NONE})
+    data = data.model_copy(update={"cache": DataCache.NONE})
     try:
         data_set = read_data(data, _no_download, must_differ=request.task == "train")
         split(data_set, data, request.seed)
@@ -85,11 +78,11 @@ def _preview_of_data(request: PreviewRequest) -> DataPreview:
     )
 
 
-def _missing_code(data: PythonData) -> tuple[Problem, ...]:
-    if not data.path:
+def _missing_code(data: DataSettings) -> tuple[Problem, ...]:
+    if data.lacks_path:
         return ()  # planning tells it
     try:
-        read_code_file(Path(data.path), "data.path")
+        read_code_file(Path(data.chosen_path), "data.path")
     except ProblemError as error:
         return error.problems
     return ()
@@ -97,23 +90,26 @@ def _missing_code(data: PythonData) -> tuple[Problem, ...]:
 
 def _of_features(request: PreviewRequest, refused: DataPreview) -> DataPreview:
     """Data without labels, which can be predicted on, is shown all the same."""
-    data, fields = request.data, [problem.field for problem in refused.problems]
-    if not isinstance(data, NpzData) or fields != ["data.labels"]:
+    data = request.data
+    if [problem.field for problem in refused.problems] != ["data.labels"]:
         return refused
+    reading = Reading(_no_download)
     try:
-        features = read_npz_to_judge(data, needs_labels=False).features
+        found = source_of(data).read_to_judge(data, reading, needs_labels=False)
+        drawn = np.random.default_rng(request.seed).choice(
+            len(found), min(request.example_limit, len(found)), replace=False
+        )
+        features = read_features(found.features, drawn.astype(np.int32))
     except ProblemError as error:
         # Labels need not be there to be predicted; the features must be right.
         problems = dict.fromkeys((*refused.problems, *error.problems))
         return refused.model_copy(update={"problems": tuple(problems)})
     greatest = 255.0 if features.dtype == np.uint8 else 1.0
-    count = min(request.example_limit, len(features))
-    drawn = np.random.default_rng(request.seed).choice(len(features), count, replace=False)
     return refused.model_copy(
         update={
-            "example_count": len(features),
+            "example_count": len(found),
             "feature_shape": tuple(features.shape[1:]),
-            "examples": tuple(_example("", features[index], greatest) for index in drawn),
+            "examples": tuple(_example("", one, greatest) for one in features),
         }
     )
 

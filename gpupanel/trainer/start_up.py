@@ -9,16 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from gpupanel.domain.data import KerasData, PythonData
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.events import DownloadProgressed, Phase
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.locks import lock_in_folder
-from gpupanel.trainer.datasets.download import OnDownload
+from gpupanel.trainer.datasets.download import OnDownload, fetch
 from gpupanel.trainer.datasets.fingerprint import take_fingerprint
-from gpupanel.trainer.datasets.keras_data import fetch_keras_data
 from gpupanel.trainer.datasets.keras_files import needs_download
-from gpupanel.trainer.datasets.read import read_data
+from gpupanel.trainer.datasets.read import read_data, source_of
 from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.device_log import show_device_log
 from gpupanel.trainer.event_writer import EventWriter
@@ -68,9 +66,11 @@ class StartUp:
         person's own waits until the devices are configured, since it may use them.
         """
         data = self._run.profile.data
-        if isinstance(data, PythonData):
+        # Imported now: beside the import of TensorFlow the two would wait for each other's modules.
+        source_of(data)
+        if data.is_code:
             return lambda: read(self._run, self._on_download)
-        if isinstance(data, KerasData) and needs_download(data):
+        if needs_download(data):
             return lambda: self._read_downloaded(read)
         return pool.submit(read, self._run, self._on_download).result
 
@@ -82,11 +82,11 @@ class StartUp:
             StartUpInterrupted: Somebody asked to stop.
         """
         data = self._run.profile.data
-        if not isinstance(data, KerasData):
+        if not data.downloads:
             return
         if self._run.leads:
             self._events.phase(Phase.LOADING_DATA)
-            fetch_keras_data(data, self._on_download)
+            fetch(data, self._on_download)
         while needs_download(data):
             self.go_on()
             time.sleep(_LOOK_S)

@@ -3,7 +3,6 @@
 import os
 from dataclasses import dataclass
 
-from gpupanel.domain.data import PythonData
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess
 from gpupanel.domain.plan_json import parse_plan
 from gpupanel.domain.problem import Problem, ProblemError
@@ -39,9 +38,9 @@ class StartedRun:
     def data_code(self) -> UserCode | None:
         """The Python code that loads the data; ``None``: no code of the person's own does."""
         data = self.profile.data
-        if not isinstance(data, PythonData):
+        if not data.is_code:
             return None
-        return UserCode("data.path", data.path, self.layout.data_code)
+        return UserCode("data.path", data.chosen_path, self.layout.data_code)
 
     @property
     def leads(self) -> bool:

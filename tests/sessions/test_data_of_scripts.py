@@ -18,8 +18,10 @@ from gpupanel.domain.data import (
     NpzData,
     PythonData,
     Target,
+    WineData,
 )
 from gpupanel.planning.script import data_section
+from gpupanel.planning.script.sources import keras_data
 from gpupanel.trainer.datasets import words
 from gpupanel.trainer.datasets.images import list_images
 from tests.sessions.material import FEATURES, LABELS, Material
@@ -35,6 +37,8 @@ def test_that_a_script_reads_every_source_as_the_run_does(
     cache.mkdir(parents=True)
     asked: list[DataSettings] = [
         DigitsData(validation_fraction=0.3),
+        WineData(),
+        WineData(validation_fraction=0.3),
         NpzData(path=str(material.columns)),
         NpzData(path=str(material.columns), class_count=9, validation_fraction=0.5),
         NpzData(path=str(material.pictures), features=FEATURES, labels=LABELS),
@@ -85,4 +89,4 @@ def test_that_a_script_lists_the_pictures_that_the_run_lists(tmp_path: Path) -> 
 
 
 def test_that_texts_are_told_apart_by_as_many_words_in_both() -> None:
-    assert data_section.WORD_COUNT == words.WORD_COUNT
+    assert keras_data.WORD_COUNT == words.WORD_COUNT

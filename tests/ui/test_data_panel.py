@@ -76,7 +76,7 @@ def test_that_data_sets_have_human_names(panel):
     names = [box.itemText(index) for index in range(box.count())]
     assert "MNIST: handwritten digits, 28x28" in names
     assert names[-3:] == ["NumPy file (.npz)…", "Folder of images…", "Python code…"]
-    assert len(names) == 12
+    assert len(names) == 13
 
 
 def test_that_choosing_a_data_set_tells_once_and_validates_on_its_own_test_set(panel):

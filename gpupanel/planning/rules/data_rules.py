@@ -2,32 +2,28 @@
 
 from collections.abc import Iterator
 
-from gpupanel.domain.data import DataSettings, ImagesData, KerasData, NpzData, PythonData
 from gpupanel.domain.model import CnnModel
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.context import PlanningContext
 
-_WITHOUT_PICTURES = ("imdb", "reuters", "boston_housing", "california_housing")
-
 
 def path_missing(context: PlanningContext) -> Iterator[Problem]:
     """Data from a file or folder that was not chosen."""
     data = context.profile.data
-    if _lacks_path(data):
-        what = {"npz": "file", "images": "folder of images", "python": "Python file"}[data.source]
+    if data.lacks_path:
         yield Problem(
             code="data_path_missing",
             field="data.path",
-            message=f"No {what} was chosen.",
-            hint=f"Choose a {what}.",
+            message=f"No {data.path_noun} was chosen.",
+            hint=f"Choose a {data.path_noun}.",
         )
 
 
 def found_in_data(context: PlanningContext) -> Iterator[Problem]:
     """What the preview found in the data, as far as it matters to the task."""
-    if context.preview is not None and not _lacks_path(context.profile.data):
+    if context.preview is not None and not context.profile.data.lacks_path:
         for problem in context.preview.problems:
             if matters_to_task(context.profile, problem):
                 yield problem
@@ -49,8 +45,8 @@ def matters_to_task(profile: Profile, problem: Problem) -> bool:
 def source_without_pictures(context: PlanningContext) -> Iterator[Problem]:
     """A data set known to have no pictures, for convolutions, while no example was read."""
     data = context.profile.data
-    is_known = isinstance(data, KerasData) and data.source in _WITHOUT_PICTURES
-    if is_known and isinstance(context.profile.model, CnnModel) and _read(context) is None:
+    is_known = data.has_pictures is False and _read(context) is None
+    if is_known and isinstance(context.profile.model, CnnModel):
         yield _needs_pictures(data.source)
 
 
@@ -99,14 +95,10 @@ def batch_above_examples(context: PlanningContext) -> Iterator[Problem]:
         )
 
 
-def _lacks_path(data: DataSettings) -> bool:
-    return isinstance(data, NpzData | ImagesData | PythonData) and not data.path
-
-
 def _read(context: PlanningContext) -> DataPreview | None:
     """The preview that read examples of the data and found nothing wrong; else ``None``."""
     preview = context.preview
-    if preview is None or preview.problems or _lacks_path(context.profile.data):
+    if preview is None or preview.problems or context.profile.data.lacks_path:
         return None
     return preview if preview.feature_shape else None
 

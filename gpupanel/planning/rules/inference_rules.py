@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from gpupanel.domain.data import KerasData, PythonData
 from gpupanel.domain.model import SavedModel
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.strategy import StrategyKind
@@ -94,9 +93,8 @@ def no_validation_examples(context: PlanningContext) -> Iterator[Problem]:
     code brings one is known when it runs.
     """
     data, examples = context.profile.data, context.profile.inference.examples
-    fraction = data.validation_fraction
-    may_have_test_set = fraction is None and isinstance(data, KerasData | PythonData)
-    if context.trains or examples != "validation" or fraction or may_have_test_set:
+    has_some = data.validation_fraction or data.may_validate_on_test_set
+    if context.trains or examples != "validation" or has_some:
         return
     yield Problem(
         code="inference_no_validation_examples",

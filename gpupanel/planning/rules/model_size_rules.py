@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 
-from gpupanel.domain.data import DataCache, ImagesData, NpzData, Target
+from gpupanel.domain.data import DataCache, Target
 from gpupanel.domain.device import CPU_KEY, DeviceInventory
 from gpupanel.domain.model import CnnModel, MlpModel
 from gpupanel.domain.plan import LaunchPlan
@@ -114,19 +114,16 @@ def least_parameters(
 
 def _weights_mib(profile: Profile, preview: DataPreview | None) -> int:
     shape = _feature_shape(profile, preview)
-    outputs = profile.data.class_count if isinstance(profile.data, NpzData) else None
+    outputs = profile.data.chosen_class_count
     if preview is not None and preview.target is Target.CLASSES:
         outputs = len(preview.class_counts) or outputs
     return least_parameters(profile, shape, outputs) * _FLOAT_BYTES // _BYTES_PER_MIB
 
 
 def _feature_shape(profile: Profile, preview: DataPreview | None) -> tuple[int, ...]:
-    data = profile.data
     if preview is not None and preview.feature_shape:
         return preview.feature_shape
-    if isinstance(data, ImagesData):
-        return (*data.image_size, 3 if data.color == "rgb" else 1)
-    return ()
+    return profile.data.chosen_shape
 
 
 def _holders(plan: LaunchPlan, inventory: DeviceInventory) -> Iterator[_Holder]:
@@ -197,7 +194,7 @@ def _examples_at_a_time(plan: LaunchPlan, preview: DataPreview | None) -> int:
 def _images_mib(context: PlanningContext) -> int:
     """What images that are kept in memory take there; 0 for all else."""
     data, preview = context.profile.data, context.preview
-    if preview is None or not isinstance(data, ImagesData) or data.cache is not DataCache.MEMORY:
+    if preview is None or not data.is_decoded or data.cache is not DataCache.MEMORY:
         return 0
     pixels = preview.example_count * prod(preview.feature_shape)
     return _DATA_COPIES * pixels // _BYTES_PER_MIB

@@ -2,13 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
-from gpupanel.domain.data import DataSettings, ImagesData, KerasData, Target
+from gpupanel.domain.data import DataSettings, Scaling
 from gpupanel.domain.model import BuildableModel, CnnModel, MlpModel
 from gpupanel.domain.problem import Change, Fix, Problem
 from gpupanel.planning.context import PlanningContext
-
-_WORDS_AS_NUMBERS = ("imdb", "reuters")
-_COLOURED = ("cifar10", "cifar100")
 
 
 def placed_layers_compiled(context: PlanningContext) -> Iterator[Problem]:
@@ -69,7 +66,7 @@ def placeable_layers(model: BuildableModel, data: DataSettings) -> tuple[str, ..
     """
     names = _first_layers(data)
     if isinstance(model, CnnModel):
-        if not isinstance(data, ImagesData) and data.source not in _COLOURED:
+        if data.example_axes != 3:
             names.append("channel")
         for number in range(1, len(model.filters) + 1):
             name = f"convolution_{number}"
@@ -87,9 +84,9 @@ def placeable_layers(model: BuildableModel, data: DataSettings) -> tuple[str, ..
 
 def _first_layers(data: DataSettings) -> list[str]:
     """What brings raw features to a scale that suits a model: ``trainer/models/scaling.py``."""
-    if isinstance(data, KerasData) and data.target is Target.VALUES:
+    if data.scaling is Scaling.STANDARDISE:
         return ["standardise"]
-    return [] if data.source in _WORDS_AS_NUMBERS else ["pixels"]
+    return [] if data.scaling is Scaling.NONE else ["pixels"]
 
 
 def _with_norm(model: BuildableModel, name: str) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from gpupanel.domain.data import KerasData, PythonData
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.strategy import SHARING_KINDS
 from gpupanel.domain.training import Optimizer
@@ -80,10 +79,8 @@ def stopping_without_validation(context: PlanningContext) -> Iterator[Problem]:
     Whether Python code brings a test set is known when it runs.
     """
     data, patience = context.profile.data, context.profile.training.early_stopping_patience
-    may_have_test_set = data.validation_fraction is None and isinstance(
-        data, KerasData | PythonData
-    )
-    if not context.trains or patience is None or data.validation_fraction or may_have_test_set:
+    may_validate = data.validation_fraction or data.may_validate_on_test_set
+    if not context.trains or patience is None or may_validate:
         return
     yield Problem(
         code="early_stopping_without_validation",

@@ -2,22 +2,13 @@
 
 from string import Template
 
-from gpupanel.domain.class_names import KERAS_CLASS_NAMES
-from gpupanel.domain.data import (
-    DataSettings,
-    DigitsData,
-    ImagesData,
-    KerasData,
-    NpzData,
-    PythonData,
-    Target,
-)
+from gpupanel.domain.data import DataSettings, Target
 from gpupanel.domain.model import SavedModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.conditional_text import lines_for
-from gpupanel.planning.script.data_section import read_data
 from gpupanel.planning.script.sections import joined
+from gpupanel.planning.script.source_script import script_of
 
 _SPLIT = """
 order = np.random.default_rng([SEED, 0]).permutation(count)
@@ -178,43 +169,23 @@ e |print(f"{len(indices)} predictions")
 '''
 
 
-_AS_UTF8 = '''def as_utf8(text):
-    """With the bytes of a file's name that are no UTF-8 written out."""
-    try:
-        return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "backslashreplace").decode("utf-8")'''
-
-
 def judged_data_section(profile: Profile) -> str:
     """Python that reads the data and says which ``indices`` of it are judged."""
     data, needs_labels = profile.data, profile.task == "evaluate"
+    script = script_of(data)
     return joined(
-        read_data(data, needs_labels=needs_labels),
-        "x = Pictures(x)" if isinstance(data, ImagesData) else "",
-        _class_names(data),
+        script.read(data, needs_labels=needs_labels),
+        script.pixels(data, "x", in_memory=False),
+        script.class_names(data) if data.target is Target.CLASSES else "",
         _indices(profile),
     )
-
-
-def _class_names(data: DataSettings) -> str:
-    if data.target is Target.VALUES:
-        return ""
-    if isinstance(data, KerasData):
-        return f"class_names = {list(KERAS_CLASS_NAMES[data.source])!r}"
-    if isinstance(data, DigitsData | NpzData):
-        return "class_names = [str(number) for number in range(class_count)]"
-    if isinstance(data, PythonData):
-        return f"\n\n{_AS_UTF8}\n\n\nclass_names = [as_utf8(str(name)) for name in class_names]"
-    return f"\n\n{_AS_UTF8}\n\n\nclass_names = [as_utf8(folder.name) for folder in folders]"
 
 
 def _indices(profile: Profile) -> str:
     """The test set of a source stands after its training set."""
     data, which = profile.data, profile.inference.examples
-    brings_test_set = isinstance(data, KerasData | PythonData)
     together = "count = len(x)"
-    if brings_test_set:
+    if data.has_test_set is not False:
         together += "\nx, y = np.concatenate([x, x_test]), np.concatenate([y, y_test])"
     if which == "all":
         return f"{together}\nindices = np.arange(len(x), dtype=np.int32)"
@@ -247,6 +218,6 @@ def inference_section(profile: Profile, model: SavedModel, plan: LaunchPlan) -> 
 
 def _fit(data: DataSettings) -> str:
     """How many outputs there must be; a greatest label tells of the least number of classes."""
-    if isinstance(data, NpzData) and data.class_count is None:
+    if data.counts_classes_by_labels:
         return ">= max(2, len(class_names))"
     return "== len(class_names)"

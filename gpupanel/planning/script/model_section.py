@@ -2,7 +2,7 @@
 
 from string import Template
 
-from gpupanel.domain.data import Target
+from gpupanel.domain.data import Scaling, Target
 from gpupanel.domain.model import PythonModel, TrainableModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
@@ -47,7 +47,9 @@ def model_section(profile: Profile, model: TrainableModel, plan: LaunchPlan) -> 
     """Python that builds ``model`` and ``optimizer`` within the strategy's scope."""
     several = len(plan.replicas) > 1
     network = NetworkSection(profile.data, across_replicas=several, placed=bool(plan.places))
-    statistics = _STATISTICS if profile.data.target is Target.VALUES else ""
+    data = profile.data
+    has_statistics = data.target is Target.VALUES or data.scaling is Scaling.STANDARDISE
+    statistics = _STATISTICS if has_statistics else ""
     if isinstance(model, PythonModel):
         path, outputs = repr(model.path), network.outputs
         built = joined(network.scaled(), Template(_PYTHON).substitute(path=path, outputs=outputs))

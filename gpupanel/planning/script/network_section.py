@@ -7,7 +7,7 @@ weights.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gpupanel.domain.data import DataSettings, DigitsData, ImagesData, KerasData, Target
+from gpupanel.domain.data import DataSettings, Scaling, Target
 from gpupanel.domain.model import BuildableModel, CnnModel
 
 _FLOAT32 = 'dtype="float32"'
@@ -88,17 +88,16 @@ class NetworkSection:
         return f"hidden = {f'{around}({made})' if around else made}({before})"
 
     def _scaling(self) -> list[str]:
-        data = self.data
-        if isinstance(data, KerasData) and data.target is Target.VALUES:
+        scaling = self.data.scaling
+        if scaling is Scaling.STANDARDISE:
             standardised = (
                 f'Normalization(mean=mean, variance=deviation**2, name="standardise", {_FLOAT32})'
             )
             return ["mean, deviation = statistics(x)", self._through(standardised, "inputs")]
-        if isinstance(data, KerasData) and data.source in ("imdb", "reuters"):
+        if scaling is Scaling.NONE:
             return ["hidden = inputs"]
-        greatest = "16" if isinstance(data, DigitsData) else "255"
-        divided = f'Rescaling(1 / {greatest}, name="pixels", {_FLOAT32})'
-        if isinstance(data, DigitsData | KerasData | ImagesData):
+        divided = f'Rescaling(1 / {self.data.greatest}, name="pixels", {_FLOAT32})'
+        if scaling is Scaling.DIVIDE:
             return [self._through(divided, "inputs")]
         # Bytes are taken for pixels.
         return ["hidden = inputs", "if x.dtype == np.uint8:", f"    {self._through(divided)}"]

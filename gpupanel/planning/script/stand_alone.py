@@ -1,7 +1,6 @@
 """The whole script: configuration, data, model, and what is done with them."""
 
 from gpupanel import __version__
-from gpupanel.domain.data import PythonData
 from gpupanel.domain.model import PythonModel, SavedModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
@@ -74,7 +73,7 @@ def stand_alone_script(profile: Profile, plan: LaunchPlan) -> str:
         ]
     else:
         raise ProblemError(_NOT_STARTABLE)
-    if isinstance(data, PythonData) or isinstance(model, PythonModel):
+    if data.is_code or isinstance(model, PythonModel):
         sections.insert(0, f"# Python files of your own{CODE_SECTION}")
     note = f"{_IN_ONE_PROCESS[plan.strategy]}\n" if plan.strategy in GANG_KINDS else ""
     whole = [repr(title), f"# Devices and strategy\n{note}{tensorflow_calls(alone)}", settings]

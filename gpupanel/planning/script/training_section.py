@@ -5,13 +5,12 @@ Each replica finds the gradient of its part of a batch; they are summed, clipped
 
 from string import Template
 
-from gpupanel.domain.data import PythonData, Target
+from gpupanel.domain.data import Target
 from gpupanel.domain.model import PythonModel, TrainableModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.training import Optimizer
 from gpupanel.planning.script.conditional_text import lines_for
-from gpupanel.planning.script.data_section import has_test_set
 
 # In the margin: S several replicas, A accumulation, D dropout or other random numbers, N batch
 # normalisation, L one of the last three, O Python code of one's own, C clipping, W weight decay,
@@ -266,7 +265,7 @@ def _holds(profile: Profile, model: TrainableModel, plan: LaunchPlan) -> set[str
     drops, norms = (
         (True, True) if isinstance(model, PythonModel) else (model.dropout > 0, model.batch_norm)
     )
-    held_back = bool(data.validation_fraction) or has_test_set(data)
+    held_back = bool(data.validation_fraction) or data.may_validate_on_test_set
     conditions = {
         "S": len(plan.replicas) > 1,
         "A": plan.accumulation_steps > 1,
@@ -278,7 +277,7 @@ def _holds(profile: Profile, model: TrainableModel, plan: LaunchPlan) -> set[str
         "X": training.jit_compile,
         "V": data.target is Target.VALUES,
         "H": held_back,
-        "T": held_back and isinstance(data, PythonData) and data.validation_fraction is None,
+        "T": data.may_validate_on_test_set and data.has_test_set is None,
         "E": training.early_stopping_patience is not None,
     }
     found = {letter for letter, holds in conditions.items() if holds}

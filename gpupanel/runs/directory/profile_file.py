@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
-from gpupanel.domain.data import ImagesData, NpzData, PythonData
 from gpupanel.domain.model import PythonModel, SavedModel
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
@@ -134,8 +133,9 @@ def write_whole(
 def _with_paths(profile: Profile, change: Callable[[str, str], str]) -> Profile:
     """The profile with each path that was chosen changed; ``change`` gets its key, too."""
     data, model = profile.data, profile.model
-    if isinstance(data, NpzData | ImagesData | PythonData) and data.path:
-        data = data.model_copy(update={"path": change("data.path", data.path)})
+    if data.path_setting is not None and data.chosen_path:
+        key = data.path_setting.name
+        data = data.model_copy(update={key: change(f"data.{key}", data.chosen_path)})
     if isinstance(model, SavedModel | PythonModel) and model.path:
         model = model.model_copy(update={"path": change("model.path", model.path)})
     return profile.model_copy(update={"data": data, "model": model})

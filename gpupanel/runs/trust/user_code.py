@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from gpupanel.domain.data import PythonData
 from gpupanel.domain.model import PythonModel
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
@@ -95,8 +94,8 @@ def _named(profile: Profile) -> dict[str, str]:
     named = {}
     if isinstance(profile.model, PythonModel) and profile.task == "train":
         named["model.path"] = profile.model.path
-    if isinstance(profile.data, PythonData):
-        named["data.path"] = profile.data.path
+    if profile.data.is_code:
+        named["data.path"] = profile.data.chosen_path
     return {key: path for key, path in named.items() if path}
 
 

@@ -1,16 +1,14 @@
 """The embedded data: scikit-learn's bundled handwritten digits."""
 
 import gzip
-import importlib.util
-from pathlib import Path
 
 import numpy as np
+from typing_extensions import override
 
-from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.trainer.datasets.examples import DataSet, Examples, Scaling
-
-_FILE = Path("datasets", "data", "digits.csv.gz")
-_GREATEST = 16.0
+from gpupanel.domain.data import DigitsData, Scaling
+from gpupanel.trainer.datasets.bundled import bundled_file
+from gpupanel.trainer.datasets.examples import DataSet, Examples
+from gpupanel.trainer.datasets.source import Reading, Source
 
 
 def read_digits() -> DataSet:
@@ -22,17 +20,7 @@ def read_digits() -> DataSet:
     Raises:
         ProblemError: scikit-learn is not installed, or without its data.
     """
-    path = _path()
-    if path is None or not path.is_file():
-        raise ProblemError(
-            Problem(
-                code="data_digits_missing",
-                field="data.source",
-                message="The embedded digits are missing: scikit-learn, which holds them, is not "
-                "installed or not complete.",
-                hint="Install it again: pip install --force-reinstall scikit-learn.",
-            )
-        )
+    path = bundled_file("digits.csv.gz", "digits")
     with gzip.open(path, "rt") as file:
         table = np.loadtxt(file, delimiter=",", dtype=np.uint8)
     return DataSet(
@@ -42,12 +30,16 @@ def read_digits() -> DataSet:
         ),
         class_names=tuple(str(digit) for digit in range(10)),
         scaling=Scaling.DIVIDE,
-        greatest=_GREATEST,
+        greatest=DigitsData.greatest,
     )
 
 
-def _path() -> Path | None:
-    # find_spec of a top-level package finds it without importing it.
-    spec = importlib.util.find_spec("sklearn")
-    places = spec.submodule_search_locations if spec else None
-    return Path(places[0]) / _FILE if places else None
+class _Digits(Source[DigitsData]):
+    """See :func:`read_digits`."""
+
+    @override
+    def read(self, data: DigitsData, reading: Reading) -> DataSet:
+        return read_digits()
+
+
+SOURCE = _Digits()

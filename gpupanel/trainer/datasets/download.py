@@ -10,8 +10,10 @@ import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
+from gpupanel.domain.data import DataSettings
+from gpupanel.domain.keras_files import KerasFile
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.trainer.datasets.keras_files import KerasFile
+from gpupanel.trainer.datasets.keras_files import damaged_files, is_here, place_of
 
 _PIECE_BYTES = 256 * 1024
 _LARGEST_BYTES = 2**30
@@ -27,6 +29,20 @@ _NETWORK_ERRORS = (
 OnDownload = Callable[[str, int, int | None], None]
 
 
+def fetch(data: DataSettings, on_download: OnDownload) -> None:
+    """Download what is not in Keras's cache yet.
+
+    Raises:
+        ProblemError: It cannot be downloaded, or what came does not hold the data set.
+    """
+    for file in data.downloads:
+        if not is_here(file):
+            download(data.source, file, on_download)
+            if not is_here(file):
+                missing = place_of(file) / file.holds
+                raise damaged_files(data, FileNotFoundError(f"{missing} did not come"))
+
+
 def download(name: str, file: KerasFile, on_progress: OnDownload) -> None:
     """Fetch a file, check it, and put it (an archive: what is in it) in its place.
 
@@ -39,14 +55,15 @@ def download(name: str, file: KerasFile, on_progress: OnDownload) -> None:
         ProblemError: There is no network, the server refuses, or what came is damaged.
         OSError: It cannot be written.
     """
-    file.path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=file.path.parent, prefix=".download-") as folder:
+    place = place_of(file)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=place.parent, prefix=".download-") as folder:
         fetched = Path(folder) / "file"
         digest = _fetch(name, file.url, fetched, on_progress)
         if file.sha256 and digest != file.sha256:
             raise _damaged(name, file, f"sha256 {digest}, expected {file.sha256}")
         if not file.holds:
-            fetched.replace(file.path)
+            fetched.replace(place)
             return
         unpacked = Path(folder) / "unpacked"
         try:
@@ -54,8 +71,8 @@ def download(name: str, file: KerasFile, on_progress: OnDownload) -> None:
                 _unpack(archive, unpacked)
         except tarfile.TarError as error:
             raise _damaged(name, file, f"{type(error).__name__}: {error}") from error
-        shutil.rmtree(file.path, ignore_errors=True)
-        unpacked.replace(file.path)
+        shutil.rmtree(place, ignore_errors=True)
+        unpacked.replace(place)
 
 
 def _unpack(archive: tarfile.TarFile, folder: Path) -> None:

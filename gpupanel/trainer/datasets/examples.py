@@ -1,13 +1,12 @@
 """Examples and what is known about them, as every source hands them over."""
 
 from dataclasses import dataclass
-from enum import Enum, auto
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from gpupanel.domain.data import Target
+from gpupanel.domain.data import Scaling, Target
 from gpupanel.trainer.datasets.file_prints import DataFiles
 
 Array = npt.NDArray[np.generic]
@@ -27,6 +26,17 @@ class FeatureFiles(Protocol):
         Raises:
             ProblemError: One of them cannot be read.
         """
+
+
+def read_features(features: Array | FeatureFiles, indices: Indices) -> Array:
+    """The features of these examples, in this order.
+
+    Raises:
+        ProblemError: One of them cannot be read.
+    """
+    if isinstance(features, np.ndarray):
+        return np.asarray(features[indices])
+    return features.read(indices)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,9 +72,7 @@ class Examples:
         Raises:
             ProblemError: One of them cannot be read.
         """
-        if isinstance(self.features, np.ndarray):
-            return np.asarray(self.features[indices])
-        return self.features.read(indices)
+        return read_features(self.features, indices)
 
     def subset(self, indices: Indices) -> "Examples":
         """These examples only, in this order."""
@@ -92,16 +100,6 @@ class _ChosenFeatures:
         return self.whole.read(self.chosen[indices])
 
 
-class Scaling(Enum):
-    """What the model's first layer does to raw features."""
-
-    NONE = auto()
-    DIVIDE = auto()
-    """Divide by :attr:`DataSet.greatest`, so that pixels lie in 0 to 1."""
-    STANDARDISE = auto()
-    """Subtract the training examples' mean and divide by their standard deviation, by column."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class DataSet:
     """A source, read and checked.
@@ -124,3 +122,27 @@ class DataSet:
     def target(self) -> Target:
         """What the labels are."""
         return Target.CLASSES if self.class_names else Target.VALUES
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExamplesToJudge:
+    """What a trained model is to judge: all that a source has, its test set after its training set.
+
+    Attributes:
+        features: ``uint8`` or ``float32``, first axis the examples; or where they are read from.
+        labels: ``int32`` class numbers, or ``float32`` values; one an example; ``None``: there are
+            none.
+        class_names: As far as the source knows them.
+        training_count: How many of the examples are training examples: the first.
+        class_count_is_known: Whether there are exactly as many classes as names; otherwise the
+            greatest label made them and there may be more.
+    """
+
+    features: Array | FeatureFiles
+    labels: Array | None
+    class_names: tuple[str, ...]
+    training_count: int
+    class_count_is_known: bool = True
+
+    def __len__(self) -> int:
+        return self.features.shape[0]

@@ -8,14 +8,16 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageOps
+from typing_extensions import override
 
-from gpupanel.domain.data import MOST_CLASSES, DataCache, ImagesData
+from gpupanel.domain.data import MOST_CLASSES, DataCache, ImagesData, Scaling
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.files.guarded_files import make_folder, open_to_write, remove
 from gpupanel.files.regular_files import open_regular
-from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, Indices, Scaling
+from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, Indices
 from gpupanel.trainer.datasets.file_prints import DataFiles
+from gpupanel.trainer.datasets.source import Reading, Source
 from gpupanel.trainer.size_limits import LARGEST_IMAGE_PIXELS, check_size
 
 _SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm"})
@@ -249,3 +251,14 @@ def _too_large(path: Path, size: str) -> ProblemError:
 
 def _problem(code: str, message: str, hint: str) -> ProblemError:
     return ProblemError(Problem(code=code, field="data.path", message=message, hint=hint))
+
+
+class _Images(Source[ImagesData]):
+    """See :func:`read_images`."""
+
+    @override
+    def read(self, data: ImagesData, reading: Reading) -> DataSet:
+        return read_images(data, reading.cache_dir, must_differ=reading.must_differ)
+
+
+SOURCE = _Images()

@@ -10,10 +10,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
+from typing_extensions import override
 
 from gpupanel.domain.class_names import KERAS_CLASS_NAMES
 from gpupanel.domain.data import KerasData, Target
-from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.problem import ProblemError
 from gpupanel.files.npy_members import read_npy
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.checks import (
@@ -23,10 +24,11 @@ from gpupanel.trainer.datasets.checks import (
     checked_features,
     checked_values,
 )
-from gpupanel.trainer.datasets.download import OnDownload, download
-from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, Scaling
-from gpupanel.trainer.datasets.keras_files import KERAS_FILES
+from gpupanel.trainer.datasets.download import OnDownload, fetch
+from gpupanel.trainer.datasets.examples import Array, DataSet, Examples
+from gpupanel.trainer.datasets.keras_files import damaged_files, place_of
 from gpupanel.trainer.datasets.restricted_pickle import read_pickled
+from gpupanel.trainer.datasets.source import Reading, Source
 from gpupanel.trainer.datasets.words import multi_hot
 from gpupanel.trainer.size_limits import check_unpacked
 
@@ -42,19 +44,6 @@ _DIVIDED = ("x_train", "y_train", "x_test", "y_test")
 _Raw = tuple[Array, Array, Array, Array]
 
 
-def fetch_keras_data(data: KerasData, on_download: OnDownload) -> None:
-    """Download what is not in Keras's cache yet.
-
-    Raises:
-        ProblemError: It cannot be downloaded, or what came does not hold the data set.
-    """
-    for file in KERAS_FILES[data.source]:
-        if not file.is_here:
-            download(data.source, file, on_download)
-            if not file.is_here:
-                raise _damaged(data, FileNotFoundError(f"{file.path / file.holds} did not come"))
-
-
 def read_keras_data(data: KerasData, on_download: OnDownload) -> DataSet:
     """The data set, downloaded first when it is not in Keras's cache.
 
@@ -63,29 +52,23 @@ def read_keras_data(data: KerasData, on_download: OnDownload) -> DataSet:
     Raises:
         ProblemError: It cannot be downloaded, or a cached file is damaged.
     """
-    fetch_keras_data(data, on_download)
+    fetch(data, on_download)
     try:
         raw = _read(data)
     except (ProblemError, MemoryError):
         raise
     except Exception as error:
         # Whatever the bytes of a damaged file happen to make of its readers.
-        raise _damaged(data, error) from error
+        raise damaged_files(data, error) from error
     names = KERAS_CLASS_NAMES.get(data.source, ())
     x_train, y_train, x_test, y_test = raw
     return DataSet(
         training=_examples(data, x_train, y_train, len(names), "training"),
         test=_examples(data, x_test, y_test, len(names), "test"),
         class_names=names,
-        scaling=_scaling(data, x_train),
-        greatest=255.0,
+        scaling=data.scaling,
+        greatest=data.greatest,
     )
-
-
-def _scaling(data: KerasData, features: Array) -> Scaling:
-    if data.target is Target.VALUES:
-        return Scaling.STANDARDISE
-    return Scaling.DIVIDE if features.ndim > 2 else Scaling.NONE
 
 
 def _examples(data: KerasData, x: Array, y: Array, classes: int, part: str) -> Examples:
@@ -99,7 +82,7 @@ def _examples(data: KerasData, x: Array, y: Array, classes: int, part: str) -> E
 
 
 def _read(data: KerasData) -> _Raw:
-    paths = [file.path for file in KERAS_FILES[data.source]]
+    paths = [place_of(file) for file in data.downloads]
     match data.source:
         case "mnist":
             x_train, y_train, x_test, y_test = _read_npz(paths[0], _DIVIDED)
@@ -193,15 +176,12 @@ def _read_pickled_npz(path: Path, names: Iterable[str]) -> tuple[Array, ...]:
     return tuple(arrays)
 
 
-def _damaged(data: KerasData, error: Exception) -> ProblemError:
-    places = ", ".join(str(file.path) for file in KERAS_FILES[data.source])
-    return ProblemError(
-        Problem(
-            code="data_file_damaged",
-            field="data.source",
-            message=f'The data set "{data.source}" in Keras\'s cache is cut short or not what it '
-            f"says: {places}.",
-            hint="Remove it there; the next start downloads it again.",
-            detail=f"{type(error).__name__}: {error}",
-        )
-    )
+class _Keras(Source[KerasData]):
+    """See :func:`read_keras_data`."""
+
+    @override
+    def read(self, data: KerasData, reading: Reading) -> DataSet:
+        return read_keras_data(data, reading.on_download)
+
+
+SOURCE = _Keras()

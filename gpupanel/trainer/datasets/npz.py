@@ -2,12 +2,12 @@
 
 import errno
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from typing_extensions import override
 
-from gpupanel.domain.data import NpzData
+from gpupanel.domain.data import NpzData, Scaling
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.npy_members import read_npy
 from gpupanel.files.regular_files import open_regular
@@ -17,7 +17,8 @@ from gpupanel.trainer.datasets.checks import (
     checked_classes,
     checked_features,
 )
-from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, Scaling
+from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, ExamplesToJudge
+from gpupanel.trainer.datasets.source import Reading, Source
 from gpupanel.trainer.size_limits import check_unpacked
 
 
@@ -50,22 +51,7 @@ def read_npz(data: NpzData, *, must_differ: bool = True) -> DataSet:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NpzToJudge:
-    """What a trained model is to judge.
-
-    Attributes:
-        features: ``uint8`` or ``float32``, first axis the examples.
-        labels: ``int32`` class numbers, one an example; ``None``: the file has none.
-        class_names: Numbers up to the greatest class; empty where nothing tells it.
-    """
-
-    features: Array
-    labels: Array | None
-    class_names: tuple[str, ...]
-
-
-def read_npz_to_judge(data: NpzData, *, needs_labels: bool) -> NpzToJudge:
+def read_npz_to_judge(data: NpzData, *, needs_labels: bool) -> ExamplesToJudge:
     """The features in the file, and the labels if they are there; all may be of one class.
 
     Raises:
@@ -86,7 +72,13 @@ def read_npz_to_judge(data: NpzData, *, needs_labels: bool) -> NpzToJudge:
         )
         check_lengths(features, labels, of, labels_of)
         class_count = data.class_count or int(labels.max()) + 1
-    return NpzToJudge(features, labels, tuple(str(number) for number in range(class_count)))
+    return ExamplesToJudge(
+        features=features,
+        labels=labels,
+        class_names=tuple(str(number) for number in range(class_count)),
+        training_count=len(features),
+        class_count_is_known=not data.counts_classes_by_labels,
+    )
 
 
 def array_names(path: Path) -> tuple[str, ...]:
@@ -223,3 +215,20 @@ def _array_missing(path: Path, name: str, names: list[str], field: str) -> Probl
             hint=f"Set {field} to one of these names.",
         )
     )
+
+
+class _Npz(Source[NpzData]):
+    """See :func:`read_npz`."""
+
+    @override
+    def read(self, data: NpzData, reading: Reading) -> DataSet:
+        return read_npz(data, must_differ=reading.must_differ)
+
+    @override
+    def read_to_judge(
+        self, data: NpzData, reading: Reading, *, needs_labels: bool
+    ) -> ExamplesToJudge:
+        return read_npz_to_judge(data, needs_labels=needs_labels)
+
+
+SOURCE = _Npz()

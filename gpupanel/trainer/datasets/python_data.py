@@ -5,8 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from typing_extensions import override
 
-from gpupanel.domain.data import MOST_CLASSES, PythonData, Target
+from gpupanel.domain.data import MOST_CLASSES, PythonData, Scaling, Target
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.trainer.datasets.checks import (
     ArrayName,
@@ -15,7 +17,8 @@ from gpupanel.trainer.datasets.checks import (
     checked_features,
     checked_values,
 )
-from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, Scaling
+from gpupanel.trainer.datasets.examples import Array, DataSet, Examples
+from gpupanel.trainer.datasets.source import Reading, Source
 from gpupanel.trainer.memory_shortage import is_out_of_memory
 from gpupanel.trainer.user_code import UserCode
 
@@ -23,6 +26,13 @@ _KEYS = ("x", "y", "x_test", "y_test", "class_names")
 _CONTRACT = (
     'load() gives {"x": examples, "y": labels}, if need be with "x_test", "y_test" and '
     '"class_names"; or (x, y); or ((x, y), (x_test, y_test)).'
+)
+
+_NOT_CARRIED_OUT = Problem(
+    code="code_not_carried_out",
+    field="data.path",
+    message="What Python code loads is known when a run carries it out, and not before.",
+    hint="Start a run.",
 )
 
 
@@ -139,3 +149,16 @@ def _misfit(code: UserCode, what: str) -> Exception:
         f"What load() of {code.named} gives cannot be used: {what}.",
         _CONTRACT,
     )
+
+
+class _Python(Source[PythonData]):
+    """See :func:`read_python_data`."""
+
+    @override
+    def read(self, data: PythonData, reading: Reading) -> DataSet:
+        if reading.code is None:
+            raise ProblemError(_NOT_CARRIED_OUT)
+        return read_python_data(data, reading.code, reading.seed, must_differ=reading.must_differ)
+
+
+SOURCE = _Python()

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import numpy as np
 
-from gpupanel.domain.data import NpzData, Target
+from gpupanel.domain.data import Target
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.trainer.datasets.download import OnDownload
-from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, FeatureFiles, Indices
-from gpupanel.trainer.datasets.npz import read_npz_to_judge
-from gpupanel.trainer.datasets.read import read_data
+from gpupanel.trainer.datasets.examples import Array, FeatureFiles, Indices, read_features
+from gpupanel.trainer.datasets.read import source_of
+from gpupanel.trainer.datasets.source import Reading
 from gpupanel.trainer.datasets.split import divide
 from gpupanel.trainer.user_code import UserCode
 
@@ -58,10 +58,7 @@ class InferenceExamples:
         Raises:
             ProblemError: One of them cannot be read.
         """
-        chosen = self.indices[first:end]
-        if isinstance(self.features, np.ndarray):
-            return np.asarray(self.features[chosen])
-        return self.features.read(chosen)
+        return read_features(self.features, self.indices[first:end])
 
 
 def read_inference_examples(
@@ -78,39 +75,18 @@ def read_inference_examples(
     Raises:
         ProblemError: The data cannot be used, and why.
     """
-    data = profile.data
-    features: Array | FeatureFiles
-    labels: Array | None
-    if isinstance(data, NpzData):
-        source = read_npz_to_judge(data, needs_labels=profile.task == "evaluate")
-        features, labels, names = source.features, source.labels, source.class_names
-        known = data.class_count is not None
-        training, test = len(features), 0
-    else:
-        seed = profile.training.seed
-        data_set = read_data(data, on_download, cache_dir, code, seed, must_differ=False)
-        whole = _whole(data_set)
-        features, labels, names, known = whole.features, whole.labels, data_set.class_names, True
-        training, test = len(data_set.training), len(data_set.test or ())
-    indices = _chosen(profile, training, test)
+    data, needs_labels = profile.data, profile.task == "evaluate"
+    reading = Reading(on_download, cache_dir, code, profile.training.seed, must_differ=False)
+    found = source_of(data).read_to_judge(data, reading, needs_labels=needs_labels)
+    indices = _chosen(profile, found.training_count, len(found) - found.training_count)
     return InferenceExamples(
-        features=features,
-        labels=None if labels is None else labels[indices],
+        features=found.features,
+        labels=None if found.labels is None else found.labels[indices],
         indices=indices,
         target=data.target,
-        class_names=names,
-        class_count_is_known=known,
+        class_names=found.class_names,
+        class_count_is_known=found.class_count_is_known,
     )
-
-
-def _whole(data: DataSet) -> Examples:
-    """Training set and test set, one after the other."""
-    if data.test is None:
-        return data.training
-    # Sources with a test set of their own hold their features in memory.
-    parts = (data.training, data.test)
-    features = [part.read(np.arange(len(part), dtype=np.int32)) for part in parts]
-    return Examples(np.concatenate(features), np.concatenate([part.labels for part in parts]))
 
 
 def _chosen(profile: Profile, training: int, test: int) -> Indices:

@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import keras
 
-from gpupanel.trainer.datasets.examples import DataSet, Examples, Scaling
+from gpupanel.domain.data import Scaling
+from gpupanel.trainer.datasets.examples import DataSet, Examples
 from gpupanel.trainer.models.statistics import statistics
 
 Through = Callable[[keras.layers.Layer, keras.KerasTensor], keras.KerasTensor]

@@ -3,9 +3,7 @@
 import shlex
 import traceback
 from collections.abc import Iterator
-from typing import assert_never
 
-from gpupanel.domain.data import DigitsData, ImagesData, KerasData, NpzData, PythonData
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.trainer.datasets.fingerprint import Differences
 from gpupanel.trainer.file_errors import is_no_space
@@ -24,7 +22,7 @@ def changed_data(run: StartedRun, differences: Differences, *, is_accepted: bool
         is_accepted: A person lets it go on all the same.
     """
     message = (
-        f"The data is not what the run has learned from so far ({_source(run)}): "
+        f"The data is not what the run has learned from so far ({run.profile.data.described}): "
         f"{'; '.join(_clauses(differences))}."
     )
     detail = "\n".join(_lines(differences))
@@ -81,20 +79,6 @@ def fingerprint_not_written(error: OSError) -> Problem:
         hint="The training goes on; when it is resumed, changed data may not be noticed.",
         detail="".join(traceback.format_exception(error)),
     )
-
-
-def _source(run: StartedRun) -> str:
-    data = run.profile.data
-    match data:
-        case DigitsData():
-            return "the embedded digits"
-        case KerasData():
-            return f'the data set "{data.source}"'
-        case NpzData() | ImagesData():
-            return data.path
-        case PythonData():
-            return f"what load() of {data.path} gives"
-    assert_never(data)
 
 
 def _clauses(differences: Differences) -> Iterator[str]:

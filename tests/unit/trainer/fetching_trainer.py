@@ -7,7 +7,7 @@ with the address that ``SERVED_MNIST`` names in the place of Keras's.
 import os
 import runpy
 
-from gpupanel.trainer.datasets import keras_files
+from gpupanel.domain import keras_files
 
 served = keras_files.KerasFile(os.environ["SERVED_MNIST"], "mnist.npz")
 keras_files.KERAS_FILES["mnist"] = (served,)

@@ -18,12 +18,12 @@ import pytest
 from PIL import Image
 
 from gpupanel.domain.data import ImagesData, KerasData, NpzData
+from gpupanel.domain.keras_files import KerasFile
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer import size_limits
 from gpupanel.trainer.datasets.download import download
 from gpupanel.trainer.datasets.images import read_images
 from gpupanel.trainer.datasets.keras_data import read_keras_data
-from gpupanel.trainer.datasets.keras_files import KerasFile
 from gpupanel.trainer.datasets.npz import read_npz
 from gpupanel.trainer.inference.model_file import check_model_file
 

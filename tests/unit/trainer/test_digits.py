@@ -1,11 +1,12 @@
 """The embedded data."""
 
+import importlib.util
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
 from gpupanel.domain.problem import ProblemError
-from gpupanel.trainer.datasets import digits
 from gpupanel.trainer.datasets.digits import read_digits
 
 
@@ -20,7 +21,7 @@ def test_that_the_digits_are_those_of_scikit_learn() -> None:
 
 
 def test_that_missing_digits_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(digits.importlib.util, "find_spec", lambda _name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
 
     with pytest.raises(ProblemError) as caught:
         read_digits()

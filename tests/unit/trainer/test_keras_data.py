@@ -17,12 +17,12 @@ import pytest
 
 from gpupanel.domain.class_names import KERAS_CLASS_NAMES
 from gpupanel.domain.data import KerasData, KerasDataName, Target
+from gpupanel.domain.keras_files import KERAS_FILES, KerasFile
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.trainer.datasets import keras_data
 from gpupanel.trainer.datasets.download import download
 from gpupanel.trainer.datasets.examples import Scaling
 from gpupanel.trainer.datasets.keras_data import read_keras_data
-from gpupanel.trainer.datasets.keras_files import KERAS_FILES, KerasFile, needs_download
+from gpupanel.trainer.datasets.keras_files import needs_download
 from gpupanel.trainer.datasets.restricted_pickle import read_pickled
 
 RANDOM = np.random.default_rng(5)
@@ -219,7 +219,7 @@ def test_that_a_download_tells_how_far_it_is_and_is_kept(
     content = (served / "mnist.npz").read_bytes() + b"\0" * 600_000
     (served / "mnist.npz").write_bytes(content)
     file = KerasFile(f"{url}/mnist.npz", "mnist.npz", hashlib.sha256(content).hexdigest())
-    monkeypatch.setitem(keras_data.KERAS_FILES, "mnist", (file,))
+    monkeypatch.setitem(KERAS_FILES, "mnist", (file,))
     told: list[tuple[str, int, int | None]] = []
 
     with pytest.raises(ProblemError):  # zeros behind the archive: read as damaged, yet kept

@@ -7,9 +7,10 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
-from gpupanel.domain.data import DataSettings, DigitsData, KerasData, PythonData
+from gpupanel.domain.data import DataSettings, DigitsData
 from gpupanel.domain.kind import Kind, kinds_of
 from gpupanel.domain.preview import DataPreview
+from gpupanel.domain.setting import settings_of
 from gpupanel.ui.forms.kind_form import KindForm
 from gpupanel.ui.forms.settings_card import SettingsCard
 from gpupanel.ui.panels.data_panel.preview_view import PreviewView
@@ -21,6 +22,13 @@ _SOURCE_TIP = (
 )
 _FIRST_FRACTION = 0.2
 """Held out of a source without a test set of its own."""
+_SOURCES = {
+    each.path.suffix: kind.source
+    for kind in kinds_of(DataSettings)
+    for each in settings_of(kind.values)
+    if each.path is not None
+}
+"""The sources that have a path, by how what it leads to ends; empty: a folder."""
 
 
 class DataPanel(SettingsCard):
@@ -89,26 +97,25 @@ class DataPanel(SettingsCard):
     def _new(self, kind: Kind) -> DataSettings:
         """Settings of a source that was never chosen; order and cache stay as they were."""
         before = self.value()
-        fraction = None if kind.values is KerasData else _FIRST_FRACTION
-        settings: DataSettings = kind.new(
-            shuffle=before.shuffle, cache=before.cache, validation_fraction=fraction
-        )
-        return settings
+        settings: DataSettings = kind.new(shuffle=before.shuffle, cache=before.cache)
+        fraction = None if settings.has_test_set else _FIRST_FRACTION
+        return settings.model_copy(update={"validation_fraction": fraction})
 
 
 def _inputs(settings: DataSettings) -> dict[str, QWidget]:
     # Whether Python code loads a test set is not known before it ran.
-    has_own = isinstance(settings, KerasData | PythonData)
+    has_own = settings.has_test_set is not False
     return {"validation_fraction": ValidationField(has_own=has_own)}
 
 
 def _dropped_source(dropped: QMimeData) -> tuple[str, str] | None:
-    """The source and path that a drop means: one .npz or .py file, or one folder."""
-    paths = [Path(url.toLocalFile()) for url in dropped.urls() if url.isLocalFile()]
+    """The source and path that a drop means: a file by how its name ends, else a folder."""
+    paths = [url.toLocalFile() for url in dropped.urls() if url.isLocalFile()]
     if len(paths) != 1:
         return None
-    if paths[0].suffix.lower() == ".npz":
-        return "npz", str(paths[0])
-    if paths[0].suffix.lower() == ".py":
-        return "python", str(paths[0])
-    return ("images", str(paths[0])) if QFileInfo(str(paths[0])).isDir() else None
+    suffix = Path(paths[0]).suffix.lower()
+    if suffix not in _SOURCES:
+        suffix = ""
+    if not suffix and not QFileInfo(paths[0]).isDir():
+        return None
+    return _SOURCES[suffix], str(Path(paths[0]))

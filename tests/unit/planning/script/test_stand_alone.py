@@ -20,6 +20,7 @@ from gpupanel.domain.data import (
     NpzData,
     PythonData,
     Target,
+    WineData,
 )
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import CnnModel, MlpModel, ModelSettings, PythonModel, SavedModel
@@ -34,6 +35,7 @@ from tests.fakes.devices import CPU_ONLY
 EVERY_SOURCE: list[DataSettings] = [
     DigitsData(validation_fraction=0.25, shuffle=False),
     DigitsData(),
+    WineData(validation_fraction=0.2),
     KerasData(source="mnist"),
     KerasData(source="cifar10", validation_fraction=0.1),
     KerasData(source="imdb"),

@@ -1,0 +1,150 @@
+"""What every source of data has, and what others ask about it."""
+
+import enum
+from typing import ClassVar
+
+from gpupanel.domain.choice import ChoiceEnum
+from gpupanel.domain.keras_files import KerasFile
+from gpupanel.domain.setting import Setting, SettingType, setting, settings_of
+from gpupanel.domain.value import Fraction, Value
+
+
+class DataCache(ChoiceEnum):
+    """Where decoded examples are kept between epochs."""
+
+    NONE = "none", "Nowhere", "Reads and decodes anew in each epoch."
+    MEMORY = "memory", "In memory", "Fastest; the decoded examples must fit."
+    DISK = "disk", "On disk", "For decoded examples that do not fit in memory."
+
+
+class Target(ChoiceEnum):
+    """What the labels are."""
+
+    CLASSES = "classes", "A class", "Labels are class numbers, from 0 on."
+    VALUES = "values", "A value", "Labels are numbers to be predicted, such as prices."
+
+
+class Scaling(enum.Enum):
+    """What the model's first layer does to raw features."""
+
+    NONE = enum.auto()
+    DIVIDE = enum.auto()
+    """Divide by the greatest value, so that pixels lie in 0 to 1."""
+    STANDARDISE = enum.auto()
+    """Subtract the training examples' mean and divide by their standard deviation, by column."""
+
+
+class DataSource(Value):
+    """What every source has, and what others ask about it.
+
+    ``validation_fraction`` is 0 for no validation. Left out (``None``): a source with a test set of
+    its own validates on it, another holds back nothing.
+    """
+
+    module: ClassVar[str]
+    """The file in ``gpupanel/trainer/datasets`` that reads it, and that in
+    ``gpupanel/planning/script/sources`` that writes its part of a script."""
+    has_test_set: ClassVar[bool | None] = False
+    """Whether it brings a test set of its own; ``None``: known when it is read."""
+    is_code: ClassVar[bool] = False
+    """Whether Python code of the person's own loads it."""
+    is_decoded: ClassVar[bool] = False
+    """Whether examples are decoded from files, and kept where ``cache`` says."""
+    path_noun: ClassVar[str] = "file"
+    """What its path leads to."""
+    greatest: ClassVar[int] = 255
+    """The greatest value a pixel can have."""
+
+    validation_fraction: Fraction | None = setting(
+        "Validation",
+        "The part of the examples that is held out, such as 0.2; 0 holds out none. Examples that "
+        "are never trained on show after each epoch whether the model learned something or only "
+        "remembers.",
+        default=None,
+        off="the source's own test set, or none",
+        examples=[0.2],
+    )
+    shuffle: bool = setting(
+        "Shuffle each epoch",
+        "Draw a new order of the training examples in each epoch, from the seed alone. Without it "
+        "every epoch sees the same batches.",
+        default=True,
+    )
+    cache: DataCache = setting(
+        "Cache",
+        "Where decoded examples are kept between epochs.",
+        default=DataCache.MEMORY,
+    )
+
+    @property
+    def target(self) -> Target:
+        """What the labels are: class numbers, or values to be predicted."""
+        return Target.CLASSES
+
+    @property
+    def described(self) -> str:
+        """Which data it is, within a sentence."""
+        return self.chosen_path
+
+    @property
+    def downloads(self) -> tuple[KerasFile, ...]:
+        """The files that are downloaded once; all of them are needed."""
+        return ()
+
+    @property
+    def path_setting(self) -> Setting | None:
+        """The setting that says where it is; ``None``: it has none."""
+        paths = (each for each in settings_of(type(self)) if each.type is SettingType.PATH)
+        return next(paths, None)
+
+    @property
+    def chosen_path(self) -> str:
+        """Where it is; empty where that was not chosen, or is not for a person to choose."""
+        path: str = getattr(self, self.path_setting.name) if self.path_setting else ""
+        return path
+
+    @property
+    def lacks_path(self) -> bool:
+        """Whether a path has to be chosen first."""
+        return self.path_setting is not None and not self.chosen_path
+
+    @property
+    def example_axes(self) -> int | None:
+        """Axes of one example; ``None``: known when it is read.
+
+        1: numbers in a row; 2: a picture; 3: a picture with channels.
+        """
+        return None
+
+    @property
+    def has_pictures(self) -> bool | None:
+        """Whether its examples are pictures; ``None``: known when it is read."""
+        return None if self.example_axes is None else self.example_axes > 1
+
+    @property
+    def chosen_shape(self) -> tuple[int, ...]:
+        """The shape of one example, where settings decide it; else empty."""
+        return ()
+
+    @property
+    def chosen_class_count(self) -> int | None:
+        """How many classes there are, where a setting says it."""
+        return None
+
+    @property
+    def counts_classes_by_labels(self) -> bool:
+        """Whether the greatest label alone tells how many classes there are, at least."""
+        return False
+
+    @property
+    def scaling(self) -> Scaling | None:
+        """What is done to raw features; ``None``: known when they are read.
+
+        Then bytes are pixels, and are divided by the greatest; other numbers stay as they are.
+        """
+        return None
+
+    @property
+    def may_validate_on_test_set(self) -> bool:
+        """Whether a test set of its own may validate: as far as is known before it is read."""
+        return self.validation_fraction is None and self.has_test_set is not False

@@ -1,0 +1,1 @@
+"""How a script reads each source: the counterparts of the files of ``trainer/datasets``."""

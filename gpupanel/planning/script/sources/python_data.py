@@ -1,0 +1,46 @@
+"""Examples that Python code of the person's own loads."""
+
+from string import Template
+
+from typing_extensions import override
+
+from gpupanel.domain.data import PythonData, Target
+from gpupanel.planning.script.data_functions import ARRAYS_OF, AS_UTF8
+from gpupanel.planning.script.sections import joined
+from gpupanel.planning.script.source_script import SourceScript
+
+_PYTHON = """
+random.seed(SEED)
+np.random.seed(SEED)
+loaded = carried_out($path, "data_code").load()
+if isinstance(loaded, tuple) and all(isinstance(part, tuple) and len(part) == 2 for part in loaded):
+    loaded = dict(zip(("x", "y", "x_test", "y_test"), (*loaded[0], *loaded[1])))
+elif isinstance(loaded, tuple):
+    loaded = dict(zip(("x", "y"), loaded))
+x, y = features(loaded["x"]), labels(loaded["y"])
+x_test, y_test = x[:0], y[:0]
+if "x_test" in loaded:
+    x_test, y_test = features(loaded["x_test"]), labels(loaded["y_test"])
+"""
+
+_PYTHON_CLASSES = """
+class_names = loaded.get("class_names") or range(int(y.max()) + 1)
+class_count = len(class_names)
+"""
+
+
+class _Python(SourceScript[PythonData]):
+    """Python that calls ``load``."""
+
+    @override
+    def read(self, data: PythonData, *, needs_labels: bool) -> str:
+        names = _PYTHON_CLASSES.strip("\n") if data.target is Target.CLASSES else ""
+        read = Template(_PYTHON).substitute(path=repr(data.path))
+        return joined(ARRAYS_OF[data.target], read + names)
+
+    @override
+    def class_names(self, data: PythonData) -> str:
+        return f"\n\n{AS_UTF8}\n\n\nclass_names = [as_utf8(str(name)) for name in class_names]"
+
+
+SCRIPT = _Python()

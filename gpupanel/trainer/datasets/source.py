@@ -1,0 +1,76 @@
+"""What the file of a source offers: its ``SOURCE``."""
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from gpupanel.domain.data_source import DataSource
+from gpupanel.trainer.datasets.download import OnDownload
+from gpupanel.trainer.datasets.examples import DataSet, ExamplesToJudge
+from gpupanel.trainer.user_code import UserCode
+
+Settings = TypeVar("Settings", bound=DataSource, contravariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a source may need to be read.
+
+    Attributes:
+        on_download: Told how far a download is.
+        cache_dir: A folder that belongs to the run, for ``cache = "disk"``.
+        code: What a run has of the Python code that loads the data. Without it none is carried
+            out.
+        seed: For what that code draws.
+        must_differ: Refuse examples that are all of one class: nothing can be learned from them,
+            but a trained model can judge them.
+    """
+
+    on_download: OnDownload
+    cache_dir: Path | None = None
+    code: UserCode | None = None
+    seed: int = 0
+    must_differ: bool = True
+
+
+class Source(Protocol[Settings]):
+    """Reads one kind of data; what else is asked about it stands in its settings."""
+
+    @abstractmethod
+    def read(self, data: Settings, reading: Reading) -> DataSet:
+        """The examples, read and checked.
+
+        Args:
+            data: Which; a path in it is absolute.
+            reading: What that may need.
+
+        Raises:
+            ProblemError: They cannot be used, and why.
+        """
+        ...
+
+    def read_to_judge(
+        self, data: Settings, reading: Reading, *, needs_labels: bool
+    ) -> ExamplesToJudge:
+        """The examples for a trained model; all may be of one class.
+
+        Args:
+            data: Which; a path in it is absolute.
+            reading: What that may need.
+            needs_labels: Without it a source may have none.
+
+        Raises:
+            ProblemError: They cannot be used, and why.
+        """
+        del needs_labels  # there are always some
+        found = self.read(data, replace(reading, must_differ=False))
+        training, test = found.training, found.test
+        features, labels = training.features, training.labels
+        if test is not None:
+            # Sources with a test set of their own hold their features in memory.
+            parts = [part.read(np.arange(len(part), dtype=np.int32)) for part in (training, test)]
+            features, labels = np.concatenate(parts), np.concatenate([labels, test.labels])
+        return ExamplesToJudge(features, labels, found.class_names, len(training))

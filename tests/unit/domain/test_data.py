@@ -1,0 +1,107 @@
+"""What others ask about a source of data."""
+
+from typing import get_args
+
+import pytest
+
+from gpupanel.domain.data import (
+    DataSettings,
+    DigitsData,
+    ImagesData,
+    KerasData,
+    KerasDataName,
+    NpzData,
+    PythonData,
+    Scaling,
+    Target,
+    WineData,
+)
+from gpupanel.domain.keras_files import KERAS_FILES
+
+DIGITS, NPZ, IMAGES = DigitsData(), NpzData(path="/x.npz"), ImagesData(path="/images")
+PYTHON = PythonData(path="/data.py")
+
+
+@pytest.mark.parametrize(
+    ("data", "axes", "has_pictures", "scaling"),
+    [
+        (DIGITS, 2, True, Scaling.DIVIDE),
+        (WineData(), 1, False, Scaling.STANDARDISE),
+        (KerasData(source="mnist"), 2, True, Scaling.DIVIDE),
+        (KerasData(source="cifar100"), 3, True, Scaling.DIVIDE),
+        (KerasData(source="reuters"), 1, False, Scaling.NONE),
+        (KerasData(source="california_housing"), 1, False, Scaling.STANDARDISE),
+        (NPZ, None, None, None),
+        (IMAGES, 3, True, Scaling.DIVIDE),
+        (PYTHON, None, None, None),
+    ],
+)
+def test_that_it_is_known_what_the_examples_are_like(
+    data: DataSettings, axes: int | None, has_pictures: bool | None, scaling: Scaling | None
+) -> None:
+    assert (data.example_axes, data.has_pictures, data.scaling) == (axes, has_pictures, scaling)
+
+
+@pytest.mark.parametrize(
+    ("data", "has_test_set", "may_validate"),
+    [
+        (DIGITS, False, False),
+        (KerasData(source="imdb"), True, True),
+        (KerasData(source="imdb", validation_fraction=0.0), True, False),
+        (NPZ, False, False),
+        (IMAGES, False, False),
+        (PYTHON, None, True),
+        (PythonData(path="", validation_fraction=0.5), None, False),
+    ],
+)
+def test_that_a_test_set_validates_where_no_fraction_is_given(
+    data: DataSettings, has_test_set: bool | None, may_validate: bool
+) -> None:
+    assert data.has_test_set is has_test_set
+    assert data.may_validate_on_test_set is may_validate
+
+
+@pytest.mark.parametrize(
+    ("data", "path", "described"),
+    [
+        (DIGITS, None, "the embedded digits"),
+        (WineData(), None, "the embedded wines"),
+        (KerasData(source="imdb"), None, 'the data set "imdb"'),
+        (NPZ, "/x.npz", "/x.npz"),
+        (IMAGES, "/images", "/images"),
+        (PYTHON, "/data.py", "what load() of /data.py gives"),
+    ],
+)
+def test_that_it_is_known_where_the_data_is(
+    data: DataSettings, path: str | None, described: str
+) -> None:
+    assert data.chosen_path == (path or "")
+    assert (data.path_setting is None) == (path is None)
+    assert data.described == described
+    assert not data.lacks_path
+
+
+def test_that_a_path_that_was_not_chosen_is_lacking() -> None:
+    assert NpzData(path="").lacks_path
+
+
+def test_that_only_what_a_setting_says_is_known_before_the_data_is_read() -> None:
+    assert ImagesData(path="", image_size=(3, 4)).chosen_shape == (3, 4, 3)
+    assert ImagesData(path="", color="grayscale").chosen_shape == (64, 64, 1)
+    assert (DIGITS.chosen_shape, DIGITS.chosen_class_count) == ((), None)
+    assert not DIGITS.counts_classes_by_labels
+    assert NPZ.counts_classes_by_labels
+    counted = NpzData(path="", class_count=3)
+    assert (counted.chosen_class_count, counted.counts_classes_by_labels) == (3, False)
+
+
+def test_that_each_data_set_of_keras_is_downloaded_and_nothing_else_is() -> None:
+    names: tuple[KerasDataName, ...] = get_args(KerasDataName)
+    assert {name: KerasData(source=name).downloads for name in names} == KERAS_FILES
+    assert not any(data.downloads for data in (DIGITS, NPZ, IMAGES, PYTHON))
+
+
+def test_that_values_are_predicted_where_the_source_or_a_setting_says_so() -> None:
+    values = [KerasData(source="boston_housing"), PythonData(path="", predicts=Target.VALUES)]
+    assert [data.target for data in values] == [Target.VALUES] * 2
+    assert {data.target for data in (DIGITS, NPZ, IMAGES, PYTHON)} == {Target.CLASSES}
