@@ -104,7 +104,7 @@ def test_that_a_profile_with_problems_is_not_added(qtbot: QtBot, window: MainWin
     with qtbot.waitSignal(window.session.preparationChanged, timeout=10_000):
         window.session.edit(profile.model_copy(update={"devices": devices}))
     assert not button(window, "queue_button").isEnabled()
-    assert "Problems" in button(window, "queue_button").toolTip()
+    assert "Fix the problems first" in button(window, "queue_button").toolTip()
 
 
 def test_that_what_others_do_with_the_queue_is_shown(
