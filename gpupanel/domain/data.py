@@ -211,7 +211,7 @@ class NpzData(DataSource):
         "Classes",
         "How many classes there are. Left to the labels, it is the greatest of them plus one.",
         default=None,
-        off="as the labels say",
+        off="automatic",
     )
 
     module: ClassVar[str] = "npz"

@@ -140,7 +140,7 @@ def test_that_the_number_of_classes_is_left_to_the_labels_at_zero(panel):
     classes = _named(panel, Counter, "Classes")
     classes.stepDown()
     assert panel.value().class_count is None
-    assert classes.text() == "as the labels say"
+    assert classes.text() == "automatic"
 
 
 def test_that_the_number_of_classes_is_typed_digit_by_digit(panel, qtbot):

@@ -87,7 +87,7 @@ def balanced_for_training_only(context: PlanningContext) -> Iterator[Problem]:
 
 
 def no_validation_examples(context: PlanningContext) -> Iterator[Problem]:
-    """Validation examples of data that holds none back.
+    """Validation examples of data that holds none out.
 
     Sources with a test set of their own validate on it when no fraction is given. Whether Python
     code brings one is known when it runs.
@@ -99,8 +99,8 @@ def no_validation_examples(context: PlanningContext) -> Iterator[Problem]:
     yield Problem(
         code="inference_no_validation_examples",
         field="inference.examples",
-        message="There are no validation examples: the data holds none back.",
-        hint="Take all examples, or hold back the fraction that training did.",
+        message="There are no validation examples: the data holds none out.",
+        hint="Take all examples, or hold out the fraction that training did.",
         fix=Fix(
             label="Take all examples",
             changes=(Change(path=("inference", "examples"), value="all"),),

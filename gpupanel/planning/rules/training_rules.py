@@ -53,7 +53,7 @@ def momentum_unused(context: PlanningContext) -> Iterator[Problem]:
             code="momentum_unused",
             severity=Severity.HINT,
             field="training.momentum",
-            message=f"{training.optimizer} has no momentum setting; the value is not used.",
+            message=f"{training.optimizer.label} has no momentum setting; the value is not used.",
             hint="Set it to 0, or use sgd.",
             fix=Fix(label="Set to 0", changes=(Change(path=("training", "momentum"), value=0.0),)),
         )
@@ -86,10 +86,10 @@ def stopping_without_validation(context: PlanningContext) -> Iterator[Problem]:
         code="early_stopping_without_validation",
         severity=Severity.WARNING,
         field="training.early_stopping_patience",
-        message="Early stopping will watch the training loss: nothing is held back for validation.",
-        hint="Hold back a fraction of the examples.",
+        message="Early stopping will watch the training loss: nothing is held out for validation.",
+        hint="Hold out a fraction of the examples.",
         fix=Fix(
-            label="Hold back 20 %",
+            label="Hold out 20 %",
             changes=(Change(path=("data", "validation_fraction"), value=0.2),),
         ),
     )

@@ -104,7 +104,7 @@ def _chosen(profile: Profile, training: int, test: int) -> Indices:
                 code="inference_no_validation_examples",
                 field="inference.examples",
                 message="There are no validation examples: the data has no test set of its own, "
-                "and no fraction is held back.",
+                "and no fraction is held out.",
                 hint='Set inference.examples to "all", or set data.validation_fraction as it was '
                 "in training.",
             )
