@@ -108,7 +108,7 @@ def test_that_every_process_is_named(box, qtbot):
     ]
     box.setStatus(status_of(*started, told(FIRST, CPU), told(SILENT, CPU, process=1)), LABELS)
     qtbot.mouseClick(fold(box), Qt.MouseButton.LeftButton)
-    assert summary(box) == ("2 logical devices, 1 on the planned GPU, 1 not told.")
+    assert summary(box) == ("2 logical devices, 1 on the planned GPU, 1 not known.")
     assert [text for text in rows(box) if text.startswith("Worker")] == ["Worker 0", "Worker 1"]
     assert severities(box) == [Severity.HINT, None, Severity.HINT]
     assert rows(box)[-1].endswith("TensorFlow did not report which GPU it is.")

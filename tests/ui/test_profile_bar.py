@@ -126,7 +126,7 @@ def test_that_keys_that_are_held_do_what_they_do_once(bar):
 def test_that_a_start_that_is_off_says_why(bar):
     bar.setButtons(ButtonStates(start=False, stop=False, stop_ends_now=False), 2)
 
-    assert "Problems" in _button(bar, "start_button").toolTip()
+    assert "What will happen" in _button(bar, "start_button").toolTip()
 
 
 def test_that_the_dirty_mark_keeps_its_place(bar):
