@@ -56,7 +56,7 @@ def test_that_the_summary_says_the_worst() -> None:
         "2 logical devices, each on the planned GPU."
     )
     assert summary_words([told(GPU, SILENT)]) == (
-        "2 logical devices, 1 on the planned GPU, 1 not told."
+        "2 logical devices, 1 on the planned GPU, 1 not known."
     )
     assert summary_words([told(SILENT, SILENT)]) == (
         "2 logical devices; TensorFlow did not report which GPU."
