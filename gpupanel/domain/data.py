@@ -261,7 +261,7 @@ class ImagesData(DataSource):
             Choice(
                 "grayscale",
                 "Greyscale",
-                "One channel; less to compute where colour tells nothing.",
+                "One channel; less to compute where colour means nothing.",
             ),
         ),
     )

@@ -133,7 +133,7 @@ class DataSource(Value):
 
     @property
     def counts_classes_by_labels(self) -> bool:
-        """Whether the greatest label alone tells how many classes there are, at least."""
+        """Whether the greatest label alone shows how many classes there are, at least."""
         return False
 
     @property

@@ -11,7 +11,7 @@ from gpupanel.domain.setting import WORDS, SettingType, settings_of
 from gpupanel.domain.value import Value
 
 SOURCE: Final = "source"
-"""The key that tells of which kind a table is."""
+"""The key that says of which kind a table is."""
 
 
 @dataclass(frozen=True, slots=True)

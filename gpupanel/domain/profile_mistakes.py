@@ -43,7 +43,7 @@ def mistakes(errors: Sequence[ErrorDetails], kind: type[Value] = Profile) -> lis
     for details in errors[:MOST_MISTAKES]:
         problem = _problem(details, kind)
         by_field.setdefault(problem.field, problem)
-    # A union tells one error for each of its members: the member that got further in says more.
+    # A union gives one error for each of its members: the member that got further in says more.
     further = {
         field[:end] for field in by_field for end, letter in enumerate(field) if letter == "."
     }
@@ -90,7 +90,9 @@ def _problem(details: ErrorDetails, table: type[Value]) -> Problem:
         allowed = f"one of {_choices(context)}" if _choices(context) else allowed
         hint = f"Add it; it must be {allowed}." if allowed else "Add it."
     elif kind in ("literal_error", "enum", "union_tag_invalid"):
-        shown = context.get("tag", value)
+        # The tag that pydantic has is Python's text of the value.
+        tag = str(context["discriminator"]).strip("'") if "tag" in context else ""
+        shown = value[tag] if tag else value
         message = f"{name} is {_shown(shown)}, which is not one of {_choices(context)}."
         choices = re.findall(r"'([^']+)'", _choices(context))
         hint = _did_you_mean(str(shown), choices) or "Use one of them."
@@ -112,7 +114,7 @@ def _located(annotation: object, path: Sequence[int | str]) -> tuple[list[str], 
 
     Args:
         annotation: The type at which the path begins.
-        path: As pydantic tells it.
+        path: As pydantic gives it.
     """
     if get_origin(annotation) is Annotated:
         return _located(get_args(annotation)[0], path)
@@ -136,7 +138,7 @@ def _located(annotation: object, path: Sequence[int | str]) -> tuple[list[str], 
     tagged = next((each for each in members if first in _tags(each)), None)
     if tagged is not None:
         return _located(tagged, rest)
-    # The label of a member says its type in words: the next part tells which one it is.
+    # The label of a member says its type in words: the next part shows which one it is.
     wanted = tuple if rest and isinstance(rest[0], int) else dict
     member = next((each for each in members if _origin(each) is wanted), None)
     return _located(member, rest)

@@ -1,6 +1,6 @@
 """The keys of a profile as a page of Markdown, made of what their settings declare.
 
-A table is one value, one of several kinds of value (then a key tells which), or a table of such
+A table is one value, one of several kinds of value (then a key says which), or a table of such
 tables under keys of the person's choice.
 """
 
@@ -29,7 +29,8 @@ _INTRODUCTION: Final = f"""\
 
 A profile is a TOML file; the format of these keys is `schema_version = {SCHEMA_VERSION}`. A key may
 be left out unless it is *required*, and one that is not known is refused. `gpupanel check PROFILE`
-tells every mistake at once; `gpupanel schema` prints the format as JSON schema, for editors.
+reports the mistakes of one, each with what is allowed; `gpupanel schema` prints the format as JSON
+schema, for editors.
 `{_ANY_KEY}` in the name of a table stands for a key of the profile's choice, such as a device's.
 """
 _WIDTH: Final = 100
@@ -51,7 +52,7 @@ class _Table:
     Attributes:
         path: Its keys from the top.
         kinds: The types of value that it may be, one or more.
-        tag: The key that tells which of several.
+        tag: The key that says which of several.
         description: What it is for.
         default: Its value where a profile does not have it.
     """
@@ -124,7 +125,7 @@ def _left_out(table: _Table) -> str:
 
 
 def _tag_sentence(tag: str) -> str:
-    return f"`{tag}` tells of which kind the table is, and is *required* in it." if tag else ""
+    return f"`{tag}` says of which kind the table is, and is *required* in it." if tag else ""
 
 
 def _table(info: FieldInfo, path: tuple[str, ...]) -> _Table | None:

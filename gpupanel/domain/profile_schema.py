@@ -107,7 +107,7 @@ def _without_null(schema: _Schema) -> _Schema:
 
 
 def _with_required_tag(schema: _Schema) -> _Schema:
-    """Each table of several kinds with the key that tells which one it is: it must be there."""
+    """Each table of several kinds with the key that says which one it is: it must be there."""
     tag = schema.pop("discriminator", {}).get("propertyName")
     if tag is not None:
         for kind in schema["oneOf"]:

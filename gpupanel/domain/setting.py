@@ -1,4 +1,4 @@
-"""What people are told of each setting of a profile, declared once, where the setting is.
+"""What people read of each setting of a profile, declared once, where the setting is.
 
 ``setting`` is pydantic's ``Field`` with the words that a setting needs; ``settings_of`` reads them
 back. From them come its row in the window, the published JSON schema, the table of keys in the
@@ -174,7 +174,7 @@ def setting(
 def settings_of(values: type[Value]) -> tuple[Setting, ...]:
     """The settings of a table, in the order in which they are declared.
 
-    Fields without a title, such as the ``source`` that tells which table it is, are none.
+    Fields without a title, such as the ``source`` that says which table it is, are none.
     """
     fields = values.model_fields.items()
     settings = [_setting(name, info) for name, info in fields if info.title is not None]

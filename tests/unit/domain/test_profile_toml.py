@@ -321,3 +321,9 @@ def test_that_of_very_many_mistakes_the_first_are_reported_and_the_others_counte
     assert time.monotonic() - begin < 20.0  # a second or two; it was hours
     assert len(problems) == MOST_MISTAKES + 1
     assert problems[""].message == "There are 99,900 more mistakes in the profile."
+
+
+def test_that_a_kind_of_another_type_is_shown_as_toml_has_it() -> None:
+    problem = problems_of('[model]\nsource = ["a"]')["model.source"]
+    assert problem.message.startswith('model.source is ["a"], which is not one of ')
+    assert problems_of("task = { a = 1 }")["task"].message.startswith("task is { a = 1 }, which ")
