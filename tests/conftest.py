@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from gpupanel.devices.doctor.support_memory import CACHE_DIR_VARIABLE
+from tests.forked.processes import fork_server_pids
 
 # GPUs for tests on machines that have none: nvml_environment, nvml_in_process and others.
 pytest_plugins = ("tests.nvml.fixtures",)
@@ -88,6 +89,8 @@ def _no_process_left_behind() -> Iterator[None]:
     me = psutil.Process(os.getpid())
     before = {child.pid for child in me.children(recursive=True)}
     yield
+    # What forks processes for several tests stays; what it has forked does not.
+    before |= fork_server_pids()
     left = [child for child in me.children(recursive=True) if child.pid not in before]
     # A detached supervisor that was waited for through its files may need an instant to go.
     _, alive = psutil.wait_procs(left, timeout=5.0)

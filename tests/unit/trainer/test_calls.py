@@ -2,12 +2,13 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.forked.processes import run_forked
 
 pytestmark = pytest.mark.tensorflow
 
@@ -15,7 +16,7 @@ pytestmark = pytest.mark.tensorflow
 @pytest.fixture(scope="module", params=[1, 2], ids=["one device", "mirrored"])
 def called(request: pytest.FixtureRequest) -> dict[str, Any]:
     script = Path(__file__).with_name("call_steps.py")
-    done = subprocess.run(
+    done = run_forked(
         [sys.executable, str(script), str(request.param)],
         env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"},
         capture_output=True,
