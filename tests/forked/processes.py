@@ -35,14 +35,18 @@ _LOG_LEVEL = "TF_CPP_MIN_LOG_LEVEL"
 _QUIET = (None, "2", "3")
 
 _READ_AT_IMPORT = (
-    *("PYTHON", "LD_", "LC_", "LANG", "MALLOC_", "GLIBC_"),
-    *("OPENBLAS_", "OMP_", "GOTO_", "MKL_", "NPY_", "NUMPY_"),
-    *("TF_", "XLA_", "KERAS_", "DNNL_", "ONEDNN_", "ABSL_", "GRPC_"),
+    *("PYTHON", "LD_", "LC_", "LANG", "MALLOC_", "GLIBC_", "HOME", "TMP", "TEMP"),
+    *("OPENBLAS_", "GOTO_", "OMP_", "GOMP_", "KMP_", "MKL_", "NPY_", "NUMPY_", "GFORTRAN_"),
+    *("TF_", "XLA_", "KERAS_", "DNNL_", "ONEDNN_", "ABSL_", "GRPC_", "GCS_", "LLVM_"),
+    *("HDF5_", "SCIPY_", "SKLEARN_", "JOBLIB_", "LOKY_", "PILLOW_", "PROTOCOL_BUFFERS_"),
+    *("PYDANTIC_", "PSUTIL_", "WRAPT_", "OPENSSL_", "ACC_", "TEST_", "ENABLE_", "DISABLE_"),
 )
-"""How the names of variables begin that Python or a library reads but once, when it is loaded."""
+"""How the names of variables begin that Python or a library reads but once, when it is loaded:
+every one that was asked for, in Python or by ``getenv``, while :data:`IMPORTED` was imported."""
 
-_READ_WHEN_USED = {_LOG_LEVEL, "KERAS_HOME"}
-"""Not those: the log's level is compared apart; where data sets are, the trainer itself asks."""
+_NOT_COMPARED = {_LOG_LEVEL, "KERAS_HOME", "KERAS_BACKEND"}
+"""The log's level is compared apart. The trainer itself chooses Keras's backend and asks where data
+sets are, and no test has a ``keras.json`` of its own."""
 
 _NUMBER = struct.Struct("i")
 
@@ -118,8 +122,8 @@ class ForkServer:
     def _of_child(self, environment: Mapping[str, str]) -> dict[str, str]:
         names = {
             name
-            for name in {*environment, *self.environment} - _READ_WHEN_USED
-            if name.startswith(_READ_AT_IMPORT) and name != "KERAS_BACKEND"
+            for name in {*environment, *self.environment} - _NOT_COMPARED
+            if name.startswith(_READ_AT_IMPORT)
         }
         differing = {name for name in names if environment.get(name) != self.environment.get(name)}
         if environment.get(_LOG_LEVEL) not in _QUIET:

@@ -76,7 +76,7 @@ def commands(folder: Path) -> dict[str, list[str]]:
 
 def test_that_a_program_finds_what_it_finds_in_a_new_process(tmp_path: Path) -> None:
     environment = {**os.environ, "ONLY_HERE": "1"}
-    del environment["HOME"]
+    del environment["GPUPANEL_RUNS_DIR"]
     for name, command in commands(tmp_path).items():
         found: list[dict[str, Any]] = []
         for start in (subprocess.run, run_forked):
@@ -188,7 +188,12 @@ def test_that_a_trainer_takes_the_server_for_its_supervisor() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("PYTHONPATH", "/tmp"), ("PYTHONHASHSEED", "1"), ("TF_CPP_MIN_LOG_LEVEL", "0")],
+    [
+        ("PYTHONPATH", "/tmp"),
+        ("HOME", "/tmp"),
+        ("PYTHONHASHSEED", "1"),
+        ("TF_CPP_MIN_LOG_LEVEL", "0"),
+    ],
 )
 def test_that_what_is_read_when_a_library_is_loaded_is_refused(name: str, value: str) -> None:
     with pytest.raises(ValueError, match=name):
