@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from gpupanel.devices.doctor.support_memory import CACHE_DIR_VARIABLE
-from tests.forked.processes import fork_server_pids
+from tests.forked.processes import end_fork_server, fork_server_pids
 
 # GPUs for tests on machines that have none: nvml_environment, nvml_in_process and others.
 pytest_plugins = ("tests.nvml.fixtures",)
@@ -27,6 +27,13 @@ def cache_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setenv(CACHE_DIR_VARIABLE, str(folder))
         yield folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _fork_server() -> Iterator[None]:
+    """Is started by the first test that needs it."""
+    yield
+    end_fork_server()
 
 
 @pytest.fixture(autouse=True)

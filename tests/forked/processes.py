@@ -44,9 +44,10 @@ _READ_AT_IMPORT = (
 """How the names of variables begin that Python or a library reads but once, when it is loaded:
 every one that was asked for, in Python or by ``getenv``, while :data:`IMPORTED` was imported."""
 
-_NOT_COMPARED = {_LOG_LEVEL, "KERAS_HOME", "KERAS_BACKEND"}
+_NOT_COMPARED = {_LOG_LEVEL, "KERAS_HOME", "KERAS_BACKEND", "TF_CONFIG", "PYTHONUNBUFFERED"}
 """The log's level is compared apart. The trainer itself chooses Keras's backend and asks where data
-sets are, and no test has a ``keras.json`` of its own."""
+sets are, and no test has a ``keras.json`` of its own. A cluster is read when a strategy is made.
+What is printed unbuffered is so from the fork on."""
 
 _NUMBER = struct.Struct("i")
 
@@ -92,8 +93,21 @@ class ForkServer:
         environment: Mapping[str, str],
         directory: str,
         streams: Sequence[int],
+        *,
+        descriptors: Sequence[int] = (),
+        process_group: int | None = None,
+        umask: int = -1,
     ) -> tuple[int, int, socket.socket]:
         """Fork a process.
+
+        Args:
+            command: What follows Python.
+            environment: All variables.
+            directory: The working directory.
+            streams: Descriptors of its input, output and errors.
+            descriptors: What else it gets, under the same numbers.
+            process_group: As :class:`subprocess.Popen` takes it; ``None``: the server's.
+            umask: Negative: that of this process.
 
         Returns:
             Its id, a descriptor of it, and where its exit status will come.
@@ -105,11 +119,14 @@ class ForkServer:
             "command": list(command),
             "environment": self._of_child(environment),
             "directory": directory,
+            "descriptors": list(descriptors),
+            "process_group": process_group,
+            "umask": _own_umask() if umask < 0 else umask,
         }
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
             with theirs:
-                given = [*streams, theirs.fileno()]
+                given = [theirs.fileno(), *streams, *descriptors]
                 socket.send_fds(self._requests, [json.dumps(request).encode()], given)
             answer, descriptors, _, _ = socket.recv_fds(ours, _NUMBER.size, 1)
         except ConnectionError:
@@ -173,6 +190,9 @@ class ForkedProcess:
         stderr: As ``stdin``, or ``STDOUT``.
         env: All variables; left out, those of this process.
         cwd: The working directory; left out, that of this process.
+        pass_fds: Descriptors that it gets under the same numbers.
+        process_group: The group that it joins; 0: one of its own.
+        umask: Negative: that of this process.
         server: Who forks it; left out, the one that has TensorFlow.
     """
 
@@ -185,6 +205,9 @@ class ForkedProcess:
         stderr: Stream = None,
         env: Mapping[str, str] | None = None,
         cwd: str | os.PathLike[str] | None = None,
+        pass_fds: Sequence[int] = (),
+        process_group: int | None = None,
+        umask: int = -1,
         server: ForkServer | None = None,
     ) -> None:
         self.args = [os.fspath(argument) for argument in command]
@@ -204,6 +227,9 @@ class ForkedProcess:
                 os.environ if env is None else env,
                 str(Path.cwd() if cwd is None else Path(cwd).absolute()),
                 streams,
+                descriptors=pass_fds,
+                process_group=process_group,
+                umask=umask,
             )
 
     def poll(self) -> int | None:
@@ -289,6 +315,12 @@ def run_forked(
     if check:
         done.check_returncode()
     return done
+
+
+def _own_umask() -> int:
+    status = Path("/proc/self/status").read_text()  # os.umask changes it to ask
+    (line,) = (line for line in status.splitlines() if line.startswith("Umask:"))
+    return int(line.split()[1], 8)
 
 
 def _content(file: IO[bytes], *, text: bool) -> str | bytes:

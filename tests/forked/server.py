@@ -9,6 +9,7 @@ its exit status.
 The server itself uses nothing of what it imports: it makes no device and has no thread of Python's.
 """
 
+import fcntl
 import gc
 import importlib
 import json
@@ -30,6 +31,11 @@ from typing import Any
 _LONGEST = 2**20
 """Bytes of a request."""
 
+_MOST_DESCRIPTORS = 16
+
+_ASIDE = 512
+"""Descriptors from here on are nobody's."""
+
 _NUMBER = struct.Struct("i")
 
 
@@ -41,6 +47,10 @@ class Request:
     environment: dict[str, str]
     directory: str
     streams: tuple[int, int, int]
+    descriptors: dict[int, int]
+    """The number that each has where it was asked for, and its own here."""
+    process_group: int | None
+    umask: int
 
 
 @dataclass(frozen=True)
@@ -82,13 +92,15 @@ class Server:
                     return received[0]
 
     def _receive(self) -> tuple[Request, socket.socket] | None:
-        message, descriptors, _, _ = socket.recv_fds(
-            self._requests, _LONGEST, 4, socket.MSG_CMSG_CLOEXEC
+        message, received, _, _ = socket.recv_fds(
+            self._requests, _LONGEST, _MOST_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC
         )
         if not message:
             return None
-        *streams, answers = descriptors
-        request = Request(**json.loads(message), streams=tuple(streams))
+        answers, *streams = received[:4]
+        asked = json.loads(message)
+        descriptors = dict(zip(asked.pop("descriptors"), received[4:], strict=True))
+        request = Request(**asked, streams=tuple(streams), descriptors=descriptors)
         return request, socket.socket(fileno=answers)
 
     def _fork(self, request: Request, answers: socket.socket) -> int:
@@ -103,8 +115,11 @@ class Server:
             self._requests.close()
             answers.close()
             return pid
-        for stream in request.streams:
+        for stream in (*request.streams, *request.descriptors.values()):
             os.close(stream)
+        if request.process_group is not None:
+            with suppress(OSError):  # it has done so itself, and may have ended
+                os.setpgid(pid, request.process_group)
         descriptor = os.pidfd_open(pid)
         self._children[descriptor] = Child(pid, answers)
         with suppress(OSError):  # whoever asked is gone
@@ -119,14 +134,23 @@ class Server:
 
 def become(request: Request, on_interrupt: Any) -> None:
     """Take over what a process gets from the one that starts it."""
-    for number, stream in enumerate(request.streams):
-        os.dup2(stream, number)
-        os.close(stream)
+    if request.process_group is not None:
+        os.setpgid(0, request.process_group)
+    os.umask(request.umask)
+    # One may have the number that another is to get: they go out of the way first.
+    given = {**dict(enumerate(request.streams)), **request.descriptors}
+    aside = {number: fcntl.fcntl(own, fcntl.F_DUPFD, _ASIDE) for number, own in given.items()}
+    for own in given.values():
+        os.close(own)
+    for number, descriptor in aside.items():
+        os.dup2(descriptor, number)
+        os.close(descriptor)
     os.chdir(request.directory)
     os.environ.clear()
     os.environ.update(request.environment)
     signal.signal(signal.SIGINT, on_interrupt)
-    sys.stdout.reconfigure(line_buffering=os.isatty(1))
+    at_once = bool(request.environment.get("PYTHONUNBUFFERED"))
+    sys.stdout.reconfigure(line_buffering=at_once or os.isatty(1), write_through=at_once)
     # Python's own numbers are drawn anew in each forked process, NumPy's are not.
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(random.SystemRandom().getrandbits(32))

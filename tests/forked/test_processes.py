@@ -200,6 +200,59 @@ def test_that_what_is_read_when_a_library_is_loaded_is_refused(name: str, value:
         run_forked([sys.executable, "-c", "pass"], env={**os.environ, name: value})
 
 
+def test_that_it_gets_its_own_group_mask_and_descriptors_as_a_new_process_does(
+    tmp_path: Path,
+) -> None:
+    code = """
+import json, os
+print(json.dumps([
+    os.getpgrp() == os.getpid(),
+    os.umask(0),
+    [os.readlink(f"/proc/self/fd/{number}") for number in GIVEN],
+]))
+"""
+    found = []
+    with (tmp_path / "one").open("wb") as one, (tmp_path / "two").open("wb") as two:
+        given = [two.fileno(), one.fileno()]
+        for start in (subprocess.Popen[bytes], ForkedProcess):
+            with (tmp_path / "said").open("w+b") as said:
+                process = start(
+                    [sys.executable, "-c", code.replace("GIVEN", str(given))],
+                    stdout=said,
+                    process_group=0,
+                    umask=0o027,
+                    pass_fds=given,
+                )
+                assert process.wait(PATIENCE_S) == 0
+                said.seek(0)
+                found.append(json.load(said))
+
+    assert found == [[True, 0o027, [str(tmp_path / "two"), str(tmp_path / "one")]]] * 2
+
+
+def test_that_a_forked_process_has_the_mask_of_the_one_that_starts_it() -> None:
+    before = os.umask(0o057)
+    try:
+        done = run_forked(
+            [sys.executable, "-c", "import os; print(os.umask(0))"], capture_output=True, text=True
+        )
+    finally:
+        os.umask(before)
+    assert done.stdout == f"{0o057}\n"
+
+
+def test_that_what_is_to_be_printed_unbuffered_is_there_at_once(tmp_path: Path) -> None:
+    with (tmp_path / "log").open("wb") as log:
+        process = ForkedProcess(
+            [sys.executable, "-c", f"print('begun'); {_FOREVER.split('; ')[0]}; time.sleep(600)"],
+            stdout=log,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )
+        wait_for(tmp_path / "log")
+        process.kill()
+        process.wait()
+
+
 def test_that_no_random_numbers_are_drawn_twice() -> None:
     code = "import json, random, numpy; print(json.dumps([random.random(), numpy.random.random()]))"
     with ForkServer(modules=("numpy",)) as server:

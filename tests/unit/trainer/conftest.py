@@ -19,7 +19,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import SHARING_KINDS, StrategyKind
-from tests.forked.processes import ForkedProcess, end_fork_server
+from tests.forked.processes import ForkedProcess
 from tests.patience import PATIENCE_S
 
 MakeRun = Callable[[Path, Profile, Sequence[int]], RunLayout]
@@ -106,13 +106,6 @@ class Trainer:
 
 
 StartTrainer = Callable[..., Trainer]
-
-
-@pytest.fixture(scope="package", autouse=True)
-def _fork_server() -> Iterator[None]:
-    """Only these tests use it: it ends with the last of them."""
-    yield
-    end_fork_server()
 
 
 @pytest.fixture
