@@ -1,10 +1,11 @@
-"""Previews the data that is described, by a process of its own that a worker waits for.
+"""Previews the data that is described, by a process of its own.
 
 The window never imports what reads data sets, so that a damaged file, a slow disk or a crash stays
 outside, and a preview that nobody wants any more can be ended at once.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from threading import Event
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -14,30 +15,8 @@ from gpupanel.domain.preview import DataPreview, PreviewRequest
 from gpupanel.domain.problem import Problem
 from gpupanel.runs.data_preview import PREVIEW_COMMAND, preview_data
 from gpupanel.ui.workers.facade import WorkerFacade
-from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
 
 TIME_LIMIT_S = 30.0
-
-
-class _Previewer(Worker):
-    previewed = Signal(object, object)
-
-    def __init__(self, command: Sequence[str], time_limit_s: float) -> None:
-        super().__init__()
-        self._command = command
-        self._time_limit_s = time_limit_s
-
-    @guarded_slot(object, object)
-    def preview(self, request: PreviewRequest, cancelled: Event) -> None:
-        if cancelled.is_set():
-            return
-        try:
-            preview = preview_data(request, self._time_limit_s, cancelled, self._command)
-        except Exception:
-            if cancelled.is_set():
-                return  # nobody wants it any more, and another one may have begun
-            raise
-        self.previewed.emit(preview, cancelled)
 
 
 class PreviewLoader(WorkerFacade):
@@ -51,7 +30,6 @@ class PreviewLoader(WorkerFacade):
     """The :class:`DataPreview` of the last request."""
     busyChanged = Signal(bool)
     """Whether a preview is being made."""
-    _asked = Signal(object, object)
 
     def __init__(
         self,
@@ -60,10 +38,9 @@ class PreviewLoader(WorkerFacade):
         time_limit_s: float = TIME_LIMIT_S,
         parent: QObject | None = None,
     ) -> None:
-        self._previewer = _Previewer(command, time_limit_s)
-        super().__init__(self._previewer, "preview", parent)
-        self._asked.connect(self._previewer.preview)
-        self._previewer.previewed.connect(self._take_preview)
+        super().__init__("preview", parent)
+        self._command = command
+        self._time_limit_s = time_limit_s
         self._cancelled: Event | None = None
 
     def is_busy(self) -> bool:
@@ -72,35 +49,36 @@ class PreviewLoader(WorkerFacade):
 
     def load(self, request: PreviewRequest) -> None:
         """Preview that; ends the preview before, whose answer will not come."""
-        before, self._cancelled = self._cancelled, Event()
-        if before is not None:
-            before.set()
-        self._thread.start()
-        self._asked.emit(request, self._cancelled)
-        if before is None:
+        was_busy = self._cancel()
+        cancelled = self._cancelled = Event()
+        work = partial(preview_data, request, self._time_limit_s, cancelled, self._command)
+        self.submit(work, self._take_preview)
+        if not was_busy:
             self.busyChanged.emit(True)
 
     @override
     def stop(self) -> None:
         """End the preview that is being made, if any, and leave no process behind."""
-        if self._cancelled is not None:
-            self._cancelled.set()
-            self._end()
+        if self._cancel():
+            self.busyChanged.emit(False)
         super().stop()
 
-    @Slot(object, object)
-    def _take_preview(self, preview: DataPreview, cancelled: Event) -> None:
-        if cancelled is self._cancelled:
-            self._end()
-            self.previewReady.emit(preview)
+    def _cancel(self) -> bool:
+        cancelled, self._cancelled = self._cancelled, None
+        if cancelled is None:
+            return False
+        cancelled.set()
+        self.drop()
+        return True
 
-    @Slot(str, object)
-    @override
-    def _on_failed(self, slot: str, problems: tuple[Problem, ...]) -> None:
-        if self._cancelled is not None:
-            self._end()
-        super()._on_failed(slot, problems)
-
-    def _end(self) -> None:
+    def _take_preview(self, preview: DataPreview) -> None:
         self._cancelled = None
         self.busyChanged.emit(False)
+        self.previewReady.emit(preview)
+
+    @Slot(object)
+    @override
+    def _on_failed(self, problems: tuple[Problem, ...]) -> None:
+        self._cancelled = None
+        self.busyChanged.emit(False)
+        super()._on_failed(problems)
