@@ -43,6 +43,14 @@ class StartedRun:
         return UserCode("data.path", data.chosen_path, self.layout.data_code)
 
     @property
+    def model_code(self) -> UserCode | None:
+        """The Python code that builds the model; ``None``: no code of the person's own does."""
+        model = self.profile.model
+        if not model.is_code:
+            return None
+        return UserCode("model.path", model.chosen_path, self.layout.model_code)
+
+    @property
     def leads(self) -> bool:
         """Whether this process is the one that tells events and saves."""
         return self.place == 0

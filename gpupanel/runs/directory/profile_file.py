@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
-from gpupanel.domain.model import PythonModel, SavedModel
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile, parse_profile
@@ -132,13 +131,13 @@ def write_whole(
 
 def _with_paths(profile: Profile, change: Callable[[str, str], str]) -> Profile:
     """The profile with each path that was chosen changed; ``change`` gets its key, too."""
-    data, model = profile.data, profile.model
-    if data.path_setting is not None and data.chosen_path:
-        key = data.path_setting.name
-        data = data.model_copy(update={key: change(f"data.{key}", data.chosen_path)})
-    if isinstance(model, SavedModel | PythonModel) and model.path:
-        model = model.model_copy(update={"path": change("model.path", model.path)})
-    return profile.model_copy(update={"data": data, "model": model})
+    update: dict[str, object] = {}
+    for table, value in (("data", profile.data), ("model", profile.model)):
+        if value.path_setting is not None and value.chosen_path:
+            key = value.path_setting.name
+            path = change(f"{table}.{key}", value.chosen_path)
+            update[table] = value.model_copy(update={key: path})
+    return profile.model_copy(update=update)
 
 
 def _not_a_profile(path: Path, why: str) -> Problem:
