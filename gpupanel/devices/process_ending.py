@@ -10,7 +10,8 @@ from typing import Final
 
 import psutil
 
-from gpupanel.devices.gpus.processes import GpuProcess, ProcessNames
+from gpupanel.devices.gpus.processes import ProcessNames
+from gpupanel.devices.nvml import GpuProcess
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.process_environment import SUPERVISOR_PID_VARIABLE
 from gpupanel.domain.telemetry import DeviceProcess

@@ -7,10 +7,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from gpupanel.devices.gpus.known_gpus import KnownGpu
+from gpupanel.devices.gpus.facts import KnownGpu
 from gpupanel.devices.gpus.processes import ProcessNames
 from gpupanel.devices.gpus.reader import GpuReader
-from gpupanel.devices.gpus.roster import GpuRoster
+from gpupanel.devices.gpus.registry import GpuRegistry
 from gpupanel.devices.host import Host, disk_reading
 from gpupanel.devices.nvml import GpuLostError
 from gpupanel.devices.slow_calls import SlowCall, SlowCallThreads
@@ -25,7 +25,7 @@ PATIENT_S: Final = 10.0
 _CLOSE_WAIT_S: Final = 0.5
 _REOPENING_S: Final = 1.5
 """A GPU that is out of the list for longer while the driver is opened anew counts as lost."""
-_LOOK: Final = "look"
+_REFRESH: Final = "refresh"
 _DISK: Final = "disk"
 _NETWORK: Final = "network"
 _NO_ANSWER: Final = (
@@ -41,13 +41,13 @@ class DeviceSampler:
     that cannot be had is ``None``. Works without a driver, and notices one that comes.
 
     The driver is asked in a thread of the sampler's own. A GPU, a driver or a disk that answers
-    slowly or never holds up neither the others nor, after the first look, the caller for long:
+    slowly or never holds up neither the others nor, after the first refresh, the caller for long:
     its last reading is repeated with its age. Call always from the same thread.
     """
 
     def __init__(
         self,
-        roster: GpuRoster | None = None,
+        registry: GpuRegistry | None = None,
         clock: Callable[[], float] = time.time,
         folder: Path | None = None,
         *,
@@ -58,16 +58,16 @@ class DeviceSampler:
         """Cheap, a millisecond: the driver is first asked by :meth:`inventory` or :meth:`sample`.
 
         Args:
-            roster: The GPUs.
+            registry: The GPUs.
             clock: Seconds since the epoch (UTC).
-            folder: Of which a sample tells how full its disk is.
+            folder: Of which a sample says how full its disk is.
             threads: The threads in which the driver is asked; closed with the sampler.
             wait_s: How long a sample waits for what is slow; :data:`PATIENT_S` where one asks
                 only once.
             ask_network: Asked once, for the inventory, who could reach the ports of a run.
         """
         self._threads = threads or SlowCallThreads()
-        self._roster = roster or GpuRoster(make_calls=self._threads.make_calls)
+        self._registry = registry or GpuRegistry(make_calls=self._threads.make_calls)
         self._clock = clock
         self._folder = folder
         self._wait_s = wait_s
@@ -80,7 +80,7 @@ class DeviceSampler:
         self._lost: frozenset[str] = frozenset()
         self._inventory: DeviceInventory | None = None
         self._disk: DiskReading | None = None
-        self._is_first_look = True
+        self._is_first_refresh = True
         self._is_patient = True
         self._is_closed = False
 
@@ -102,7 +102,7 @@ class DeviceSampler:
         and NVML is let go when its call comes back.
         """
         self._is_closed = True
-        self._roster.close()
+        self._registry.close()
         self._threads.close(_CLOSE_WAIT_S)
 
     def stop_waiting(self) -> None:
@@ -116,12 +116,12 @@ class DeviceSampler:
         The first time it waits up to :data:`PATIENT_S` for GPUs that answer slowly; later ones
         are in the list as soon as they have answered. The same object until something changed.
         """
-        self._look()
-        self._look_at_network()
+        self._refresh()
+        self._ask_for_network()
         inventory = DeviceInventory(
-            driver=self._roster.driver,
-            devices=(*(gpu.device for gpu in self._roster.gpus), self._host.device),
-            links=self._roster.links,
+            driver=self._registry.driver,
+            devices=(*(gpu.device for gpu in self._registry.gpus), self._host.device),
+            links=self._registry.links,
             problem=self._problem(),
             network=self._network,
         )
@@ -131,7 +131,7 @@ class DeviceSampler:
 
     def sample(self) -> TelemetrySample:
         """What every device reports now."""
-        self._look()
+        self._refresh()
         since_s = time.monotonic()
         calls = self._reading_calls()
         self._threads.make_calls(calls)
@@ -139,22 +139,22 @@ class DeviceSampler:
             is_done = partial(self._are_done, [call.key for call in calls])
             self._wait_until(is_done, self._wait_s)
         self._take_failures()
-        gpus = tuple(self._reading(gpu, since_s) for gpu in self._roster.gpus)
+        gpus = tuple(self._reading(gpu, since_s) for gpu in self._registry.gpus)
         self._lost = frozenset(gpu.key for gpu in gpus if gpu.state is DeviceState.LOST)
         self._names.forget_others(process.pid for gpu in gpus for process in gpu.processes)
         return TelemetrySample(
             time_s=self._clock(), readings=(*gpus, self._host.read()), disk=self._disk
         )
 
-    def _look(self) -> None:
-        if not self._roster.is_look_due:
+    def _refresh(self) -> None:
+        if not self._registry.is_refresh_due:
             return
-        self._threads.make_calls([SlowCall(_LOOK, self._look_at_the_driver)])
-        if self._is_first_look:
-            self._is_first_look = False
-            self._wait_until(self._has_looked, PATIENT_S)
+        self._threads.make_calls([SlowCall(_REFRESH, self._refresh_registry)])
+        if self._is_first_refresh:
+            self._is_first_refresh = False
+            self._wait_until(self._has_refreshed, PATIENT_S)
 
-    def _look_at_network(self) -> None:
+    def _ask_for_network(self) -> None:
         """Once; a directory of users that is slow to answer is in a later inventory."""
         if self._ask_network is None:
             return
@@ -169,24 +169,24 @@ class DeviceSampler:
     def _wait_until(self, holds: Callable[[], bool], timeout_s: float) -> None:
         self._threads.wait_until(lambda: not self._is_patient or holds(), timeout_s)
 
-    def _has_looked(self) -> bool:
-        return not self._threads.is_busy(_LOOK) and not self._roster.is_introducing
+    def _has_refreshed(self) -> bool:
+        return not self._threads.is_busy(_REFRESH) and not self._registry.is_introducing
 
-    def _look_at_the_driver(self) -> None:
-        self._roster.look()
+    def _refresh_registry(self) -> None:
+        self._registry.refresh()
         if self._is_closed:
             # It was opened while nobody waited any more.
-            self._roster.close()
+            self._registry.close()
 
     def _problem(self) -> str | None:
-        problem = self._roster.problem
+        problem = self._registry.problem
         if problem is not None:
             return problem_sentences(problem)
-        is_waiting = self._roster.driver is None and self._threads.is_busy(_LOOK)
-        return _NO_ANSWER if is_waiting and not self._roster.gpus else None
+        is_waiting = self._registry.driver is None and self._threads.is_busy(_REFRESH)
+        return _NO_ANSWER if is_waiting and not self._registry.gpus else None
 
     def _reading_calls(self) -> list[SlowCall]:
-        gpus = {gpu.device.key: gpu.nvml for gpu in self._roster.gpus}
+        gpus = {gpu.device.key: gpu.nvml for gpu in self._registry.gpus}
         # The instances of a GPU in MIG mode come and go for good.
         self._readers = {key: each for key, each in self._readers.items() if key in gpus}
         calls = []
@@ -199,27 +199,27 @@ class DeviceSampler:
                 reader = self._readers[key] = GpuReader(key, nvml, self._names, before=reader)
             calls.append(SlowCall(nvml, reader.read))
         if self._folder is not None:
-            calls.append(SlowCall(_DISK, partial(self._look_at_the_disk, self._folder)))
+            calls.append(SlowCall(_DISK, partial(self._read_disk, self._folder)))
         return calls
 
     def _are_done(self, keys: Sequence[Hashable]) -> bool:
         return not any(self._threads.is_busy(key) for key in keys)
 
-    def _look_at_the_disk(self, folder: Path) -> None:
+    def _read_disk(self, folder: Path) -> None:
         self._disk = disk_reading(folder)
 
     def _take_failures(self) -> None:
-        for gpu in self._roster.gpus:
+        for gpu in self._registry.gpus:
             reader = self._readers.get(gpu.device.key)
             if reader is None or reader.nvml is not gpu.nvml or reader.failure is None:
                 continue
             if isinstance(reader.failure, GpuLostError):
-                self._roster.lose(gpu)
+                self._registry.lose(gpu)
             else:
-                # Not in this thread: it waits for calls that are under way. A look that goes on
+                # Not in this thread: it waits for calls that are under way. A refresh that goes on
                 # just now finds it out itself.
-                gone = partial(self._roster.driver_gone, reader.failure, gpu)
-                self._threads.make_calls([SlowCall(_LOOK, gone)])
+                gone = partial(self._registry.driver_gone, reader.failure, gpu)
+                self._threads.make_calls([SlowCall(_REFRESH, gone)])
 
     def _reading(self, gpu: KnownGpu, since_s: float) -> DeviceReading:
         device, reader = gpu.device, self._readers.get(gpu.device.key)
@@ -237,5 +237,5 @@ class DeviceSampler:
         reader = self._readers.get(key)
         if reader is None or reader.is_lost or key in self._lost:
             return False
-        is_reopening = self._threads.is_busy(_LOOK) or self._roster.is_introducing
+        is_reopening = self._threads.is_busy(_REFRESH) or self._registry.is_introducing
         return is_reopening and time.monotonic() - self._listed_s[key] < _REOPENING_S

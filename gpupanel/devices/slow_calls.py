@@ -26,6 +26,12 @@ class SlowCall:
     work: Callable[[], None]
 
 
+def one_after_the_other(calls: Sequence[SlowCall]) -> None:
+    """Make all calls in this thread, however long they take."""
+    for call in calls:
+        call.work()
+
+
 class SlowCallThreads:
     """Makes calls one after the other in one thread, and each that is slow in one of its own.
 

@@ -344,3 +344,6 @@ DataSettings = Annotated[
     DigitsData | WineData | KerasData | NpzData | ImagesData | PythonData,
     Field(discriminator="source"),
 ]
+
+DEFAULT_DATA: DataSettings = DigitsData(validation_fraction=0.2)
+"""What a new profile learns from."""

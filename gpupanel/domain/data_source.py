@@ -5,8 +5,9 @@ from typing import ClassVar
 
 from gpupanel.domain.choice import ChoiceEnum
 from gpupanel.domain.keras_files import KerasFile
-from gpupanel.domain.setting import Setting, SettingType, setting, settings_of
-from gpupanel.domain.value import Fraction, Value
+from gpupanel.domain.kind import KindValue
+from gpupanel.domain.setting import setting
+from gpupanel.domain.value import Fraction
 
 
 class DataCache(ChoiceEnum):
@@ -34,20 +35,15 @@ class Scaling(enum.Enum):
     """Subtract the training examples' mean and divide by their standard deviation, by column."""
 
 
-class DataSource(Value):
+class DataSource(KindValue):
     """What every source has, and what others ask about it.
 
     ``validation_fraction`` is 0 for no validation. Left out (``None``): a source with a test set of
     its own validates on it, another holds back nothing.
     """
 
-    module: ClassVar[str]
-    """The file in ``gpupanel/trainer/datasets`` that reads it, and that in
-    ``gpupanel/planning/script/sources`` that writes its part of a script."""
     has_test_set: ClassVar[bool | None] = False
     """Whether it brings a test set of its own; ``None``: known when it is read."""
-    is_code: ClassVar[bool] = False
-    """Whether Python code of the person's own loads it."""
     is_decoded: ClassVar[bool] = False
     """Whether examples are decoded from files, and kept where ``cache`` says."""
     path_noun: ClassVar[str] = "file"
@@ -90,23 +86,6 @@ class DataSource(Value):
     def downloads(self) -> tuple[KerasFile, ...]:
         """The files that are downloaded once; all of them are needed."""
         return ()
-
-    @property
-    def path_setting(self) -> Setting | None:
-        """The setting that says where it is; ``None``: it has none."""
-        paths = (each for each in settings_of(type(self)) if each.type is SettingType.PATH)
-        return next(paths, None)
-
-    @property
-    def chosen_path(self) -> str:
-        """Where it is; empty where that was not chosen, or is not for a person to choose."""
-        path: str = getattr(self, self.path_setting.name) if self.path_setting else ""
-        return path
-
-    @property
-    def lacks_path(self) -> bool:
-        """Whether a path has to be chosen first."""
-        return self.path_setting is not None and not self.chosen_path
 
     @property
     def example_axes(self) -> int | None:

@@ -2,16 +2,42 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any, Final, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Final, get_args, get_origin
 
 from pydantic import Field
 
 from gpupanel.domain.choice import Choice
-from gpupanel.domain.setting import WORDS, SettingType, settings_of
+from gpupanel.domain.setting import WORDS, Setting, SettingType, settings_of
 from gpupanel.domain.value import Value
 
 SOURCE: Final = "source"
 """The key that says of which kind a table is."""
+
+
+class KindValue(Value):
+    """What a value of each kind of data or model says about itself."""
+
+    module: ClassVar[str]
+    """The file that carries it out, and that of the same name that writes its part of a script."""
+    is_code: ClassVar[bool] = False
+    """Whether it is Python code of the person's own."""
+
+    @property
+    def path_setting(self) -> Setting | None:
+        """The setting that says where it is; ``None``: it has none."""
+        paths = (each for each in settings_of(type(self)) if each.type is SettingType.PATH)
+        return next(paths, None)
+
+    @property
+    def chosen_path(self) -> str:
+        """Where it is; empty where that was not chosen, or is not for a person to choose."""
+        path: str = getattr(self, self.path_setting.name) if self.path_setting else ""
+        return path
+
+    @property
+    def lacks_path(self) -> bool:
+        """Whether a path has to be chosen first."""
+        return self.path_setting is not None and not self.chosen_path
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,20 @@
-"""What is trained."""
+"""What is trained, or does what a task that does not train asks.
 
-from typing import Annotated, Any, Literal
+Each kind is a value here, with what others ask about it; the union at the end is the one list of
+them. How one is built stands in the file of ``gpupanel/trainer/models`` that its ``module`` names,
+how a script builds it in the file of that name in ``gpupanel/planning/script/models``.
+"""
+
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
+from typing_extensions import override
 
 from gpupanel.domain.choice import Choice
-from gpupanel.domain.kind import kind
+from gpupanel.domain.kind import KindValue, kind
+from gpupanel.domain.layers import Stack
 from gpupanel.domain.setting import PathKind, setting
-from gpupanel.domain.value import Fraction, PositiveInt, Value
+from gpupanel.domain.value import Fraction, PositiveInt
 
 MOST_LAYERS = 256
 """TensorFlow traces each layer before the first step: more take longer than anybody waits."""
@@ -58,7 +65,19 @@ def _synchronized() -> Any:  # noqa: ANN401
     )
 
 
-class MlpModel(Value):
+class Model(KindValue):
+    """What every model has, and what others ask about it."""
+
+    is_trainable: ClassVar[bool] = True
+    """Whether it is trained; else it is taken by the tasks that do not train."""
+
+    @property
+    def stack(self) -> Stack | None:
+        """The layers that it is made of; ``None``: known when its file or its code is read."""
+        return None
+
+
+class MlpModel(Model):
     """Dense layers with ReLU between them."""
 
     source: Literal["mlp"] = kind(
@@ -69,8 +88,15 @@ class MlpModel(Value):
     batch_norm: bool = _batch_norm("hidden layer")
     batch_norm_synchronized: bool = _synchronized()
 
+    module: ClassVar[str] = "layered"
 
-class CnnModel(Value):
+    @property
+    @override
+    def stack(self) -> Stack:
+        return Stack((), self.hidden, self.dropout, self.batch_norm, self.batch_norm_synchronized)
+
+
+class CnnModel(Model):
     """3x3 convolutions, each followed by ReLU and 2x2 max pooling, then dense layers."""
 
     source: Literal["cnn"] = kind(
@@ -90,13 +116,17 @@ class CnnModel(Value):
     batch_norm: bool = _batch_norm("convolution and hidden layer")
     batch_norm_synchronized: bool = _synchronized()
 
+    module: ClassVar[str] = "layered"
+
     @property
-    def smallest_side(self) -> int:
-        """The least height and width of a picture, in pixels: each pooling halves both."""
-        return int(2 ** len(self.filters))
+    @override
+    def stack(self) -> Stack:
+        return Stack(
+            self.filters, self.hidden, self.dropout, self.batch_norm, self.batch_norm_synchronized
+        )
 
 
-class SavedModel(Value):
+class SavedModel(Model):
     """A Keras model in a ``.keras`` file, loaded in safe mode: no code of it is run.
 
     The path is empty while none was chosen; a relative one is meant from the profile's folder.
@@ -113,8 +143,10 @@ class SavedModel(Value):
         path=PathKind(".keras", "Keras models", "Choose the model"),
     )
 
+    is_trainable: ClassVar[bool] = False
 
-class PythonModel(Value):
+
+class PythonModel(Model):
     """A Keras model that a Python file of the person's builds.
 
     The file is one whole: it may import what is installed, but no file beside it, because the
@@ -151,13 +183,18 @@ class PythonModel(Value):
         path=PathKind(".py", "Python files", "Choose the code that builds the model"),
     )
 
+    module: ClassVar[str] = "python_model"
+    is_code: ClassVar[bool] = True
 
-BuildableModel = MlpModel | CnnModel
-"""What is built here, layer by layer."""
-
-TrainableModel = MlpModel | CnnModel | PythonModel
-"""What can be trained."""
 
 ModelSettings = Annotated[
     MlpModel | CnnModel | SavedModel | PythonModel, Field(discriminator="source")
 ]
+
+DEFAULT_MODEL: ModelSettings = MlpModel()
+"""What a new profile trains."""
+
+
+def saved_model(path: str = "") -> ModelSettings:
+    """A model in a ``.keras`` file: what the tasks that do not train take."""
+    return SavedModel(path=path)

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from gpupanel.domain.data import DataSettings, Target
-from gpupanel.domain.model import PythonModel, SavedModel
+from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile, Task
 from gpupanel.domain.value import Value
@@ -23,7 +23,7 @@ class PreviewRequest(Value):
     """
 
     data: DataSettings
-    model: SavedModel | PythonModel | None = None
+    model: ModelSettings | None = None
     task: Task = "train"
     seed: int = 0
     example_limit: Annotated[int, Field(ge=0)] = 12
@@ -31,7 +31,7 @@ class PreviewRequest(Value):
 
 def preview_request(profile: Profile, example_limit: int = 0) -> PreviewRequest:
     """What to look at before that profile starts."""
-    model = profile.model if isinstance(profile.model, SavedModel | PythonModel) else None
+    model = profile.model if profile.model.path_setting is not None else None
     return PreviewRequest(
         data=profile.data,
         model=model,

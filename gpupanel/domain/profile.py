@@ -5,10 +5,10 @@ from typing import Literal
 from pydantic import Field
 
 from gpupanel.domain.choice import Choice
-from gpupanel.domain.data import DataSettings, DigitsData
+from gpupanel.domain.data import DEFAULT_DATA, DataSettings
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.memory import DEFAULT_MEMORY_KEY, Allocator, GrowingMemory, MemoryPolicy
-from gpupanel.domain.model import CnnModel, MlpModel, ModelSettings
+from gpupanel.domain.model import DEFAULT_MODEL, ModelSettings
 from gpupanel.domain.setting import setting
 from gpupanel.domain.strategy import StrategySettings
 from gpupanel.domain.training import TrainingSettings
@@ -102,25 +102,21 @@ class Profile(Value):
         "grows as it is needed.",
     )
     strategy: StrategySettings = StrategySettings()
-    data: DataSettings = DigitsData(validation_fraction=0.2)
-    model: ModelSettings = MlpModel()
+    data: DataSettings = DEFAULT_DATA
+    model: ModelSettings = DEFAULT_MODEL
     training: TrainingSettings = TrainingSettings()
     inference: InferenceSettings = InferenceSettings()
 
     @property
     def normalises_batches(self) -> bool:
         """Whether the model to be built has batch normalisation, as far as the profile tells."""
-        return isinstance(self.model, MlpModel | CnnModel) and self.model.batch_norm
+        return self.model.stack is not None and self.model.stack.batch_norm
 
     @property
     def synchronizes_batch_norm(self) -> bool:
         """Whether batch normalisation takes its statistics over all replicas, where several are."""
-        model = self.model
-        return (
-            isinstance(model, MlpModel | CnnModel)
-            and model.batch_norm
-            and model.batch_norm_synchronized
-        )
+        stack = self.model.stack
+        return stack is not None and stack.batch_norm and stack.batch_norm_synchronized
 
     @property
     def epochs_to_train(self) -> int:

@@ -1,5 +1,6 @@
 """How a model is trained."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import Field
@@ -12,13 +13,43 @@ MOST_MINUTES = 1e6
 """About two years between two checkpoints."""
 
 
+@dataclass(frozen=True, slots=True)
+class OptimizerTraits:
+    """What others ask about an optimizer.
+
+    Attributes:
+        moments: Numbers that it keeps beside each weight, momentum left out.
+        has_momentum: Takes the setting ``momentum``, and keeps one more number where it is not 0.
+        decays_weights: Makes weights a little smaller with each update.
+        is_fused: A run has one operation of TensorFlow's do the whole update.
+    """
+
+    moments: int = 0
+    has_momentum: bool = False
+    decays_weights: bool = False
+    is_fused: bool = False
+
+
 class Optimizer(ChoiceEnum):
-    """Keras's optimizers that a profile can name."""
+    """Keras's optimizers that a profile can name; the label is the name of Keras's class."""
 
     ADAM = "adam", "Adam", "Adapts the step of each weight; a good first choice."
     ADAMW = "adamw", "AdamW", "Adam with weights that decay a little at each update."
     SGD = "sgd", "SGD", "Plain gradient descent, with momentum if you like."
     RMSPROP = "rmsprop", "RMSprop", "Divides each step by how large recent gradients were."
+
+    @property
+    def traits(self) -> OptimizerTraits:
+        """What others ask about it."""
+        return _TRAITS[self]
+
+
+_TRAITS = {
+    Optimizer.ADAM: OptimizerTraits(moments=2, is_fused=True),
+    Optimizer.ADAMW: OptimizerTraits(moments=2, decays_weights=True, is_fused=True),
+    Optimizer.SGD: OptimizerTraits(has_momentum=True),
+    Optimizer.RMSPROP: OptimizerTraits(moments=1, has_momentum=True),
+}
 
 
 class TrainingSettings(Value):
@@ -58,7 +89,7 @@ class TrainingSettings(Value):
         "How much of the last step goes on in the next one, from 0 to below 1. SGD and "
         "RMSprop only: Adam and AdamW keep a momentum of their own.",
         default=0.0,
-        applies={"optimizer": ("sgd", "rmsprop")},
+        applies={"optimizer": tuple(each.value for each in Optimizer if each.traits.has_momentum)},
     )
     clip_norm: Float32 | None = setting(
         "Clip gradients",

@@ -1,12 +1,10 @@
-"""The layers of a model that is to be built, by the names that Keras will give them.
-
-The names are those of ``trainer/models/network.py``; a test builds both and compares.
-"""
+"""The layers of a model that is to be built, and what they hold; a test builds and compares."""
 
 from collections.abc import Mapping
 from math import prod
 
-from gpupanel.domain.model import BuildableModel, CnnModel
+from gpupanel.domain.layers import Layer, LayerKind
+from gpupanel.domain.model import Model
 from gpupanel.domain.value import Value
 
 
@@ -29,25 +27,43 @@ class ModelLayer(Value):
 
 
 def model_layers(
-    model: BuildableModel, feature_shape: tuple[int, ...] = (), outputs: int | None = None
+    model: Model, feature_shape: tuple[int, ...] = (), outputs: int | None = None
 ) -> tuple[ModelLayer, ...]:
     """The layers with weights, in the order in which an example passes them.
 
     Args:
-        model: What is built.
+        model: What is built; of one that a file or code makes no layers are known.
         feature_shape: Of one example, without the batch axis; empty while it is not known.
         outputs: Of the last layer: one a class, or 1 where a value is predicted.
     """
-    layers: list[ModelLayer] = []
-    width = prod(feature_shape) if feature_shape else None
-    if isinstance(model, CnnModel):
-        layers, width = _convolutions(model, feature_shape)
-    for number, units in enumerate(model.hidden, start=1):
-        name = f"dense_{number}"
-        layers += _with_norm(model, name, f"{units:,} units", width, units)
-        width = units
+    if model.stack is None:
+        return ()
+    found: list[ModelLayer] = []
+    shape: tuple[int | None, ...] = feature_shape or (None,)
+    if model.stack.filters:
+        is_picture = len(feature_shape) in (2, 3)
+        shape = (*feature_shape, 1)[:3] if is_picture else (None, None, None)
+    for layer in model.stack.layers:
+        match layer.kind:
+            case LayerKind.CONVOLUTION:
+                found.append(_weighted(layer, "filters", shape[-1], kernel=9))
+                shape = (*shape[:-1], layer.units)
+            case LayerKind.DENSE:
+                found.append(_weighted(layer, "units", shape[-1]))
+                shape = (layer.units,)
+            case LayerKind.NORM:
+                count = 4 * (shape[-1] or 0)
+                found.append(
+                    ModelLayer(name=layer.name, what="batch normalisation", parameters=count)
+                )
+            case LayerKind.POOL:
+                shape = tuple(side and side // 2 for side in shape[:2]) + shape[2:]
+            case LayerKind.FLATTEN:
+                sizes = [size for size in shape if size is not None]
+                shape = (prod(sizes) if len(sizes) == len(shape) else None,)
+    width = shape[-1]
     last = None if width is None or outputs is None else (width + 1) * outputs
-    return (*layers, ModelLayer(name="outputs", what="the output", parameters=last))
+    return (*found, ModelLayer(name="outputs", what="the output", parameters=last))
 
 
 def places_of(
@@ -86,32 +102,7 @@ def split_evenly(layers: tuple[ModelLayer, ...], places: int) -> dict[str, int]:
     return placement
 
 
-def _convolutions(
-    model: CnnModel, feature_shape: tuple[int, ...]
-) -> tuple[list[ModelLayer], int | None]:
-    """The convolutions, and how many numbers the last one hands to the dense layers."""
-    layers: list[ModelLayer] = []
-    is_picture = len(feature_shape) in (2, 3)
-    channels = None if not is_picture else (*feature_shape, 1)[2]
-    for number, filters in enumerate(model.filters, start=1):
-        name = f"convolution_{number}"
-        inputs = None if channels is None else 9 * channels
-        layers += _with_norm(model, name, f"{filters:,} filters", inputs, filters)
-        channels = filters
-    if not is_picture:
-        return layers, None
-    halved = 2 ** len(model.filters)
-    return layers, (feature_shape[0] // halved) * (feature_shape[1] // halved) * model.filters[-1]
-
-
-def _with_norm(
-    model: BuildableModel, name: str, what: str, inputs: int | None, units: int
-) -> list[ModelLayer]:
-    """A layer with so many inputs per unit, and the batch normalisation that follows it."""
-    # Batch normalisation takes the place of the bias.
-    weights = None if inputs is None else (inputs + (not model.batch_norm)) * units
-    layers = [ModelLayer(name=name, what=what, parameters=weights)]
-    if model.batch_norm:
-        norm = ModelLayer(name=f"{name}_norm", what="batch normalisation", parameters=4 * units)
-        layers.append(norm)
-    return layers
+def _weighted(layer: Layer, noun: str, inputs: int | None, kernel: int = 1) -> ModelLayer:
+    """A layer each of whose units or filters has so many weights for each input."""
+    parameters = None if inputs is None else (kernel * inputs + layer.has_bias) * layer.units
+    return ModelLayer(name=layer.name, what=f"{layer.units:,} {noun}", parameters=parameters)

@@ -1,13 +1,12 @@
 """Model, optimizer and compiled calls of one run, put together in the one order that works."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import keras
 import tensorflow as tf
 
 from gpupanel.domain.event_details import PlacedLayer
-from gpupanel.domain.model import BuildableModel, PythonModel, SavedModel
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.trainer.balancing.trials import Trials
@@ -19,13 +18,13 @@ from gpupanel.trainer.loop.replica_steps import EvaluationStep, TrainingStep
 from gpupanel.trainer.loop.step_calls import StepCalls
 from gpupanel.trainer.loop.training_calls import TrainingCalls
 from gpupanel.trainer.models.build import BuiltModel, build_model
+from gpupanel.trainer.models.network import Building
 from gpupanel.trainer.models.objectives import Objective, make_objective
 from gpupanel.trainer.models.optimizers import make_optimizer
 from gpupanel.trainer.models.precision import set_precision
 from gpupanel.trainer.saving.variable_state import assign_variables, by_name, read_variables
 from gpupanel.trainer.started_run import StartedRun
 from gpupanel.trainer.strategies.placed_layers import PlacedLayers, choose_places
-from gpupanel.trainer.user_code import UserCode
 
 _NOT_TRAINABLE = Problem(
     code="saved_model_not_trainable",
@@ -90,20 +89,18 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
     """
     training, plan = run.profile.training, run.plan
     across_replicas = strategy.num_replicas_in_sync > 1
-    model = _to_build(run)
+    if not run.profile.model.is_trainable:
+        raise ProblemError(_NOT_TRAINABLE)
     _check_jit(run.profile, across_replicas=across_replicas)
     set_precision(training)
     keras.config.set_image_data_format("channels_last")
-    places = _places(run, model, split)
+    building = Building(split.data, split.training, run.model_code, across_replicas)
+    places = _places(run, split)
+    if places is not None:
+        building = replace(building, hook=places)
     keras.utils.set_random_seed(training.seed)
     with strategy.scope():
-        built = build_model(
-            model,
-            split.data,
-            split.training,
-            across_replicas=across_replicas,
-            hook=places,
-        )
+        built = build_model(run.profile.model, building)
         optimizer = make_optimizer(training)
         optimizer.build(built.trained.trainable_variables)
     objective = make_objective(split.data.target, built.value_unit, built.value_mean)
@@ -136,22 +133,12 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
     return Learner(built, objective, optimizer, calls, validation_calls, trials, placed)
 
 
-def _to_build(run: StartedRun) -> BuildableModel | UserCode:
-    """What is built: layers that the profile names, or what code of the person's own makes."""
-    model = run.profile.model
-    if isinstance(model, SavedModel):
-        raise ProblemError(_NOT_TRAINABLE)
-    if isinstance(model, PythonModel):
-        return UserCode("model.path", model.path, run.layout.model_code)
-    return model
-
-
-def _places(run: StartedRun, model: BuildableModel | UserCode, split: Split) -> PlacedLayers | None:
+def _places(run: StartedRun, split: Split) -> PlacedLayers | None:
     if not run.plan.places:
         return None
-    if isinstance(model, UserCode):
+    if run.model_code is not None:
         raise ProblemError(_NOT_DIVIDED)
-    return choose_places(run, model, split)
+    return choose_places(run, split)
 
 
 def _check_jit(profile: Profile, *, across_replicas: bool) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from gpupanel.domain.data import DataCache, DataSettings
-from gpupanel.domain.model import PythonModel, SavedModel
+from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.preview import DataPreview, ExamplePreview, PreviewRequest
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.code_file import read_code_file
@@ -41,12 +41,14 @@ def preview(request: PreviewRequest) -> DataPreview:
     )
 
 
-def _model_problems(model: SavedModel | PythonModel | None) -> tuple[Problem, ...]:
+def _model_problems(model: ModelSettings | None) -> tuple[Problem, ...]:
+    if model is None or not model.chosen_path:
+        return ()
     try:
-        if isinstance(model, SavedModel) and model.path:
-            check_model_file(model.path, most_bytes=_MODEL_BYTES)
-        if isinstance(model, PythonModel) and model.path:
-            read_code_file(Path(model.path), "model.path")
+        if model.is_code:
+            read_code_file(Path(model.chosen_path), "model.path")
+        else:
+            check_model_file(model.chosen_path, most_bytes=_MODEL_BYTES)
     except Exception as error:  # noqa: BLE001 - told as a problem, as at the start of a run
         return problems_of(error)
     return ()

@@ -6,7 +6,6 @@ from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtWidgets import QApplication, QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
 from gpupanel.domain.data import Target
-from gpupanel.domain.model import PythonModel, SavedModel
 from gpupanel.domain.preview import DataPreview, PreviewRequest, preview_request
 from gpupanel.domain.problem import Fix
 from gpupanel.domain.profile import Profile
@@ -252,8 +251,6 @@ class SessionPage(QWidget):
 
 def _layers(profile: Profile, preview: DataPreview | None) -> tuple[ModelLayer, ...]:
     """The layers that can be placed, with their sizes as far as the data is known."""
-    if isinstance(profile.model, SavedModel | PythonModel):
-        return ()
     if preview is None or not preview.feature_shape:
         return model_layers(profile.model)
     outputs = len(preview.class_counts) if preview.target is Target.CLASSES else 1

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from gpupanel.domain.inference import InferenceSettings
-from gpupanel.domain.model import MlpModel, ModelSettings, SavedModel
+from gpupanel.domain.model import DEFAULT_MODEL, ModelSettings, saved_model
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.value import Value
@@ -27,13 +27,13 @@ class TaskSwitch:
     """
 
     def __init__(self) -> None:
-        self._model: ModelSettings = MlpModel()
+        self._model: ModelSettings = DEFAULT_MODEL
         self._strategy: StrategySettings | None = None
-        self._saved = SavedModel()
+        self._saved = saved_model()
 
     def remember(self, profile: Profile) -> None:
         """Keep what this profile says about its task, for when a person comes back to it."""
-        if isinstance(profile.model, SavedModel):
+        if not profile.model.is_trainable:
             self._saved = profile.model
         elif profile.task == "train":
             self._model = profile.model
@@ -60,7 +60,7 @@ def evaluating(profile: Profile, trained: Profile | None, model_path: str) -> Pr
         trained: As the run was started; ``None`` when that cannot be read any more.
         model_path: The model that the run saved.
     """
-    update: dict[str, object] = {"model": SavedModel(path=model_path)}
+    update: dict[str, object] = {"model": saved_model(model_path)}
     if trained is not None:
         held_back = "validation" if trained.data.validation_fraction else "all"
         update["data"] = trained.data

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor, QGuiApplication
-from PySide6.QtWidgets import QPushButton, QSlider, QTableView, QTableWidget
+from PySide6.QtWidgets import QPushButton, QSlider, QTableView
 
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem
@@ -225,7 +225,7 @@ def test_that_differences_are_shown_and_copied_as_a_table(panel):
         )
     )
     button(panel, "show_differences").click()
-    assert panel.findChild(QTableWidget, "difference_table").isVisible()
+    assert panel.findChild(QTableView, "difference_table").isVisible()
     button(panel, "copy_differences").click()
     assert QGuiApplication.clipboard().text().split("\n") == [
         "Key\trun 0\trun 1",
@@ -233,7 +233,7 @@ def test_that_differences_are_shown_and_copied_as_a_table(panel):
         "model.filters\t–\t[8, 16]",  # noqa: RUF001 - a dash for a key that is not there
     ]
     panel.setDifferences(())
-    assert not panel.findChild(QTableWidget, "difference_table").isVisible()
+    assert not panel.findChild(QTableView, "difference_table").isVisible()
 
 
 def test_that_the_chosen_rows_of_differences_are_copied(qtbot, panel):
@@ -242,7 +242,7 @@ def test_that_the_chosen_rows_of_differences_are_copied(qtbot, panel):
         tuple(Difference(key=key, values=("1", "2")) for key in ("a.first", "a.second"))
     )
     button(panel, "show_differences").click()
-    table = panel.findChild(QTableWidget, "difference_table")
+    table = panel.findChild(QTableView, "difference_table")
     table.selectRow(1)
     table.setFocus()
     qtbot.keyClick(table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)

@@ -15,8 +15,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gpupanel.devices.child_process import ChildEnd, ask_child
 from gpupanel.devices.doctor import examine
-from gpupanel.devices.probes.child_process import ChildEnd, ask_child
 from gpupanel.devices.probes.tensorflow_probe import ProbeAnswer
 from gpupanel.domain.gpu_support import GpuFault, GpuSupport
 from gpupanel.domain.problem import Problem
@@ -33,7 +33,7 @@ from gpupanel.ui.widgets.fold_button import FoldButton
 from gpupanel.ui.widgets.prose_label import ProseLabel
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
 from gpupanel.ui.workers import gpu_support_worker
-from gpupanel.ui.workers.doctor_worker import DoctorVisits
+from gpupanel.ui.workers.doctor_worker import DoctorExaminer
 from gpupanel.ui.workers.gpu_support_worker import GpuSupportLoader
 from tests.fakes.devices import TWO_UNEQUAL
 from tests.fakes.examined import (
@@ -41,7 +41,7 @@ from tests.fakes.examined import (
     DRIVER_LIBRARY,
     NO_GPU,
     WELL,
-    with_surroundings,
+    with_host,
     with_tensorflow,
 )
 from tests.fakes.person import Person
@@ -55,7 +55,7 @@ def _report(examined):
             log=examined.tensorflow_log,
         ),
         driver=lambda _: examined.driver,
-        around=lambda: examined.surroundings,
+        host=lambda: examined.host,
         environment={},
     )
 
@@ -118,11 +118,10 @@ def test_that_a_problem_stands_above_the_facts_with_a_command_to_copy(dialog, qt
 
 def test_that_several_commands_are_offered_as_one_too(dialog):
     nodes = tuple(
-        node.model_copy(update={"is_usable": False, "group": "render"})
-        for node in WELL.surroundings.nodes
+        node.model_copy(update={"is_usable": False, "group": "render"}) for node in WELL.host.nodes
     )
 
-    dialog.setReport(_report(with_surroundings(_without_cudnn(), nodes=nodes)))
+    dialog.setReport(_report(with_host(_without_cudnn(), nodes=nodes)))
 
     commands = [line.command() for line in dialog.findChildren(CommandLine)]
     assert _verdict(dialog) == "2 problems found"
@@ -132,7 +131,7 @@ def test_that_several_commands_are_offered_as_one_too(dialog):
 def test_that_words_fill_their_row_whether_there_is_a_command_or_not(dialog):
     lost = DRIVER_LIBRARY.model_copy(update={"path": None, "error": "libcuda.so.1: not found"})
     blind = with_tensorflow(WELL, gpus=(), cuda=None, libraries=(lost,))
-    dialog.setReport(_report(with_surroundings(blind, container="Docker")))
+    dialog.setReport(_report(with_host(blind, container="Docker")))
     QApplication.processEvents()
 
     (row,) = dialog.findChildren(FindingRow)
@@ -206,20 +205,20 @@ def test_that_the_window_stays_alive_during_an_examination(qtbot):
         go_on.wait(10.0)
         return _report(WELL)
 
-    visits = DoctorVisits(slow)
-    with qtbot.waitSignal(visits.busyChanged):
-        visits.begin()
+    examiner = DoctorExaminer(slow)
+    with qtbot.waitSignal(examiner.busyChanged):
+        examiner.begin()
     started = time.monotonic()
     QApplication.processEvents()
     assert time.monotonic() - started < 0.2
-    assert visits.is_busy()
-    with qtbot.waitSignal(visits.examined):
+    assert examiner.is_busy()
+    with qtbot.waitSignal(examiner.examined):
         go_on.set()
-    assert not visits.is_busy()
-    visits.stop()
+    assert not examiner.is_busy()
+    examiner.stop()
 
 
-def test_that_a_visit_that_goes_on_is_not_begun_again(qtbot):
+def test_that_an_examination_that_goes_on_is_not_begun_again(qtbot):
     times = []
     go_on = threading.Event()
 
@@ -228,29 +227,29 @@ def test_that_a_visit_that_goes_on_is_not_begun_again(qtbot):
         go_on.wait(10.0)
         return _report(WELL)
 
-    visits = DoctorVisits(slow)
-    with qtbot.waitSignal(visits.examined):
-        visits.begin()
-        visits.begin()
+    examiner = DoctorExaminer(slow)
+    with qtbot.waitSignal(examiner.examined):
+        examiner.begin()
+        examiner.begin()
         go_on.set()
-    visits.stop()
+    examiner.stop()
 
     assert len(times) == 1
 
 
-def test_that_nothing_comes_of_a_visit_that_was_cancelled(qtbot):
+def test_that_nothing_comes_of_an_examination_that_was_cancelled(qtbot):
     def until_cancelled(cancelled):
         cancelled.wait(10.0)
         return _report(WELL)
 
-    visits = DoctorVisits(until_cancelled)
-    visits.begin()
+    examiner = DoctorExaminer(until_cancelled)
+    examiner.begin()
     qtbot.wait(50)
-    with qtbot.assertNotEmitted(visits.examined, wait=300):
-        visits.cancel()
-    visits.stop()
+    with qtbot.assertNotEmitted(examiner.examined, wait=300):
+        examiner.cancel()
+    examiner.stop()
 
-    assert not visits.is_busy()
+    assert not examiner.is_busy()
 
 
 def test_that_closing_ends_the_processes_that_were_asked(qtbot):
@@ -261,11 +260,11 @@ def test_that_closing_ends_the_processes_that_were_asked(qtbot):
         ends.append(answer.end)
         return _report(WELL)
 
-    visits = DoctorVisits(asks)
-    visits.begin()
+    examiner = DoctorExaminer(asks)
+    examiner.begin()
     qtbot.wait(300)
     started = time.monotonic()
-    visits.stop()
+    examiner.stop()
 
     assert time.monotonic() - started < 4.0
     assert ends == [ChildEnd.CANCELLED]
@@ -280,8 +279,8 @@ class _Watch(QObject):
 def care(qtbot, monkeypatch):
     reports, answers = [], []
 
-    def visits(parent):
-        return DoctorVisits(lambda _: reports[0], parent)
+    def examiner(parent):
+        return DoctorExaminer(lambda _: reports[0], parent)
 
     def loader(parent):
         return GpuSupportLoader(
@@ -289,7 +288,7 @@ def care(qtbot, monkeypatch):
         )
 
     monkeypatch.setattr(gpu_support_worker, "DELAY_MS", 0)
-    monkeypatch.setattr(doctor_binding, "DoctorVisits", visits)
+    monkeypatch.setattr(doctor_binding, "DoctorExaminer", examiner)
     monkeypatch.setattr(doctor_binding, "GpuSupportLoader", loader)
     window = QWidget()
     qtbot.addWidget(window)
@@ -377,10 +376,10 @@ def test_that_a_gpu_that_stopped_answering_is_not_asked_about(care, qtbot):
 
 
 def test_that_the_button_beside_the_devices_opens_the_doctor(qtbot, monkeypatch, tmp_path):
-    def visits(parent):
-        return DoctorVisits(lambda _: _report(WELL), parent)
+    def examiner(parent):
+        return DoctorExaminer(lambda _: _report(WELL), parent)
 
-    monkeypatch.setattr(doctor_binding, "DoctorVisits", visits)
+    monkeypatch.setattr(doctor_binding, "DoctorExaminer", examiner)
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
     window = MainWindow(settings, tmp_path / "runs", Person())
     qtbot.addWidget(window)

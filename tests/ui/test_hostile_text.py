@@ -22,7 +22,7 @@ from gpupanel.ui.panels.evaluation_panel.predictions_view import PredictionsView
 from gpupanel.ui.panels.log_panel import LogPanel
 from gpupanel.ui.panels.profile_bar import ProfileBar
 from gpupanel.ui.panels.queue_panel.queue_model import QueueModel
-from gpupanel.ui.panels.runs_panel.model import RunsModel
+from gpupanel.ui.panels.runs_panel.table import RunsTable
 from gpupanel.ui.plots.curve import Curve
 from gpupanel.ui.plots.sample_buffer import SampleBuffer
 from gpupanel.ui.widgets.elided_label import ElidedLabel
@@ -71,17 +71,18 @@ def test_that_a_tooltip_shows_tags_and_marks_as_they_are() -> None:
     assert wrapped("") == ""
 
 
-def test_that_tables_show_names_as_they_are(runs_dir: Path) -> None:
+def test_that_tables_show_names_as_they_are(qtbot, runs_dir: Path) -> None:
     with WrittenRun(runs_dir, Profile(name=NAME)) as run:
         run.begin()
         run.end()
     change_label(run.layout, name=NAME, notes=NAME)
-    runs, queue = RunsModel(), QueueModel()
-    runs.set_runs(list_runs(runs_dir))
+    table, queue = RunsTable(), QueueModel()
+    qtbot.addWidget(table)
+    table.set_runs(list_runs(runs_dir))
     entry = QueueEntry(id="0123abcd", name=NAME, runs_dir=runs_dir, added_s=1.0, waits=NAME)
     queue.set_line(WaitingLine(entries=(entry,)))
 
-    for model in (runs, queue):
+    for model in (table.content, queue):
         cells = [model.index(0, column) for column in range(model.columnCount(QModelIndex()))]
         texts = [cell.data(Qt.ItemDataRole.DisplayRole) for cell in cells]
         assert SHOWN in texts

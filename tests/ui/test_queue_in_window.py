@@ -153,6 +153,18 @@ def test_that_entries_are_moved_by_dragging(
     qtbot.waitUntil(lambda: names(window) == order, timeout=10_000)
 
 
+def test_that_nothing_is_chosen_once_the_chosen_entry_is_gone(
+    qtbot: QtBot, window: MainWindow, files: QueueFiles, runs_dir: Path
+) -> None:
+    before, _, _ = add(files, runs_dir, "a", "b", "c")
+    qtbot.waitUntil(lambda: names(window) == ["a", "b", "c"], timeout=10_000)
+    window._queue.panel.choose(before.id)
+    press(qtbot, window, "queue_remove")
+    qtbot.waitUntil(lambda: names(window) == ["b", "c"], timeout=10_000)
+    assert window._queue.panel.chosen() is None
+    assert not button(window, "queue_remove").isEnabled()
+
+
 def test_that_an_entry_is_edited_in_the_session_and_put_back(
     qtbot: QtBot, window: MainWindow, files: QueueFiles, runs_dir: Path
 ) -> None:

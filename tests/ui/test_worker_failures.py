@@ -5,14 +5,16 @@ import importlib
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from threading import Event
 
 import pytest
-from PySide6.QtCore import QMetaMethod, QObject, SignalInstance
+from PySide6.QtCore import QMetaMethod, QObject, QThread, SignalInstance
 from PySide6.QtWidgets import QPushButton
 
 from gpupanel.domain.gpu_support import GpuSupport
-from gpupanel.domain.preview import preview_request
+from gpupanel.domain.preview import DataPreview, preview_request
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.telemetry import DeviceProcess
@@ -36,7 +38,7 @@ from gpupanel.ui.workers import (
     run_worker,
 )
 from gpupanel.ui.workers.facade import WorkerFacade
-from gpupanel.ui.workers.worker_thread import Worker, WorkerThread, guarded_slot
+from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
 from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
 from tests.fakes.person import Person
 from tests.fakes.run_directory import WrittenRun
@@ -132,20 +134,29 @@ def _writing_a_table(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPat
     failing = _patched(monkeypatch, curve_table_worker, "write_curve_table", error)
     writer = curve_table_worker.CurveTableWriter()
     order = lambda: writer.write(runs / "curves.csv", (layout,))  # noqa: E731
-    return Case(writer, order, writer.failed, writer.written, failing)
+    return Case(writer, order, writer.refused, writer.written, failing)
 
 
 def _reading_devices(error: Exception, _runs: Path, _patch: pytest.MonkeyPatch) -> Case:
-    watch = device_worker.DeviceWatch()
-    watch._make_source = failing = _Failing(error, device_worker.machine_devices)
+    failing = _Failing(error, device_worker.machine_devices)
+    watch = device_worker.DeviceWatch(make_source=failing)
     return Case(watch, lambda: watch.start(20), watch.refused, watch.sampled, failing)
 
 
-def _visiting_the_doctor(error: Exception, _runs: Path, _patch: pytest.MonkeyPatch) -> Case:
+def _examining(error: Exception, _runs: Path, _patch: pytest.MonkeyPatch) -> Case:
     failing = _Failing(error, lambda _cancelled: "the report")
-    visits = doctor_worker.DoctorVisits(failing)
-    free = lambda: not visits.is_busy()  # noqa: E731
-    return Case(visits, visits.begin, visits.refused, visits.examined, failing, free)
+    examiner = doctor_worker.DoctorExaminer(failing)
+    free = lambda: not examiner.is_busy()  # noqa: E731
+    return Case(examiner, examiner.begin, examiner.refused, examiner.examined, failing, free)
+
+
+def _previewing(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    failing = _Failing(error, lambda *_: DataPreview())
+    monkeypatch.setattr(preview_worker, "preview_data", failing)
+    loader = preview_worker.PreviewLoader()
+    order = lambda: loader.load(preview_request(Profile()))  # noqa: E731
+    free = lambda: not loader.is_busy()  # noqa: E731
+    return Case(loader, order, loader.refused, loader.previewReady, failing, free)
 
 
 def _ending_a_process(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
@@ -154,14 +165,15 @@ def _ending_a_process(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyP
     failing = _Failing(error, lambda *_, **__: None)
     monkeypatch.setattr(process_ending, "end_process", failing)
     ender = ending_worker.ProcessEnder()
-    order = ending_worker.EndOrder(DeviceProcess(pid=1), frozenset(), by_force=False)
-    return Case(ender, lambda: ender.end(order), ender.refused, ender.asked, failing)
+    process = DeviceProcess(pid=1)
+    order = lambda: ender.end(process, frozenset(), by_force=False)  # noqa: E731
+    return Case(ender, order, ender.refused, ender.asked, failing)
 
 
 def _listing_runs(error: Exception, runs: Path, _patch: pytest.MonkeyPatch) -> Case:
     _written(runs)
     history = history_worker.RunHistory(runs)
-    history._keeper._lister.list = failing = _Failing(error, history._keeper._lister.list)
+    history._lister.list = failing = _Failing(error, history._lister.list)
     free = lambda: not history._is_reading  # noqa: E731
     return Case(history, history.refresh, history.unreadable, history.listed, failing, free)
 
@@ -219,38 +231,32 @@ def _following(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 CASES: dict[str, tuple[Make, ...]] = {
-    "_SupportAsker": (_asking_about_gpus,),
-    "_ComparisonReader": (_comparing,),
-    "_TableWriter": (_writing_a_table,),
-    "_DeviceWorker": (_reading_devices,),
-    "_Examiner": (_visiting_the_doctor,),
-    "_EndingWorker": (_ending_a_process,),
-    "_HistoryKeeper": (_listing_runs, _naming_a_run, _deleting_a_run),
-    "_LaunchWorker": (_launching, _resuming),
-    "_QueueKeeper": (_queueing,),
-    "_RunReader": (_following,),
+    "GpuSupportLoader": (_asking_about_gpus,),
+    "RunComparison": (_comparing,),
+    "CurveTableWriter": (_writing_a_table,),
+    "DeviceWatch": (_reading_devices,),
+    "DoctorExaminer": (_examining,),
+    "ProcessEnder": (_ending_a_process,),
+    "RunHistory": (_listing_runs, _naming_a_run, _deleting_a_run),
+    "PreviewLoader": (_previewing,),
+    "Launcher": (_launching, _resuming),
+    "QueueWatch": (_queueing,),
+    "RunWatch": (_following,),
 }
 
 
-def all_workers() -> set[type[Worker]]:
-    """Every worker that the package has."""
+def all_kinds(base: type[QObject]) -> set[type[QObject]]:
+    """Every worker, or every facade, that the package has."""
     for module in pkgutil.iter_modules(workers.__path__, f"{workers.__name__}."):
         importlib.import_module(module.name)
-    found: set[type[Worker]] = set()
-    unseen = list(Worker.__subclasses__())
-    while unseen:
-        kind = unseen.pop()
-        unseen += kind.__subclasses__()
-        if kind.__module__.startswith(workers.__name__):
-            found.add(kind)
-    return found
+    return {kind for kind in base.__subclasses__() if kind.__module__.startswith(workers.__name__)}
 
 
-def test_that_every_worker_is_tried_here():
-    assert {kind.__name__ for kind in all_workers()} == set(CASES)
+def test_that_every_facade_is_tried_here():
+    assert {kind.__name__ for kind in all_kinds(WorkerFacade)} == set(CASES)
 
 
-@pytest.mark.parametrize("kind", sorted(all_workers(), key=lambda kind: kind.__name__))
+@pytest.mark.parametrize("kind", sorted(all_kinds(Worker), key=lambda kind: kind.__name__))
 def test_that_every_slot_of_a_worker_tells_what_it_raises(kind):
     meta = kind.staticMetaObject
     methods = [meta.method(place) for place in range(meta.methodOffset(), meta.methodCount())]
@@ -317,21 +323,6 @@ def test_that_what_is_polled_and_fails_for_the_same_reason_is_told_once(
     assert len(told) == 1
 
 
-def test_that_a_preview_that_cannot_be_read_for_whatever_reason_leaves_the_loader_free(
-    qtbot, monkeypatch
-):
-    def fail(_output):
-        raise MemoryError
-
-    monkeypatch.setattr(preview_worker.DataPreview, "model_validate_json", fail)
-    loader = preview_worker.PreviewLoader(("true",))
-    with qtbot.waitSignal(loader.previewReady, timeout=10_000) as ready:
-        loader.load(preview_request(Profile()))
-    assert ready.args[0].problems[0].code == "preview_unreadable"
-    assert not loader.is_busy()
-    loader.stop()
-
-
 @pytest.fixture
 def person():
     return Person()
@@ -381,11 +372,11 @@ def test_that_the_window_tells_what_each_of_its_facades_could_not_do(
     summary = summarize_run(_written(runs_dir).layout)
     window._comparison.compare((summary, summary))
     facades = window.findChildren(WorkerFacade)
-    assert len(facades) >= 8
-    for facade in (*facades, window._device_watch):
+    assert len(facades) >= 9
+    for facade in facades:
         person.told.clear()
         problem = Problem(code="x", message=f"{type(facade).__name__} could not do it.")
-        signal = getattr(facade, "failed", None) or getattr(facade, "unreadable", facade.refused)
+        signal = getattr(facade, "unreadable", facade.refused)
         if isinstance(facade, history_worker.RunHistory):
             signal = facade.refused
         signal.emit(problem if signal is not facade.refused else (problem,))
@@ -393,57 +384,83 @@ def test_that_the_window_tells_what_each_of_its_facades_could_not_do(
         assert person.told[-1][1] == (problem,)
 
 
-class _Endless(Worker):
+class _Endless:
     """Works as long as the test wants."""
 
     def __init__(self):
-        super().__init__()
-        from threading import Event
+        self.begun, self.may_end, self.done = Event(), Event(), []
 
-        self.begun, self.may_end, self.ordered = Event(), Event(), []
-
-    @guarded_slot()
     def work(self):
         self.begun.set()
         assert self.may_end.wait(20.0)
 
-    @guarded_slot(int)
     def note(self, number):
-        self.ordered.append(number)
+        self.done.append(number)
+        return number
 
 
-class _Orders(WorkerFacade):
-    from PySide6.QtCore import Signal
-
-    workOrdered = Signal()
-    noteOrdered = Signal(int)
-
-    def __init__(self, worker, parent=None):
-        super().__init__(worker, "endless", parent)
-        self.workOrdered.connect(worker.work)
-        self.noteOrdered.connect(worker.note)
-        self._thread.start()
+@pytest.fixture
+def endless():
+    endless = _Endless()
+    yield endless
+    endless.may_end.set()
 
 
-def test_that_a_thread_that_works_outlives_its_facade_and_does_all_that_was_ordered(qtbot):
-    worker = _Endless()
-    orders = _Orders(worker)
-    thread = orders._thread
-    orders.workOrdered.emit()
-    assert worker.begun.wait(10.0)
+def test_that_a_thread_that_works_outlives_its_facade_and_does_all_that_was_submitted(
+    qtbot, endless
+):
+    facade = WorkerFacade("endless")
+    thread = facade._thread
+    facade.submit(endless.work)
+    assert endless.begun.wait(10.0)
     for number in range(100):
-        orders.noteOrdered.emit(number)
-    thread.when_ended(orders.deleteLater)
+        facade.submit(partial(endless.note, number))
+    thread.when_ended(facade.deleteLater)
     assert thread.isRunning()
     assert thread.parent() is None
-    worker.may_end.set()
+    facade.submit(partial(endless.note, 100))
+    endless.may_end.set()
     qtbot.waitUntil(thread.isFinished, timeout=10_000)
-    assert worker.ordered == list(range(100))
+    assert endless.done == list(range(100))
+
+
+def test_that_what_was_dropped_is_not_begun_and_nothing_is_heard_of_it(qtbot, endless):
+    facade, heard = WorkerFacade("endless"), []
+    refused = []
+    facade.refused.connect(refused.append)
+    facade.submit(endless.work, heard.append)
+    assert endless.begun.wait(10.0)
+    facade.submit(partial(endless.note, 1), heard.append)
+    facade.drop()
+    facade.submit(partial(endless.note, 2), heard.append)
+    endless.may_end.set()
+    qtbot.waitUntil(lambda: bool(heard), timeout=10_000)
+    facade.stop()
+    assert heard == endless.done == [2]
+    assert refused == []
+
+
+def test_that_answers_and_problems_come_in_order_and_in_the_thread_of_the_window(qtbot):
+    facade, heard = WorkerFacade("ordered"), []
+
+    def fail():
+        raise RuntimeError("no")
+
+    def hear(answer):
+        heard.append((answer, QThread.currentThread()))
+
+    facade.submit(lambda: QThread.currentThread() is facade._thread, hear)
+    facade.submit(fail, hear, lambda problems: hear(problems[0].code))
+    facade.submit(lambda: 3, hear)
+    qtbot.waitUntil(lambda: len(heard) == 3, timeout=10_000)
+    facade.stop()
+    assert [answer for answer, _ in heard] == [True, "unexpected_error", 3]
+    assert {thread for _, thread in heard} == {QThread.currentThread()}
 
 
 def test_that_a_thread_that_was_never_started_ends_at_once(qtbot):
     owner = QObject()
-    thread = WorkerThread(_Endless(), "never", owner)
+    thread = WorkerThread(Worker(), "never", owner)
     done = []
     thread.when_ended(lambda: done.append(1))
     assert thread.join()

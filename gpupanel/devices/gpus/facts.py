@@ -1,16 +1,45 @@
-"""What does not change about a GPU or a MIG instance, fetched when it is listed."""
+"""What does not change about GPUs and MIG instances, and how they are connected."""
 
-from gpupanel.devices.nvml import NvmlGpu
-from gpupanel.domain.device import DeviceKind, PhysicalDevice
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from gpupanel.devices.nvml import GpuLostError, NvLinks, NvmlGpu
+from gpupanel.domain.device import DeviceKind, DeviceLink, LinkKind, PhysicalDevice
+from gpupanel.domain.pci import is_same_pci_device
+
+_NO_NVLINKS = NvLinks({}, 0)
 
 
-def gpu_facts(key: str, nvml: NvmlGpu) -> PhysicalDevice:
-    """The facts of a whole GPU; each that it does not tell is ``None``.
+@dataclass(slots=True, eq=False)
+class KnownGpu:
+    """A GPU, or a MIG instance of one, that was seen since the start.
+
+    Attributes:
+        device: What does not change about it, fetched once for each time it was listed.
+        nvml: The way to its readings; ``None`` while it is not listed.
+        driver: Version of the driver that reported the facts.
+    """
+
+    device: PhysicalDevice
+    nvml: NvmlGpu | None
+    driver: str | None
+
+
+def gpu_facts(key: str, nvml: NvmlGpu, before: PhysicalDevice | None = None) -> PhysicalDevice:
+    """The facts of a whole GPU; each that it does not report is ``None``.
+
+    Args:
+        key: Its UUID.
+        nvml: The way to its readings.
+        before: What it reported before, which is taken but for the slot: it may be in another now.
 
     Raises:
         GpuLostError: It stopped answering.
         DriverGoneError: The driver stopped answering.
     """
+    if before is not None and before.memory_total_mib is not None:
+        return before.model_copy(update={"pci_bus_id": nvml.pci_bus_id()})
     memory = nvml.memory()
     return PhysicalDevice(
         key=key,
@@ -47,4 +76,58 @@ def instance_facts(key: str, nvml: NvmlGpu, parent: PhysicalDevice) -> PhysicalD
         compute_capability=parent.compute_capability,
         pci_bus_id=parent.pci_bus_id,
         parent_key=parent.key,
+    )
+
+
+def mig_instances(nvml: NvmlGpu) -> dict[str, NvmlGpu] | None:
+    """The instances of a GPU in MIG mode by their UUID; ``None`` unless all of them report it.
+
+    Raises:
+        GpuLostError: The GPU stopped answering.
+        DriverGoneError: The driver stopped answering.
+    """
+    instances = nvml.mig_instances()
+    if instances is None:
+        return None
+    found = {key: each for each in instances if (key := each.uuid()) is not None}
+    return found if len(found) == len(instances) else None
+
+
+def gpu_links(gpus: Sequence[tuple[PhysicalDevice, NvmlGpu]]) -> tuple[DeviceLink, ...]:
+    """A link for each pair of whole GPUs of which the driver reports how they are connected.
+
+    Raises:
+        DriverGoneError: The driver stopped answering.
+    """
+    nvlinks = {device.key: _nvlinks(nvml) for device, nvml in gpus}
+    links = []
+    for (one, one_nvml), (other, other_nvml) in combinations(gpus, 2):
+        straight = _straight(nvlinks[one.key], other) or _straight(nvlinks[other.key], one)
+        switched = min(nvlinks[one.key].to_switches, nvlinks[other.key].to_switches)
+        try:
+            # Behind two NVSwitches there can be two fabrics: the driver knows.
+            if not straight and switched and not one_nvml.is_on_nvlink_with(other_nvml):
+                switched = 0
+            count = straight or switched
+            kind = LinkKind.NVLINK if count else one_nvml.common_ancestor(other_nvml)
+        except GpuLostError:
+            continue
+        if kind is not None:
+            links.append(DeviceLink(keys=(one.key, other.key), kind=kind, nvlink_count=count))
+    return tuple(links)
+
+
+def _nvlinks(nvml: NvmlGpu) -> NvLinks:
+    try:
+        return nvml.nvlinks() or _NO_NVLINKS
+    except GpuLostError:
+        return _NO_NVLINKS
+
+
+def _straight(nvlinks: NvLinks, other: PhysicalDevice) -> int:
+    """How many NVLink connections lead straight to another GPU."""
+    return sum(
+        count
+        for bus_id, count in nvlinks.to_gpus.items()
+        if is_same_pci_device(bus_id, other.pci_bus_id)
     )

@@ -9,17 +9,10 @@ from typing import TypeVar
 
 import psutil
 
+from gpupanel.devices.nvml import GpuProcess
 from gpupanel.domain.telemetry import DeviceProcess
 
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True, slots=True)
-class GpuProcess:
-    """An entry of one of NVML's process lists; its memory is ``None`` when NVML may not tell."""
-
-    pid: int
-    memory_used_mib: int | None
 
 
 def merged(lists: Iterable[Iterable[GpuProcess]]) -> tuple[GpuProcess, ...]:

@@ -2,49 +2,72 @@
 
 import logging
 from collections.abc import Callable
-from typing import Final, TypeVar
+from dataclasses import dataclass
+from typing import Final, Generic, TypeVar
 
 import pynvml
 
-from gpupanel.devices.gpus.processes import GpuProcess
-from gpupanel.devices.nvml import partners, questions
+from gpupanel.devices.nvml import answers, many_calls
+from gpupanel.devices.nvml.answers import between, degrees_c, watts
 from gpupanel.devices.nvml.failures import is_final, raise_if_not_of_one_reading
 from gpupanel.devices.nvml.shutdown_guard import ShutdownGuard
-from gpupanel.devices.nvml.values import GpuMemory, GpuUtilization, NvLinks, percent
+from gpupanel.devices.nvml.values import GpuProcess, GpuUtilization
 from gpupanel.domain.device import LinkKind
-from gpupanel.domain.telemetry import ThrottleReason
 
 _LOG = logging.getLogger(__name__)
 _T = TypeVar("_T")
+_Answer = TypeVar("_Answer")
 
-_TEMPERATURE_SLOWDOWN: Final = questions.threshold_c(pynvml.NVML_TEMPERATURE_THRESHOLD_SLOWDOWN)
-_TEMPERATURE_SHUTDOWN: Final = questions.threshold_c(pynvml.NVML_TEMPERATURE_THRESHOLD_SHUTDOWN)
-_SM_CLOCK: Final = questions.clock_mhz(pynvml.NVML_CLOCK_SM)
-_MEMORY_CLOCK: Final = questions.clock_mhz(pynvml.NVML_CLOCK_MEM)
-_FANS: Final = tuple(questions.one_fan_percent(fan) for fan in range(questions.MOST_FANS))
-_ECC_CORRECTED: Final = questions.ecc_errors(pynvml.NVML_MEMORY_ERROR_TYPE_CORRECTED)
-_ECC_UNCORRECTED: Final = questions.ecc_errors(pynvml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED)
-_MIG_MODE: Final = "MIG mode"
-# The newer version first; drivers before 510 have only the older.
-_PROCESS_LISTS: Final = tuple(
-    (
-        f"{what} processes",
-        tuple(
-            questions.process_lister(f"nvmlDeviceGet{what}RunningProcesses_v{version}")
-            for version in (3, 2)
-        ),
-    )
-    for what in ("Compute", "Graphics", "MPSCompute")
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Call(Generic[_Answer, _T]):
+    """A row of the table of readings.
+
+    Attributes:
+        function: NVML's, called with the handle.
+        convert: Makes a value in our units of its answer, and checks that it can be true.
+        arguments: Of the function, behind the handle.
+    """
+
+    function: Callable[..., _Answer]
+    convert: Callable[[_Answer], _T]
+    arguments: tuple[object, ...] = ()
+
+
+def _reading(
+    function: Callable[..., _Answer], convert: Callable[[_Answer], _T], *arguments: object
+) -> "Callable[[NvmlGpu], _T | None]":
+    call = _Call(function, convert, arguments)
+    return lambda gpu: gpu.answer(call)
+
+
+def _first(*readings: "Callable[[NvmlGpu], _T | None]") -> "Callable[[NvmlGpu], _T | None]":
+    """The first reading that there is: drivers of other ages have other functions for it."""
+
+    def read(gpu: "NvmlGpu") -> _T | None:
+        for reading in readings:
+            if (found := reading(gpu)) is not None:
+                return found
+        return None
+
+    return read
+
+
+_MOST_FANS: Final = 16
+_FANS: Final = tuple(
+    _reading(pynvml.nvmlDeviceGetFanSpeed_v2, answers.fan_percent, fan) for fan in range(_MOST_FANS)
 )
+_MIG_MODE: Final = _Call(pynvml.nvmlDeviceGetMigMode, answers.is_mig_enabled)
+_MIG_INSTANCES: Final = _Call(many_calls.mig_instances, answers.unchanged)
 
 
 class NvmlGpu:
     """One GPU, or one MIG instance, as NVML sees it while the driver stays.
 
-    Each method asks NVML, unless the GPU once said that it does not support the question; each
-    gives ``None`` when the GPU does not tell and may raise :class:`GpuLostError` or
+    Each reading is a method. It asks NVML, unless the GPU once said that it does not support the
+    call; it gives ``None`` when the GPU does not report it, and may raise :class:`GpuLostError` or
     :class:`DriverGoneError`. A MIG instance has a UUID, a name, memory and processes of its own;
-    most other questions are answered by its GPU alone.
+    most other readings are of its GPU alone.
 
     Attributes:
         handle: NVML's own, of no use outside.
@@ -59,62 +82,132 @@ class NvmlGpu:
         """
         self.handle = handle
         self._guard = guard
-        self._never: set[str] = set()
-        self._told: set[str] = set()
-        self._fan_count: int | None = None
+        self._never: set[object] = set()
+        self._logged: set[object] = set()
+        self._fans: int | None = None
 
     # What does not change while the driver stays.
 
-    def uuid(self) -> str | None:
-        """The identity (``GPU-5f0c...``, or ``MIG-...`` of an instance)."""
-        return self._ask("UUID", questions.uuid)
+    uuid = _reading(pynvml.nvmlDeviceGetUUID, answers.uuid)
+    """``GPU-5f0c...``, or ``MIG-...`` of an instance."""
+    name = _reading(pynvml.nvmlDeviceGetName, answers.name)
+    """The product's ("NVIDIA GeForce RTX 4090"), or the instance's."""
+    architecture = _reading(pynvml.nvmlDeviceGetArchitecture, answers.architecture)
+    """NVIDIA's name of the generation ("Ada Lovelace")."""
+    pci_bus_id = _reading(pynvml.nvmlDeviceGetPciInfo_v3, answers.bus_id)
+    """Domain, bus, device and function (``00000000:01:00.0``)."""
+    compute_capability = _reading(
+        pynvml.nvmlDeviceGetCudaComputeCapability, answers.compute_capability
+    )
+    """CUDA's major and minor version of the architecture."""
+    temperature_slowdown_c = _reading(
+        pynvml.nvmlDeviceGetTemperatureThreshold,
+        degrees_c(1),
+        pynvml.NVML_TEMPERATURE_THRESHOLD_SLOWDOWN,
+    )
+    """Where the GPU begins to slow itself down."""
+    temperature_shutdown_c = _reading(
+        pynvml.nvmlDeviceGetTemperatureThreshold,
+        degrees_c(1),
+        pynvml.NVML_TEMPERATURE_THRESHOLD_SHUTDOWN,
+    )
+    """Where the GPU shuts itself down."""
+    pcie_generation_max = _reading(pynvml.nvmlDeviceGetMaxPcieLinkGeneration, between(1, 16))
+    """Of the PCI Express link that GPU and slot could have."""
+    pcie_width_max = _reading(pynvml.nvmlDeviceGetMaxPcieLinkWidth, between(1, 64))
+    """Lanes of that link."""
+    nvlinks = _reading(many_calls.nvlinks, answers.unchanged)
+    """The NVLink connections that are up; ``None`` for a GPU without NVLink."""
 
-    def name(self) -> str | None:
-        """The product's name ("NVIDIA GeForce RTX 4090")."""
-        return self._ask("name", questions.name)
+    # What changes slowly: every few seconds is often enough.
 
-    def architecture(self) -> str | None:
-        """NVIDIA's name of the generation ("Ada Lovelace")."""
-        return self._ask("architecture", questions.architecture)
+    power_limit_w = _reading(pynvml.nvmlDeviceGetEnforcedPowerLimit, watts(1))
+    """The limit in force."""
+    ecc_corrected = _reading(
+        pynvml.nvmlDeviceGetTotalEccErrors,
+        between(0, 2**48),
+        pynvml.NVML_MEMORY_ERROR_TYPE_CORRECTED,
+        pynvml.NVML_VOLATILE_ECC,
+    )
+    """Memory errors since the driver was loaded; ``None`` without ECC."""
+    ecc_uncorrected = _reading(
+        pynvml.nvmlDeviceGetTotalEccErrors,
+        between(0, 2**48),
+        pynvml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED,
+        pynvml.NVML_VOLATILE_ECC,
+    )
+    retired_pages = _first(
+        _reading(pynvml.nvmlDeviceGetRemappedRows, answers.remapped_rows),
+        _reading(many_calls.retired_pages, answers.unchanged),
+    )
+    """Rows replaced for good (Ampere and later), or pages taken out of use (before)."""
 
-    def pci_bus_id(self) -> str | None:
-        """Domain, bus, device and function (``00000000:01:00.0``)."""
-        return self._ask("PCI bus id", questions.pci_bus_id)
+    # What changes all the time.
 
-    def compute_capability(self) -> tuple[int, int] | None:
-        """CUDA's major and minor version of the architecture."""
-        return self._ask("compute capability", questions.compute_capability)
+    memory = _first(
+        # It separates what the driver reserves from what processes hold; since driver 510.
+        _reading(pynvml.nvmlDeviceGetMemoryInfo, answers.memory_v2, pynvml.nvmlMemory_v2),
+        _reading(pynvml.nvmlDeviceGetMemoryInfo, answers.memory_v1),
+    )
+    temperature_c = _first(
+        # NVIDIA takes it out with CUDA 14.
+        _reading(pynvml.nvmlDeviceGetTemperature, degrees_c(0), pynvml.NVML_TEMPERATURE_GPU),
+        _reading(pynvml.nvmlDeviceGetTemperatureV, degrees_c(0), pynvml.NVML_TEMPERATURE_GPU),
+    )
+    """Of the core."""
+    power_w = _reading(pynvml.nvmlDeviceGetPowerUsage, watts(0))
+    """Drawn by the whole board."""
+    clock_mhz = _reading(pynvml.nvmlDeviceGetClockInfo, between(0, 50_000), pynvml.NVML_CLOCK_SM)
+    """Of the streaming multiprocessors."""
+    memory_clock_mhz = _reading(
+        pynvml.nvmlDeviceGetClockInfo, between(0, 50_000), pynvml.NVML_CLOCK_MEM
+    )
+    throttle_reasons = _first(
+        _reading(pynvml.nvmlDeviceGetCurrentClocksEventReasons, answers.throttle_reasons),
+        # So called by drivers before 535.
+        _reading(pynvml.nvmlDeviceGetCurrentClocksThrottleReasons, answers.throttle_reasons),
+    )
+    """Why the clocks are not as high as they could be; empty when nothing holds them back."""
+    pcie_generation = _reading(pynvml.nvmlDeviceGetCurrPcieLinkGeneration, between(1, 16))
+    """Of the PCI Express link as it is now; GPUs lower it when idle."""
+    pcie_width = _reading(pynvml.nvmlDeviceGetCurrPcieLinkWidth, between(1, 64))
+    """Lanes of the link as it is now."""
 
-    def temperature_slowdown_c(self) -> float | None:
-        """Where the GPU begins to slow itself down."""
-        return self._ask("slowdown temperature", _TEMPERATURE_SLOWDOWN)
+    _utilization = _reading(pynvml.nvmlDeviceGetUtilizationRates, answers.utilization)
+    _fan_count = _reading(pynvml.nvmlDeviceGetNumFans, between(0, _MOST_FANS))
+    # From drivers that do not know how many fans there are.
+    _only_fan_percent = _reading(pynvml.nvmlDeviceGetFanSpeed, answers.fan_percent)
+    # Drivers before 510 have only the older version of each list.
+    _compute_processes = _first(
+        _reading(pynvml.nvmlDeviceGetComputeRunningProcesses_v3, answers.processes),
+        _reading(pynvml.nvmlDeviceGetComputeRunningProcesses_v2, answers.processes),
+    )
+    _graphics_processes = _first(
+        _reading(pynvml.nvmlDeviceGetGraphicsRunningProcesses_v3, answers.processes),
+        _reading(pynvml.nvmlDeviceGetGraphicsRunningProcesses_v2, answers.processes),
+    )
+    _mps_processes = _first(
+        _reading(pynvml.nvmlDeviceGetMPSComputeRunningProcesses_v3, answers.processes),
+        _reading(pynvml.nvmlDeviceGetMPSComputeRunningProcesses_v2, answers.processes),
+    )
 
-    def temperature_shutdown_c(self) -> float | None:
-        """Where the GPU shuts itself down."""
-        return self._ask("shutdown temperature", _TEMPERATURE_SHUTDOWN)
+    def utilization(self) -> GpuUtilization:
+        """Of the GPU and of its memory, each absent on its own."""
+        return self._utilization() or GpuUtilization(None, None)
 
-    def pcie_generation_max(self) -> int | None:
-        """Of the PCI Express link that GPU and slot could have."""
-        return self._ask("greatest PCIe generation", questions.pcie_generation_max)
+    def fan_percent(self) -> float | None:
+        """Intended speed of the fan, of several the fastest; ``None`` without one."""
+        if self._fans is None:
+            self._fans = self._fan_count()
+        if self._fans is None:
+            return self._only_fan_percent()
+        speeds = (_FANS[fan](self) for fan in range(self._fans))
+        return max((speed for speed in speeds if speed is not None), default=None)
 
-    def pcie_width_max(self) -> int | None:
-        """Lanes of that link."""
-        return self._ask("greatest PCIe width", questions.pcie_width_max)
-
-    def nvlinks(self) -> NvLinks | None:
-        """Its NVLink connections that are up; ``None`` for a GPU without NVLink."""
-        return self._ask("NVLinks", partners.nvlinks)
-
-    def common_ancestor(self, other: "NvmlGpu") -> LinkKind | None:
-        """The nearest thing on the way to another GPU, NVLink apart."""
-        return self._answer("topology", partners.common_ancestor(other.handle))
-
-    def is_on_nvlink_with(self, other: "NvmlGpu") -> bool:
-        """Whether it can read another GPU's memory over NVLink."""
-        question = partners.is_on_nvlink_with(other.handle)
-        return self._answer("NVLink status", question) or False
-
-    # What moves slowly: every few seconds is often enough.
+    def process_lists(self) -> tuple[list[GpuProcess], ...]:
+        """Who holds memory of this GPU: to compute, to draw, as clients of MPS."""
+        lists = (self._compute_processes(), self._graphics_processes(), self._mps_processes())
+        return tuple(processes or [] for processes in lists)
 
     @property
     def can_be_partitioned(self) -> bool:
@@ -123,119 +216,47 @@ class NvmlGpu:
 
     def is_partitioned(self) -> bool | None:
         """Whether the GPU is in MIG mode; ``None`` for a GPU without it, or one that errs."""
-        return self._ask(_MIG_MODE, partners.is_in_mig_mode)
+        return self.answer(_MIG_MODE)
 
     def mig_instances(self) -> "tuple[NvmlGpu, ...] | None":
         """The instances of a GPU in MIG mode that are there now; they come and go."""
-        handles = self._ask("MIG instances", partners.mig_instances)
+        handles = self.answer(_MIG_INSTANCES)
         return None if handles is None else tuple(NvmlGpu(each, self._guard) for each in handles)
 
-    def power_limit_w(self) -> float | None:
-        """The power limit in force."""
-        return self._ask("power limit", questions.power_limit_w)
+    def common_ancestor(self, other: "NvmlGpu") -> LinkKind | None:
+        """The nearest thing on the way to another GPU, NVLink apart."""
+        function = pynvml.nvmlDeviceGetTopologyCommonAncestor
+        return self.answer(_Call(function, answers.common_ancestor, (other.handle,)))
 
-    def ecc_corrected(self) -> int | None:
-        """Memory errors mended since the driver was loaded; ``None`` without ECC."""
-        return self._ask("corrected errors", _ECC_CORRECTED)
+    def is_on_nvlink_with(self, other: "NvmlGpu") -> bool:
+        """Whether it can read another GPU's memory over NVLink."""
+        arguments = (other.handle, pynvml.NVML_P2P_CAPS_INDEX_NVLINK)
+        status = self.answer(_Call(pynvml.nvmlDeviceGetP2PStatus, int, arguments))
+        return bool(status == pynvml.NVML_P2P_STATUS_OK)
 
-    def ecc_uncorrected(self) -> int | None:
-        """Memory errors not mended since the driver was loaded; ``None`` without ECC."""
-        return self._ask("uncorrected errors", _ECC_UNCORRECTED)
+    def answer(self, call: _Call[_Answer, _T]) -> _T | None:
+        """Of one call; ``None`` when the GPU does not report it.
 
-    def retired_pages(self) -> int | None:
-        """Rows replaced for good (Ampere and later), or pages taken out of use (before)."""
-        rows = self._ask("remapped rows", questions.remapped_rows)
-        return self._ask("retired pages", questions.retired_pages) if rows is None else rows
-
-    # What moves all the time.
-
-    def memory(self) -> GpuMemory | None:
-        """Total, used, free and reserved memory."""
-        # The second version tells apart what processes hold and what the driver reserves;
-        # drivers before 510 have only the first.
-        memory = self._ask("memory, version 2", questions.memory_v2)
-        return memory or self._ask("memory", questions.memory_v1)
-
-    def utilization(self) -> GpuUtilization:
-        """Of the GPU and of its memory, each absent on its own."""
-        gpu, memory = self._ask("utilization", questions.utilization) or (None, None)
-        return GpuUtilization(percent(gpu), percent(memory))
-
-    def temperature_c(self) -> float | None:
-        """Of the GPU's core."""
-        found = self._ask("temperature", questions.temperature_c)
-        if found is None:
-            found = self._ask("temperature, newer function", questions.temperature_v_c)
-        return found
-
-    def power_w(self) -> float | None:
-        """Drawn by the whole board."""
-        return self._ask("power", questions.power_w)
-
-    def fan_percent(self) -> float | None:
-        """Intended speed of the fan, of several the fastest; ``None`` without one."""
-        if self._fan_count is None:
-            self._fan_count = self._ask("number of fans", questions.fan_count)
-        if self._fan_count is None:
-            return self._ask("fan", questions.fan_percent)
-        speeds = (self._ask(f"fan {n}", _FANS[n]) for n in range(self._fan_count))
-        return max((speed for speed in speeds if speed is not None), default=None)
-
-    def clock_mhz(self) -> int | None:
-        """Of the streaming multiprocessors."""
-        return self._ask("clock", _SM_CLOCK)
-
-    def memory_clock_mhz(self) -> int | None:
-        """Of the memory."""
-        return self._ask("memory clock", _MEMORY_CLOCK)
-
-    def throttle_reasons(self) -> tuple[ThrottleReason, ...] | None:
-        """Why the clocks are not as high as they could be; empty when nothing holds them back."""
-        reasons = self._ask("clocks event reasons", questions.event_reasons)
-        if reasons is None:
-            # So called by drivers before 535.
-            reasons = self._ask("throttle reasons", questions.throttle_reasons)
-        return reasons
-
-    def pcie_generation(self) -> int | None:
-        """Of the PCI Express link as it is now; GPUs lower it when idle."""
-        return self._ask("PCIe generation", questions.pcie_generation)
-
-    def pcie_width(self) -> int | None:
-        """Lanes of the link as it is now."""
-        return self._ask("PCIe width", questions.pcie_width)
-
-    def process_lists(self) -> tuple[list[GpuProcess], ...]:
-        """Who holds memory of this GPU: to compute, to draw, as clients of MPS."""
-        return tuple(self._process_list(what, versions) for what, versions in _PROCESS_LISTS)
-
-    def _process_list(
-        self, what: str, versions: tuple[Callable[[object], list[GpuProcess]], ...]
-    ) -> list[GpuProcess]:
-        for number, version in enumerate(versions):
-            found = self._ask(f"{what}, version {3 - number}", version)
-            if found is not None:
-                return found
-        return []
-
-    def _ask(self, what: str, question: Callable[[object], _T]) -> _T | None:
-        return None if what in self._never else self._answer(what, question)
-
-    def _answer(self, what: str, question: Callable[[object], _T]) -> _T | None:
+        Raises:
+            GpuLostError: It stopped answering.
+            DriverGoneError: The driver stopped answering.
+        """
+        if call in self._never:
+            return None
         try:
             with self._guard:
-                return question(self.handle)
+                return call.convert(call.function(self.handle, *call.arguments))
         except pynvml.NVMLError as error:
             raise_if_not_of_one_reading(error)
             if is_final(error):
-                self._never.add(what)
-                self._tell_once(what, error)
+                self._never.add(call)
+                self._log_once(call, error)
         except ValueError as error:
             # Bytes that are no text, numbers that cannot be true: a damaged board answers so.
-            self._tell_once(what, error)
+            self._log_once(call, error)
         return None
 
-    def _tell_once(self, what: str, why: Exception) -> None:
-        if what not in self._told:
-            self._told.add(what)
-            _LOG.debug("A GPU does not tell its %s: %s", what, why)
+    def _log_once(self, call: _Call[_Answer, _T], why: Exception) -> None:
+        if call not in self._logged:
+            self._logged.add(call)
+            _LOG.debug("A GPU does not report %s: %s", call.function.__name__, why)

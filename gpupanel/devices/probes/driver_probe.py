@@ -12,8 +12,8 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from gpupanel.devices.gpus.roster import GpuRoster
-from gpupanel.devices.probes.child_process import ChildAnswer, ChildEnd, ask_child
+from gpupanel.devices.child_process import ChildAnswer, ChildEnd, ask_child
+from gpupanel.devices.gpus.registry import GpuRegistry
 from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.problem import Problem, Severity
@@ -65,23 +65,23 @@ def ask_driver(
             return DriverFacts()
 
 
-def driver_facts(roster: GpuRoster | None = None) -> DriverFacts:
+def driver_facts(registry: GpuRegistry | None = None) -> DriverFacts:
     """Ask the driver in this process, for as long as it takes.
 
     Args:
-        roster: The GPUs; closed afterwards.
+        registry: The GPUs; closed afterwards.
     """
-    roster = roster or GpuRoster()
+    registry = registry or GpuRegistry()
     try:
-        roster.look()
+        registry.refresh()
         return DriverFacts(
-            version=roster.driver,
-            cuda_version=roster.cuda_version,
-            problem=roster.problem,
-            gpus=tuple(gpu.device for gpu in roster.gpus),
+            version=registry.driver,
+            cuda_version=registry.cuda_version,
+            problem=registry.problem,
+            gpus=tuple(gpu.device for gpu in registry.gpus),
         )
     finally:
-        roster.close()
+        registry.close()
 
 
 def _judge(child: ChildAnswer) -> DriverFacts:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gpupanel.domain.model import CnnModel
+from gpupanel.domain.layers import Stack
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
@@ -46,18 +46,18 @@ def source_without_pictures(context: PlanningContext) -> Iterator[Problem]:
     """A data set known to have no pictures, for convolutions, while no example was read."""
     data = context.profile.data
     is_known = data.has_pictures is False and _read(context) is None
-    if is_known and isinstance(context.profile.model, CnnModel):
+    if is_known and _convolutions(context) is not None:
         yield _needs_pictures(data.source)
 
 
 def model_does_not_fit(context: PlanningContext) -> Iterator[Problem]:
     """Convolutions over examples that are no pictures, or too small ones."""
-    preview, model = _read(context), context.profile.model
-    if preview is None or not context.trains or not isinstance(model, CnnModel):
+    preview, stack = _read(context), _convolutions(context)
+    if preview is None or not context.trains or stack is None:
         return
     shape = preview.feature_shape
     smallest = min(shape[:2]) if len(shape) in (2, 3) else 0
-    if smallest >= model.smallest_side:
+    if smallest >= stack.smallest_side:
         return
     most = smallest.bit_length() - 1
     if most < 1:
@@ -67,11 +67,11 @@ def model_does_not_fit(context: PlanningContext) -> Iterator[Problem]:
             code="model_pictures_too_small",
             field="model.filters",
             message=f"Pictures of {shape[0]}x{shape[1]} pixels are too small for "
-            f"{len(model.filters)} convolutions: each halves both sides.",
+            f"{len(stack.filters)} convolutions: each halves both sides.",
             hint=f"Use at most {most} of them.",
             fix=Fix(
                 label=f"Keep the first {most}",
-                changes=(Change(path=("model", "filters"), value=list(model.filters[:most])),),
+                changes=(Change(path=("model", "filters"), value=list(stack.filters[:most])),),
             ),
         )
 
@@ -101,6 +101,12 @@ def _read(context: PlanningContext) -> DataPreview | None:
     if preview is None or preview.problems or context.profile.data.lacks_path:
         return None
     return preview if preview.feature_shape else None
+
+
+def _convolutions(context: PlanningContext) -> Stack | None:
+    """The layers of a model that has convolutions, and so needs pictures; else ``None``."""
+    stack = context.profile.model.stack
+    return stack if stack is not None and stack.filters else None
 
 
 def _needs_pictures(source: str) -> Problem:

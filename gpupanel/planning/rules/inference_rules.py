@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from gpupanel.domain.model import SavedModel
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.context import PlanningContext
@@ -15,7 +14,7 @@ _GERUNDS = {"evaluate": "Evaluating", "predict": "Predicting"}
 
 def saved_model_not_trainable(context: PlanningContext) -> Iterator[Problem]:
     """A saved model that is to be trained."""
-    if context.trains and isinstance(context.profile.model, SavedModel):
+    if context.trains and not context.profile.model.is_trainable:
         yield Problem(
             code="saved_model_not_trainable",
             field="model.source",
@@ -30,7 +29,7 @@ def no_saved_model(context: PlanningContext) -> Iterator[Problem]:
     model = context.profile.model
     if context.trains:
         return
-    if not isinstance(model, SavedModel):
+    if model.is_trainable:
         yield Problem(
             code="inference_needs_saved_model",
             field="model.source",
@@ -42,7 +41,7 @@ def no_saved_model(context: PlanningContext) -> Iterator[Problem]:
                 changes=(Change(path=("model",), value={"source": "saved"}),),
             ),
         )
-    elif not model.path:
+    elif model.lacks_path:
         yield Problem(
             code="model_path_missing",
             field="model.path",

@@ -6,7 +6,6 @@ at all, is known when a run carries it out and not before.
 
 from collections.abc import Iterator
 
-from gpupanel.domain.model import PythonModel, SavedModel
 from gpupanel.domain.problem import Change, Fix, Problem
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.context import PlanningContext
@@ -14,15 +13,16 @@ from gpupanel.planning.context import PlanningContext
 
 def found_in_model_file(context: PlanningContext) -> Iterator[Problem]:
     """Why the file that holds the model, or its code, cannot be used by the task."""
-    used = PythonModel if context.trains else SavedModel
-    if context.preview is not None and isinstance(context.profile.model, used):
+    model = context.profile.model
+    is_used = model.path_setting is not None and model.is_trainable is context.trains
+    if context.preview is not None and is_used:
         yield from context.preview.model_problems
 
 
 def code_path_missing(context: PlanningContext) -> Iterator[Problem]:
     """A model from Python code without a file, for training."""
     model = context.profile.model
-    if context.trains and isinstance(model, PythonModel) and not model.path:
+    if context.trains and model.is_code and model.lacks_path:
         yield Problem(
             code="model_path_missing",
             field="model.path",
@@ -35,7 +35,7 @@ def layers_of_code_divided(context: PlanningContext) -> Iterator[Problem]:
     """A model from Python code whose layers are to be placed on several devices."""
     profile = context.profile
     divided = context.trains and profile.strategy.kind is StrategyKind.MODEL_PARALLEL
-    if divided and isinstance(profile.model, PythonModel):
+    if divided and profile.model.is_code:
         yield Problem(
             code="python_model_not_divided",
             field="strategy.kind",

@@ -11,13 +11,11 @@ from math import prod
 
 from gpupanel.domain.data import DataCache, Target
 from gpupanel.domain.device import CPU_KEY, DeviceInventory
-from gpupanel.domain.model import CnnModel, MlpModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind
-from gpupanel.domain.training import Optimizer
 from gpupanel.planning.context import PlanningContext
 from gpupanel.planning.layers import model_layers
 
@@ -103,12 +101,10 @@ def least_parameters(
         shape: Of one example; empty while it is not known: one number is the least.
         outputs: Of the last layer; ``None`` while it is not known.
     """
-    model = profile.model
-    if not isinstance(model, MlpModel | CnnModel):
-        return 0
-    if isinstance(model, CnnModel) and len(shape) not in (2, 3):
-        shape = (model.smallest_side, model.smallest_side, 1)
-    layers = model_layers(model, shape or (1,), outputs or 1)
+    stack = profile.model.stack
+    if stack is not None and stack.filters and len(shape) not in (2, 3):
+        shape = (stack.smallest_side, stack.smallest_side, 1)
+    layers = model_layers(profile.model, shape or (1,), outputs or 1)
     return sum(layer.parameters or 0 for layer in layers)
 
 
@@ -151,8 +147,10 @@ def _model_problem(
     profile: Profile, weights_mib: int, holder: _Holder, images_mib: int
 ) -> Problem | None:
     """What stays there for the whole run must fit; with the gradients of a step it should."""
-    optimizer = profile.training.optimizer
-    kept = weights_mib * (1 + _slots(profile)) * holder.copies + images_mib
+    optimizer, has_momentum = profile.training.optimizer, profile.training.momentum > 0.0
+    # What Keras's optimizer keeps beside each weight.
+    moments = optimizer.traits.moments + (optimizer.traits.has_momentum and has_momentum)
+    kept = weights_mib * (1 + moments) * holder.copies + images_mib
     with_gradients = kept + weights_mib * holder.copies
     if with_gradients <= holder.memory_mib:
         return None
@@ -169,18 +167,6 @@ def _model_problem(
         f"{_gib(needed)}, and {holder.name} has {_gib(holder.memory_mib)}.",
         hint="Use fewer or smaller layers.",
     )
-
-
-def _slots(profile: Profile) -> int:
-    """Numbers that Keras's optimizer keeps beside each weight."""
-    training = profile.training
-    has_momentum = training.momentum > 0.0
-    return {
-        Optimizer.ADAM: 2,
-        Optimizer.ADAMW: 2,
-        Optimizer.SGD: int(has_momentum),
-        Optimizer.RMSPROP: 1 + int(has_momentum),
-    }[training.optimizer]
 
 
 def _examples_at_a_time(plan: LaunchPlan, preview: DataPreview | None) -> int:

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from gpupanel.domain.data import DataSettings, Scaling
-from gpupanel.domain.model import BuildableModel, CnnModel, MlpModel
+from gpupanel.domain.layers import LayerKind
+from gpupanel.domain.model import Model
 from gpupanel.domain.problem import Change, Fix, Problem
 from gpupanel.planning.context import PlanningContext
 
@@ -27,7 +28,7 @@ def placed_layers_compiled(context: PlanningContext) -> Iterator[Problem]:
 def layers_missing(context: PlanningContext) -> Iterator[Problem]:
     """Layers that are placed by a name that the model has not."""
     model, placement = context.profile.model, _placement(context)
-    if not isinstance(model, MlpModel | CnnModel):
+    if model.stack is None:
         return
     names = placeable_layers(model, context.profile.data)
     missing = [name for name in placement if name not in names]
@@ -58,39 +59,31 @@ def beyond_devices(context: PlanningContext) -> Iterator[Problem]:
         )
 
 
-def placeable_layers(model: BuildableModel, data: DataSettings) -> tuple[str, ...]:
+def placeable_layers(model: Model, data: DataSettings) -> tuple[str, ...]:
     """The names of all layers that the model can have for that data, in their order.
 
-    The names are those of ``trainer/models/network.py``; a test builds models and compares.
-    Arrays of the person's own are known when they are read: they may ask for a layer, or not.
+    A test builds models and compares. Arrays of the person's own are known when they are read: they
+    may ask for a layer, or not.
     """
-    names = _first_layers(data)
-    if isinstance(model, CnnModel):
-        if data.example_axes != 3:
-            names.append("channel")
-        for number in range(1, len(model.filters) + 1):
-            name = f"convolution_{number}"
-            names += [*_with_norm(model, name), f"{name}_relu", f"{name}_pool"]
-    names.append("flatten")
-    for number in range(1, len(model.hidden) + 1):
-        name = f"dense_{number}"
-        names += [*_with_norm(model, name), f"{name}_relu"]
-        if model.dropout:
-            names.append(f"{name}_dropout")
-    if isinstance(model, CnnModel) and model.dropout and not model.hidden:
-        names.append("dropout")
-    return (*names, "outputs")
+    if model.stack is None:
+        return ()
+    has_channels = data.example_axes == 3
+    return (
+        *_first_layers(data),
+        *(
+            layer.name
+            for layer in model.stack.layers
+            if layer.kind is not LayerKind.CHANNEL or not has_channels
+        ),
+        "outputs",
+    )
 
 
-def _first_layers(data: DataSettings) -> list[str]:
+def _first_layers(data: DataSettings) -> tuple[str, ...]:
     """What brings raw features to a scale that suits a model: ``trainer/models/scaling.py``."""
     if data.scaling is Scaling.STANDARDISE:
-        return ["standardise"]
-    return [] if data.scaling is Scaling.NONE else ["pixels"]
-
-
-def _with_norm(model: BuildableModel, name: str) -> tuple[str, ...]:
-    return (name, f"{name}_norm") if model.batch_norm else (name,)
+        return ("standardise",)
+    return () if data.scaling is Scaling.NONE else ("pixels",)
 
 
 def _place_count(context: PlanningContext) -> int:

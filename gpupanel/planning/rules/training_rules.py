@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.strategy import SHARING_KINDS
-from gpupanel.domain.training import Optimizer
 from gpupanel.planning.context import PlanningContext
 
 MANY_ACCUMULATION_STEPS = 128
@@ -47,7 +46,7 @@ def mixed_precision_on_old_gpus(context: PlanningContext) -> Iterator[Problem]:
 def momentum_unused(context: PlanningContext) -> Iterator[Problem]:
     """A momentum that the optimizer has no setting for."""
     training = context.profile.training
-    has_momentum = training.optimizer in (Optimizer.SGD, Optimizer.RMSPROP)
+    has_momentum = training.optimizer.traits.has_momentum
     if context.trains and training.momentum and not has_momentum:
         yield Problem(
             code="momentum_unused",

@@ -3,7 +3,6 @@
 from string import Template
 
 from gpupanel.domain.data import DataSettings, Target
-from gpupanel.domain.model import SavedModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.script.conditional_text import lines_for
@@ -197,7 +196,7 @@ def _indices(profile: Profile) -> str:
     return f"{together}\nindices = np.arange({bounds}, dtype=np.int32)"
 
 
-def inference_section(profile: Profile, model: SavedModel, plan: LaunchPlan) -> str:
+def inference_section(profile: Profile, plan: LaunchPlan) -> str:
     """Python that loads the model onto each device and evaluates, or writes predictions."""
     csv = profile.inference.output == "csv"
     conditions = {
@@ -211,7 +210,7 @@ def inference_section(profile: Profile, model: SavedModel, plan: LaunchPlan) -> 
         devices=[replica.logical_device for replica in plan.replicas],
         shares=list(plan.shares),
         batch=plan.global_batch_size,
-        path=repr(model.path),
+        path=repr(profile.model.chosen_path),
         fit=_fit(profile.data),
     )
 

@@ -1,14 +1,18 @@
-"""The script's model and optimizer, as a run builds them."""
+"""The script's model and optimizer, as a run builds them.
 
-from string import Template
+How each kind of model is built stands in ``models``.
+"""
 
-from gpupanel.domain.data import Scaling, Target
-from gpupanel.domain.model import PythonModel, TrainableModel
+import importlib
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from gpupanel.domain.data import DataSettings, Scaling, Target
+from gpupanel.domain.model import Model, ModelSettings
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.training import Optimizer, TrainingSettings
-from gpupanel.planning.script.network_section import OVER_REPLICAS, NetworkSection
-from gpupanel.planning.script.placement_section import placed_section, placement_section
+from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.script.sections import indented, joined
 
 _STATISTICS = """
@@ -18,65 +22,108 @@ def statistics(values):
     return np.float32(values.mean(axis=0)), np.float32(np.where(deviation > 0, deviation, 1))
 """
 
-_PYTHON = """
-network = carried_out($path, "model_code").build_model(tuple(x.shape[1:]), $outputs)
-if isinstance(network, keras.Sequential) and not network.built:
-    network.build((None, *x.shape[1:]))
-last = network.layers[-1]
-if isinstance(last, keras.layers.Softmax):  # the loss is exact before it
-    network = keras.Model(network.inputs, last.input)
-elif getattr(last, "activation", None) is keras.activations.softmax:
-    last.activation = keras.activations.linear
-network.name = "python_model"
-hidden = network(hidden)
-outputs = keras.layers.Activation("linear", name="outputs", dtype="float32")(hidden)
-"""
-
-_OPTIMIZERS = {
-    Optimizer.ADAM: "Adam",
-    Optimizer.ADAMW: "AdamW",
-    Optimizer.SGD: "SGD",
-    Optimizer.RMSPROP: "RMSprop",
-}
-
 _KEPT_AS_FLOAT32 = "beta_2=float(np.float32(0.999))"
 """The run's operation (``ResourceApplyAdam``) takes one minus beta in float32; Keras in double."""
 
+WHOLE_MODEL = "keras.Model(inputs, outputs)"
 
-def model_section(profile: Profile, model: TrainableModel, plan: LaunchPlan) -> str:
+Settings = TypeVar("Settings", bound=Model, contravariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltText:
+    """Python that builds one model.
+
+    Attributes:
+        definitions: What it needs, written before.
+        in_scope: What is written within the strategy's scope.
+        model: The expression that is the model.
+    """
+
+    definitions: str
+    in_scope: str
+    model: str = WHOLE_MODEL
+
+
+class ModelScript(Protocol[Settings]):
+    """What the file of a model gives to a script: its ``SCRIPT``."""
+
+    @abstractmethod
+    def built(self, model: Settings, profile: Profile, plan: LaunchPlan) -> BuiltText:
+        """From features ``x`` to ``inputs`` and ``outputs``."""
+        ...
+
+
+def script_of_model(model: ModelSettings) -> ModelScript[ModelSettings]:
+    """What builds that model in a script: the ``SCRIPT`` in the file that its ``module`` names."""
+    module = importlib.import_module(f"gpupanel.planning.script.models.{model.module}")
+    script: ModelScript[ModelSettings] = module.SCRIPT
+    return script
+
+
+def model_section(profile: Profile, plan: LaunchPlan) -> str:
     """Python that builds ``model`` and ``optimizer`` within the strategy's scope."""
-    several = len(plan.replicas) > 1
-    network = NetworkSection(profile.data, across_replicas=several, placed=bool(plan.places))
     data = profile.data
     has_statistics = data.target is Target.VALUES or data.scaling is Scaling.STANDARDISE
-    statistics = _STATISTICS if has_statistics else ""
-    if isinstance(model, PythonModel):
-        path, outputs = repr(model.path), network.outputs
-        built = joined(network.scaled(), Template(_PYTHON).substitute(path=path, outputs=outputs))
-        return joined(statistics, _in_scope(profile, built, "keras.Model(inputs, outputs)"))
-    built = joined(network.scaled(), network.layers(model))
-    if not plan.places:
-        whole = OVER_REPLICAS if several and profile.synchronizes_batch_norm else ""
-        return joined(statistics, whole, _in_scope(profile, built, "keras.Model(inputs, outputs)"))
+    built = script_of_model(profile.model).built(profile.model, profile, plan)
+    lines = joined(
+        built.in_scope,
+        f"model = {built.model}",
+        f"optimizer = {_optimizer(profile.training)}",
+        "optimizer.build(model.trainable_variables)",
+    )
     return joined(
-        statistics,
-        placed_section(),
-        f"def build(placed):\n{indented(built)}\n    return keras.Model(inputs, outputs)",
-        placement_section(profile.strategy, model, profile.data, plan.global_batch_size),
-        _in_scope(profile, "", "build(placed)"),
+        _STATISTICS if has_statistics else "",
+        built.definitions,
+        f"keras.utils.set_random_seed(SEED)\nwith strategy.scope():\n{indented(lines)}",
     )
 
 
-def _in_scope(profile: Profile, before: str, model: str) -> str:
-    learns = (
-        f"optimizer = {_optimizer(profile.training)}\noptimizer.build(model.trainable_variables)"
-    )
-    body = indented(joined(before, f"model = {model}", learns))
-    return f"keras.utils.set_random_seed(SEED)\nwith strategy.scope():\n{body}"
+def outputs_of(data: DataSettings) -> str:
+    """How many outputs the model has, as an expression."""
+    return "class_count" if data.target is Target.CLASSES else "1"
+
+
+def through(layer: str, *, before: str = "hidden", after: str = "hidden", around: str = "") -> str:
+    """A line that calls a layer.
+
+    Args:
+        layer: As ``keras.layers`` makes it.
+        before: What it is given.
+        after: What it gives.
+        around: A function that is given the layer first, if any.
+    """
+    made = f"keras.layers.{layer}"
+    return f"{after} = {f'{around}({made})' if around else made}({before})"
+
+
+def scaled(data: DataSettings, around: str = "") -> str:
+    """From ``x`` to ``inputs`` and ``hidden``: raw features on a scale that suits a model."""
+    lines = ['inputs = keras.Input(x.shape[1:], name="features")']
+    divided = f'Rescaling(1 / {data.greatest}, name="pixels", dtype="float32")'
+    match data.scaling:
+        case Scaling.STANDARDISE:
+            lines.append("mean, deviation = statistics(x)")
+            standardised = (
+                'Normalization(mean=mean, variance=deviation**2, name="standardise", '
+                'dtype="float32")'
+            )
+            lines.append(through(standardised, before="inputs", around=around))
+        case Scaling.DIVIDE:
+            lines.append(through(divided, before="inputs", around=around))
+        case _:
+            lines.append("hidden = inputs")
+            if data.scaling is None:  # bytes are taken for pixels
+                lines += ["if x.dtype == np.uint8:", indented(through(divided, around=around))]
+    return "\n".join(lines)
 
 
 def _optimizer(training: TrainingSettings) -> str:
-    adam = training.optimizer in (Optimizer.ADAM, Optimizer.ADAMW)
-    more = _KEPT_AS_FLOAT32 if adam else f"momentum={training.momentum}"
-    made = f"keras.optimizers.{_OPTIMIZERS[training.optimizer]}({training.learning_rate}, {more})"
-    return f"{made}  # as a run rounds it" if adam else made
+    traits = training.optimizer.traits
+    arguments = [
+        str(training.learning_rate),
+        *([f"momentum={training.momentum}"] if traits.has_momentum else []),
+        *([_KEPT_AS_FLOAT32] if traits.is_fused else []),
+    ]
+    made = f"keras.optimizers.{training.optimizer.label}({', '.join(arguments)})"
+    return f"{made}  # as a run rounds it" if traits.is_fused else made

@@ -1,7 +1,6 @@
 """The whole script: configuration, data, model, and what is done with them."""
 
 from gpupanel import __version__
-from gpupanel.domain.model import PythonModel, SavedModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
@@ -59,21 +58,21 @@ def stand_alone_script(profile: Profile, plan: LaunchPlan) -> str:
     title = f"{profile.name}: written by gpupanel {__version__}; it runs without gpupanel."
     policy = "mixed_bfloat16" if profile.training.mixed_precision else "float32"
     settings = _SETTINGS.format(policy=policy, seed=profile.training.seed).strip("\n")
-    if profile.task == "train" and not isinstance(model, SavedModel):
+    if (profile.task == "train") is not model.is_trainable:
+        raise ProblemError(_NOT_STARTABLE)
+    if model.is_trainable:
         sections = [
             f"# Data\n{data_section(data)}",
-            f"# Model\n{model_section(profile, model, alone)}",
-            f"# Training\n{_NO_CHECKPOINTS}\n{training_section(profile, model, alone)}",
+            f"# Model\n{model_section(profile, alone)}",
+            f"# Training\n{_NO_CHECKPOINTS}\n{training_section(profile, alone)}",
         ]
-    elif profile.task != "train" and isinstance(model, SavedModel):
+    else:
         settings = settings.replace(policy, "float32")
         sections = [
             f"# Data\n{judged_data_section(profile)}",
-            f"# Model\n{inference_section(profile, model, alone)}",
+            f"# Model\n{inference_section(profile, alone)}",
         ]
-    else:
-        raise ProblemError(_NOT_STARTABLE)
-    if data.is_code or isinstance(model, PythonModel):
+    if data.is_code or model.is_code:
         sections.insert(0, f"# Python files of your own{CODE_SECTION}")
     note = f"{_IN_ONE_PROCESS[plan.strategy]}\n" if plan.strategy in GANG_KINDS else ""
     whole = [repr(title), f"# Devices and strategy\n{note}{tensorflow_calls(alone)}", settings]

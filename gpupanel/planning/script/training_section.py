@@ -6,10 +6,8 @@ Each replica finds the gradient of its part of a batch; they are summed, clipped
 from string import Template
 
 from gpupanel.domain.data import Target
-from gpupanel.domain.model import PythonModel, TrainableModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.training import Optimizer
 from gpupanel.planning.script.conditional_text import lines_for
 
 # In the margin: S several replicas, A accumulation, D dropout or other random numbers, N batch
@@ -229,10 +227,10 @@ E |        break
 '''
 
 
-def training_section(profile: Profile, model: TrainableModel, plan: LaunchPlan) -> str:
+def training_section(profile: Profile, plan: LaunchPlan) -> str:
     """Python that trains, validates after each epoch and saves ``model.keras``."""
     training, data = profile.training, profile.data
-    holds = _holds(profile, model, plan)
+    holds = _holds(profile, plan)
     state = [
         "weights",
         *(["seeds"] if "D" in holds else []),
@@ -258,22 +256,20 @@ def training_section(profile: Profile, model: TrainableModel, plan: LaunchPlan) 
     )
 
 
-def _holds(profile: Profile, model: TrainableModel, plan: LaunchPlan) -> set[str]:
+def _holds(profile: Profile, plan: LaunchPlan) -> set[str]:
     training, data = profile.training, profile.data
-    own = isinstance(model, PythonModel)
     # What code of the person's own builds is known when it runs.
-    drops, norms = (
-        (True, True) if isinstance(model, PythonModel) else (model.dropout > 0, model.batch_norm)
-    )
+    stack = profile.model.stack
+    drops, norms = (True, True) if stack is None else (stack.dropout > 0, stack.batch_norm)
     held_back = bool(data.validation_fraction) or data.may_validate_on_test_set
     conditions = {
         "S": len(plan.replicas) > 1,
         "A": plan.accumulation_steps > 1,
         "D": drops,
         "N": norms,
-        "O": own,
+        "O": profile.model.is_code,
         "C": training.clip_norm is not None,
-        "W": training.optimizer is Optimizer.ADAMW,
+        "W": training.optimizer.traits.decays_weights,
         "X": training.jit_compile,
         "V": data.target is Target.VALUES,
         "H": held_back,

@@ -1,15 +1,18 @@
 """Profiles as files: read with every mistake told, written all or nothing."""
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from gpupanel.domain.model import PythonModel, SavedModel
+from pydantic import BaseModel, ConfigDict
+
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile, parse_profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.toml_text import read_toml
 from gpupanel.files.guarded_files import open_to_read
 from gpupanel.files.regular_files import open_regular
 from gpupanel.files.whole_files import whole_file
@@ -18,6 +21,7 @@ from gpupanel.runs.directory.run_folder import check_outside_of_runs
 from gpupanel.runs.named_paths import checked_path, expanded_path
 
 LARGEST_PROFILE_BYTES = 2**20
+_FIRST_TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
 
 
 def read_profile(path: Path) -> Profile:
@@ -50,6 +54,40 @@ def _read(path: Path, open_file: Callable[[Path], BinaryIO]) -> Profile:
     if len(content) > LARGEST_PROFILE_BYTES:
         raise ProblemError(_not_a_profile(path, "it is larger than 1 MiB"))
     return anchored(parse_profile(text), path.absolute().parent)
+
+
+class ProfileHead(BaseModel):
+    """The keys above the tables of a profile; of one of a newer version, too."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    schema_version: int = 1
+    name: str = ""
+    task: str = "train"
+
+
+def read_profile_head(layout: RunLayout) -> ProfileHead:
+    """The keys above the tables of the run's profile.
+
+    The rest is not validated: that would take longer than all else of a list of a thousand runs.
+
+    Raises:
+        OSError: It cannot be read.
+        ValueError: It is no profile.
+    """
+    with open_to_read(layout.profile) as file:
+        text = file.read(LARGEST_PROFILE_BYTES).decode().replace("\r\n", "\n")
+    return ProfileHead.model_validate(_document_above_tables(text))
+
+
+def _document_above_tables(text: str) -> dict[str, Any]:
+    table = _FIRST_TABLE.search(text)
+    if table is not None:
+        try:
+            return read_toml(text[: table.start()])
+        except ValueError:
+            pass  # what looks like a table is inside of a value
+    return read_toml(text)
 
 
 def anchored(profile: Profile, folder: Path) -> Profile:
@@ -132,13 +170,13 @@ def write_whole(
 
 def _with_paths(profile: Profile, change: Callable[[str, str], str]) -> Profile:
     """The profile with each path that was chosen changed; ``change`` gets its key, too."""
-    data, model = profile.data, profile.model
-    if data.path_setting is not None and data.chosen_path:
-        key = data.path_setting.name
-        data = data.model_copy(update={key: change(f"data.{key}", data.chosen_path)})
-    if isinstance(model, SavedModel | PythonModel) and model.path:
-        model = model.model_copy(update={"path": change("model.path", model.path)})
-    return profile.model_copy(update={"data": data, "model": model})
+    update: dict[str, object] = {}
+    for table, value in (("data", profile.data), ("model", profile.model)):
+        if value.path_setting is not None and value.chosen_path:
+            key = value.path_setting.name
+            path = change(f"{table}.{key}", value.chosen_path)
+            update[table] = value.model_copy(update={key: path})
+    return profile.model_copy(update=update)
 
 
 def _not_a_profile(path: Path, why: str) -> Problem:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from gpupanel.domain.model import PythonModel
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
@@ -92,8 +91,8 @@ def _places(layout: RunLayout) -> dict[str, Path]:
 def _named(profile: Profile) -> dict[str, str]:
     """The paths of Python code in a profile, by their keys; those that are chosen."""
     named = {}
-    if isinstance(profile.model, PythonModel) and profile.task == "train":
-        named["model.path"] = profile.model.path
+    if profile.model.is_code and profile.task == "train":
+        named["model.path"] = profile.model.chosen_path
     if profile.data.is_code:
         named["data.path"] = profile.data.chosen_path
     return {key: path for key, path in named.items() if path}

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import h5py
 
-from gpupanel.domain.model import ModelSettings, SavedModel
+from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.size_limits import check_size, check_unpacked
@@ -53,8 +53,8 @@ def saved_model_path(model: ModelSettings) -> str:
     Raises:
         ProblemError: The settings name a model that is still to be built and trained.
     """
-    if isinstance(model, SavedModel):
-        return model.path
+    if not model.is_trainable:
+        return model.chosen_path
     raise ProblemError(
         Problem(
             code="inference_needs_saved_model",

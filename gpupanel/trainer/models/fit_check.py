@@ -1,7 +1,6 @@
 """Whether features and model go together, before TensorFlow is there."""
 
-from gpupanel.domain.data import Target
-from gpupanel.domain.model import CnnModel, ModelSettings
+from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Problem, ProblemError
 
 
@@ -15,7 +14,8 @@ def check_features_fit_model(model: ModelSettings, feature_shape: tuple[int, ...
     Raises:
         ProblemError: They do not go together.
     """
-    if not isinstance(model, CnnModel):
+    stack = model.stack
+    if stack is None or not stack.filters:
         return
     if len(feature_shape) not in (2, 3):
         raise _problem(
@@ -24,8 +24,8 @@ def check_features_fit_model(model: ModelSettings, feature_shape: tuple[int, ...
             "Choose the mlp, or data whose examples are height x width (x channels).",
         )
     height, width = feature_shape[:2]
-    halvings = len(model.filters)
-    if min(height, width) < model.smallest_side:
+    halvings = len(stack.filters)
+    if min(height, width) < stack.smallest_side:
         raise _problem(
             "model_pictures_too_small",
             f"Pictures of {height}x{width} pixels are too small for {halvings} convolutions: each "
@@ -36,8 +36,3 @@ def check_features_fit_model(model: ModelSettings, feature_shape: tuple[int, ...
 
 def _problem(code: str, message: str, hint: str) -> ProblemError:
     return ProblemError(Problem(code=code, field="model.source", message=message, hint=hint))
-
-
-def output_count(target: Target, class_count: int) -> int:
-    """Outputs of the last layer: one a class, or the one value that is predicted."""
-    return class_count if target is Target.CLASSES else 1

@@ -9,10 +9,10 @@ import keras
 import tensorflow as tf
 
 from gpupanel.domain.event_details import PlacedLayer
-from gpupanel.domain.model import BuildableModel
+from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.plan import LogicalPlace
 from gpupanel.trainer.datasets.split import Split
-from gpupanel.trainer.models.network import Network
+from gpupanel.trainer.models.network import Building, network_of
 from gpupanel.trainer.started_run import StartedRun
 from gpupanel.trainer.strategies.placement import LayerSize, place_layers
 
@@ -59,13 +59,13 @@ class PlacedLayers:
         )
 
 
-def choose_places(run: StartedRun, model: BuildableModel, split: Split) -> PlacedLayers:
+def choose_places(run: StartedRun, split: Split) -> PlacedLayers:
     """Where the layers go of the model that is about to be built.
 
     Raises:
         ProblemError: The profile names a layer or a device that is not there.
     """
-    sizes = layer_sizes(Network(model, split.data, split.training))
+    sizes = layer_sizes(run.profile.model, Building(split.data, split.training))
     chosen = place_layers(
         sizes,
         run.profile.strategy.placement,
@@ -76,18 +76,18 @@ def choose_places(run: StartedRun, model: BuildableModel, split: Split) -> Place
     return PlacedLayers(run.plan.places, dict(zip(names, chosen, strict=True)))
 
 
-def layer_sizes(network: Network) -> tuple[LayerSize, ...]:
-    """The layers of a network in their order.
+def layer_sizes(model: ModelSettings, building: Building) -> tuple[LayerSize, ...]:
+    """The layers of a model in their order.
 
     They are built once in the host's memory, which has room for what no device could hold alone,
     and forgotten.
     """
     with tf.device("/device:CPU:0"):
-        inputs = keras.Input(network.training.feature_shape)
-        model = keras.Model(inputs, network.outputs(inputs))
+        inputs = building.inputs
+        built = keras.Model(inputs, network_of(model).outputs(model, inputs, building))
     return tuple(
         LayerSize(layer.name, layer.count_params(), prod(layer.output.shape[1:]))
-        for layer in model.layers
+        for layer in built.layers
         if not isinstance(layer, keras.layers.InputLayer)
     )
 

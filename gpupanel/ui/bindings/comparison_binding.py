@@ -43,7 +43,7 @@ class ComparisonBinding(QObject):
         self.panel.tableRequested.connect(self._save_table)
         self.panel.pictureRequested.connect(self._save_picture)
         self._writer.written.connect(self._on_table_written)
-        self._writer.failed.connect(self._on_table_failed)
+        self._writer.refused.connect(self._on_table_refused)
         self._reader.refused.connect(self._tell_refusal)
 
     def compare(self, runs: tuple[RunSummary, ...]) -> None:
@@ -73,10 +73,10 @@ class ComparisonBinding(QObject):
         self.panel.setWord(f"{formatting.count(rows)} values saved to {path}")
 
     @Slot(object)
-    def _on_table_failed(self, problem: Problem) -> None:
+    def _on_table_refused(self, problems: tuple[Problem, ...]) -> None:
         self.panel.setTableBusy(False)
         self.panel.setWord("")
-        self._questions.tell(_NOT_SAVED, (problem,))
+        self._questions.tell(_NOT_SAVED, problems)
 
     @Slot(object)
     def _tell_refusal(self, problems: tuple[Problem, ...]) -> None:

@@ -10,7 +10,7 @@ from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.planning.chosen_devices import answering_gpus
 from gpupanel.ui.session import Session
 from gpupanel.ui.workers.device_worker import DeviceWatch
-from gpupanel.ui.workers.doctor_worker import DoctorVisits
+from gpupanel.ui.workers.doctor_worker import DoctorExaminer
 from gpupanel.ui.workers.gpu_support_worker import GpuSupportLoader
 
 if TYPE_CHECKING:
@@ -32,15 +32,15 @@ class DoctorBinding(QObject):
         self._session = session
         self._window = window
         self._support_loader = GpuSupportLoader(parent=self)
-        self._visits = DoctorVisits(parent=self)
+        self._examiner = DoctorExaminer(parent=self)
         self._dialog: DoctorDialog | None = None
         watch.inventoryChanged.connect(self._see_inventory)
         watch.sampled.connect(self._see_sample)
         self._support_loader.answered.connect(session.set_gpu_support)
         self._support_loader.busyChanged.connect(session.set_checking_gpus)
         self._support_loader.refused.connect(self.refused)
-        self._visits.examined.connect(self._support_loader.ask_anew)
-        self._visits.refused.connect(self.refused)
+        self._examiner.examined.connect(self._support_loader.ask_anew)
+        self._examiner.refused.connect(self.refused)
         application = QApplication.instance()
         if isinstance(application, QApplication):
             application.applicationStateChanged.connect(self._look_again)
@@ -52,24 +52,24 @@ class DoctorBinding(QObject):
             self._dialog = self._new_dialog()
         self._dialog.show()
         self._dialog.activateWindow()
-        self._visits.begin()
+        self._examiner.begin()
 
     def stop(self) -> None:
         """Ask nobody any more; processes that were asked are ended."""
         if self._dialog is not None:
             self._dialog.close()
         self._support_loader.stop()
-        self._visits.stop()
+        self._examiner.stop()
 
     def _new_dialog(self) -> "DoctorDialog":
         # Here and not above: most windows never need it, and it takes a tenth of a second.
         from gpupanel.ui.dialogs.doctor_dialog import DoctorDialog
 
         dialog = DoctorDialog(self._window)
-        dialog.examinationRequested.connect(self._visits.begin)
-        dialog.closed.connect(self._visits.cancel)
-        self._visits.busyChanged.connect(dialog.setBusy)
-        self._visits.examined.connect(dialog.setReport)
+        dialog.examinationRequested.connect(self._examiner.begin)
+        dialog.closed.connect(self._examiner.cancel)
+        self._examiner.busyChanged.connect(dialog.setBusy)
+        self._examiner.examined.connect(dialog.setReport)
         return dialog
 
     @Slot(object)

@@ -6,7 +6,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.ui.questions import Questions
 from gpupanel.ui.session import Session
-from gpupanel.ui.workers.ending_worker import EndOrder, ProcessEnder
+from gpupanel.ui.workers.ending_worker import ProcessEnder
 
 
 class ProcessActions(QObject):
@@ -35,7 +35,7 @@ class ProcessActions(QObject):
             return
         status = self._session.run_status
         pids = status.pids if status is not None and self._session.run_state.is_busy else ()
-        self._ender.end(EndOrder(process, frozenset(pids), by_force))
+        self._ender.end(process, frozenset(pids), by_force=by_force)
 
     def close(self) -> None:
         """End no process any more."""

@@ -8,23 +8,24 @@ from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
 from gpupanel.domain.kind import kinds_of
-from gpupanel.domain.model import (
-    BuildableModel,
-    CnnModel,
-    MlpModel,
-    ModelSettings,
-    PythonModel,
-    SavedModel,
-    TrainableModel,
-)
+from gpupanel.domain.layers import Stack
+from gpupanel.domain.model import DEFAULT_MODEL, ModelSettings
+from gpupanel.domain.setting import settings_of
 from gpupanel.ui.forms.kind_form import KindForm
 from gpupanel.ui.forms.settings_card import SettingsCard
 from gpupanel.ui.widgets.layer_sketch import LayerSketch
 from gpupanel.ui.widgets.note import Note
 
 _KINDS = kinds_of(ModelSettings)
-_TRAINABLE = kinds_of(TrainableModel)
-_SAVED = tuple(kind for kind in _KINDS if kind.values is SavedModel)
+_TRAINABLE = tuple(kind for kind in _KINDS if kind.new().is_trainable)
+_SAVED = tuple(kind for kind in _KINDS if not kind.new().is_trainable)
+_BY_SUFFIX = {
+    each.path.suffix: kind
+    for kind in _KINDS
+    for each in settings_of(kind.values)
+    if each.path is not None
+}
+"""The kinds that have a file, by how its name ends."""
 _KIND_TIP = (
     "The kind of network. An MLP takes any data; a CNN finds patterns anywhere in an image, "
     "and needs images."
@@ -48,7 +49,7 @@ class ModelPanel(SettingsCard):
         self.setObjectName("model_panel")
         self.setAcceptDrops(True)
         self._trains = True
-        self._form = KindForm(_KINDS, MlpModel(), title="&Kind", tip=_KIND_TIP)
+        self._form = KindForm(_KINDS, DEFAULT_MODEL, title="&Kind", tip=_KIND_TIP)
         self._form.chooser.setObjectName("model_selector")
         self._note = Note(_NO_FILE)
         self._sketch = LayerSketch()
@@ -91,21 +92,21 @@ class ModelPanel(SettingsCard):
 
     @override
     def dropEvent(self, event: QDropEvent) -> None:
-        path = self._dropped(event.mimeData())
-        if path is None:
+        dropped = self._dropped(event.mimeData())
+        if dropped is None:
             event.ignore()
             return
-        is_code = path.lower().endswith(".py")
-        self._form.change(PythonModel(path=path) if is_code else SavedModel(path=path))
+        self._form.change(dropped)
         event.acceptProposedAction()
 
-    def _dropped(self, dropped: QMimeData) -> str | None:
-        """The path that a drop means: one file, of the kind that the task asks for."""
+    def _dropped(self, dropped: QMimeData) -> ModelSettings | None:
+        """The model that a drop means: one file, of the kind that the task asks for."""
         paths = [Path(url.toLocalFile()) for url in dropped.urls() if url.isLocalFile()]
-        wanted = ".keras" if isinstance(self.value(), SavedModel) else ".py"
-        if len(paths) != 1 or paths[0].suffix.lower() != wanted:
+        kind = _BY_SUFFIX.get(paths[0].suffix.lower()) if len(paths) == 1 else None
+        if kind is None:
             return None
-        return str(paths[0])
+        model: ModelSettings = kind.new(path=str(paths[0]))
+        return model if model.is_trainable is self.value().is_trainable else None
 
     def _take(self, value: ModelSettings) -> None:
         self._show()
@@ -113,11 +114,10 @@ class ModelPanel(SettingsCard):
 
     def _show(self) -> None:
         value = self.value()
-        is_saved = isinstance(value, SavedModel)
-        self._form.set_chooser_visible(visible=not is_saved or self._trains)
-        self._sketch.setVisible(isinstance(value, MlpModel | CnnModel))
-        if isinstance(value, MlpModel | CnnModel):
-            self._sketch.setLayers(_layers(value))
+        self._form.set_chooser_visible(visible=value.is_trainable or self._trains)
+        self._sketch.setVisible(value.stack is not None)
+        if value.stack is not None:
+            self._sketch.setLayers(_layers(value.stack))
         sentence = _sentence(value)
         self._note.setText(sentence)
         self._note.setVisible(bool(sentence))
@@ -125,19 +125,16 @@ class ModelPanel(SettingsCard):
 
 def _sentence(value: ModelSettings) -> str:
     """What is to be known of a file that holds the model."""
-    if isinstance(value, SavedModel):
-        return "" if value.path else _NO_FILE
-    if isinstance(value, PythonModel):
-        return _CODE_NOTE if value.path else _NO_CODE
-    return ""
+    if value.is_code:
+        return _NO_CODE if value.lacks_path else _CODE_NOTE
+    return _NO_FILE if value.lacks_path else ""
 
 
-def _layers(value: BuildableModel) -> tuple[str, ...]:
+def _layers(stack: Stack) -> tuple[str, ...]:
     """The layers in words, in the order in which an example passes them."""
-    filters = value.filters if isinstance(value, CnnModel) else ()
     return (
         "examples",
-        *(f"conv {count:,}" for count in filters),
-        *(f"dense {units:,}" for units in value.hidden),
+        *(f"conv {count:,}" for count in stack.filters),
+        *(f"dense {units:,}" for units in stack.hidden),
         "output",
     )

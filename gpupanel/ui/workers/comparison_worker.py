@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
@@ -11,11 +12,11 @@ from typing_extensions import override
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.directory.plan_file import read_plan
+from gpupanel.files.plan_file import plan_if_readable
 from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.error_problems import problems_of
 from gpupanel.runs.history.curve_reader import CurveReader
-from gpupanel.runs.history.differences import differences
+from gpupanel.runs.history.differences import Difference, differences
 from gpupanel.runs.history.metrics import Metric
 from gpupanel.runs.history.summaries import RunSummary, summarize_run
 from gpupanel.ui.workers.facade import WorkerFacade
@@ -93,26 +94,26 @@ class _ComparisonReader(Worker):
     """Reads run by run, a portion at a time, so that it can be told otherwise in between."""
 
     runRead = Signal(int, int, object)
-    differencesFound = Signal(int, object)
 
     def __init__(self) -> None:
         super().__init__()
-        self._number = 0
+        self._generation = 0
         self._readings: list[_Reading] = []
         self._next: QTimer | None = None
 
-    @guarded_slot(int, object)
-    def begin(self, number: int, runs: tuple[RunSummary, ...]) -> None:
-        self._number = number
+    def begin(self, generation: int, runs: tuple[RunSummary, ...]) -> tuple[Difference, ...]:
+        """Start to read these runs; returns in what they differ."""
+        self._generation = generation
         self._readings = [_Reading(run) for run in runs]
         if self._next is None:
             # Timers belong to the thread that makes them.
             self._next = QTimer(self, singleShot=True)
             self._next.timeout.connect(self.read)
         profiles = [_profile(reading.layout) for reading in self._readings]
-        plans = [read_plan(reading.layout) for reading in self._readings]
-        self.differencesFound.emit(number, differences(profiles, plans))
-        self.read()
+        plans = [plan_if_readable(reading.layout) for reading in self._readings]
+        found = differences(profiles, plans)
+        self._next.start(0)
+        return found
 
     @guarded_slot(polled=True)
     def read(self) -> None:
@@ -125,7 +126,6 @@ class _ComparisonReader(Worker):
             has_more = any(not each.run.is_read for each in self._readings)
             self._next.start(0 if has_more else FOLLOW_MS)
 
-    @guarded_slot()
     def rest(self) -> None:
         """Look at the runs no longer, until they are begun again."""
         self._readings = []
@@ -143,7 +143,7 @@ class _ComparisonReader(Worker):
         now = time.monotonic()
         if reading.run.is_read or now - reading.told_s >= _TELL_S:
             reading.told_s = now
-            self.runRead.emit(self._number, self._readings.index(reading), reading.run)
+            self.runRead.emit(self._generation, self._readings.index(reading), reading.run)
 
 
 class RunComparison(WorkerFacade):
@@ -153,45 +153,39 @@ class RunComparison(WorkerFacade):
     """A run has news: its place among the compared ones, and the :class:`ComparedRun`."""
     differencesFound = Signal(object)
     """In what the runs' profiles and plans differ: a tuple of :class:`Difference`."""
-    _began = Signal(int, object)
-    _rested = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         self._reader = _ComparisonReader()
-        super().__init__(self._reader, "comparison", parent)
-        self._number = 0
-        self._began.connect(self._reader.begin)
-        self._rested.connect(self._reader.rest)
+        super().__init__("comparison", parent, self._reader)
+        self._generation = 0
         self._reader.runRead.connect(self._on_run_read)
-        self._reader.differencesFound.connect(self._on_differences_found)
 
     def begin(self, runs: tuple[RunSummary, ...]) -> None:
         """Read these runs, from their beginnings, instead of those before."""
-        self._number += 1
-        self._thread.start()
-        self._began.emit(self._number, runs)
+        self._forget()
+        begin = partial(self._reader.begin, self._generation, runs)
+        self.submit(begin, self.differencesFound.emit)
 
     @Slot()
     def rest(self) -> None:
         """Forget the runs; nothing follows any more."""
-        self._number += 1
-        self._rested.emit()
+        self._forget()
+        self.submit(self._reader.rest)
 
     @override
     def stop(self) -> None:
         """Let the thread end after the portion in hand."""
-        self._number += 1
+        self._forget()
         super().stop()
 
-    @Slot(int, int, object)
-    def _on_run_read(self, number: int, place: int, run: ComparedRun) -> None:
-        if number == self._number:
-            self.runRead.emit(place, run)
+    def _forget(self) -> None:
+        self._generation += 1
+        self.drop()
 
-    @Slot(int, object)
-    def _on_differences_found(self, number: int, found: object) -> None:
-        if number == self._number:
-            self.differencesFound.emit(found)
+    @Slot(int, int, object)
+    def _on_run_read(self, generation: int, place: int, run: ComparedRun) -> None:
+        if generation == self._generation:
+            self.runRead.emit(place, run)
 
 
 def _profile(layout: RunLayout) -> Profile | None:

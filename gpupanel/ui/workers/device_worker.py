@@ -10,9 +10,9 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from typing_extensions import override
 
 from gpupanel.domain.device import DeviceInventory
-from gpupanel.domain.problem import Problem
 from gpupanel.domain.telemetry import TelemetrySample
-from gpupanel.ui.workers.worker_thread import Worker, WorkerThread, guarded_slot
+from gpupanel.ui.workers.facade import WorkerFacade
+from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
 
 _LOG = logging.getLogger(__name__)
 _JOIN_MS = 3_000
@@ -59,10 +59,10 @@ class _DeviceWorker(Worker):
     inventoryChanged = Signal(object)
     sampled = Signal(object)
 
-    def __init__(self, make_source: Callable[[], DeviceSource], interval_ms: int) -> None:
+    def __init__(self, make_source: Callable[[], DeviceSource]) -> None:
         super().__init__()
         self._make_source = make_source
-        self._interval_ms = interval_ms
+        self._interval_ms = 0
         self._source: DeviceSource | None = None
         self._timer: QTimer | None = None
         self._inventory: DeviceInventory | None = None
@@ -75,11 +75,11 @@ class _DeviceWorker(Worker):
         if source is not None:
             source.stop_waiting()
 
-    @guarded_slot()
-    def begin(self) -> None:
+    def begin(self, interval_ms: int) -> None:
         """Ask for the first time, then again and again."""
         if self._is_ending:
             return
+        self._interval_ms = interval_ms
         self._timer = QTimer(self)
         # Counted from the end of one sample to the start of the next: a driver that is slower
         # than the interval is not asked without a pause.
@@ -120,12 +120,8 @@ class _DeviceWorker(Worker):
             self.inventoryChanged.emit(inventory)
 
 
-_left_behind: list[tuple[WorkerThread, _DeviceWorker]] = []
-"""Threads whose driver never came back."""
-
-
-class DeviceWatch(QObject):
-    """The window's view of the devices: lives in the GUI thread and never waits for a driver.
+class DeviceWatch(WorkerFacade):
+    """The devices as the window knows them; never waits for a driver.
 
     Args:
         parent: Owns it.
@@ -137,8 +133,6 @@ class DeviceWatch(QObject):
     """A :class:`DeviceInventory`: first of all, and whenever it changed."""
     sampled = Signal(object)
     """A :class:`TelemetrySample`."""
-    refused = Signal(object)
-    """Problems because of which the devices cannot be read now: a tuple of :class:`Problem`."""
 
     def __init__(
         self,
@@ -147,42 +141,22 @@ class DeviceWatch(QObject):
         folder: Path | None = None,
         make_source: Callable[[], DeviceSource] | None = None,
     ) -> None:
-        super().__init__(parent)
-        self._make_source = make_source or partial(machine_devices, folder)
-        self._thread: WorkerThread | None = None
-        self._worker: _DeviceWorker | None = None
-
-    @property
-    def is_running(self) -> bool:
-        """Whether the devices are being read."""
-        return self._thread is not None
+        self._worker = _DeviceWorker(make_source or partial(machine_devices, folder))
+        super().__init__("devices", parent, self._worker)
+        self._is_started = False
+        self._worker.inventoryChanged.connect(self.inventoryChanged)
+        self._worker.sampled.connect(self.sampled)
 
     def start(self, interval_ms: int = 500) -> None:
         """Read the devices with so much of a pause in between; nothing happens when it does."""
-        if self._thread is not None:
-            return
-        self._worker = _DeviceWorker(self._make_source, interval_ms)
-        self._thread = WorkerThread(self._worker, "devices", self)
-        self._worker.inventoryChanged.connect(self.inventoryChanged)
-        self._worker.sampled.connect(self.sampled)
-        self._worker.failed.connect(self._on_failed)
-        self._thread.started.connect(self._worker.begin)
-        self._thread.start()
+        if not self._is_started:
+            self._is_started = True
+            self.submit(partial(self._worker.begin, interval_ms))
 
+    @override
     def stop(self) -> None:
         """End the thread: waits for the one sample that is being taken, within reason."""
-        thread, worker = self._thread, self._worker
-        self._thread = self._worker = None
-        if thread is None or worker is None:
-            return
-        worker.inventoryChanged.disconnect(self.inventoryChanged)
-        worker.sampled.disconnect(self.sampled)
-        worker.failed.disconnect(self._on_failed)
-        worker.stop_waiting()
-        if not thread.join(_JOIN_MS):
+        self.blockSignals(True)
+        self._worker.stop_waiting()
+        if not self._thread.join(_JOIN_MS):
             _LOG.warning("The NVIDIA driver does not answer; its thread was left behind.")
-            _left_behind.append((thread, worker))
-
-    @Slot(str, object)
-    def _on_failed(self, _slot: str, problems: tuple[Problem, ...]) -> None:
-        self.refused.emit(problems)

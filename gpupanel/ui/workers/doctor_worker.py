@@ -1,6 +1,7 @@
-"""Sends for the doctor off the GUI thread: an examination takes seconds."""
+"""Examines driver and TensorFlow off the GUI thread: that takes seconds."""
 
 from collections.abc import Callable
+from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,6 @@ from typing_extensions import override
 
 from gpupanel.domain.problem import Problem
 from gpupanel.ui.workers.facade import WorkerFacade
-from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
 
 if TYPE_CHECKING:
     from gpupanel.devices.doctor import DoctorReport
@@ -25,40 +25,17 @@ def _examine(cancelled: Event) -> "DoctorReport":
     return examine(cancelled=cancelled)
 
 
-class _Examiner(Worker):
-    examined = Signal(object, object)
-
-    def __init__(self, examination: Examination) -> None:
-        super().__init__()
-        self._examination = examination
-
-    @guarded_slot(object)
-    def examine(self, cancelled: Event) -> None:
-        if cancelled.is_set():
-            return
-        try:
-            report = self._examination(cancelled)
-        except Exception:
-            if cancelled.is_set():
-                return  # nobody wants it any more, and another one may have begun
-            raise
-        self.examined.emit(report, cancelled)
-
-
-class DoctorVisits(WorkerFacade):
-    """One examination at a time; lives in the GUI thread before the thread that waits for it."""
+class DoctorExaminer(WorkerFacade):
+    """One examination at a time."""
 
     examined = Signal(object)
     """The :class:`DoctorReport` of the examination that was asked for last."""
     busyChanged = Signal(bool)
     """Whether an examination goes on."""
-    _asked = Signal(object)
 
     def __init__(self, examination: Examination = _examine, parent: QObject | None = None) -> None:
-        self._examiner = _Examiner(examination)
-        super().__init__(self._examiner, "doctor", parent)
-        self._asked.connect(self._examiner.examine)
-        self._examiner.examined.connect(self._take_report)
+        super().__init__("doctor", parent)
+        self._examination = examination
         self._cancelled: Event | None = None
 
     def is_busy(self) -> bool:
@@ -70,9 +47,8 @@ class DoctorVisits(WorkerFacade):
         """Begin an examination, unless one goes on; ``examined`` follows."""
         if self._cancelled is not None:
             return
-        self._thread.start()
         self._cancelled = Event()
-        self._asked.emit(self._cancelled)
+        self.submit(partial(self._examination, self._cancelled), self._take_report)
         self.busyChanged.emit(True)
 
     @Slot()
@@ -81,6 +57,7 @@ class DoctorVisits(WorkerFacade):
         if self._cancelled is not None:
             self._cancelled.set()
             self._cancelled = None
+            self.drop()
             self.busyChanged.emit(False)
 
     @override
@@ -89,15 +66,13 @@ class DoctorVisits(WorkerFacade):
         self.cancel()
         super().stop()
 
-    @Slot(object, object)
-    def _take_report(self, report: "DoctorReport", cancelled: Event) -> None:
-        if cancelled is self._cancelled:
-            self._cancelled = None
-            self.busyChanged.emit(False)
-            self.examined.emit(report)
+    def _take_report(self, report: "DoctorReport") -> None:
+        self._cancelled = None
+        self.busyChanged.emit(False)
+        self.examined.emit(report)
 
-    @Slot(str, object)
+    @Slot(object)
     @override
-    def _on_failed(self, slot: str, problems: tuple[Problem, ...]) -> None:
+    def _on_failed(self, problems: tuple[Problem, ...]) -> None:
         self.cancel()
-        super()._on_failed(slot, problems)
+        super()._on_failed(problems)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,8 @@ from typing_extensions import override
 
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
+from gpupanel.domain.problem import Problem
 from gpupanel.ui.workers.facade import WorkerFacade
-from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
 
 if TYPE_CHECKING:
     from gpupanel.devices.doctor.support_memory import SupportBasis
@@ -60,69 +61,46 @@ def _basis(question: SupportQuestion) -> "SupportBasis":
     return support_basis(question.gpus, question.driver)
 
 
-class _SupportAsker(Worker):
-    recalled = Signal(object, object)
-    answered = Signal(object, object)
-    changed = Signal(object)
+class _SupportMemory:
+    """What is remembered of answers; used in the worker's thread.
 
-    def __init__(self, ask: Ask, recall: Recall) -> None:
-        super().__init__()
-        self._ask = ask
+    Args:
+        recall: Looks up the answer that a question had before.
+    """
+
+    def __init__(self, recall: Recall) -> None:
         self._recall = recall
         self._basis: SupportBasis | None = None
 
-    @guarded_slot(object)
-    def recall(self, question: SupportQuestion) -> None:
-        support = None
-        try:
-            self._basis = _basis(question)
-            support = self._recall(question)
-        finally:
-            self.recalled.emit(question, support)
+    def recall(self, question: SupportQuestion) -> GpuSupport | None:
+        """What the question was answered before."""
+        self._basis = _basis(question)
+        return self._recall(question)
 
-    @guarded_slot(object, object)
-    def ask(self, question: SupportQuestion, cancelled: Event) -> None:
-        support = None
-        try:
-            if not cancelled.is_set():
-                support = self._ask(question, cancelled)
-        finally:
-            self.answered.emit(question, support)
-
-    @guarded_slot(object)
-    def compare(self, question: SupportQuestion) -> None:
-        if _basis(question) != self._basis:
-            self.changed.emit(question)
+    def is_outdated(self, question: SupportQuestion) -> bool:
+        """Whether packages or libraries have changed since a question was asked last."""
+        return _basis(question) != self._basis
 
 
 class GpuSupportLoader(WorkerFacade):
     """Asks once about the GPUs that answer, a moment after they are there; without one never.
 
     What was answered before comes at once. GPUs that could not be used then are asked about
-    again, and so is everything after :meth:`ask_anew`. Lives in the GUI thread before the thread
-    that waits for the answer.
+    again, and so is everything after :meth:`ask_anew`.
     """
 
     answered = Signal(object)
     """The :class:`GpuSupport` of the GPUs that were asked about last."""
     busyChanged = Signal(bool)
     """Whether an answer is waited for that is not known yet."""
-    _recallAsked = Signal(object)
-    _answerAsked = Signal(object, object)
-    _comparisonAsked = Signal(object)
 
     def __init__(
         self, ask: Ask = _ask, recall: Recall = _recall, parent: QObject | None = None
     ) -> None:
+        super().__init__("GPU support", parent)
+        self._ask = ask
+        self._memory = _SupportMemory(recall)
         self._cancelled = Event()
-        self._asker = _SupportAsker(ask, recall)
-        super().__init__(self._asker, "GPU support", parent)
-        self._recallAsked.connect(self._asker.recall)
-        self._answerAsked.connect(self._asker.ask)
-        self._comparisonAsked.connect(self._asker.compare)
-        self._asker.recalled.connect(self._take_memory)
-        self._asker.answered.connect(self._take_answer)
-        self._asker.changed.connect(self._ask_changed)
         self._question: SupportQuestion | None = None
         self._is_usable = False
         self._is_busy = False
@@ -143,28 +121,28 @@ class GpuSupportLoader(WorkerFacade):
     def look_again(self) -> None:
         """Ask again where something could not be used and packages or libraries have changed."""
         if self._question is not None and not self._is_usable and not self._is_busy:
-            self._comparisonAsked.emit(self._question)
+            self.submit(partial(self._memory.is_outdated, self._question), self._ask_again_if)
 
     @override
     def stop(self) -> None:
         """Ask no more; the process that was asked is ended."""
         self._timer.stop()
         self._cancelled.set()
+        self.drop()
         super().stop()
 
     def _begin(self, question: SupportQuestion) -> None:
-        self._thread.start()
         self._timer.stop()
         # An answer that is under way is of no use any more.
         self._cancelled.set()
+        self.drop()
         self._question = question
         self._set_busy(busy=True)
-        self._recallAsked.emit(question)
+        self.submit(
+            partial(self._memory.recall, question), self._take_memory, self._take_lost_memory
+        )
 
-    @Slot(object, object)
-    def _take_memory(self, question: SupportQuestion, support: GpuSupport | None) -> None:
-        if question is not self._question:
-            return
+    def _take_memory(self, support: GpuSupport | None) -> None:
         if support is not None:
             self._tell(support)
         if support is None or support.faults:
@@ -172,23 +150,28 @@ class GpuSupportLoader(WorkerFacade):
         else:
             self._set_busy(busy=False)
 
+    def _take_lost_memory(self, problems: tuple[Problem, ...]) -> None:
+        self.refused.emit(problems)
+        self._timer.start()
+
     @Slot()
     def _ask_now(self) -> None:
-        self._cancelled = Event()
-        self._answerAsked.emit(self._question, self._cancelled)
+        if self._question is not None:
+            self._cancelled = Event()
+            ask = partial(self._ask, self._question, self._cancelled)
+            self.submit(ask, self._take_answer, self._take_no_answer)
 
-    @Slot(object, object)
-    def _take_answer(self, question: SupportQuestion, support: GpuSupport | None) -> None:
-        if question is not self._question:
-            return
+    def _take_answer(self, support: GpuSupport) -> None:
         self._set_busy(busy=False)
-        if support is not None:
-            self._tell(support)
+        self._tell(support)
 
-    @Slot(object)
-    def _ask_changed(self, question: SupportQuestion) -> None:
-        if question is self._question and not self._is_busy:
-            self._begin(SupportQuestion(question.gpus, question.driver))
+    def _take_no_answer(self, problems: tuple[Problem, ...]) -> None:
+        self.refused.emit(problems)
+        self._set_busy(busy=False)
+
+    def _ask_again_if(self, is_outdated: bool) -> None:
+        if is_outdated and self._question is not None and not self._is_busy:
+            self._begin(SupportQuestion(self._question.gpus, self._question.driver))
 
     def _tell(self, support: GpuSupport) -> None:
         self._is_usable = not support.faults and support.unanswered is None

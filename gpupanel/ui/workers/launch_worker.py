@@ -1,6 +1,7 @@
 """Starts runs and carries requests to them, off the GUI thread: each of them touches the disk."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -14,7 +15,6 @@ from gpupanel.runs.launcher import launch, resume
 from gpupanel.runs.trust.trusted import CodeNotTrustedError, trust
 from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.workers.facade import WorkerFacade
-from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,84 +43,58 @@ Order = LaunchOrder | ResumeOrder
 """A run to be launched, or one to be resumed."""
 
 
-class _LaunchWorker(Worker):
-    launched = Signal(object)
-    notTrusted = Signal(object, object)
+class _Starter:
+    """Starts runs, in the worker's thread, and knows which one was started last."""
 
     def __init__(self) -> None:
-        super().__init__()
         self._started: RunLayout | None = None
 
-    @guarded_slot(object)
-    def launch(self, order: LaunchOrder) -> None:
+    def start(self, order: Order) -> RunLayout | tuple[UserCode, ...]:
+        """Carry out an order.
+
+        Returns:
+            The run; or the code because of which it was not started, as nobody trusts it yet.
+        """
         self._started = None
         try:
-            layout = launch(order.profile, order.plan, order.runs_dir)
+            if isinstance(order, LaunchOrder):
+                layout = launch(order.profile, order.plan, order.runs_dir)
+            else:
+                layout, accepts = order.layout, order.accepts_changed_data
+                resume(layout, order.changed, accepts_changed_data=accepts)
         except CodeNotTrustedError as error:
-            self.notTrusted.emit(order, error.code)
-        else:
-            self._tell_started(layout)
+            return error.code
+        self._started = layout
+        return layout
 
-    @guarded_slot(object)
-    def resume(self, order: ResumeOrder) -> None:
-        self._started = None
-        try:
-            resume(order.layout, order.changed, accepts_changed_data=order.accepts_changed_data)
-        except CodeNotTrustedError as error:
-            self.notTrusted.emit(order, error.code)
-        else:
-            self._tell_started(order.layout)
-
-    @guarded_slot(object, object)
-    def start_trusted(self, order: Order, code: tuple[UserCode, ...]) -> None:
+    def start_trusted(
+        self, order: Order, code: tuple[UserCode, ...]
+    ) -> RunLayout | tuple[UserCode, ...]:
+        """Remember that the code is trusted, then carry out the order."""
         trust(code)
-        if isinstance(order, LaunchOrder):
-            self.launch(order)
-        else:
-            self.resume(order)
+        return self.start(order)
 
-    @guarded_slot(object, object)
-    def ask(self, layout: RunLayout, request: Request) -> None:
-        ask(layout, request)
-
-    @guarded_slot(object)
-    def ask_started(self, request: Request) -> None:
+    def ask(self, request: Request) -> None:
+        """Ask something of the run that was started last, if it was."""
         if self._started is not None:
             ask(self._started, request)
 
-    def _tell_started(self, layout: RunLayout) -> None:
-        self._started = layout
-        self.launched.emit(layout)
-
 
 class Launcher(WorkerFacade):
-    """Launches and steers runs; ``refused`` tells why something was not done."""
+    """Launches and steers runs; ``refused`` says why something was not done."""
 
     launched = Signal(object)
     """The :class:`RunLayout` of a run that was started, or started again."""
     notTrusted = Signal(object, object)
     """An :data:`Order` was not carried out, because of this code: a tuple of ``UserCode``."""
-    _launchOrdered = Signal(object)
-    _resumeOrdered = Signal(object)
-    _trustedOrdered = Signal(object, object)
-    _requested = Signal(object, object)
-    _startedRequested = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
-        self._worker = _LaunchWorker()
-        super().__init__(self._worker, "launcher", parent)
-        self._launchOrdered.connect(self._worker.launch)
-        self._resumeOrdered.connect(self._worker.resume)
-        self._trustedOrdered.connect(self._worker.start_trusted)
-        self._requested.connect(self._worker.ask)
-        self._worker.launched.connect(self.launched)
-        self._startedRequested.connect(self._worker.ask_started)
-        self._worker.notTrusted.connect(self.notTrusted)
-        self._thread.start()
+        super().__init__("launcher", parent)
+        self._starter = _Starter()
 
     def launch(self, profile: Profile, plan: LaunchPlan, runs_dir: Path) -> None:
         """Start a run under ``runs_dir``; ``launched`` or ``refused`` follows."""
-        self._launchOrdered.emit(LaunchOrder(profile, plan, runs_dir))
+        self._start(LaunchOrder(profile, plan, runs_dir))
 
     def resume(
         self,
@@ -136,16 +110,26 @@ class Launcher(WorkerFacade):
             changed: With what it goes on instead of its own profile and plan.
             accepts_changed_data: Also where its data is other than before.
         """
-        self._resumeOrdered.emit(ResumeOrder(layout, changed, accepts_changed_data))
+        self._start(ResumeOrder(layout, changed, accepts_changed_data))
 
     def start_trusted(self, order: Order, code: tuple[UserCode, ...]) -> None:
         """Remember that the person trusts the code, and carry out the order again."""
-        self._trustedOrdered.emit(order, code)
+        start = partial(self._starter.start_trusted, order, code)
+        self.submit(start, partial(self._on_started, order))
 
     def ask(self, layout: RunLayout, request: Request) -> None:
         """Ask something of a run; only where that fails ``refused`` follows."""
-        self._requested.emit(layout, request)
+        self.submit(partial(ask, layout, request))
 
     def ask_started(self, request: Request) -> None:
         """Ask something of the run whose start was ordered last, once it is started."""
-        self._startedRequested.emit(request)
+        self.submit(partial(self._starter.ask, request))
+
+    def _start(self, order: Order) -> None:
+        self.submit(partial(self._starter.start, order), partial(self._on_started, order))
+
+    def _on_started(self, order: Order, started: RunLayout | tuple[UserCode, ...]) -> None:
+        if isinstance(started, RunLayout):
+            self.launched.emit(started)
+        else:
+            self.notTrusted.emit(order, started)

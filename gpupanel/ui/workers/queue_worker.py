@@ -39,9 +39,6 @@ class QueueOrder:
 
 class _QueueKeeper(Worker):
     changed = Signal(object)
-    profileRead = Signal(str, object)
-    edited = Signal(str)
-    notTrusted = Signal(object, object)
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
@@ -50,7 +47,6 @@ class _QueueKeeper(Worker):
         self._looks = 0
         self._timer: QTimer | None = None
 
-    @guarded_slot()
     def begin(self) -> None:
         """Start to look; a timer belongs to the thread that makes it."""
         self._timer = QTimer(self, interval=POLL_MS)
@@ -68,25 +64,24 @@ class _QueueKeeper(Worker):
             self._wake()
         self._looks += 1
 
-    @guarded_slot(object)
-    def carry_out(self, order: QueueOrder) -> None:
+    def carry_out(self, order: QueueOrder) -> tuple[UserCode, ...]:
+        """Do it; returns the code because of which it was not done, as nobody trusts it yet."""
         try:
             order.act(self._files)
         except CodeNotTrustedError as error:
-            self.notTrusted.emit(order, error.code)
-        else:
-            if order.edited:
-                self.edited.emit(order.edited)
-            self.look()
+            return error.code
+        return ()
 
-    @guarded_slot(object, object)
-    def carry_out_trusted(self, order: QueueOrder, code: tuple[UserCode, ...]) -> None:
+    def carry_out_trusted(
+        self, order: QueueOrder, code: tuple[UserCode, ...]
+    ) -> tuple[UserCode, ...]:
+        """Remember that the code is trusted, then do it."""
         trust(code)
-        self.carry_out(order)
+        return self.carry_out(order)
 
-    @guarded_slot(str)
-    def read_profile(self, entry_id: str) -> None:
-        self.profileRead.emit(entry_id, self._files.profile(entry_id))
+    def profile(self, entry_id: str) -> Profile:
+        """The profile of an entry."""
+        return self._files.profile(entry_id)
 
     def _wake(self) -> None:
         # What is wrong with the queue was told when it was read.
@@ -103,7 +98,7 @@ class _QueueKeeper(Worker):
 
 
 class QueueWatch(WorkerFacade):
-    """Knows the user's queue; ``refused`` tells why something was not done.
+    """Knows the user's queue; ``refused`` says why something was not done.
 
     Orders are carried out in order; ``changed`` follows, or ``refused``, or ``notTrusted``.
 
@@ -120,57 +115,58 @@ class QueueWatch(WorkerFacade):
     """The entry with that id has the other profile."""
     notTrusted = Signal(object, object)
     """A :class:`QueueOrder` waits for an answer, and the code that nobody trusted yet."""
-    _begun = Signal()
-    _ordered = Signal(object)
-    _trustedOrdered = Signal(object, object)
-    _profileAsked = Signal(str)
 
     def __init__(self, folder: Path, parent: QObject | None = None) -> None:
         self._keeper = _QueueKeeper(folder)
-        super().__init__(self._keeper, "queue", parent)
-        self._begun.connect(self._keeper.begin)
-        self._ordered.connect(self._keeper.carry_out)
-        self._trustedOrdered.connect(self._keeper.carry_out_trusted)
-        self._profileAsked.connect(self._keeper.read_profile)
+        super().__init__("queue", parent, self._keeper)
         self._keeper.changed.connect(self.changed)
-        self._keeper.profileRead.connect(self.profileRead)
-        self._keeper.edited.connect(self.edited)
-        self._keeper.notTrusted.connect(self.notTrusted)
-        self._thread.start()
 
     def begin(self) -> None:
         """Start to look at the queue; it is told once, and whenever it has changed."""
-        self._begun.emit()
+        self.submit(self._keeper.begin)
 
     def add(self, profile: Profile, runs_dir: Path) -> None:
         """Let a run of the profile wait behind all others."""
-        self._ordered.emit(QueueOrder(partial(orders.add, profile=profile, runs_dir=runs_dir)))
+        self._order(QueueOrder(partial(orders.add, profile=profile, runs_dir=runs_dir)))
 
     def edit(self, entry_id: str, profile: Profile) -> None:
         """Give a waiting entry another profile; ``edited`` follows."""
         act = partial(orders.edit, entry_id=entry_id, profile=profile)
-        self._ordered.emit(QueueOrder(act, edited=entry_id))
+        self._order(QueueOrder(act, edited=entry_id))
 
     def move(self, entry_id: str, place: int) -> None:
         """Put a waiting entry at another place, counted from 1."""
-        self._ordered.emit(QueueOrder(partial(orders.move, entry_id=entry_id, place=place)))
+        self._order(QueueOrder(partial(orders.move, entry_id=entry_id, place=place)))
 
     def remove(self, entry_id: str) -> None:
         """Take an entry out."""
-        self._ordered.emit(QueueOrder(partial(orders.remove, entry_id=entry_id)))
+        self._order(QueueOrder(partial(orders.remove, entry_id=entry_id)))
 
     def set_paused(self, *, paused: bool) -> None:
         """Start nothing any more, or go on."""
-        self._ordered.emit(QueueOrder(orders.pause if paused else orders.go_on))
+        self._order(QueueOrder(orders.pause if paused else orders.go_on))
 
     def clear(self) -> None:
         """Take those out that have ended."""
-        self._ordered.emit(QueueOrder(orders.clear))
+        self._order(QueueOrder(orders.clear))
 
     def read_profile(self, entry_id: str) -> None:
         """Read the profile of an entry; ``profileRead`` follows."""
-        self._profileAsked.emit(entry_id)
+        read = partial(self._keeper.profile, entry_id)
+        self.submit(read, partial(self.profileRead.emit, entry_id))
 
     def carry_out_trusted(self, order: QueueOrder, code: tuple[UserCode, ...]) -> None:
         """Do what waited for an answer: the person trusts the code."""
-        self._trustedOrdered.emit(order, code)
+        act = partial(self._keeper.carry_out_trusted, order, code)
+        self.submit(act, partial(self._on_carried_out, order))
+
+    def _order(self, order: QueueOrder) -> None:
+        self.submit(partial(self._keeper.carry_out, order), partial(self._on_carried_out, order))
+
+    def _on_carried_out(self, order: QueueOrder, untrusted: tuple[UserCode, ...]) -> None:
+        if untrusted:
+            self.notTrusted.emit(order, untrusted)
+            return
+        if order.edited:
+            self.edited.emit(order.edited)
+        self.submit(self._keeper.look)

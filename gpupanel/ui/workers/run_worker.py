@@ -15,9 +15,9 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.plan_file import plan_if_readable
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.log_tail import last_lines
-from gpupanel.runs.directory.plan_file import read_plan
 from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.following.follower import FollowedRun, RunFollower
 from gpupanel.runs.following.status import RunStatus
@@ -79,7 +79,6 @@ class _RunReader(Worker):
         self._soon_timer: QTimer | None = None
         self._watcher: QFileSystemWatcher | None = None
 
-    @guarded_slot()
     def begin(self) -> None:
         """Start to follow; timers and watches belong to the thread that makes them."""
         with self._closed_on_error():
@@ -175,7 +174,6 @@ class _RunReader(Worker):
         self._status = self._status.model_copy(update={"stuck": summary.problem})
         self._tell(FollowedRun())
 
-    @guarded_slot()
     def go_on(self) -> None:
         """The window has dealt with the last update."""
         self._is_unread = False
@@ -225,18 +223,14 @@ class RunWatch(WorkerFacade):
     """All that was in the directory has been told, and the run goes on."""
     unreadable = Signal(object)
     """The directory cannot be read: the :class:`Problem`; nothing more follows."""
-    _began = Signal()
-    _dealt = Signal()
 
     def __init__(self, layout: RunLayout, parent: QObject | None = None) -> None:
         self._reader = _RunReader(layout)
-        super().__init__(self._reader, f"run {layout.name}", parent)
+        super().__init__(f"run {layout.name}", parent, self._reader)
         self._layout = layout
         self._status = RunStatus()
         self._confusion: ConfusionMatrix | Problem | None = None
         self._is_stopped = self._is_unreadable = self._has_caught_up = False
-        self._began.connect(self._reader.begin)
-        self._dealt.connect(self._reader.go_on)
         self._reader.opened.connect(self.opened)
         self._reader.updated.connect(self._on_updated)
         self._reader.caughtUp.connect(self._on_caught_up)
@@ -268,8 +262,7 @@ class RunWatch(WorkerFacade):
 
     def start(self) -> None:
         """Follow the run, from its beginning."""
-        self._thread.start()
-        self._began.emit()
+        self.submit(self._reader.begin)
 
     def retire(self) -> None:
         """Follow it no longer, and go when the thread has ended; does not wait."""
@@ -289,11 +282,11 @@ class RunWatch(WorkerFacade):
         self._status, self._confusion = update.status, update.confusion
         self.followed.emit(update.followed)
         self.statusChanged.emit(update.status)
-        self._dealt.emit()
+        self.submit(self._reader.go_on)
 
-    @Slot(str, object)
+    @Slot(object)
     @override
-    def _on_failed(self, slot: str, problems: tuple[Problem, ...]) -> None:
+    def _on_failed(self, problems: tuple[Problem, ...]) -> None:
         if not self._is_stopped:
             self._is_unreadable = True
             self.unreadable.emit(problems[0])
@@ -306,7 +299,7 @@ class RunWatch(WorkerFacade):
 
 
 def _facts(layout: RunLayout) -> RunFacts:
-    return RunFacts(layout, _profile(layout), read_plan(layout))
+    return RunFacts(layout, _profile(layout), plan_if_readable(layout))
 
 
 def _is_changed(followed: FollowedRun) -> bool:

@@ -16,22 +16,40 @@ JOIN_LIMIT_MS = 5_000
 
 
 class Worker(QObject):
-    """Lives in a thread of its own: only its slots are called, and only through signals.
+    """Lives in a thread of its own, where it performs what its facade submits.
 
-    Whatever a slot raises is told by :attr:`failed`: see :func:`guarded_slot`, which every slot
-    of a worker has to be made by.
+    One that works without being asked, by timers and file watches, is a subclass: its slots are
+    made by :func:`guarded_slot`.
     """
 
     may_be_cut_short: ClassVar[bool] = False
     """Whether the process may end in the middle of its work: else that is waited for, within
     reason."""
 
-    failed = Signal(str, object)
-    """A slot raised: the slot's name, and why: a tuple of :class:`Problem`."""
+    answered = Signal(int, object)
+    """The work of that number is done: what it returned."""
+    refused = Signal(int, object)
+    """The work of that number raised: a tuple of :class:`Problem`."""
+    failed = Signal(object)
+    """A slot raised: a tuple of :class:`Problem`."""
 
     def __init__(self) -> None:
         super().__init__()
         self._failing: dict[str, tuple[str, ...]] = {}
+        self.first_wanted = 0
+        """Work of smaller numbers is not begun any more; set in the GUI thread."""
+
+    @Slot(int, object)
+    def perform(self, number: int, work: Callable[[], object]) -> None:
+        """Do what was submitted, unless it was dropped meanwhile."""
+        if number < self.first_wanted:
+            return
+        try:
+            answer = work()
+        except Exception as error:  # noqa: BLE001 - whichever it is, the facade has to hear it
+            self.refused.emit(number, problems_of(error))
+        else:
+            self.answered.emit(number, answer)
 
     @Slot()
     def close(self) -> None:
@@ -39,15 +57,15 @@ class Worker(QObject):
 
     @Slot()
     def leave(self) -> None:
-        """End the thread's event loop: all that was ordered before has been done."""
+        """End the thread's event loop: all that was submitted before has been done."""
         self.thread().quit()
 
     def note_success(self, slot: str) -> None:
         """A slot that is called again and again has done its work."""
         self._failing.pop(slot, None)
 
-    def tell_failure(self, slot: str, error: Exception, *, once: bool) -> None:
-        """Tell why a slot failed.
+    def note_failure(self, slot: str, error: Exception, *, once: bool) -> None:
+        """Report why a slot failed.
 
         Args:
             slot: Its name.
@@ -59,7 +77,7 @@ class Worker(QObject):
         if once and self._failing.get(slot) == reason:
             return
         self._failing[slot] = reason
-        self.failed.emit(slot, problems)
+        self.failed.emit(problems)
 
 
 _WorkerT = TypeVar("_WorkerT", bound=Worker)
@@ -79,7 +97,7 @@ def guarded_slot(
     Args:
         types: Of the slot's arguments.
         polled: It is called again and again by a timer: what fails for the same reason each time
-            is told once.
+            is reported once.
     """
 
     def guarded(
@@ -90,7 +108,7 @@ def guarded_slot(
             try:
                 method(self, *arguments, **named)
             except Exception as error:  # noqa: BLE001 - whichever it is, the facade has to hear it
-                self.tell_failure(method.__name__, error, once=polled)
+                self.note_failure(method.__name__, error, once=polled)
             else:
                 self.note_success(method.__name__)
 
@@ -120,6 +138,11 @@ class WorkerThread(QThread):
         self._endAsked.connect(worker.leave)
 
     @property
+    def is_ending(self) -> bool:
+        """Whether it was asked to end."""
+        return self._is_ending
+
+    @property
     def may_be_cut_short(self) -> bool:
         """Whether nothing is lost where the process ends in the middle of its work."""
         return self._worker.may_be_cut_short
@@ -132,9 +155,11 @@ class WorkerThread(QThread):
 
     def end(self) -> None:
         """Let the thread end after all that was ordered; does not wait, may be called twice."""
-        if self._is_ending or not self.isRunning():
+        if self._is_ending:
             return
         self._is_ending = True
+        if not self.isRunning():
+            return
         self.setParent(None)
         _ending.append(self)
         self.finished.connect(self._let_go)

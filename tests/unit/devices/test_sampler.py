@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from gpupanel.devices.gpus.roster import LOOK_INTERVAL_S, GpuRoster
+from gpupanel.devices.gpus.registry import REFRESH_INTERVAL_S, GpuRegistry
 from gpupanel.devices.sampler import DeviceSampler
 from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.network_access import NetworkAccess
@@ -48,7 +48,7 @@ class Clock:
         return self.now_s
 
     def to_the_next_look(self) -> None:
-        self.now_s += LOOK_INTERVAL_S
+        self.now_s += REFRESH_INTERVAL_S
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def kernel_gpus(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def sampler(nvml_in_process: Standin, clock: Clock, kernel_gpus: Path) -> Iterator[DeviceSampler]:
-    with DeviceSampler(GpuRoster(clock=clock, kernel_gpus=kernel_gpus)) as sampler:
+    with DeviceSampler(GpuRegistry(clock=clock, kernel_gpus=kernel_gpus)) as sampler:
         yield sampler
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gpupanel.devices.gpus.roster import GpuRoster
+from gpupanel.devices.gpus.registry import GpuRegistry
 from gpupanel.devices.nvml import library as library_module
 from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
 from gpupanel.devices.slow_calls import SlowCallThreads
@@ -40,8 +40,8 @@ def threads() -> SlowCallThreads:
 def sampler(
     nvml_in_process: Standin, threads: SlowCallThreads, tmp_path: Path
 ) -> Iterator[DeviceSampler]:
-    roster = GpuRoster(kernel_gpus=tmp_path / "nothing", make_calls=threads.make_calls)
-    with DeviceSampler(roster, threads=threads) as sampler:
+    registry = GpuRegistry(kernel_gpus=tmp_path / "nothing", make_calls=threads.make_calls)
+    with DeviceSampler(registry, threads=threads) as sampler:
         yield sampler
     assert threads.thread_count == 0
 
@@ -121,9 +121,9 @@ def test_that_who_asks_only_once_waits_for_the_readings(
     nvml_in_process: Standin, threads: SlowCallThreads, tmp_path: Path
 ) -> None:
     nvml_in_process.tell(SLOW_FIRST)
-    roster = GpuRoster(kernel_gpus=tmp_path / "nothing", make_calls=threads.make_calls)
+    registry = GpuRegistry(kernel_gpus=tmp_path / "nothing", make_calls=threads.make_calls)
 
-    with DeviceSampler(roster, threads=threads, wait_s=PATIENT_S) as sampler:
+    with DeviceSampler(registry, threads=threads, wait_s=PATIENT_S) as sampler:
         assert _readings(sampler)[RTX_4090.uuid].temperature_c == 51.0
 
 
@@ -222,11 +222,11 @@ def test_that_a_machine_whose_driver_lists_no_gpu_yet_says_why(
     nvml_in_process: Standin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = threading.Event()
-    roster = GpuRoster(kernel_gpus=tmp_path / "nothing")
-    monkeypatch.setattr(roster, "look", lambda: answers.wait(WAIT_S))
+    registry = GpuRegistry(kernel_gpus=tmp_path / "nothing")
+    monkeypatch.setattr(registry, "refresh", lambda: answers.wait(WAIT_S))
     monkeypatch.setattr("gpupanel.devices.sampler.PATIENT_S", 0.05)
 
-    with DeviceSampler(roster, threads=SlowCallThreads(PATIENCE_S)) as sampler:
+    with DeviceSampler(registry, threads=SlowCallThreads(PATIENCE_S)) as sampler:
         inventory = sampler.inventory()
         sample = sampler.sample()
         answers.set()
@@ -243,9 +243,9 @@ def test_that_a_disk_that_never_answers_holds_up_nothing(
     monkeypatch.setattr(
         "gpupanel.devices.sampler.disk_reading", lambda folder: answers.wait(WAIT_S) and None
     )
-    roster = GpuRoster(kernel_gpus=tmp_path / "nothing")
+    registry = GpuRegistry(kernel_gpus=tmp_path / "nothing")
 
-    with DeviceSampler(roster, folder=tmp_path, threads=SlowCallThreads(PATIENCE_S)) as sampler:
+    with DeviceSampler(registry, folder=tmp_path, threads=SlowCallThreads(PATIENCE_S)) as sampler:
         sample = sampler.sample()
         answers.set()
 

@@ -11,7 +11,7 @@ import pytest
 from gpupanel.domain.data import DigitsData
 from gpupanel.domain.event_details import PlacedLayer
 from gpupanel.domain.events import LayersPlaced
-from gpupanel.domain.model import BuildableModel, CnnModel, MlpModel, ModelSettings
+from gpupanel.domain.model import CnnModel, MlpModel, ModelSettings
 from gpupanel.domain.plan import LaunchPlan, LogicalPlace
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
@@ -159,7 +159,7 @@ def test_that_the_places_of_the_layers_are_told(runs: dict[str, RunLayout]) -> N
 
 @pytest.mark.parametrize(("name", "model"), [("adam, by hand", MLP), ("everything", EVERYTHING)])
 def test_that_layers_have_the_names_that_planning_knows(
-    runs: dict[str, RunLayout], name: str, model: BuildableModel
+    runs: dict[str, RunLayout], name: str, model: ModelSettings
 ) -> None:
     known = placeable_layers(model, DigitsData())
 

@@ -259,11 +259,12 @@ MISFITS = {
     "fine": ("model(layers.Dense(outputs, activation='softmax'))", "fine"),
 }
 _BUILD = """
-import json, sys, keras, numpy as np
+import json, sys, numpy as np
 from pathlib import Path
 from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.datasets.examples import DataSet, Examples
-from gpupanel.trainer.models.python_network import PythonNetwork
+from gpupanel.domain.model import PythonModel
+from gpupanel.trainer.models.network import Building, network_of
 from gpupanel.trainer.user_code import UserCode
 
 examples = Examples(np.zeros((8, 2), np.float32), np.zeros(8, np.int32))
@@ -271,8 +272,9 @@ data = DataSet(examples, class_names=("a", "b", "c", "d"))
 told = {}
 for path in map(Path, sys.argv[1:]):
     try:
-        network = PythonNetwork(UserCode("model.path", path.name, path), data, examples)
-        network.outputs(keras.Input((2,)))
+        model = PythonModel(path=path.name)
+        building = Building(data, examples, UserCode("model.path", path.name, path))
+        network_of(model).outputs(model, building.inputs, building)
         told[path.stem] = "fine"
     except ProblemError as error:
         assert error.problems[0].code == "user_code_model_misfit"

@@ -1,6 +1,7 @@
 """What the compared runs were told differently, as a table that can be copied."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QGuiApplication, QIcon, QKeySequence, QShortcut
@@ -9,8 +10,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QPushButton,
     QStackedLayout,
-    QTableWidget,
-    QTableWidgetItem,
     QVBoxLayout,
     QWidget,
 )
@@ -22,10 +21,13 @@ from gpupanel.ui.panels.comparison_panel import run_styles
 from gpupanel.ui.panels.comparison_panel.run_styles import MARK_SIZE
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.empty_state import EmptyState
-from gpupanel.ui.widgets.tips import wrapped
+from gpupanel.ui.widgets.table_model import Column, TableModel
+from gpupanel.ui.widgets.table_view import TableView
 
 _ABSENT = "This run's profile has no such key, or cannot be read any more."
+_ROW_HEIGHT = 28
 _WIDEST_COLUMN = 320
+_KEY: Column[Difference] = Column("Key", "", lambda each: each.key, cell_tip=lambda each: each.key)
 
 
 class DifferenceTable(QWidget):
@@ -33,7 +35,15 @@ class DifferenceTable(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._table = self._make_table()
+        self._content = TableModel((_KEY,), lambda each: each.key)
+        self._table = TableView(
+            self._content,
+            "difference_table",
+            "Differences between the runs' profiles",
+            _ROW_HEIGHT,
+        )
+        self._table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self._table.setIconSize(MARK_SIZE)
         self._copy = QPushButton("Copy &table")
         self._copy.setObjectName("copy_differences")
         self._copy.setToolTip("Copies the whole table, for a spreadsheet or a text (Ctrl+C)")
@@ -58,25 +68,18 @@ class DifferenceTable(QWidget):
             )
         )
         self._stack.addWidget(filled)
-        theme.changes.changed.connect(self._mark_columns)
+        theme.changes.changed.connect(self._content.refresh)
 
     def setDifferences(self, titles: Sequence[str], found: Sequence[Difference]) -> None:
         """Show what differs between the runs of these names."""
-        self._table.clear()
-        self._table.setRowCount(len(found))
-        self._table.setColumnCount(1 + len(titles))
-        self._table.setHorizontalHeaderLabels(["Key", *titles])
-        for row, difference in enumerate(found):
-            self._table.setItem(row, 0, _item(difference.key))
-            for column, value in enumerate(difference.values, start=1):
-                self._table.setItem(row, column, _value_item(value))
-        self._mark_columns()
+        runs = (self._run_column(place, title) for place, title in enumerate(titles))
+        self._content.set_columns((_KEY, *runs), found)
         self._fit_columns()
         self._stack.setCurrentIndex(1 if found else 0)
 
     def text(self) -> str:
         """The whole table, its columns set apart by tabs."""
-        return self._rows_text(range(self._table.rowCount()))
+        return self._rows_text(self._content.rows)
 
     @Slot()
     def copy(self) -> None:
@@ -85,61 +88,39 @@ class DifferenceTable(QWidget):
 
     @Slot()
     def _copy_chosen(self) -> None:
-        rows = sorted({index.row() for index in self._table.selectedIndexes()})
+        rows = self._table.chosen_rows()
         QGuiApplication.clipboard().setText(self._rows_text(rows) if rows else self.text())
 
-    def _rows_text(self, rows: Sequence[int]) -> str:
-        count = self._table.columnCount()
-        heads = [self._table.horizontalHeaderItem(column) for column in range(count)]
-        lines = ["\t".join("" if head is None else head.text() for head in heads)]
-        for row in rows:
-            items = [self._table.item(row, column) for column in range(count)]
-            lines.append("\t".join("" if item is None else item.text() for item in items))
-        return "\n".join(lines)
+    def _rows_text(self, rows: Sequence[Difference]) -> str:
+        columns = self._content.columns
+        lines = [[visible_line(column.title) for column in columns]]
+        lines += [[visible_line(column.text(row)) for column in columns] for row in rows]
+        return "\n".join("\t".join(line) for line in lines)
 
-    def _make_table(self) -> QTableWidget:
-        table = QTableWidget()
-        table.setObjectName("difference_table")
-        table.setAccessibleName("Differences between the runs' profiles")
-        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setShowGrid(False)
-        table.setAlternatingRowColors(True)
-        table.setWordWrap(False)
-        table.setTabKeyNavigation(False)
-        table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(28)
-        table.setIconSize(MARK_SIZE)
-        header = table.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        header.setStretchLastSection(True)
-        return table
+    def _run_column(self, place: int, title: str) -> Column[Difference]:
+        return Column(
+            title,
+            "",
+            partial(_value, place),
+            cell_tip=partial(_value_tip, place),
+            icon=partial(self._mark, place),
+        )
+
+    def _mark(self, place: int) -> QIcon:
+        return QIcon(run_styles.mark(place, is_hidden=False, ratio=self.devicePixelRatioF()))
 
     def _fit_columns(self) -> None:
         self._table.resizeColumnsToContents()
-        for column in range(self._table.columnCount()):
+        for column in range(self._content.columnCount()):
             width = self._table.columnWidth(column) + 2 * GRID
             self._table.setColumnWidth(column, min(width, _WIDEST_COLUMN))
 
-    @Slot()
-    def _mark_columns(self) -> None:
-        for place in range(self._table.columnCount() - 1):
-            head = self._table.horizontalHeaderItem(1 + place)
-            if head is not None:
-                ratio = self.devicePixelRatioF()
-                head.setIcon(QIcon(run_styles.mark(place, is_hidden=False, ratio=ratio)))
+
+def _value(place: int, difference: Difference) -> str:
+    value = difference.values[place]
+    return formatting.DASH if value is None else value
 
 
-def _item(text: str) -> QTableWidgetItem:
-    item = QTableWidgetItem(visible_line(text))
-    item.setToolTip(wrapped(text))
-    return item
-
-
-def _value_item(value: str | None) -> QTableWidgetItem:
-    if value is not None:
-        return _item(value)
-    item = QTableWidgetItem(formatting.DASH)
-    item.setToolTip(wrapped(_ABSENT))
-    return item
+def _value_tip(place: int, difference: Difference) -> str:
+    value = difference.values[place]
+    return _ABSENT if value is None else value

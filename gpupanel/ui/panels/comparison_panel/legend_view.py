@@ -2,49 +2,41 @@
 
 from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+from PySide6.QtWidgets import QHeaderView, QWidget
 from typing_extensions import override
 
 from gpupanel.ui import theme
 from gpupanel.ui.panels.comparison_panel.legend_model import LegendModel
 from gpupanel.ui.panels.comparison_panel.run_styles import MARK_SIZE
+from gpupanel.ui.widgets.table_view import TableView
+from gpupanel.ui.workers.comparison_worker import ComparedRun
 
 _ROW_HEIGHT = 28
 _NARROWEST_NAME = 208
 """Pixels for mark and name; the table scrolls sideways where the numbers leave less."""
 
 
-class LegendView(QTableView):
+class LegendView(TableView[ComparedRun]):
     """As high as its rows; a click on a run's check mark, or the space bar, hides or shows it."""
 
     def __init__(self, model: LegendModel, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._legend = model
-        self.setObjectName("comparison_legend")
-        self.setAccessibleName("Compared runs")
-        self.setModel(model)
+        super().__init__(model, "comparison_legend", "Compared runs", _ROW_HEIGHT, parent)
         self.setIconSize(MARK_SIZE)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
+        self.setAlternatingRowColors(False)
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(_ROW_HEIGHT)
         header = self.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setStretchLastSection(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.sectionResized.connect(self._share_width)
-        model.modelReset.connect(self._fit)
+        for change in (model.modelReset, model.rowsInserted, model.rowsRemoved):
+            change.connect(self._fit)
         theme.changes.changed.connect(model.refresh)
         self._fit()
 
     @override
     def sizeHint(self) -> QSize:
         header = self.horizontalHeader().sizeHint().height()
-        rows = _ROW_HEIGHT * self._legend.rowCount()
+        rows = _ROW_HEIGHT * self.content.rowCount()
         frame = 2 * self.frameWidth()
         bar = self.horizontalScrollBar()
         room = bar.sizeHint().height() if bar.isVisible() else 0

@@ -7,7 +7,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
-from gpupanel.domain.data import DataSettings, DigitsData
+from gpupanel.domain.data import DEFAULT_DATA, DataSettings
 from gpupanel.domain.kind import Kind, kinds_of
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.setting import settings_of
@@ -20,7 +20,7 @@ _SOURCE_TIP = (
     "The data to train on. You can also drop an .npz file, a folder of images or a Python "
     "file anywhere on this panel."
 )
-_FIRST_FRACTION = 0.2
+_FIRST_FRACTION = DEFAULT_DATA.validation_fraction
 """Held out of a source without a test set of its own."""
 _SOURCES = {
     each.path.suffix: kind.source
@@ -43,7 +43,7 @@ class DataPanel(SettingsCard):
         self.setAcceptDrops(True)
         self._form = KindForm(
             kinds_of(DataSettings),
-            DigitsData(validation_fraction=_FIRST_FRACTION),
+            DEFAULT_DATA,
             title="&Data set",
             tip=_SOURCE_TIP,
             new=self._new,

@@ -4,7 +4,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from gpupanel.domain.choice import Choice
-from gpupanel.domain.data import DigitsData
+from gpupanel.domain.data_source import DataSource
 from gpupanel.domain.setting import setting_of
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.inputs.real_spin_box import RealRange, RealSpinBox
@@ -19,7 +19,7 @@ _NONE = Choice(
 )
 _FIRST_PART = 0.2
 _PART_WIDTH = 88
-_TIP = setting_of(DigitsData, "validation_fraction").description
+_TIP = setting_of(DataSource, "validation_fraction").description
 _PART_TIP = "Percent of the examples that are held out for validation: 20 % is one in five."
 
 

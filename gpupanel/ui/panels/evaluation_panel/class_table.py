@@ -1,18 +1,16 @@
-"""The table of classes, sorted by any of its columns."""
+"""Figures per class as a table, sorted by any of its columns."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QHeaderView,
-    QSizePolicy,
-    QTableView,
-    QWidget,
-)
+from PySide6.QtWidgets import QHeaderView, QSizePolicy, QWidget
 from typing_extensions import override
 
-from gpupanel.ui.panels.evaluation_panel.class_model import COLUMNS, ClassModel
+from gpupanel.domain.confusion import ClassFigures
+from gpupanel.ui import formatting
+from gpupanel.ui.widgets.table_model import Column, TableModel
+from gpupanel.ui.widgets.table_view import TableView
 
 if TYPE_CHECKING:
     # NumPy, which it needs, takes longer to load than a window may.
@@ -24,41 +22,93 @@ _PADDING, _SORT_MARK = 8, 8
 _ROWS_MEASURED = 100
 
 
-class ClassTable(QTableView):
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A class with the worst mistake about it."""
+
+    number: int
+    figures: ClassFigures
+    mistake: tuple[str, int] | None
+
+
+def _or_last(value: float | None) -> float:
+    return -1.0 if value is None else value
+
+
+def _mistake_words(row: _Row) -> str:
+    return "" if row.mistake is None else f"{row.mistake[0]} ({row.mistake[1]:,})"
+
+
+_COLUMNS: tuple[Column[_Row], ...] = (
+    Column(
+        "Class",
+        "The class, in the order of the class numbers.",
+        lambda row: row.figures.name,
+        lambda row: row.number,
+    ),
+    Column(
+        "Precision",
+        "Of the examples predicted as this class, the fraction that belongs to it.",
+        lambda row: formatting.fraction(row.figures.precision),
+        lambda row: _or_last(row.figures.precision),
+        is_number=True,
+    ),
+    Column(
+        "Recall",
+        "Of the examples of this class, the fraction predicted as it.",
+        lambda row: formatting.fraction(row.figures.recall),
+        lambda row: _or_last(row.figures.recall),
+        is_number=True,
+    ),
+    Column(
+        "F1",
+        "The harmonic mean of precision and recall: high only where both are.",
+        lambda row: formatting.fraction(row.figures.f1),
+        lambda row: _or_last(row.figures.f1),
+        is_number=True,
+    ),
+    Column(
+        "Examples",
+        "How many examples of this class there are.",
+        lambda row: formatting.count(row.figures.examples),
+        lambda row: row.figures.examples,
+        is_number=True,
+    ),
+    Column(
+        "Confused with",
+        "The wrong class that was predicted most often for its examples, and how often.",
+        _mistake_words,
+        lambda row: 0.0 if row.mistake is None else row.mistake[1],
+    ),
+)
+
+
+class ClassTable(TableView[_Row]):
     """A row per class: precision, recall, F1, examples, and the worst mistake."""
 
     classChosen = Signal(object)
     """The number of the class whose row is chosen; ``None``: none is."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("class_table")
-        self.setAccessibleName("Metrics of each class")
+        content = TableModel(_COLUMNS, lambda row: row.number)
+        super().__init__(content, "class_table", "Metrics of each class", _ROW_HEIGHT, parent)
         self.setProperty("textSize", "small")
-        self._model = ClassModel(self)
-        self.setModel(self._model)
         self.setSortingEnabled(True)
         self.sortByColumn(0, Qt.SortOrder.AscendingOrder)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
-        self.setShowGrid(False)
-        self.setAlternatingRowColors(True)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
-        self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(_ROW_HEIGHT)
         header = self.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        header.setStretchLastSection(True)
-        header.setHighlightSections(False)
         # Of thousands of rows so many tell how wide a column has to be.
         header.setResizeContentsPrecision(_ROWS_MEASURED)
         self.selectionModel().selectionChanged.connect(self._on_selection_changed)
 
     def setMatrix(self, matrix: "ConfusionMatrix") -> None:
         """Shows other classes; the order of sorting stays."""
-        self._model.set_matrix(matrix)
+        self.clearSelection()  # it was about another evaluation
+        self.content.set_rows(
+            _Row(number, figures, matrix.most_mistaken_for(number))
+            for number, figures in enumerate(matrix.classes)
+        )
         for column, width in enumerate(self._widths()):
             self.setColumnWidth(column, width)
         self.updateGeometry()
@@ -82,10 +132,10 @@ class ClassTable(QTableView):
                 self.sizeHintForColumn(number) + _PADDING,
                 metrics.horizontalAdvance(column.title) + 2 * _PADDING + _SORT_MARK,
             )
-            for number, column in enumerate(COLUMNS)
+            for number, column in enumerate(_COLUMNS)
         ]
 
     @Slot()
     def _on_selection_changed(self) -> None:
-        rows = self.selectionModel().selectedRows()
-        self.classChosen.emit(self._model.number_at(rows[0]) if rows else None)
+        rows = self.chosen_rows()
+        self.classChosen.emit(rows[0].number if rows else None)

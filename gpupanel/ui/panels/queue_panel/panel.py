@@ -150,7 +150,7 @@ class QueuePanel(QWidget):
 
     @Slot(QModelIndex)
     def _on_activated(self, index: QModelIndex) -> None:
-        entry = self._table.queue.entry(index.row())
+        entry = self._table.queue.row(index.row()).entry
         if entry.run is not None:
             self.runOpened.emit(entry.run)
 

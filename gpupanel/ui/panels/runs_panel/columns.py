@@ -1,33 +1,12 @@
 """What the table of runs tells of each run, a column for each thing."""
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.run_words import run_outcome_words
 from gpupanel.ui import formatting
-
-
-@dataclass(frozen=True, slots=True)
-class RunColumn:
-    """One column.
-
-    Attributes:
-        key: By which it is remembered.
-        text: What its cells say.
-        order: What it is sorted by; ``None``: not known, which is last in either direction.
-        is_shown: Unless a person chose otherwise.
-    """
-
-    key: str
-    title: str
-    tip: str
-    text: Callable[[RunSummary], str]
-    order: Callable[[RunSummary], str | float | None]
-    is_number: bool = False
-    is_shown: bool = True
+from gpupanel.ui.widgets.table_model import Column
 
 
 def _capitalised(text: str) -> str:
@@ -66,17 +45,22 @@ def _words(name: str) -> str:
     return _capitalised(name.replace("_", " ")) or formatting.DASH
 
 
-COLUMNS = (
-    RunColumn(
-        "name",
+COLUMNS: tuple[Column[RunSummary], ...] = (
+    Column(
         "Name",
         "What you called the run (F2); else the name of its profile.",
         lambda run: run.title,
         lambda run: run.title.casefold(),
+        key="name",
     ),
-    RunColumn("started", "Started", "When the run was started.", _when, lambda run: run.started_s),
-    RunColumn(
-        "outcome",
+    Column(
+        "Started",
+        "When the run was started.",
+        _when,
+        lambda run: run.started_s,
+        key="started",
+    ),
+    Column(
         "Outcome",
         (
             "How the run ended, or its progress. Lost: its process disappeared without reporting "
@@ -84,34 +68,34 @@ COLUMNS = (
         ),
         _outcome,
         _outcome,
+        key="outcome",
     ),
-    RunColumn(
-        "took",
+    Column(
         "Took",
         "From start to end, with start-up and pauses; until now for a run in progress.",
         lambda run: formatting.duration(_lasted(run)),
         _lasted,
         is_number=True,
+        key="took",
     ),
-    RunColumn(
-        "accuracy",
+    Column(
         "Accuracy",
         "Fraction of validation examples (or of the examples of an evaluation) classified "
         "correctly. A dash: no validation.",
         lambda run: formatting.fraction(run.judged.accuracy),
         lambda run: run.judged.accuracy,
         is_number=True,
+        key="accuracy",
     ),
-    RunColumn(
-        "loss",
+    Column(
         "Loss",
         "Mean loss over the validation examples, or those of an evaluation; lower is better.",
         lambda run: formatting.number(run.judged.loss),
         lambda run: run.judged.loss,
         is_number=True,
+        key="loss",
     ),
-    RunColumn(
-        "mean_error",
+    Column(
         "Mean error",
         "Mean absolute error over the validation examples, or those of an evaluation, where "
         "values are predicted.",
@@ -119,73 +103,75 @@ COLUMNS = (
         lambda run: run.judged.mean_absolute_error,
         is_number=True,
         is_shown=False,
+        key="mean_error",
     ),
-    RunColumn(
-        "training_accuracy",
+    Column(
         "Training accuracy",
         "Fraction of training examples classified correctly in the last epoch.",
         lambda run: formatting.fraction(run.trained.accuracy),
         lambda run: run.trained.accuracy,
         is_number=True,
         is_shown=False,
+        key="training_accuracy",
     ),
-    RunColumn(
-        "training_loss",
+    Column(
         "Training loss",
         "Mean loss over the training examples in the last epoch.",
         lambda run: formatting.number(run.trained.loss),
         lambda run: run.trained.loss,
         is_number=True,
         is_shown=False,
+        key="training_loss",
     ),
-    RunColumn(
-        "speed",
+    Column(
         "Speed",
         "Examples per second over all devices; start-up and validation not counted.",
         lambda run: formatting.rate(run.examples_per_second),
         lambda run: run.examples_per_second,
         is_number=True,
+        key="speed",
     ),
-    RunColumn(
-        "devices",
+    Column(
         "Devices",
         "The physical devices that it used.",
         _devices,
         lambda run: _devices(run) if run.devices else None,
+        key="devices",
     ),
-    RunColumn(
-        "strategy",
+    Column(
         "Strategy",
         "How the work was divided.",
         lambda run: _words(run.strategy),
         lambda run: run.strategy or None,
         is_shown=False,
+        key="strategy",
     ),
-    RunColumn(
-        "task",
+    Column(
         "Task",
         "Whether it trained, evaluated or predicted.",
         lambda run: _words(run.task),
         lambda run: run.task,
         is_shown=False,
+        key="task",
     ),
-    RunColumn(
-        "profile",
+    Column(
         "Profile",
         "The name of the profile that the run was started with.",
         lambda run: run.profile_name,
         lambda run: run.profile_name.casefold(),
         is_shown=False,
+        key="profile",
     ),
-    RunColumn(
-        "notes",
+    Column(
         "Notes",
         "What you noted about the run: the first line of it.",
         lambda run: _first_line(run.notes),
         lambda run: _first_line(run.notes).casefold() or None,
+        key="notes",
     ),
 )
 """In the order of the table."""
+STARTED = next(place for place, column in enumerate(COLUMNS) if column.key == "started")
 
 
 def run_tip(run: RunSummary) -> str:

@@ -116,7 +116,7 @@ class RunsPanel(QWidget):
 
     def chosen_runs(self) -> tuple[RunSummary, ...]:
         """The chosen runs, as they stand in the table."""
-        return self._table.chosen()
+        return self._table.chosen_rows()
 
     def _make_search(self) -> QLineEdit:
         search = QLineEdit(self)
@@ -224,7 +224,7 @@ class RunsPanel(QWidget):
 
     def _show_found(self) -> None:
         """How many runs there are, or what to do where there are none."""
-        count, found = len(self._table.runs.all_runs), self._table.runs.rowCount()
+        count, found = len(self._table.content.all_rows), self._table.content.rowCount()
         place = 0 if found or not self._is_listed else 2 if count else 1
         self._stack.setCurrentIndex(place)
         self._not_found.setTexts(
@@ -261,7 +261,7 @@ class RunsPanel(QWidget):
 
     @Slot(QModelIndex)
     def _on_activated(self, index: QModelIndex) -> None:
-        self.runOpened.emit(self._table.runs.run(index.row()).path)
+        self.runOpened.emit(self._table.content.row(index.row()).path)
 
     @Slot(QPoint)
     def _open_menu(self, place: QPoint) -> None:

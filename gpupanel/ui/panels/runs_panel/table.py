@@ -4,12 +4,14 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QMenu, QWidget
 
 from gpupanel.runs.history.run_summary import RunSummary
-from gpupanel.ui.panels.runs_panel.columns import COLUMNS
-from gpupanel.ui.panels.runs_panel.model import STARTED, RunsModel
+from gpupanel.runs.history.search import matches, search_words
+from gpupanel.ui.panels.runs_panel.columns import COLUMNS, STARTED, run_tip
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.table_model import TableModel
+from gpupanel.ui.widgets.table_view import TableView
 
 _ROW_HEIGHT = 4 * GRID
 _WIDEST = 34 * GRID
@@ -34,18 +36,21 @@ class ColumnChoices:
     descending: bool = True
 
 
-class RunsTable(QTableView):
+class RunsTable(TableView[RunSummary]):
     """Several rows can be chosen; columns are as wide as their texts unless drawn by hand."""
 
     columnsChanged = Signal()
     """A person hid, showed, widened or sorted by a column."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("runs_table")
-        self.setAccessibleName("Runs")
-        self.runs = RunsModel(self)
-        self.setModel(self.runs)
+        content = TableModel(
+            COLUMNS,
+            lambda run: run.name,
+            run_tip,
+            sorted_by=(STARTED, Qt.SortOrder.DescendingOrder),
+        )
+        super().__init__(content, "runs_table", "Runs", _ROW_HEIGHT, parent)
+        self._words: tuple[str, ...] = ()
         self._drawn: dict[str, int] = {}
         self._shown: dict[str, bool] = {}
         self._fitting: dict[str, int] = {}
@@ -57,21 +62,20 @@ class RunsTable(QTableView):
     def set_runs(self, runs: tuple[RunSummary, ...]) -> None:
         """Show these runs; choice, current row and what is in sight stay."""
         bar = self.verticalScrollBar()
-        top = self.runs.run(bar.value()).name if 0 < bar.value() < self.runs.rowCount() else None
-        self.runs.set_runs(runs)
-        place = None if top is None else self.runs.row_of(top)
+        content = self.content
+        top = content.row(bar.value()).name if 0 < bar.value() < content.rowCount() else None
+        content.set_rows(runs, keep_order=True)
+        place = None if top is None else content.place_of(top)
         if place is not None:
             bar.setValue(place)
         self._fit_columns()
 
     def set_search(self, text: str) -> None:
-        """Show only the runs that are found; what is chosen and still found stays chosen."""
-        self.runs.set_search(text)
-
-    def chosen(self) -> tuple[RunSummary, ...]:
-        """The chosen runs, as they stand in the table."""
-        rows = sorted(index.row() for index in self.selectionModel().selectedRows())
-        return tuple(self.runs.run(row) for row in rows)
+        """Show only the runs in which each word is found; those that are chosen stay chosen."""
+        words = search_words(text)
+        if words != self._words:
+            self._words = words
+            self.content.set_search(lambda run: matches(run, words))
 
     def choices(self) -> ColumnChoices:
         """How the columns are, to be remembered."""
@@ -110,26 +114,14 @@ class RunsTable(QTableView):
         return menu
 
     def _dress(self) -> None:
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerItem)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.setShowGrid(False)
-        self.setAlternatingRowColors(True)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
-        self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(_ROW_HEIGHT)
-        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
 
     def _prepare_header(self) -> None:
         header = self.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setStretchLastSection(True)
         header.setMinimumSectionSize(6 * GRID)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         header.setSortIndicator(STARTED, Qt.SortOrder.DescendingOrder)
         self.setSortingEnabled(True)
@@ -147,7 +139,7 @@ class RunsTable(QTableView):
 
     def _fit_columns(self) -> None:
         """Each column as wide as its widest text ever was, unless it was drawn by hand."""
-        runs = self.runs.all_runs
+        runs = self.content.all_rows
         new = [run for run in runs if self._measured.get(run.name) is not run]
         self._measured = {run.name: run for run in runs}
         header = self.horizontalHeader()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gpupanel.devices.gpus.roster import GpuRoster
+from gpupanel.devices.gpus.registry import GpuRegistry
 from gpupanel.devices.sampler import DeviceSampler
 from gpupanel.devices.slow_calls import SlowCallThreads
 from gpupanel.domain.device import CPU_KEY
@@ -24,8 +24,8 @@ _SHOWN_WITHIN_S = 2.0
 def sampler(nvml_in_process: Standin, tmp_path: Path) -> Iterator[DeviceSampler]:
     nvml_in_process.tell(_QUICK)
     threads = SlowCallThreads()
-    roster = GpuRoster(kernel_gpus=tmp_path / "none", make_calls=threads.make_calls)
-    with DeviceSampler(roster, threads=threads) as sampler:
+    registry = GpuRegistry(kernel_gpus=tmp_path / "none", make_calls=threads.make_calls)
+    with DeviceSampler(registry, threads=threads) as sampler:
         yield sampler
 
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpupanel.devices.gpus.processes import GpuProcess, ProcessNames, merged
+from gpupanel.devices.gpus.processes import ProcessNames, merged
+from gpupanel.devices.nvml import GpuProcess
 from gpupanel.domain.telemetry import DeviceProcess
 
 ENTRIES = st.lists(

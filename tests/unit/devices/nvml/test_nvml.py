@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from gpupanel.devices.gpus.processes import GpuProcess
 from gpupanel.devices.nvml import (
     DriverFailure,
     DriverGoneError,
     GpuLostError,
     GpuMemory,
+    GpuProcess,
     NvmlGpu,
     NvmlLibrary,
 )

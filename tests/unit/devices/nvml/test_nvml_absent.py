@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from gpupanel.devices.gpus.processes import GpuProcess
 from gpupanel.devices.nvml import (
+    GpuProcess,
     NvLinks,
     NvmlGpu,
     NvmlLibrary,
@@ -212,7 +212,7 @@ def test_that_what_a_gpu_does_not_support_is_logged_once_and_asked_for_once(
 
     assert counter.standin_calls(b"nvmlDeviceGetPowerUsage") == 1
     assert [(record.levelname, record.message) for record in caplog.records] == [
-        ("DEBUG", "A GPU does not tell its power: Not Supported")
+        ("DEBUG", "A GPU does not report nvmlDeviceGetPowerUsage: Not Supported")
     ]
 
 

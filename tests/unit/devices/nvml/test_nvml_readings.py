@@ -2,9 +2,9 @@
 
 import pytest
 
-from gpupanel.devices.gpus.processes import GpuProcess
 from gpupanel.devices.nvml import (
     GpuMemory,
+    GpuProcess,
     GpuUtilization,
     NvmlGpu,
     NvmlLibrary,

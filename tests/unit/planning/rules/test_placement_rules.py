@@ -3,7 +3,7 @@
 import pytest
 
 from gpupanel.domain.data import DataSettings, DigitsData, ImagesData, KerasData, NpzData
-from gpupanel.domain.model import BuildableModel, CnnModel, MlpModel, SavedModel
+from gpupanel.domain.model import CnnModel, MlpModel, ModelSettings, SavedModel
 from gpupanel.domain.plan import LogicalPlace
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import DeviceSettings, Profile
@@ -129,8 +129,12 @@ CNN_LAYERS = "convolution_1 convolution_1_relu convolution_1_pool"
         ),
     ],
 )
-def test_that_layers_are_named_as_they_are_built(model: BuildableModel, names: str) -> None:
+def test_that_layers_are_named_as_they_are_built(model: ModelSettings, names: str) -> None:
     assert placeable_layers(model, DigitsData()) == ("pixels", *names.split())
+
+
+def test_that_of_a_model_in_a_file_no_layers_are_known() -> None:
+    assert placeable_layers(SavedModel(), DigitsData()) == ()
 
 
 @pytest.mark.parametrize(

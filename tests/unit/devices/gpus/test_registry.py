@@ -1,4 +1,4 @@
-"""The roster of GPUs: eight of mixed ages, MIG instances, links; the real pynvml, the stand-in."""
+"""The registry: eight GPUs of mixed ages, instances, links; the real pynvml, the stand-in."""
 
 import ctypes
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gpupanel.devices.gpus.roster import LOOK_INTERVAL_S, GpuRoster
+from gpupanel.devices.gpus.registry import REFRESH_INTERVAL_S, GpuRegistry
 from gpupanel.domain.device import DeviceLink, LinkKind, PhysicalDevice
 from tests.nvml.machines import (
     BARE,
@@ -52,43 +52,43 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def roster(nvml_in_process: Standin, clock: Clock, tmp_path: Path) -> Iterator[GpuRoster]:
+def registry(nvml_in_process: Standin, clock: Clock, tmp_path: Path) -> Iterator[GpuRegistry]:
     nvml_in_process.tell(_MIXED)
-    roster = GpuRoster(clock=clock, kernel_gpus=tmp_path / "none")
-    yield roster
-    roster.close()
+    registry = GpuRegistry(clock=clock, kernel_gpus=tmp_path / "none")
+    yield registry
+    registry.close()
 
 
-def _look(roster: GpuRoster, clock: Clock) -> None:
-    clock.now_s += LOOK_INTERVAL_S
-    roster.look()
+def _refresh(registry: GpuRegistry, clock: Clock) -> None:
+    clock.now_s += REFRESH_INTERVAL_S
+    registry.refresh()
 
 
-def _device(roster: GpuRoster, key: str) -> PhysicalDevice:
-    return next(gpu.device for gpu in roster.gpus if gpu.device.key == key)
+def _device(registry: GpuRegistry, key: str) -> PhysicalDevice:
+    return next(gpu.device for gpu in registry.gpus if gpu.device.key == key)
 
 
-def _answering(roster: GpuRoster) -> set[str]:
-    return {gpu.device.key for gpu in roster.gpus if gpu.nvml is not None}
+def _answering(registry: GpuRegistry) -> set[str]:
+    return {gpu.device.key for gpu in registry.gpus if gpu.nvml is not None}
 
 
-def _links(roster: GpuRoster) -> dict[tuple[str, str], DeviceLink]:
-    return {link.keys: link for link in roster.links}
+def _links(registry: GpuRegistry) -> dict[tuple[str, str], DeviceLink]:
+    return {link.keys: link for link in registry.links}
 
 
 def test_that_eight_mixed_gpus_are_listed_with_instances_behind_theirs(
-    roster: GpuRoster, clock: Clock
+    registry: GpuRegistry, clock: Clock
 ) -> None:
-    _look(roster, clock)
+    _refresh(registry, clock)
 
     expected = (RTX_4090, RTX_3060, KEPLER, LOST, BARE, SLOW, MIG, *INSTANCES, HOPPER)
-    assert [gpu.device.key for gpu in roster.gpus] == [each.uuid for each in expected]
+    assert [gpu.device.key for gpu in registry.gpus] == [each.uuid for each in expected]
 
 
-def test_that_facts_are_those_of_each_gpu(roster: GpuRoster, clock: Clock) -> None:
-    _look(roster, clock)
+def test_that_facts_are_those_of_each_gpu(registry: GpuRegistry, clock: Clock) -> None:
+    _refresh(registry, clock)
 
-    assert _device(roster, HOPPER.uuid).model_dump(exclude={"key", "kind"}) == {
+    assert _device(registry, HOPPER.uuid).model_dump(exclude={"key", "kind"}) == {
         "name": "NVIDIA H100 80GB HBM3",
         "memory_total_mib": 81_559,
         "architecture": "Hopper",
@@ -103,17 +103,17 @@ def test_that_facts_are_those_of_each_gpu(roster: GpuRoster, clock: Clock) -> No
         "is_partitioned": False,
         "parent_key": None,
     }
-    assert _device(roster, KEPLER.uuid).architecture == "Kepler"
-    bare = _device(roster, BARE.uuid).model_dump(exclude={"key", "kind", "name", "pci_bus_id"})
+    assert _device(registry, KEPLER.uuid).architecture == "Kepler"
+    bare = _device(registry, BARE.uuid).model_dump(exclude={"key", "kind", "name", "pci_bus_id"})
     assert set(bare.values()) == {None, False}
 
 
 def test_that_an_instance_has_its_own_memory_and_the_rest_from_its_gpu(
-    roster: GpuRoster, clock: Clock
+    registry: GpuRegistry, clock: Clock
 ) -> None:
-    _look(roster, clock)
+    _refresh(registry, clock)
 
-    parent, instance = _device(roster, MIG.uuid), _device(roster, INSTANCES[1].uuid)
+    parent, instance = _device(registry, MIG.uuid), _device(registry, INSTANCES[1].uuid)
     assert (parent.is_partitioned, parent.is_mig_instance) == (True, False)
     assert (instance.is_partitioned, instance.is_mig_instance) == (False, True)
     assert instance == PhysicalDevice(
@@ -129,56 +129,58 @@ def test_that_an_instance_has_its_own_memory_and_the_rest_from_its_gpu(
 
 
 def test_that_instances_come_and_go_without_a_new_listing(
-    roster: GpuRoster, clock: Clock, nvml_in_process: Standin
+    registry: GpuRegistry, clock: Clock, nvml_in_process: Standin
 ) -> None:
-    _look(roster, clock)
+    _refresh(registry, clock)
     counter = ctypes.CDLL(str(nvml_in_process.library))
     counter.standin_reset_calls()
     other = replace(INSTANCES[1], uuid="MIG-00000000-0001-4aaa-8aaa-0000000a0100", mig_place=1)
 
     nvml_in_process.tell(_MIXED.with_gpu(_MIG_PLACE, instances=(INSTANCES[0], other)))
-    _look(roster, clock)
-    keys = [gpu.device.key for gpu in roster.gpus if gpu.device.is_mig_instance]
+    _refresh(registry, clock)
+    keys = [gpu.device.key for gpu in registry.gpus if gpu.device.is_mig_instance]
     assert keys == [INSTANCES[0].uuid, other.uuid]
 
     nvml_in_process.tell(_MIXED.with_gpu(_MIG_PLACE, instances=(), mig_mode=0))
-    _look(roster, clock)
-    assert not any(gpu.device.is_mig_instance for gpu in roster.gpus)
-    assert not _device(roster, MIG.uuid).is_partitioned
+    _refresh(registry, clock)
+    assert not any(gpu.device.is_mig_instance for gpu in registry.gpus)
+    assert not _device(registry, MIG.uuid).is_partitioned
 
     nvml_in_process.tell(_MIXED)
-    _look(roster, clock)
-    assert _device(roster, MIG.uuid).is_partitioned
-    assert _device(roster, INSTANCES[1].uuid).parent_key == MIG.uuid
+    _refresh(registry, clock)
+    assert _device(registry, MIG.uuid).is_partitioned
+    assert _device(registry, INSTANCES[1].uuid).parent_key == MIG.uuid
     assert counter.standin_calls(b"nvmlInitWithFlags") == 0
 
 
 def test_that_a_lost_gpu_takes_its_instances_with_it_and_brings_them_back(
-    roster: GpuRoster, clock: Clock, nvml_in_process: Standin
+    registry: GpuRegistry, clock: Clock, nvml_in_process: Standin
 ) -> None:
-    _look(roster, clock)
-    everything = _answering(roster)
+    _refresh(registry, clock)
+    everything = _answering(registry)
     family = {MIG.uuid, *(instance.uuid for instance in INSTANCES)}
 
     nvml_in_process.tell(_MIXED.with_gpu(_MIG_PLACE, lost=True))
-    _look(roster, clock)
-    assert _answering(roster) == everything - family
-    assert len(roster.gpus) == len(everything)
+    _refresh(registry, clock)
+    assert _answering(registry) == everything - family
+    assert len(registry.gpus) == len(everything)
 
     nvml_in_process.tell(_MIXED)
-    _look(roster, clock)
-    assert _answering(roster) == everything
+    _refresh(registry, clock)
+    assert _answering(registry) == everything
 
 
-def test_that_an_instance_that_fails_alone_is_found_again(roster: GpuRoster, clock: Clock) -> None:
-    _look(roster, clock)
-    instance = next(gpu for gpu in roster.gpus if gpu.device.key == INSTANCES[0].uuid)
-    roster.lose(instance)
-    assert INSTANCES[0].uuid not in _answering(roster)
+def test_that_an_instance_that_fails_alone_is_found_again(
+    registry: GpuRegistry, clock: Clock
+) -> None:
+    _refresh(registry, clock)
+    instance = next(gpu for gpu in registry.gpus if gpu.device.key == INSTANCES[0].uuid)
+    registry.lose(instance)
+    assert INSTANCES[0].uuid not in _answering(registry)
 
-    _look(roster, clock)
+    _refresh(registry, clock)
 
-    assert INSTANCES[0].uuid in _answering(roster)
+    assert INSTANCES[0].uuid in _answering(registry)
 
 
 @pytest.mark.parametrize(
@@ -190,35 +192,35 @@ def test_that_an_instance_that_fails_alone_is_found_again(roster: GpuRoster, clo
     ],
 )
 def test_that_instances_stay_known_while_their_gpu_errs(
-    roster: GpuRoster, clock: Clock, nvml_in_process: Standin, function: str
+    registry: GpuRegistry, clock: Clock, nvml_in_process: Standin, function: str
 ) -> None:
-    _look(roster, clock)
-    before = [gpu.device for gpu in roster.gpus]
+    _refresh(registry, clock)
+    before = [gpu.device for gpu in registry.gpus]
 
     nvml_in_process.tell(_MIXED.with_gpu(_MIG_PLACE, fail={function: UNKNOWN}))
-    _look(roster, clock)
+    _refresh(registry, clock)
 
-    assert [gpu.device for gpu in roster.gpus] == before
+    assert [gpu.device for gpu in registry.gpus] == before
 
 
 def test_that_a_gpu_whose_instances_are_not_for_this_user_stands_alone(
-    roster: GpuRoster, clock: Clock, nvml_in_process: Standin
+    registry: GpuRegistry, clock: Clock, nvml_in_process: Standin
 ) -> None:
     fail = {"nvmlDeviceGetMigDeviceHandleByIndex": NO_PERMISSION}
     nvml_in_process.tell(StandinState(gpus=(MIG,)).with_gpu(0, fail=fail))
-    _look(roster, clock)
+    _refresh(registry, clock)
 
-    assert [(gpu.device.key, gpu.device.is_partitioned) for gpu in roster.gpus] == [
+    assert [(gpu.device.key, gpu.device.is_partitioned) for gpu in registry.gpus] == [
         (MIG.uuid, True)
     ]
 
 
 def test_that_each_pair_of_whole_gpus_has_its_link_in_the_inventorys_order(
-    roster: GpuRoster, clock: Clock
+    registry: GpuRegistry, clock: Clock
 ) -> None:
-    _look(roster, clock)
+    _refresh(registry, clock)
 
-    links = _links(roster)
+    links = _links(registry)
     whole = [gpu.uuid for gpu in EIGHT_MIXED.gpus]
     assert list(links) == [
         (one, other) for place, one in enumerate(whole) for other in whole[place + 1 :]
@@ -232,23 +234,23 @@ def test_that_each_pair_of_whole_gpus_has_its_link_in_the_inventorys_order(
 
 
 def test_that_nvlinks_between_two_are_counted_when_they_are_up(
-    roster: GpuRoster, clock: Clock, nvml_in_process: Standin
+    registry: GpuRegistry, clock: Clock, nvml_in_process: Standin
 ) -> None:
     nvml_in_process.tell(NVLINK_PAIR)
-    _look(roster, clock)
+    _refresh(registry, clock)
 
-    (link,) = roster.links
+    (link,) = registry.links
     assert (link.kind, link.nvlink_count) == (LinkKind.NVLINK, 4)
 
 
 def test_that_nvlinks_over_switches_reach_gpus_of_the_same_fabric_alone(
-    roster: GpuRoster, clock: Clock, nvml_in_process: Standin
+    registry: GpuRegistry, clock: Clock, nvml_in_process: Standin
 ) -> None:
     nvml_in_process.tell(TWO_FABRICS)
-    _look(roster, clock)
+    _refresh(registry, clock)
 
     keys = [gpu.uuid for gpu in TWO_FABRICS.gpus]
-    counts = {pair: link.nvlink_count for pair, link in _links(roster).items()}
+    counts = {pair: link.nvlink_count for pair, link in _links(registry).items()}
     assert counts == {
         (keys[0], keys[1]): 17,
         (keys[0], keys[2]): 0,
@@ -260,75 +262,75 @@ def test_that_nvlinks_over_switches_reach_gpus_of_the_same_fabric_alone(
 
 
 def test_that_links_are_asked_for_once_while_the_same_gpus_answer(
-    roster: GpuRoster, clock: Clock, nvml_in_process: Standin
+    registry: GpuRegistry, clock: Clock, nvml_in_process: Standin
 ) -> None:
-    _look(roster, clock)
+    _refresh(registry, clock)
     counter = ctypes.CDLL(str(nvml_in_process.library))
     counter.standin_reset_calls()
 
-    _look(roster, clock)
-    _look(roster, clock)
+    _refresh(registry, clock)
+    _refresh(registry, clock)
 
     assert counter.standin_calls(b"nvmlDeviceGetTopologyCommonAncestor") == 0
     assert counter.standin_calls(b"nvmlDeviceGetNvLinkState") == 0
 
 
 def test_that_the_links_of_a_lost_gpu_stay_known(
-    roster: GpuRoster, clock: Clock, nvml_in_process: Standin
+    registry: GpuRegistry, clock: Clock, nvml_in_process: Standin
 ) -> None:
-    _look(roster, clock)
-    before = roster.links
+    _refresh(registry, clock)
+    before = registry.links
 
     nvml_in_process.tell(_MIXED.with_gpu(3, lost=True))
-    lost = next(gpu for gpu in roster.gpus if gpu.device.key == LOST.uuid)
-    roster.lose(lost)
-    _look(roster, clock)
+    lost = next(gpu for gpu in registry.gpus if gpu.device.key == LOST.uuid)
+    registry.lose(lost)
+    _refresh(registry, clock)
 
-    assert LOST.uuid not in _answering(roster)
-    assert roster.links == before
+    assert LOST.uuid not in _answering(registry)
+    assert registry.links == before
 
 
 def test_that_a_driver_that_does_not_tell_topology_leaves_links_out(
-    roster: GpuRoster, clock: Clock, nvml_in_process: Standin
+    registry: GpuRegistry, clock: Clock, nvml_in_process: Standin
 ) -> None:
     fail = {"nvmlDeviceGetTopologyCommonAncestor": 13}
     nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, fail=fail))
-    _look(roster, clock)
+    _refresh(registry, clock)
 
-    assert roster.links == ()
-    assert _answering(roster) == {RTX_4090.uuid, RTX_3060.uuid}
+    assert registry.links == ()
+    assert _answering(registry) == {RTX_4090.uuid, RTX_3060.uuid}
 
 
 def test_that_facts_told_once_are_kept_until_another_driver_answers(
-    roster: GpuRoster, clock: Clock, nvml_in_process: Standin
+    registry: GpuRegistry, clock: Clock, nvml_in_process: Standin
 ) -> None:
-    _look(roster, clock)
+    _refresh(registry, clock)
     counter = ctypes.CDLL(str(nvml_in_process.library))
     counter.standin_reset_calls()
 
     # One is taken out: the driver is initialised anew, and the others are listed anew.
     nvml_in_process.tell(StandinState(gpus=_MIXED.gpus[1:]))
-    _look(roster, clock)
+    _refresh(registry, clock)
     assert counter.standin_calls(b"nvmlInitWithFlags") == 1
     # The bare one alone, which told nothing that could be kept.
     assert counter.standin_calls(b"nvmlDeviceGetArchitecture") == 1
 
     newer = _MIXED.with_gpu(0, name="NVIDIA GeForce RTX 4090 Renamed")
     nvml_in_process.tell(replace(newer, driver="580.65.06"))
-    _look(roster, clock)
-    assert _device(roster, RTX_4090.uuid).name == "NVIDIA GeForce RTX 4090 Renamed"
+    _refresh(registry, clock)
+    assert _device(registry, RTX_4090.uuid).name == "NVIDIA GeForce RTX 4090 Renamed"
     assert counter.standin_calls(b"nvmlDeviceGetArchitecture") == 1 + 8
 
 
 def test_that_a_gpu_in_another_slot_is_the_same_gpu(
-    roster: GpuRoster, clock: Clock, nvml_in_process: Standin
+    registry: GpuRegistry, clock: Clock, nvml_in_process: Standin
 ) -> None:
     nvml_in_process.tell(StandinState(gpus=(RTX_4090,)))
-    _look(roster, clock)
+    _refresh(registry, clock)
     nvml_in_process.tell(StandinState(gpus=()))
-    _look(roster, clock)
+    _refresh(registry, clock)
 
     nvml_in_process.tell(StandinState(gpus=(replace(RTX_4090, bus="00000000:41:00.0"),)))
-    _look(roster, clock)
+    _refresh(registry, clock)
 
-    assert [gpu.device.pci_bus_id for gpu in roster.gpus] == ["00000000:41:00.0"]
+    assert [gpu.device.pci_bus_id for gpu in registry.gpus] == ["00000000:41:00.0"]

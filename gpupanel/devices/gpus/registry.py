@@ -1,0 +1,313 @@
+"""Which GPUs are there, which were there and are lost, and when to ask the driver again."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from gpupanel.devices.gpus.driver_problem import driver_problem
+from gpupanel.devices.gpus.facts import (
+    KnownGpu,
+    gpu_facts,
+    gpu_links,
+    instance_facts,
+    mig_instances,
+)
+from gpupanel.devices.nvml import DriverGoneError, GpuLostError, NvmlGpu, NvmlLibrary
+from gpupanel.devices.slow_calls import SlowCall, one_after_the_other
+from gpupanel.domain.device import DeviceLink, PhysicalDevice
+from gpupanel.domain.problem import Problem
+
+_LOG = logging.getLogger(__name__)
+
+REFRESH_INTERVAL_S: Final = 0.4
+"""How often to see whether GPUs, MIG instances or the driver came or went: at each sample of two
+a second, so that it is shown within two seconds whatever the driver needs to be opened anew."""
+
+_KERNEL_GPUS: Final = Path("/proc/driver/nvidia/gpus")
+
+
+class GpuRegistry:
+    """Every GPU seen so far, in PCI bus order, and the driver's life with them.
+
+    A GPU once seen stays: lost is a state, not an absence. The MIG instances of a GPU stand right
+    behind it, for as long as it has them. Nothing here raises for a sick device or driver. One
+    thread refreshes, any may read. What a slow call finds is taken only while the opening of the
+    driver lasts in which it began.
+    """
+
+    def __init__(
+        self,
+        library: NvmlLibrary | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        kernel_gpus: Path = _KERNEL_GPUS,
+        make_calls: Callable[[Sequence[SlowCall]], None] = one_after_the_other,
+    ) -> None:
+        """The driver is first asked by :meth:`refresh`.
+
+        Args:
+            library: The driver's management library.
+            clock: Seconds that only grow.
+            kernel_gpus: The kernel module's folder with an entry for each GPU.
+            make_calls: Makes calls, each of which one GPU may hold up; may leave one behind.
+        """
+        self._library = library or NvmlLibrary()
+        self._clock = clock
+        self._kernel_gpus = kernel_gpus
+        self._make_calls = make_calls
+        self._lock = threading.RLock()
+        self._gpus: dict[str, KnownGpu] = {}
+        self._links: dict[frozenset[str], DeviceLink] = {}
+        self._linked: set[NvmlGpu] = set()
+        self._opening = 0
+        self._is_open = False
+        self._introductions = 0
+        self._listing: tuple[int, tuple[str, ...]] | None = None
+        self._refreshed_s: float | None = None
+        self._failure: DriverGoneError | None = None
+        self._driver: str | None = None
+
+    @property
+    def driver(self) -> str | None:
+        """The driver's version, ``None`` while no driver answers."""
+        return self._driver
+
+    @property
+    def problem(self) -> Problem | None:
+        """Why no GPU can be read although a driver is expected; ``None`` when all is well."""
+        failure = self._failure
+        return None if failure is None else driver_problem(failure)
+
+    @property
+    def cuda_version(self) -> tuple[int, int] | None:
+        """The newest CUDA version that the driver can run."""
+        return self._library.cuda_version() if self._is_open else None
+
+    @property
+    def gpus(self) -> tuple[KnownGpu, ...]:
+        """Every GPU seen since the start, in PCI bus order, instances behind their GPU."""
+        with self._lock:
+            return tuple(sorted(self._gpus.values(), key=_place))
+
+    @property
+    def links(self) -> tuple[DeviceLink, ...]:
+        """How the GPUs are connected, for each pair of which it is known."""
+        with self._lock:
+            places = {gpu.device.key: place for place, gpu in enumerate(self.gpus)}
+            links = self._links.values()
+            return tuple(sorted(links, key=lambda link: [places[key] for key in link.keys]))
+
+    @property
+    def is_refresh_due(self) -> bool:
+        """Whether :data:`REFRESH_INTERVAL_S` has passed since the last refresh."""
+        begun_s = self._refreshed_s
+        return begun_s is None or self._clock() - begun_s >= REFRESH_INTERVAL_S
+
+    @property
+    def is_introducing(self) -> bool:
+        """Whether GPUs that answer slowly are still being asked who they are."""
+        return self._introductions > 0
+
+    def refresh(self) -> None:
+        """See what came and went, if it is due.
+
+        A driver that was absent is tried again; one whose list of GPUs changed, or of whose GPUs
+        none answers any more, is initialised anew, since NVML lists GPUs when it initialises.
+        """
+        if not self.is_refresh_due:
+            return
+        try:
+            self._refresh()
+        except DriverGoneError as gone:
+            self.driver_gone(gone)
+        finally:
+            # From the end: a driver that takes long to answer is not asked without a pause.
+            self._refreshed_s = self._clock()
+
+    def lose(self, gpu: KnownGpu) -> None:
+        """Note that a GPU does not answer; it comes back with the next listing that has it."""
+        with self._lock:
+            if not self._is_current(gpu):
+                return
+            for each in self._gpus.values():
+                if each is gpu or (each.nvml and each.device.parent_key == gpu.device.key):
+                    each.nvml = None
+                    device = each.device
+                    _LOG.info("%s (%s) does not answer any more", device.name, device.key)
+
+    def driver_gone(self, gone: DriverGoneError, asked: KnownGpu | None = None) -> None:
+        """Note that the driver does not answer; the next refresh tries to open it again.
+
+        Args:
+            gone: What NVML said.
+            asked: The GPU that was asked. Where it was lost or listed anew meanwhile, the
+                answer is about a driver that was let go, and means nothing.
+        """
+        if asked is not None and not self._is_current(asked):
+            return
+        if self._failure is None or self._failure.failure is not gone.failure:
+            _LOG.debug("The NVIDIA driver does not answer: %s", gone.detail)
+        self.close()
+        self._failure = gone
+
+    def close(self) -> None:
+        """Let the driver go; GPUs seen so far are lost until it is opened again."""
+        with self._lock:
+            was_open, self._is_open = self._is_open, False
+            self._opening += 1
+            self._introductions = 0
+            self._driver = None
+            for gpu in self._gpus.values():
+                gpu.nvml = None
+        if was_open:
+            self._library.close()
+
+    def _is_current(self, gpu: KnownGpu) -> bool:
+        """Whether it answers as far as is known, and was not listed anew meanwhile."""
+        with self._lock:
+            return gpu.nvml is not None and self._gpus.get(gpu.device.key) is gpu
+
+    def _refresh(self) -> None:
+        nobody_answers = self._gpus and not self._answering() and not self._introductions
+        if self._is_open and (nobody_answers or self._list_now() != self._listing):
+            self.close()
+        if not self._is_open:
+            self._open()
+        elif self._listing is not None and len(self._answering()) < self._listing[0]:
+            self._introduce_all()
+        # MIG instances come and go without a new listing.
+        self._ask_slowly(
+            (("instances", gpu.device.key), partial(self._see_instances, gpu))
+            for gpu in self.gpus
+            if gpu.nvml is not None and gpu.nvml.can_be_partitioned
+        )
+        gpus = self._answering()
+        if len(gpus) > 1 and {nvml for _, nvml in gpus} != self._linked:
+            self._ask_slowly([("links", partial(self._find_links, gpus))])
+
+    def _answering(self) -> tuple[tuple[PhysicalDevice, NvmlGpu], ...]:
+        """The whole GPUs that answer, in PCI bus order."""
+        return tuple(
+            (gpu.device, nvml)
+            for gpu in self.gpus
+            if (nvml := gpu.nvml) is not None and not gpu.device.is_mig_instance
+        )
+
+    def _list_now(self) -> tuple[int, tuple[str, ...]]:
+        """What changes when a GPU comes or goes: NVML's count, and the kernel's own list.
+
+        NVML's may be that of its initialisation; the kernel's knows a GPU as soon as it is there.
+        """
+        try:
+            entries = tuple(sorted(entry.name for entry in self._kernel_gpus.iterdir()))
+        except OSError:
+            entries = ()
+        return self._library.gpu_count(), entries
+
+    def _open(self) -> None:
+        self._library.open()
+        self._is_open = True
+        self._failure = None
+        self._driver = self._library.driver_version()
+        self._listing = self._list_now()
+        self._introduce_all()
+
+    def _introduce_all(self) -> None:
+        self._ask_slowly(
+            [
+                (("introduction", place), partial(self._introduce, nvml))
+                for place, nvml in enumerate(self._library.gpus())
+            ]
+        )
+
+    def _ask_slowly(self, questions: Iterable[tuple[Hashable, Callable[[int], None]]]) -> None:
+        """Make calls that a GPU may hold up, each by its key and with this opening's number."""
+        ask, opening = self._ask, self._opening
+        self._make_calls([SlowCall(key, partial(ask, each, opening)) for key, each in questions])
+
+    def _ask(self, question: Callable[[int], None], opening: int) -> None:
+        try:
+            question(opening)
+        except DriverGoneError as gone:
+            if opening == self._opening:
+                self.driver_gone(gone)
+
+    def _introduce(self, nvml: NvmlGpu, opening: int) -> None:
+        self._count_introduction(1, opening)
+        try:
+            gpu = self._listed(nvml)
+            if gpu is not None and self._put(gpu, opening):
+                self._update_instances(gpu, nvml, opening)
+        except GpuLostError as lost:
+            _LOG.debug("A GPU was lost while it was introduced: %s", lost)
+        finally:
+            self._count_introduction(-1, opening)
+
+    def _count_introduction(self, more: int, opening: int) -> None:
+        with self._lock:
+            if opening == self._opening:
+                self._introductions += more
+
+    def _listed(self, nvml: NvmlGpu) -> KnownGpu | None:
+        """A listed GPU with its facts; ``None`` for one that is there and answers."""
+        key = nvml.uuid()
+        if key is None:
+            # Without an identity nothing can be chosen or remembered about it.
+            _LOG.debug("A GPU is left out, since the driver does not report its UUID")
+            return None
+        known, driver = self._gpus.get(key), self._driver
+        if known is not None and known.nvml is not None:
+            return None
+        # A slow GPU takes seconds: what the same driver reported before is not asked for again.
+        before = known.device if known is not None and known.driver == driver else None
+        return KnownGpu(gpu_facts(key, nvml, before), nvml, driver)
+
+    def _put(self, gpu: KnownGpu, opening: int) -> bool:
+        """Add it, in place of an earlier one; answers whether the opening still lasts."""
+        with self._lock:
+            if opening == self._opening:
+                self._gpus[gpu.device.key] = gpu
+            return opening == self._opening
+
+    def _see_instances(self, gpu: KnownGpu, opening: int) -> None:
+        try:
+            if (nvml := gpu.nvml) is not None:
+                self._update_instances(gpu, nvml, opening)
+        except GpuLostError:
+            self.lose(gpu)
+
+    def _update_instances(self, gpu: KnownGpu, nvml: NvmlGpu, opening: int) -> None:
+        """See whether a GPU is in MIG mode now, and which instances it has."""
+        is_partitioned = nvml.is_partitioned()
+        instances = mig_instances(nvml) if is_partitioned else {}
+        if is_partitioned is None or instances is None:
+            return  # It has no MIG mode, or errs this time: what is known stays.
+        if is_partitioned != gpu.device.is_partitioned:
+            gpu.device = gpu.device.model_copy(update={"is_partitioned": is_partitioned})
+        for key, instance in instances.items():
+            known = self._gpus.get(key)
+            if known is None or known.nvml is None:
+                device = instance_facts(key, instance, gpu.device)
+                self._put(KnownGpu(device, instance, gpu.driver), opening)
+        with self._lock:
+            # The others were taken apart.
+            self._gpus = {
+                key: each
+                for key, each in self._gpus.items()
+                if each.device.parent_key != gpu.device.key or key in instances
+            }
+
+    def _find_links(self, gpus: tuple[tuple[PhysicalDevice, NvmlGpu], ...], opening: int) -> None:
+        links = gpu_links(gpus)
+        self._linked = {nvml for _, nvml in gpus}
+        with self._lock:
+            if opening == self._opening:
+                self._links |= {frozenset(link.keys): link for link in links}
+
+
+def _place(gpu: KnownGpu) -> tuple[str, str, bool]:
+    device = gpu.device
+    return device.pci_bus_id or "~", device.parent_key or device.key, device.is_mig_instance

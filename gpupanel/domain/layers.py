@@ -1,0 +1,108 @@
+"""The layers of a model that is built here, as Keras makes them.
+
+They are said once: the trainer builds them, a script writes them, planning counts what they hold.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class LayerKind(StrEnum):
+    """The classes of ``keras.layers`` that a model is made of, but for its first and last layer."""
+
+    CHANNEL = "Reshape"
+    """Gives pictures without a channel one; left out where they have theirs."""
+    CONVOLUTION = "Conv2D"
+    NORM = "BatchNormalization"
+    RELU = "ReLU"
+    POOL = "MaxPooling2D"
+    FLATTEN = "Flatten"
+    DENSE = "Dense"
+    DROPOUT = "Dropout"
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One layer.
+
+    Attributes:
+        kind: Its class.
+        name: Unlike those of the other layers.
+        arguments: What Keras takes by position: units, filters and size of the kernel, a fraction.
+        options: What it takes by keyword.
+    """
+
+    kind: LayerKind
+    name: str
+    arguments: tuple[int | float, ...] = ()
+    options: tuple[tuple[str, str | bool], ...] = ()
+
+    @property
+    def units(self) -> int:
+        """Of a dense layer; of a convolution, its filters."""
+        return int(self.arguments[0])
+
+    @property
+    def has_bias(self) -> bool:
+        """Whether a dense layer or convolution adds a number to each output."""
+        return ("use_bias", False) not in self.options
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """Convolutions, then dense layers, in the order in which an example passes them.
+
+    Attributes:
+        filters: Of each convolution; with one at least it needs pictures.
+        hidden: Units of each dense layer before the output.
+        dropout: The fraction of activations that is dropped in training.
+        batch_norm: Whether batches are normalised after each convolution and hidden layer.
+        batch_norm_synchronized: Whether that looks at the whole global batch.
+    """
+
+    filters: tuple[int, ...]
+    hidden: tuple[int, ...]
+    dropout: float
+    batch_norm: bool
+    batch_norm_synchronized: bool
+
+    @property
+    def smallest_side(self) -> int:
+        """The least height and width of a picture, in pixels: each pooling halves both."""
+        return int(2 ** len(self.filters))
+
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """All but the last one, whose size depends on the data."""
+        return (*self._convolutions(), Layer(LayerKind.FLATTEN, "flatten"), *self._dense())
+
+    def _convolutions(self) -> Iterator[Layer]:
+        if self.filters:
+            yield Layer(LayerKind.CHANNEL, "channel")
+        for number, filters in enumerate(self.filters, start=1):
+            name = f"convolution_{number}"
+            yield from self._activated(
+                Layer(LayerKind.CONVOLUTION, name, (filters, 3), (("padding", "same"), *self._bias))
+            )
+            yield Layer(LayerKind.POOL, f"{name}_pool", (2,))
+
+    def _dense(self) -> Iterator[Layer]:
+        for number, units in enumerate(self.hidden, start=1):
+            name = f"dense_{number}"
+            yield from self._activated(Layer(LayerKind.DENSE, name, (units,), self._bias))
+            if self.dropout:
+                yield Layer(LayerKind.DROPOUT, f"{name}_dropout", (self.dropout,))
+        if self.filters and self.dropout and not self.hidden:
+            yield Layer(LayerKind.DROPOUT, "dropout", (self.dropout,))
+
+    @property
+    def _bias(self) -> tuple[tuple[str, str | bool], ...]:
+        # Batch normalisation subtracts any bias again.
+        return (("use_bias", False),) if self.batch_norm else ()
+
+    def _activated(self, layer: Layer) -> Iterator[Layer]:
+        yield layer
+        if self.batch_norm:
+            yield Layer(LayerKind.NORM, f"{layer.name}_norm")
+        yield Layer(LayerKind.RELU, f"{layer.name}_relu")

@@ -1,0 +1,153 @@
+"""The layers of a model that is built one after the other, by the names and in the order of a run.
+
+Made in the same order, they draw the same initial weights. With the strategy ``model_parallel``
+they stand on several devices.
+"""
+
+from collections.abc import Iterator, Mapping
+from string import Template
+
+from typing_extensions import override
+
+from gpupanel.domain.layers import Layer, LayerKind, Stack
+from gpupanel.domain.model import CnnModel, MlpModel
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.profile import Profile
+from gpupanel.planning.layers import ModelLayer, places_of
+from gpupanel.planning.rules.placement_rules import placeable_layers
+from gpupanel.planning.script.model_section import (
+    WHOLE_MODEL,
+    BuiltText,
+    ModelScript,
+    outputs_of,
+    scaled,
+    through,
+)
+from gpupanel.planning.script.sections import indented, joined
+
+_OVER_REPLICAS = """
+def over_replicas(norm):
+    \"\"\"Have the layer normalise by the examples of all replicas, each counted once.
+
+    Keras's own synchronized=True takes the variance as E[x^2] - E[x]^2, which loses its digits
+    where the mean is great. Here it is that of the parts and of their means.
+    \"\"\"
+    call_alone = norm.call
+
+    def call(inputs, training=None, mask=None):
+        if not training or isinstance(inputs, keras.KerasTensor):
+            return call_alone(inputs, training=training, mask=mask)
+        context, values = tf.distribute.get_replica_context(), tf.cast(inputs, tf.float32)
+        mean, variance = tf.nn.moments(values, list(range(len(values.shape) - 1)))
+        count = tf.cast(tf.size(values) // tf.shape(values)[-1], tf.float32)
+        place = tf.one_hot(context.replica_id_in_sync_group, context.num_replicas_in_sync)
+        own = tf.concat([[count], mean, variance], axis=0)
+        # Summed with zeros of the others, the numbers of each replica stand in a row of their own.
+        parts = context.all_reduce(tf.distribute.ReduceOp.SUM, place[:, tf.newaxis] * own)
+        weights = parts[:, :1] / tf.reduce_sum(parts[:, 0])
+        means, variances = tf.split(parts[:, 1:], 2, axis=1)
+        mean = tf.reduce_sum(weights * means, axis=0)
+        variance = tf.reduce_sum(weights * (variances + (means - mean) ** 2), axis=0)
+        for moving, new in ((norm.moving_mean, mean), (norm.moving_variance, variance)):
+            moving.assign(moving * norm.momentum + new * (1 - norm.momentum))
+        outputs = tf.nn.batch_normalization(
+            values, mean, variance, norm.beta, norm.gamma, norm.epsilon
+        )
+        return tf.cast(outputs, norm.compute_dtype)
+
+    norm.call = call
+    return norm
+"""
+"""As ``trainer/models/synchronized_batch_norm.py`` does it."""
+
+
+_PLACED = """
+from functools import wraps
+
+
+def placed(layer):
+    \"\"\"Have the layer built, with its weights, and called on its device.\"\"\"
+    device = PLACES[PLACEMENT.get(layer.name, 0)]
+
+    def on_device(function):
+        @wraps(function)  # Keras looks at the arguments
+        def there(*args, **kwargs):
+            with tf.device(device):
+                return function(*args, **kwargs)
+
+        return there
+
+    layer.build, layer.call = on_device(layer.build), on_device(layer.call)
+    return layer
+"""
+
+_AUTOMATIC = """
+# The layers in their order, about as much on each device: weights with gradient and two moments,
+# and the activations of a batch. They are built in the host's memory first, to be measured.
+with tf.device("/device:CPU:0"):
+    layers = build(lambda layer: layer).layers[1:]
+sizes = np.array(
+    [4 * layer.count_params() + $batch * np.prod(layer.output.shape[1:]) for layer in layers]
+)
+middles = (np.cumsum(sizes) - sizes / 2) / sizes.sum()
+PLACEMENT = {layer.name: int(at * len(PLACES)) for layer, at in zip(layers, middles)}
+"""
+
+
+class _Layered(ModelScript[MlpModel | CnnModel]):
+    """Python that builds layers."""
+
+    @override
+    def built(self, model: MlpModel | CnnModel, profile: Profile, plan: LaunchPlan) -> BuiltText:
+        several, placed = len(plan.replicas) > 1, bool(plan.places)
+        whole = several and profile.synchronizes_batch_norm
+        around = "placed" if placed else ""
+        lines = [
+            *_lines(model.stack, around, "over_replicas" if whole else around),
+            through(
+                f'Dense({outputs_of(profile.data)}, name="outputs", dtype="float32")',
+                around=around,
+                after="outputs",
+            ),
+        ]
+        text = joined(scaled(profile.data, around), "\n".join(lines))
+        if not placed:
+            return BuiltText(definitions=_OVER_REPLICAS if whole else "", in_scope=text)
+        build = f"def build(placed):\n{indented(text)}\n    return {WHOLE_MODEL}"
+        placement = _placement(profile, model, plan.global_batch_size)
+        return BuiltText(joined(_PLACED, build, placement), in_scope="", model="build(placed)")
+
+
+def _lines(stack: Stack, around: str, around_norm: str) -> Iterator[str]:
+    """From ``hidden`` to ``hidden``, a layer a line."""
+    for layer in stack.layers:
+        if layer.kind is LayerKind.CHANNEL:
+            yield "if len(hidden.shape) == 3:"
+            channel = f'Reshape((*hidden.shape[1:], 1), name="{layer.name}")'
+            yield indented(through(channel, around=around))
+        else:
+            norm = layer.kind is LayerKind.NORM
+            yield through(_written(layer), around=around_norm if norm else around)
+
+
+def _written(layer: Layer) -> str:
+    arguments = [str(each) for each in layer.arguments]
+    for name, option in (*layer.options, ("name", layer.name)):
+        arguments.append(f'{name}="{option}"' if isinstance(option, str) else f"{name}={option}")
+    return f"{layer.kind}({', '.join(arguments)})"
+
+
+def _placement(profile: Profile, model: MlpModel | CnnModel, batch: int) -> str:
+    """Python that says on which device each layer is.
+
+    Where the profile does not, the script measures the layers that its function ``build`` makes.
+    """
+    placement = profile.strategy.placement
+    if not isinstance(placement, Mapping):
+        return Template(_AUTOMATIC).substitute(batch=batch)
+    names = placeable_layers(model, profile.data)
+    layers = tuple(ModelLayer(name=name, what="") for name in names)
+    return f"PLACEMENT = {dict(places_of(layers, placement))!r}"
+
+
+SCRIPT = _Layered()

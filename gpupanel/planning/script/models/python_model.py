@@ -1,0 +1,38 @@
+"""A model that a Python file of the person's builds, checked by the run alone."""
+
+from string import Template
+
+from typing_extensions import override
+
+from gpupanel.domain.model import PythonModel
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.profile import Profile
+from gpupanel.planning.script.model_section import BuiltText, ModelScript, outputs_of, scaled
+from gpupanel.planning.script.sections import joined
+
+_PYTHON = """
+network = carried_out($path, "model_code").build_model(tuple(x.shape[1:]), $outputs)
+if isinstance(network, keras.Sequential) and not network.built:
+    network.build((None, *x.shape[1:]))
+last = network.layers[-1]
+if isinstance(last, keras.layers.Softmax):  # the loss is exact before it
+    network = keras.Model(network.inputs, last.input)
+elif getattr(last, "activation", None) is keras.activations.softmax:
+    last.activation = keras.activations.linear
+network.name = "python_model"
+hidden = network(hidden)
+outputs = keras.layers.Activation("linear", name="outputs", dtype="float32")(hidden)
+"""
+
+
+class _PythonModel(ModelScript[PythonModel]):
+    """Python that carries the file out."""
+
+    @override
+    def built(self, model: PythonModel, profile: Profile, plan: LaunchPlan) -> BuiltText:
+        values = {"path": repr(model.path), "outputs": outputs_of(profile.data)}
+        text = Template(_PYTHON).substitute(values)
+        return BuiltText(definitions="", in_scope=joined(scaled(profile.data), text))
+
+
+SCRIPT = _PythonModel()

@@ -1,0 +1,40 @@
+"""The layers that a model is declared to have, one after the other."""
+
+import keras
+from typing_extensions import override
+
+from gpupanel.domain.layers import Layer, LayerKind
+from gpupanel.domain.model import CnnModel, MlpModel
+from gpupanel.trainer.models.network import Building, Network
+from gpupanel.trainer.models.scaling import scaled
+from gpupanel.trainer.models.synchronized_batch_norm import SynchronizedBatchNormalization
+
+
+class _Layered(Network[MlpModel | CnnModel]):
+    """Builds each layer and calls it."""
+
+    @override
+    def outputs(
+        self, model: MlpModel | CnnModel, inputs: keras.KerasTensor, building: Building
+    ) -> keras.KerasTensor:
+        hidden = scaled(inputs, building)
+        synchronized = building.across_replicas and model.batch_norm_synchronized
+        for layer in model.stack.layers:
+            if layer.kind is LayerKind.CHANNEL:
+                if len(hidden.shape) == 3:
+                    channel = keras.layers.Reshape((*hidden.shape[1:], 1), name=layer.name)
+                    hidden = building.through(channel, hidden)
+            else:
+                hidden = building.through(_made(layer, synchronized=synchronized), hidden)
+        last = keras.layers.Dense(building.output_count, name="outputs", dtype="float32")
+        return building.through(last, hidden)
+
+
+def _made(layer: Layer, *, synchronized: bool) -> keras.layers.Layer:
+    if layer.kind is LayerKind.NORM and synchronized:
+        return SynchronizedBatchNormalization(name=layer.name)
+    kind = getattr(keras.layers, layer.kind)
+    return kind(*layer.arguments, **dict(layer.options), name=layer.name)
+
+
+NETWORK = _Layered()

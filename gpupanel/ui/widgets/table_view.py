@@ -1,0 +1,56 @@
+"""A table of rows that are chosen as a whole."""
+
+from typing import Generic, TypeVar
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+
+from gpupanel.ui.widgets.table_model import TableModel
+
+RowT = TypeVar("RowT")
+
+
+class TableView(QTableView, Generic[RowT]):
+    """As every table of the window looks: rows of one height, no grid, titles above.
+
+    Args:
+        model: The rows; belongs to the table then.
+        name: The object name.
+        title: For assistive technology.
+        row_height: In pixels.
+        parent: Owns it.
+    """
+
+    def __init__(
+        self,
+        model: TableModel[RowT],
+        name: str,
+        title: str,
+        row_height: int,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.content = model
+        model.setParent(self)
+        self.setObjectName(name)
+        self.setAccessibleName(title)
+        self.setModel(model)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setShowGrid(False)
+        self.setAlternatingRowColors(True)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(row_height)
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header = self.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setStretchLastSection(True)
+
+    def chosen_rows(self) -> tuple[RowT, ...]:
+        """The chosen rows, as they stand in the table."""
+        places = sorted(index.row() for index in self.selectionModel().selectedRows())
+        return tuple(self.content.row(place) for place in places)

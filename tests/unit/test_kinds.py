@@ -1,0 +1,157 @@
+"""A kind of data, model or optimizer is one value, and what carries it out and writes it.
+
+Of data and models each is found by the ``module`` of the value; optimizers by their traits.
+"""
+
+import ast
+import inspect
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_args, get_type_hints
+
+import pytest
+
+import gpupanel
+from gpupanel.domain.data import DataSettings
+from gpupanel.domain.kind import KindValue, kinds_of
+from gpupanel.domain.model import ModelSettings
+from gpupanel.domain.training import Optimizer
+from gpupanel.planning.script.model_section import ModelScript, script_of_model
+from gpupanel.planning.script.source_script import SourceScript, script_of
+from gpupanel.trainer.datasets.read import source_of
+from gpupanel.trainer.datasets.source import Source
+
+SOURCES: tuple[type[KindValue], ...] = get_args(get_args(DataSettings)[0])
+MODELS: tuple[type[KindValue], ...] = get_args(get_args(ModelSettings)[0])
+TRAINABLE = [kind.values for kind in kinds_of(ModelSettings) if kind.new().is_trainable]
+PACKAGE = Path(gpupanel.__file__).parent
+MAY_NAME_A_SOURCE = ("domain/data.py", "trainer/datasets/", "planning/script/sources/")
+MAY_NAME_A_MODEL = ("domain/model.py", "trainer/models/", "planning/script/models/")
+
+
+def one_of(values: type[KindValue]) -> KindValue:
+    """One with defaults."""
+    kinds = (*kinds_of(DataSettings), *kinds_of(ModelSettings))
+    new: KindValue = next(kind for kind in kinds if kind.values is values).new()
+    return new
+
+
+def check_fit(found: type, protocol: type, values: type[KindValue], what: str) -> None:
+    """Holds the class of what a file offers against the protocol."""
+    assert protocol in found.__mro__
+    assert found.__module__.endswith(f".{values.module}")
+    offered = {name for name in vars(protocol) if not name.startswith("_")}
+    own = {name for name in vars(found) if not name.startswith("_")}
+    assert protocol.__abstractmethods__ <= own <= offered
+    for name in own:
+        method, offered_method = getattr(found, name), getattr(protocol, name)
+        assert list(inspect.signature(method).parameters) == list(
+            inspect.signature(offered_method).parameters
+        )
+        taken = get_type_hints(method)[what]
+        assert values in (get_args(taken) or (taken,))
+        assert get_type_hints(method)["return"] == get_type_hints(offered_method)["return"]
+
+
+@pytest.mark.parametrize("values", SOURCES)
+@pytest.mark.parametrize(("found_by", "protocol"), [(source_of, Source), (script_of, SourceScript)])
+def test_that_each_source_has_its_files(
+    values: type[KindValue], found_by: object, protocol: type
+) -> None:
+    assert callable(found_by)
+    check_fit(type(found_by(one_of(values))), protocol, values, "data")
+
+
+@pytest.mark.parametrize("values", TRAINABLE)
+def test_that_each_model_that_is_trained_has_its_part_of_a_script(values: type[KindValue]) -> None:
+    model = one_of(values)
+    check_fit(type(script_of_model(model)), ModelScript, values, "model")
+
+
+_NETWORKS = """
+import keras
+from tests.unit.test_kinds import TRAINABLE, check_fit, one_of
+from gpupanel.trainer.models.network import Network, network_of
+from gpupanel.trainer.models.optimizers import FUSED, make_optimizer
+from gpupanel.domain.training import Optimizer, TrainingSettings
+
+for values in TRAINABLE:
+    check_fit(type(network_of(one_of(values))), Network, values, "model")
+assert set(FUSED) == {each.label for each in Optimizer if each.traits.is_fused}
+for each in Optimizer:
+    made = make_optimizer(TrainingSettings(optimizer=each, momentum=0.5))
+    weight = keras.Variable([1.0, 2.0])
+    made.build([weight])
+    own = [slot for slot in made.variables if slot.shape == weight.shape]
+    moments = each.traits.moments + each.traits.has_momentum
+    assert len(own) == moments, (each, own)
+    assert (made.weight_decay is not None) is each.traits.decays_weights, each
+    assert type(made).__name__.removeprefix("Fused") == each.label
+"""
+
+
+@pytest.mark.tensorflow
+def test_that_each_model_that_is_trained_and_each_optimizer_is_made_by_keras() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _NETWORKS],
+        cwd=PACKAGE.parent,
+        env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+
+
+def test_that_no_two_sources_share_a_file() -> None:
+    assert len({values.module for values in SOURCES}) == len(SOURCES)
+
+
+def test_that_no_module_is_there_without_a_kind() -> None:
+    for folder, kinds in (("sources", SOURCES), ("models", TRAINABLE)):
+        there = {path.stem for path in (PACKAGE / "planning/script" / folder).glob("[!_]*.py")}
+        assert there == {values.module for values in kinds}
+
+
+@pytest.mark.parametrize(
+    ("kinds", "allowed"), [(SOURCES, MAY_NAME_A_SOURCE), (MODELS, MAY_NAME_A_MODEL)]
+)
+def test_that_no_other_file_names_a_kind(
+    kinds: tuple[type[KindValue], ...], allowed: tuple[str, ...]
+) -> None:
+    names = {values.__name__ for values in kinds}
+    assert {path for path in importing(names) if not path.startswith(allowed)} == set()
+
+
+def test_that_no_other_file_names_an_optimizer() -> None:
+    names = {
+        (path, node.attr)
+        for path, tree in trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == Optimizer.__name__
+    }
+    assert {path for path, _ in names} == {"domain/training.py"}
+
+
+def importing(names: set[str]) -> set[str]:
+    """The files that import one of the names."""
+    return {
+        path
+        for path, tree in trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.name in names
+    }
+
+
+def trees() -> list[tuple[str, ast.Module]]:
+    """Every file of the package, parsed."""
+    return [
+        (str(path.relative_to(PACKAGE)), ast.parse(path.read_text(encoding="utf-8")))
+        for path in PACKAGE.rglob("*.py")
+    ]
