@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from rich.table import Table
 
 from gpupanel.cli.output import NONE_GIVEN, shown
-from gpupanel.devices.device_words import link_between, pcie_link, throttling
+from gpupanel.devices.device_text import link_between, pcie_link, throttling
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
 

@@ -14,9 +14,9 @@ from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.disk_problems import disk_problem
-from gpupanel.runs.following.end_words import end_words, loses_steps
+from gpupanel.runs.following.end_text import end_words, loses_steps
 from gpupanel.runs.following.status import RunStatus
-from gpupanel.runs.following.unread_words import unread_problem
+from gpupanel.runs.following.unread_problems import unread_problem
 
 EXIT_STOPPED = 130
 

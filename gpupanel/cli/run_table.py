@@ -7,7 +7,7 @@ from rich.table import Table
 
 from gpupanel.cli.output import NONE_GIVEN, shown
 from gpupanel.runs.history.run_summary import RunSummary
-from gpupanel.runs.history.run_words import run_outcome_words
+from gpupanel.runs.history.run_text import run_outcome_words
 
 _Text = Callable[[RunSummary], str]
 _NUMBERS = ("took", "accuracy", "loss", "mean error", "examples/s")
