@@ -7,8 +7,7 @@ import typer
 from gpupanel.cli.evaluation_report import evaluation_document, print_evaluation
 from gpupanel.cli.interrupts import Interrupts
 from gpupanel.cli.literal_console import styled
-from gpupanel.cli.output import answers, print_json, print_problems
-from gpupanel.cli.refusal import EXIT_FAILED, refuse
+from gpupanel.cli.output import EXIT_FAILED, answers, print_json, print_problems, refuse
 from gpupanel.cli.run_watcher import watch_to_its_end
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import ProblemError

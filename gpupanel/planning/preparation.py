@@ -3,7 +3,7 @@
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.value import Value
-from gpupanel.planning.others import HeldByOthers
+from gpupanel.planning.other_processes import OtherProcesses
 
 
 class Preparation(Value):
@@ -17,7 +17,7 @@ class Preparation(Value):
 
     problems: tuple[Problem, ...] = ()
     plan: LaunchPlan | None = None
-    others: tuple[HeldByOthers, ...] = ()
+    others: tuple[OtherProcesses, ...] = ()
 
     @property
     def is_startable(self) -> bool:

@@ -7,7 +7,7 @@ from gpupanel.domain.problem import Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.planning.context import planning_context
-from gpupanel.planning.others import held_by_others
+from gpupanel.planning.other_processes import other_processes
 from gpupanel.planning.preparation import Preparation
 from gpupanel.planning.rules.registry import RULES
 
@@ -35,5 +35,5 @@ def prepare(
     return Preparation(
         problems=tuple(sorted(problems, key=lambda problem: _ORDER.index(problem.severity))),
         plan=context.plan,
-        others=held_by_others(context.devices, sample),
+        others=other_processes(context.devices, sample),
     )

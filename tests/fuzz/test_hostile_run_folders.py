@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from gpupanel.cli.app import app
-from gpupanel.cli.run_lookup import found_run
+from gpupanel.cli.named_run import found_run
 from gpupanel.domain.events import encode_event
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile

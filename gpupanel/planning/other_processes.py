@@ -1,12 +1,12 @@
-"""What others hold of the chosen GPUs before a run starts."""
+"""What other processes hold of the chosen GPUs before a run starts."""
 
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.telemetry import DeviceProcess, TelemetrySample
 from gpupanel.domain.value import Value
 
 
-class HeldByOthers(Value):
-    """The processes on one chosen GPU.
+class OtherProcesses(Value):
+    """Those on one chosen GPU.
 
     Attributes:
         memory_mib: What they hold together: as the GPU says, which counts also what it may not
@@ -20,9 +20,9 @@ class HeldByOthers(Value):
     processes: tuple[DeviceProcess, ...]
 
 
-def held_by_others(
+def other_processes(
     devices: tuple[PhysicalDevice, ...], sample: TelemetrySample | None
-) -> tuple[HeldByOthers, ...]:
+) -> tuple[OtherProcesses, ...]:
     """An entry for each chosen GPU that somebody uses, in the devices' order."""
     held = []
     for device in devices:
@@ -30,7 +30,7 @@ def held_by_others(
         if reading is None or not reading.processes:
             continue
         held.append(
-            HeldByOthers(
+            OtherProcesses(
                 device_key=device.key,
                 device_name=device.name,
                 memory_mib=reading.memory_used_mib,
