@@ -1,4 +1,4 @@
-"""The script's training: ``trainer/loop``, cut down to what a profile needs.
+"""The script's training: ``trainer/steps`` and ``loop``, cut down to what a profile needs.
 
 Each replica finds the gradient of its part of a batch; they are summed, clipped and applied once.
 """
