@@ -8,11 +8,12 @@ from gpupanel.devices.doctor.gpu_support import gpu_support
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.preview import preview_request
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.preparation import Preparation
 from gpupanel.runs.data_preview import preview_data
-from gpupanel.runs.directory.profile_file import read_profile
+from gpupanel.runs.directory.profile_file import anchored, read_profile
 from gpupanel.runs.readiness import look_at_machine, mended_on, prepared_on
 
 
@@ -30,7 +31,9 @@ def prepared(
         ProblemError: The file holds no profile.
     """
     profile = read_profile(path)
-    preview = preview_data(profile) if look_at_data else None
+    preview = None
+    if look_at_data:
+        preview = preview_data(preview_request(anchored(profile, Path.cwd())))
     machine = look_at_machine()
     # What could not be used would be asked about again, which takes seconds.
     ask_support = cache(_ask_support)

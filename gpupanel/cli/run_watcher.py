@@ -28,7 +28,7 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.visible_text import visible_line
-from gpupanel.runs.directory.plan_file import read_plan
+from gpupanel.files.plan_file import plan_if_readable
 from gpupanel.runs.directory.requests import ask, end_now
 from gpupanel.runs.following.answer_words import line_words, process_name
 from gpupanel.runs.following.end_words import loss_words
@@ -270,5 +270,5 @@ def _print_restart(event: RunRestarted) -> None:
 
 
 def _device_names(layout: RunLayout) -> dict[str, str]:
-    plan = read_plan(layout)
+    plan = plan_if_readable(layout)
     return {} if plan is None else {device.key: device.name for device in plan.devices}

@@ -10,7 +10,7 @@ from typing import Final
 
 import psutil
 
-from gpupanel.devices.probes.child_process import ask_child
+from gpupanel.devices.child_process import ask_child
 
 _FIRST_PERSON: Final = 1000
 """Where login.defs(5) sets no ``UID_MIN``; numbers below belong to the system's services."""

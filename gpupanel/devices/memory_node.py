@@ -1,12 +1,11 @@
 """The device node of CUDA's memory, made before a process could not have it made any more."""
 
-import os
 import shutil
-import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from gpupanel.domain.child_command import child_environment
+from gpupanel.devices.child_process import ask_child
 
 _CONTROL_NODE: Final = "dev/nvidiactl"
 _MEMORY_NODE: Final = "dev/nvidia-uvm"
@@ -28,13 +27,6 @@ def make_memory_node(root: Path = Path("/")) -> None:
     is_missing = (root / _CONTROL_NODE).exists() and not (root / _MEMORY_NODE).exists()
     if tool is None or not is_missing:
         return
-    try:
-        # nvidia-modprobe(1): the module of unified memory, and the nodes of it and of GPU 0.
-        subprocess.run(
-            [tool, "-u", "-c=0"],
-            env=child_environment(os.environ),
-            timeout=_TIME_LIMIT_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return
+    # nvidia-modprobe(1): the module of unified memory, and the nodes of it and of GPU 0.
+    with suppress(OSError):
+        ask_child((tool, "-u", "-c=0"), _TIME_LIMIT_S)

@@ -112,11 +112,13 @@ class StrategySettings(Value):
         "device can take more, and the result is the same, since gradients are summed over the "
         "whole batch.",
         default="equal",
+        applies={"kind": SHARING_KINDS},
     )
     all_reduce: AllReduce = setting(
         "All-reduce",
         "How the gradients of all replicas are summed, which they do once in every step.",
         default=AllReduce.AUTO,
+        applies={"kind": (StrategyKind.MIRRORED, StrategyKind.MULTI_WORKER)},
     )
     workers: PlaceCount | None = setting(
         "Workers",
@@ -125,6 +127,7 @@ class StrategySettings(Value):
         default=None,
         unit="worker",
         off="one per GPU, or 2 on the CPU",
+        applies={"kind": GANG_KINDS},
     )
     parameter_servers: PlaceCount | None = setting(
         "Parameter servers",
@@ -133,6 +136,7 @@ class StrategySettings(Value):
         default=None,
         unit="server",
         off="1 server",
+        applies={"kind": (StrategyKind.PARAMETER_SERVER,)},
     )
     placement: Literal["auto"] | dict[str, Place] | None = setting(
         "Placement",
@@ -140,4 +144,5 @@ class StrategySettings(Value):
         "by the layer's name, or auto. A layer without weights, "
         "such as an activation, works where the layer before it does.",
         default=None,
+        applies={"kind": (StrategyKind.MODEL_PARALLEL,)},
     )

@@ -20,11 +20,11 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import make_folder, remove, touch
 from gpupanel.files.line_log import LineLog
 from gpupanel.files.locks import lock_in_folder
+from gpupanel.files.plan_file import plan_if_readable
 from gpupanel.planning.resuming import changes_between
 from gpupanel.runs.detached import start_detached
 from gpupanel.runs.directory.amendments import amend, finish_amendment
 from gpupanel.runs.directory.disk_problems import disk_problem, space_problem
-from gpupanel.runs.directory.plan_file import read_plan
 from gpupanel.runs.directory.private_files import make_private_folder
 from gpupanel.runs.directory.profile_file import anchored, read_run_profile, write_whole
 from gpupanel.runs.directory.unsafe_entries import check_run_folder
@@ -118,7 +118,7 @@ def _start_again(
         raise ProblemError(problem)
     started = read_run_profile(layout)
     check_trusted(code_of_run(layout, started))
-    plan = read_plan(layout) if changed is None else changed[1]
+    plan = plan_if_readable(layout) if changed is None else changed[1]
     if plan is not None:
         _check_devices(plan)
     changes: tuple[Change, ...] = ()

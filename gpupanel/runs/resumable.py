@@ -1,13 +1,11 @@
 """Whether a run can go on, and with what."""
 
-from pydantic_core import from_json
-
 from gpupanel.domain.outcome import Outcome
-from gpupanel.domain.plan_json import parse_plan
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.files.guarded_files import open_to_read, read_file, status
+from gpupanel.files.guarded_files import open_to_read, status
+from gpupanel.files.plan_file import NewerPlanError, read_plan
 from gpupanel.planning.resuming import resume_differences
 from gpupanel.runs.directory.checkpoint_folder import has_checkpoint
 from gpupanel.runs.directory.profile_file import read_run_profile
@@ -57,16 +55,13 @@ def goes_on(layout: RunLayout) -> Problem:
 
 
 def _plan_problem(layout: RunLayout) -> Problem | None:
-    """A plan that says more than this version knows; a damaged one is told by the supervisor."""
+    """A plan that says more than this version knows; the supervisor reports a damaged one."""
     try:
-        content = read_file(layout.plan)
-        is_whole = isinstance(from_json(content), dict)
+        read_plan(layout)
+    except NewerPlanError as error:
+        return _newer_plan(layout, error)
     except (OSError, ValueError):
         return None
-    try:
-        parse_plan(content)
-    except ValueError as error:
-        return _newer_plan(layout, error) if is_whole else None
     return None
 
 

@@ -4,7 +4,6 @@ import os
 from dataclasses import dataclass
 
 from gpupanel.domain.plan import LaunchPlan, PlannedProcess
-from gpupanel.domain.plan_json import parse_plan
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.process_environment import PROCESS_VARIABLE
 from gpupanel.domain.profile import Profile
@@ -12,6 +11,7 @@ from gpupanel.domain.profile_toml import parse_profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.files.guarded_files import read_file
+from gpupanel.files.plan_file import read_plan
 from gpupanel.trainer.user_code import UserCode
 
 
@@ -69,7 +69,7 @@ def read_started_run(layout: RunLayout) -> StartedRun:
     """
     try:
         profile = parse_profile(read_file(layout.profile).decode())
-        plan = parse_plan(read_file(layout.plan))
+        plan = read_plan(layout)
     except (OSError, ValueError) as error:
         raise ProblemError(
             Problem(

@@ -144,6 +144,7 @@ class MainWindow(QMainWindow):
         self._device_watch.sampled.connect(self.devices.setSample)
         self._device_watch.refused.connect(self._tell_errors)
         self._doctor_binding.refused.connect(self._tell_errors)
+        self._preview_loader.refused.connect(self._tell_errors)
         self.session_page.plan.fieldActivated.connect(self.devices.show_field)
         self.devices.doctorRequested.connect(self._doctor_binding.open_doctor)
         self.session_page.plan.doctorRequested.connect(self._doctor_binding.open_doctor)

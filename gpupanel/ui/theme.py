@@ -56,11 +56,6 @@ class Theme:
     error: str
     devices: tuple[str, ...]
 
-    @property
-    def is_dark(self) -> bool:
-        """Whether text is lighter than what it stands on."""
-        return self.name == "dark"
-
     def color(self, role: str) -> QColor:
         """One of the named colours, for painting.
 

@@ -13,6 +13,7 @@ from gpupanel.domain.data import PythonData
 from gpupanel.domain.events import RunEnded, RunStarted, encode_event
 from gpupanel.domain.model import PythonModel
 from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.preview import preview_request
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.run_layout import RunLayout
@@ -99,7 +100,7 @@ def test_that_checking_warns_and_neither_it_nor_planning_nor_a_look_carries_code
     assert "--trust" in checked.stdout
 
     profile = read_profile(profile_file)
-    seen = preview_data(profile)
+    seen = preview_data(preview_request(profile))
     assert (seen.needs_start, seen.problems) == (True, ())
     assert prepare(profile, CPU_ONLY, preview=seen).plan is not None
     exported = gpupanel("export", profile_file, "-o", profile_file.with_suffix(".out"), "--json")

@@ -23,8 +23,8 @@ from gpupanel.domain.events import encode_event
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.plan_file import plan_if_readable
 from gpupanel.runs.directory.amendments import finish_amendment
-from gpupanel.runs.directory.plan_file import read_plan
 from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.directory.unsafe_entries import check_run_folder
 from gpupanel.runs.following.follower import RunFollower
@@ -197,7 +197,9 @@ def assert_held(ground: Ground, made: list[Change]) -> None:
     runs = document_of("runs", "--runs-dir", str(ground.runs_dir))["runs"]
     assert {run["name"]: run["flaw"] for run in runs}["good"] is None
     good = RunLayout(ground.runs_dir / "good")
-    differences([profile_of(layout), profile_of(good)], [read_plan(layout), read_plan(good)])
+    differences(
+        [profile_of(layout), profile_of(good)], [plan_if_readable(layout), plan_if_readable(good)]
+    )
     for do in (
         lambda: follow(layout),
         lambda: compare(layout),

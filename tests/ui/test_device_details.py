@@ -27,6 +27,7 @@ from gpupanel.ui.panels.device_panel import DevicePanel
 from gpupanel.ui.panels.device_panel.device_card import DeviceCard
 from gpupanel.ui.panels.device_panel.notice_tag import NoticeTag
 from gpupanel.ui.widgets.core_bars import CoreBars
+from gpupanel.ui.widgets.fold_button import FoldButton
 from gpupanel.ui.widgets.process_list import ProcessList
 from gpupanel.ui.widgets.sparkline import Sparkline
 from tests.fakes.devices import CPU, RTX_3060, RTX_4090, TWO_UNEQUAL
@@ -99,7 +100,7 @@ def test_that_details_are_folded_until_somebody_wants_them(panel):
 
 def test_that_details_tell_every_reading(panel):
     panel.setInventory(LINKED)
-    card(panel, FULL.key).details.setUnfolded(True)
+    card(panel, FULL.key).details.findChild(FoldButton).click()
     tell(
         panel,
         FULL.key,
@@ -133,7 +134,7 @@ def test_that_details_tell_every_reading(panel):
 def test_that_no_line_of_the_details_moves_while_readings_change(panel):
     panel.setInventory(LINKED)
     mine = card(panel, FULL.key)
-    mine.details.setUnfolded(True)
+    mine.details.findChild(FoldButton).click()
 
     def places() -> list[QPoint]:
         return [label.mapTo(panel, QPoint()) for label in seen(mine.details, QLabel)]
@@ -149,7 +150,7 @@ def test_that_no_line_of_the_details_moves_while_readings_change(panel):
 def test_that_each_reading_can_be_absent_on_its_own(panel):
     panel.setInventory(TWO_UNEQUAL)
     mine = card(panel, RTX_3060.key)
-    mine.details.setUnfolded(True)
+    mine.details.findChild(FoldButton).click()
     tell(panel, RTX_3060.key, clock_mhz=210, ecc_corrected=None)
     texts = seen_texts(mine).splitlines()
     assert texts[texts.index("Clock") + 1] == "210 MHz"
@@ -169,7 +170,7 @@ def test_that_gpus_that_are_connected_alike_share_a_line(panel):
     panel.setInventory(EIGHT_DEVICES.model_copy(update={"links": tuple(links)}))
     mine = card(panel, gpus[0].key)
     mine.setOpen(is_open=True)
-    mine.details.setUnfolded(True)
+    mine.details.findChild(FoldButton).click()
     assert "18 NVLinks\nto all 6 other GPUs" in seen_texts(mine)
     links[-1] = links[-1].model_copy(update={"kind": LinkKind.PCIE_SWITCH, "nvlink_count": 0})
     panel.setInventory(EIGHT_DEVICES.model_copy(update={"links": tuple(links)}))
@@ -179,7 +180,7 @@ def test_that_gpus_that_are_connected_alike_share_a_line(panel):
 
 def test_that_the_uuid_is_copied(panel):
     panel.setInventory(TWO_UNEQUAL)
-    card(panel, RTX_3060.key).details.setUnfolded(True)
+    card(panel, RTX_3060.key).details.findChild(FoldButton).click()
     click(button(card(panel, RTX_3060.key), "Copy the UUID"))
     assert QGuiApplication.clipboard().text() == RTX_3060.key
 
@@ -313,7 +314,7 @@ def test_that_the_disk_of_the_runs_is_told_and_warned_of(panel):
 
 def test_that_processes_stand_in_the_details_and_can_be_asked_to_end(panel, qtbot):
     panel.setInventory(TWO_UNEQUAL)
-    card(panel, RTX_3060.key).details.setUnfolded(True)
+    card(panel, RTX_3060.key).details.findChild(FoldButton).click()
     tell(panel, RTX_3060.key, processes=(PROCESS,))
     [shown] = seen(card(panel, RTX_3060.key), ProcessList)
     assert shown.processes() == (PROCESS,)

@@ -204,13 +204,6 @@ def test_that_the_allocator_is_chosen_in_the_menu_and_told_where_it_is_not_the_u
         assert menu_actions(panel, key)["CUDA's (cuda_malloc_async)"].isChecked()
 
 
-def test_that_a_run_that_goes_on_holds_the_bar_and_the_menu(panel):
-    panel.setValue(DeviceChoices(memory={SMALL: LimitedMemory(limit_mib=4096)}))
-    panel.setEditable(False)
-    assert bar(panel, SMALL).border_positions() == ()
-    assert not button(card(panel, SMALL), "More memory settings").isEnabled()
-
-
 def test_that_a_gpu_without_readings_can_still_be_limited(qtbot, panel):
     bare = PhysicalDevice(key="GPU-bare", kind=DeviceKind.GPU, name="Bare")
     panel.setInventory(DeviceInventory(driver="1", devices=(bare, TWO_UNEQUAL.devices[-1])))

@@ -242,21 +242,6 @@ def test_that_a_device_of_another_machine_is_kept_until_it_is_removed(panel, qtb
     assert "Not in this machine" not in seen_texts(panel)
 
 
-def test_that_nothing_can_be_changed_while_a_run_goes_on(panel, qtbot):
-    panel.setInventory(TWO_UNEQUAL)
-    panel.setValue(
-        DeviceChoices(devices=DeviceSettings(visible=("GPU-4090", "GPU-3060", ELSEWHERE)))
-    )
-    panel.setEditable(False)
-    with qtbot.assertNotEmitted(panel.valueChanged):
-        click(switch(panel, "GPU-3060"))
-        click(seen(panel, QPushButton)[0])
-        assert not policy_box(panel, "GPU-4090").isEnabled()
-    panel.setEditable(True)
-    click(switch(panel, "GPU-3060"))
-    assert panel.value().devices.visible == ("GPU-4090", ELSEWHERE)
-
-
 def test_that_cards_keep_their_curves_when_the_driver_names_itself_anew(panel):
     panel.setInventory(TWO_UNEQUAL)
     panel.setSample(busy_sample(TWO_UNEQUAL, 0.0))

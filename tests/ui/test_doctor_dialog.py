@@ -15,8 +15,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gpupanel.devices.child_process import ChildEnd, ask_child
 from gpupanel.devices.doctor import examine
-from gpupanel.devices.probes.child_process import ChildEnd, ask_child
 from gpupanel.devices.probes.tensorflow_probe import ProbeAnswer
 from gpupanel.domain.gpu_support import GpuFault, GpuSupport
 from gpupanel.domain.problem import Problem

@@ -1,10 +1,12 @@
 """Each kind of setting gets an input that takes the values that it allows, and no others."""
 
+from collections.abc import Callable
 from typing import Annotated, Literal
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QValidator
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QLabel, QLineEdit, QPushButton, QWidget
 
 from gpupanel.domain.choice import Choice, ChoiceEnum
@@ -13,9 +15,8 @@ from gpupanel.domain.value import Value
 from gpupanel.ui.forms.input_for import input_for
 from gpupanel.ui.inputs.check_box import CheckBox
 from gpupanel.ui.inputs.choice_box import ChoiceBox
-from gpupanel.ui.inputs.counter import GREATEST, Counter
+from gpupanel.ui.inputs.counter import GREATEST, Counter, OptionalCounter
 from gpupanel.ui.inputs.number_list_edit import NumberListEdit
-from gpupanel.ui.inputs.optional_counter import OptionalCounter
 from gpupanel.ui.inputs.optional_real import OptionalReal
 from gpupanel.ui.inputs.path_edit import PathEdit
 from gpupanel.ui.inputs.real_spin_box import RealSpinBox
@@ -30,6 +31,7 @@ class Colour(ChoiceEnum):
 
 
 Side = Annotated[int, setting("", "", ge=1, le=64)]
+LargeSide = Annotated[int, setting("", "", gt=7, lt=513)]
 
 
 class Values(Value):
@@ -65,6 +67,7 @@ class Values(Value):
         "More", "Numbers.", default=(), max_length=3, off="no layer"
     )
     size: tuple[Side, Side] = setting("Size", "In pixels.", default=(8, 8), unit="pixel")
+    large: tuple[LargeSide, LargeSide] = setting("Large", "In pixels.", default=(8, 8))
     text: str = setting("Text", "Words.")
     file: str = setting("File", "A file.", default="", path=PathKind(".npz", "NumPy files", "Open"))
     folder: str = setting("Folder", "A folder.", default="", path=PathKind("", "", "Choose it"))
@@ -226,6 +229,48 @@ def test_that_a_size_is_bounded_and_has_its_unit(make):
     size.setValue((7, 9))
     assert width.text() == "9 pixels"
     assert size.value() == (7, 9)
+
+
+def test_that_both_bounds_of_a_size_hold(make):
+    large = make("large")
+    sides = large.findChildren(Counter)
+    assert [(each.minimum(), each.maximum()) for each in sides] == [(8, 512)] * 2
+
+
+def _type(widget: QWidget) -> None:
+    QTest.keyClicks(widget if isinstance(widget, QLineEdit) else widget.findChild(QLineEdit), "7")
+
+
+CHANGES: dict[str, tuple[object, Callable[[QWidget], object]]] = {
+    "switch": (True, lambda widget: widget.click()),
+    "count": (4, lambda widget: widget.stepUp()),
+    "optional_count": (4, lambda widget: widget.setValue(None) or widget.stepUp()),
+    "fraction": (0.5, lambda widget: widget.stepUp()),
+    "optional_number": (4.0, lambda widget: widget.findChild(Switch).click()),
+    "colour": ("blue", lambda widget: widget.setCurrentIndex(0)),
+    "counts": ((4, 5), _type),
+    "size": ((4, 5), lambda widget: widget.findChild(Counter).stepUp()),
+    "text": ("some", _type),
+    "file": ("some", _type),
+}
+"""For an input of each kind: another value, and what a person does to it then."""
+
+
+def test_that_every_kind_of_input_is_changed_here(make):
+    made = {type(make(each.name)) for each in settings_of(Values) if each.name != "other"}
+    assert {type(make(name)) for name in CHANGES} == made
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_that_a_value_is_set_silently_and_what_a_person_changes_is_heard(make, name):
+    widget, heard = make(name), []
+    widget.valueChanged.connect(lambda: heard.append(widget.value()))
+    value, change = CHANGES[name]
+    widget.setValue(value)
+    assert widget.value() == value
+    assert heard == []
+    change(widget)
+    assert heard == [widget.value()] != [value]
 
 
 @pytest.mark.parametrize(

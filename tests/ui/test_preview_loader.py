@@ -21,8 +21,8 @@ _SLEEP = "import time; time.sleep(60)"
 def loader_of(qtbot: QtBot):
     loaders: list[PreviewLoader] = []
 
-    def make(code: str, time_limit_ms: int = 20_000) -> PreviewLoader:
-        loader = PreviewLoader((sys.executable, "-c", code), time_limit_ms=time_limit_ms)
+    def make(code: str, time_limit_s: float = 20.0) -> PreviewLoader:
+        loader = PreviewLoader((sys.executable, "-c", code), time_limit_s=time_limit_s)
         loaders.append(loader)
         return loader
 
@@ -42,6 +42,7 @@ def test_that_the_embedded_digits_are_looked_at_for_real(qtbot):
     loader = PreviewLoader()
     with qtbot.waitSignal(loader.previewReady, timeout=60_000) as answered:
         loader.load(PreviewRequest(data=DigitsData(validation_fraction=0.2), seed=7))
+    loader.stop()
     preview = answered.args[0]
     assert preview.problems == ()
     assert preview.example_count == 1797
@@ -54,6 +55,7 @@ def test_that_a_file_that_is_not_there_is_a_problem_in_the_answer(qtbot, tmp_pat
     loader = PreviewLoader()
     with qtbot.waitSignal(loader.previewReady, timeout=60_000) as answered:
         loader.load(PreviewRequest(data=NpzData(path=str(tmp_path / "none.npz"))))
+    loader.stop()
     assert [problem.is_error for problem in answered.args[0].problems] == [True]
 
 
@@ -97,7 +99,7 @@ def test_that_a_child_that_is_killed_is_told(qtbot, loader_of):
 
 
 def test_that_a_child_that_takes_too_long_is_ended(qtbot, loader_of):
-    loader = loader_of(_SLEEP, time_limit_ms=200)
+    loader = loader_of(_SLEEP, time_limit_s=0.2)
     (problem,) = _load(qtbot, loader).problems
     assert problem.code == "preview_too_slow"
     assert "0.2 s" in problem.message
@@ -112,6 +114,7 @@ def test_that_an_answer_that_cannot_be_read_is_told(qtbot, loader_of):
 def test_that_a_command_that_is_not_there_is_told(qtbot, tmp_path):
     loader = PreviewLoader((str(tmp_path / "no_such_program"),))
     (problem,) = _load(qtbot, loader).problems
+    loader.stop()
     assert problem.code == "preview_not_started"
 
 

@@ -9,12 +9,12 @@ from pytestqt.qtbot import QtBot
 from gpupanel.domain.choice import Choice
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.inputs.counter import GREATEST, Counter
-from gpupanel.ui.inputs.real_spin_box import FRACTION, POSITIVE, RealRange, RealSpinBox
+from gpupanel.ui.inputs.real_spin_box import RealRange, RealSpinBox
 
 
 @pytest.fixture
 def rate(qtbot: QtBot) -> RealSpinBox:
-    rate = RealSpinBox(POSITIVE)
+    rate = RealSpinBox(RealRange(lowest=1e-30, lowest_allowed=False, below=1e30))
     qtbot.addWidget(rate)
     return rate
 
@@ -68,7 +68,7 @@ def test_that_the_arrows_of_an_open_range_go_one_two_five(rate):
 
 
 def test_that_the_arrows_of_a_fraction_stop_at_its_ends(qtbot):
-    fraction = RealSpinBox(FRACTION, step=0.05)
+    fraction = RealSpinBox(RealRange(below=1.0), step=0.05)
     qtbot.addWidget(fraction)
     fraction.setValue(0.9)
     fraction.stepUp()

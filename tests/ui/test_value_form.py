@@ -16,9 +16,8 @@ from gpupanel.ui.forms.settings_form import WIDEST_INPUT
 from gpupanel.ui.forms.value_form import ValueForm
 from gpupanel.ui.inputs.check_box import CheckBox
 from gpupanel.ui.inputs.choice_box import ChoiceBox
-from gpupanel.ui.inputs.counter import Counter
+from gpupanel.ui.inputs.counter import Counter, OptionalCounter
 from gpupanel.ui.inputs.number_list_edit import NumberListEdit
-from gpupanel.ui.inputs.optional_counter import OptionalCounter
 from gpupanel.ui.inputs.optional_real import OptionalReal
 from gpupanel.ui.inputs.path_edit import PathEdit
 from gpupanel.ui.inputs.real_spin_box import RealSpinBox

@@ -14,7 +14,7 @@ from PySide6.QtCore import QMetaMethod, QObject, QThread, SignalInstance
 from PySide6.QtWidgets import QPushButton
 
 from gpupanel.domain.gpu_support import GpuSupport
-from gpupanel.domain.preview import preview_request
+from gpupanel.domain.preview import DataPreview, preview_request
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.telemetry import DeviceProcess
@@ -150,6 +150,15 @@ def _examining(error: Exception, _runs: Path, _patch: pytest.MonkeyPatch) -> Cas
     return Case(examiner, examiner.begin, examiner.refused, examiner.examined, failing, free)
 
 
+def _previewing(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    failing = _Failing(error, lambda *_: DataPreview())
+    monkeypatch.setattr(preview_worker, "preview_data", failing)
+    loader = preview_worker.PreviewLoader()
+    order = lambda: loader.load(preview_request(Profile()))  # noqa: E731
+    free = lambda: not loader.is_busy()  # noqa: E731
+    return Case(loader, order, loader.refused, loader.previewReady, failing, free)
+
+
 def _ending_a_process(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
     from gpupanel.devices import process_ending
 
@@ -229,6 +238,7 @@ CASES: dict[str, tuple[Make, ...]] = {
     "DoctorExaminer": (_examining,),
     "ProcessEnder": (_ending_a_process,),
     "RunHistory": (_listing_runs, _naming_a_run, _deleting_a_run),
+    "PreviewLoader": (_previewing,),
     "Launcher": (_launching, _resuming),
     "QueueWatch": (_queueing,),
     "RunWatch": (_following,),
@@ -311,21 +321,6 @@ def test_that_what_is_polled_and_fails_for_the_same_reason_is_told_once(
     qtbot.waitUntil(lambda: len(counted) > 20, timeout=10_000)
     queue.stop()
     assert len(told) == 1
-
-
-def test_that_a_preview_that_cannot_be_read_for_whatever_reason_leaves_the_loader_free(
-    qtbot, monkeypatch
-):
-    def fail(_output):
-        raise MemoryError
-
-    monkeypatch.setattr(preview_worker.DataPreview, "model_validate_json", fail)
-    loader = preview_worker.PreviewLoader(("true",))
-    with qtbot.waitSignal(loader.previewReady, timeout=10_000) as ready:
-        loader.load(preview_request(Profile()))
-    assert ready.args[0].problems[0].code == "preview_unreadable"
-    assert not loader.is_busy()
-    loader.stop()
 
 
 @pytest.fixture

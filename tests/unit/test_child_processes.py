@@ -11,16 +11,13 @@ PACKAGE = ROOT / "gpupanel"
 CHILD_COMMAND = "domain/child_command.py"
 
 STARTING = {
-    "devices/memory_node.py",
+    "devices/child_process.py",
     "devices/private_network.py",
-    "devices/probes/child_process.py",
-    "runs/data_preview.py",
     "runs/detached.py",
     "runs/following/history_reader.py",
     "runs/supervision/gang.py",
     "trainer/__main__.py",  # itself, from its beginning
     "trainer/private_network.py",  # a copy of itself
-    "ui/workers/preview_worker.py",
 }
 """The modules that start a process; a new one hands on the environment as these do."""
 
@@ -131,14 +128,10 @@ def test_that_processes_are_started_in_known_places_only() -> None:
 @pytest.mark.parametrize("path", sorted(STARTING))
 def test_that_each_start_hands_on_the_environment_of_a_child(path: str) -> None:
     for name, call in calls(SOURCES[path]):
-        if name in STARTS - {"QProcess", "os.fork"}:
+        if name in STARTS - {"os.fork"}:
             given = {word.arg: word.value for word in call.keywords}
             assert ast.unparse(given["env"]).startswith("child_environment("), name
             assert "shell" not in given
-        if name == "QProcess":
-            text = ast.unparse(SOURCES[path])
-            assert "process.setProcessEnvironment(_environment())" in text
-            assert "variables = child_environment(os.environ," in text
 
 
 def test_that_no_other_module_names_python_or_a_module_to_run() -> None:

@@ -12,8 +12,8 @@ from typing import Final
 
 from pydantic import ValidationError
 
+from gpupanel.devices.child_process import ChildAnswer, ChildEnd, ask_child
 from gpupanel.devices.gpus.registry import GpuRegistry
-from gpupanel.devices.probes.child_process import ChildAnswer, ChildEnd, ask_child
 from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.problem import Problem, Severity

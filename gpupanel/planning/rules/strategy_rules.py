@@ -3,16 +3,11 @@
 from collections.abc import Iterator
 
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
-from gpupanel.domain.strategy import GANG_KINDS, StrategyKind
+from gpupanel.domain.setting import settings_of
+from gpupanel.domain.strategy import GANG_KINDS, StrategyKind, StrategySettings
 from gpupanel.planning.context import PlanningContext
 
 _CPU_REPLICAS = 2
-_KINDS_OF_KEYS = {
-    "workers": GANG_KINDS,
-    "parameter_servers": (StrategyKind.PARAMETER_SERVER,),
-    "placement": (StrategyKind.MODEL_PARALLEL,),
-}
-"""The strategies that a key means something to."""
 
 
 def keys_unused(context: PlanningContext) -> Iterator[Problem]:
@@ -20,15 +15,16 @@ def keys_unused(context: PlanningContext) -> Iterator[Problem]:
     strategy = context.profile.strategy
     if context.layout is None:
         return
-    for key, kinds in _KINDS_OF_KEYS.items():
-        if getattr(strategy, key) is not None and strategy.kind not in kinds:
+    for each in settings_of(StrategySettings):
+        is_left_out = each.default is not None or getattr(strategy, each.name) is None
+        if not is_left_out and not each.applies_in(strategy):
             yield Problem(
                 code="strategy_key_unused",
                 severity=Severity.HINT,
-                field=f"strategy.{key}",
-                message=f"{key} means nothing to the strategy {strategy.kind}.",
+                field=f"strategy.{each.name}",
+                message=f"{each.name} means nothing to the strategy {strategy.kind}.",
                 hint="Remove it, or choose a strategy that uses it.",
-                fix=Fix(label="Remove it", changes=(_set_strategy(key, None),)),
+                fix=Fix(label="Remove it", changes=(_set_strategy(each.name, None),)),
             )
 
 

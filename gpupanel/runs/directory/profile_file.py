@@ -1,14 +1,18 @@
 """Profiles as files: read with every mistake told, written all or nothing."""
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+from pydantic import BaseModel, ConfigDict
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile, parse_profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.domain.toml_text import read_toml
 from gpupanel.files.guarded_files import open_to_read
 from gpupanel.files.regular_files import open_regular
 from gpupanel.files.whole_files import whole_file
@@ -17,6 +21,7 @@ from gpupanel.runs.directory.run_folder import check_outside_of_runs
 from gpupanel.runs.named_paths import checked_path, expanded_path
 
 LARGEST_PROFILE_BYTES = 2**20
+_FIRST_TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
 
 
 def read_profile(path: Path) -> Profile:
@@ -49,6 +54,40 @@ def _read(path: Path, open_file: Callable[[Path], BinaryIO]) -> Profile:
     if len(content) > LARGEST_PROFILE_BYTES:
         raise ProblemError(_not_a_profile(path, "it is larger than 1 MiB"))
     return anchored(parse_profile(text), path.absolute().parent)
+
+
+class ProfileHead(BaseModel):
+    """The keys above the tables of a profile; of one of a newer version, too."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    schema_version: int = 1
+    name: str = ""
+    task: str = "train"
+
+
+def read_profile_head(layout: RunLayout) -> ProfileHead:
+    """The keys above the tables of the run's profile.
+
+    The rest is not validated: that would take longer than all else of a list of a thousand runs.
+
+    Raises:
+        OSError: It cannot be read.
+        ValueError: It is no profile.
+    """
+    with open_to_read(layout.profile) as file:
+        text = file.read(LARGEST_PROFILE_BYTES).decode().replace("\r\n", "\n")
+    return ProfileHead.model_validate(_document_above_tables(text))
+
+
+def _document_above_tables(text: str) -> dict[str, Any]:
+    table = _FIRST_TABLE.search(text)
+    if table is not None:
+        try:
+            return read_toml(text[: table.start()])
+        except ValueError:
+            pass  # what looks like a table is inside of a value
+    return read_toml(text)
 
 
 def anchored(profile: Profile, folder: Path) -> Profile:

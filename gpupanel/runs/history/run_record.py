@@ -1,8 +1,9 @@
 """What the files of a run tell of it; whether it goes on, its lock tells."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic_core import from_json
 
@@ -21,17 +22,15 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import SCHEMA_VERSION
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import status
+from gpupanel.files.plan_file import PlanHead, read_plan_head
+from gpupanel.runs.directory.profile_file import ProfileHead, read_profile_head
 from gpupanel.runs.directory.unsafe_entries import first_unsafe_entry
 from gpupanel.runs.history import flaws
 from gpupanel.runs.history.event_ends import EventEnds
 from gpupanel.runs.history.label import RunLabel, read_label
 from gpupanel.runs.history.run_summary import RunSummary
-from gpupanel.runs.history.static_parts import (
-    PlanHead,
-    ProfileHead,
-    read_plan_head,
-    read_profile_head,
-)
+
+_Head = TypeVar("_Head")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,28 +102,30 @@ def _label(layout: RunLayout) -> tuple[RunLabel, Problem | None]:
 
 
 def _profile(layout: RunLayout) -> tuple[ProfileHead, Problem | None]:
-    try:
-        head = read_profile_head(layout)
-    except FileNotFoundError:
-        return ProfileHead(), flaws.incomplete(layout.name, "profile")
-    except OSError as error:
-        return ProfileHead(), flaws.unreadable(layout.name, error)
-    except ValueError as error:
-        return ProfileHead(), flaws.damaged(layout.name, "profile", str(error))
-    is_newer = head.schema_version > SCHEMA_VERSION
-    return head, flaws.newer(layout.name) if is_newer else None
+    head, flaw = _head(layout, "profile", read_profile_head)
+    if head is not None and head.schema_version > SCHEMA_VERSION:
+        flaw = flaws.newer(layout.name)
+    return head or ProfileHead(), flaw
 
 
 def _plan(layout: RunLayout) -> tuple[PlanHead, Problem | None]:
+    head, flaw = _head(layout, "plan", read_plan_head)
+    if head is not None and head.is_newer:
+        flaw = flaws.newer(layout.name)
+    return head or PlanHead(), flaw
+
+
+def _head(
+    layout: RunLayout, part: str, read: Callable[[RunLayout], _Head]
+) -> tuple[_Head | None, Problem | None]:
     try:
-        head = read_plan_head(layout)
+        return read(layout), None
     except FileNotFoundError:
-        return PlanHead(), flaws.incomplete(layout.name, "plan")
+        return None, flaws.incomplete(layout.name, part)
     except OSError as error:
-        return PlanHead(), flaws.unreadable(layout.name, error)
+        return None, flaws.unreadable(layout.name, error)
     except ValueError as error:
-        return PlanHead(), flaws.damaged(layout.name, "plan", str(error))
-    return head, flaws.newer(layout.name) if head.is_newer else None
+        return None, flaws.damaged(layout.name, part, str(error))
 
 
 def _without_events(layout: RunLayout, summary: RunSummary) -> RunRecord:

@@ -7,7 +7,7 @@ from pathlib import Path
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.value import Value
 from gpupanel.files.guarded_files import status
-from gpupanel.runs.directory.plan_file import read_plan
+from gpupanel.files.plan_file import plan_if_readable
 from gpupanel.runs.directory.run_lock import STARTING_S, is_supervised
 from gpupanel.runs.supervision.start_claim import is_start_claimed
 
@@ -70,7 +70,7 @@ def goes_on(layout: RunLayout) -> bool:
 
 def device_keys(layout: RunLayout) -> tuple[str, ...]:
     """The devices that a run holds while it goes on, by its plan; none where it has none."""
-    plan = read_plan(layout)
+    plan = plan_if_readable(layout)
     return () if plan is None else tuple(device.key for device in plan.devices)
 
 

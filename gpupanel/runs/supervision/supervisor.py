@@ -18,12 +18,12 @@ from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.events import Event, RunEnded, RunRestarted, RunStarted, encode_event
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.plan_json import parse_plan
 from gpupanel.domain.problem import Change, Problem, ProblemError
 from gpupanel.domain.process_environment import PORT_TAKEN_STATUS
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.unsafe_files import unsafe_file
-from gpupanel.files.guarded_files import UnsafeFileError, read_file
+from gpupanel.files.guarded_files import UnsafeFileError
+from gpupanel.files.plan_file import read_plan
 from gpupanel.files.process_log import say_in_log
 from gpupanel.files.reserved_log import ReservedLog
 from gpupanel.runs.directory.amendments import finish_amendment
@@ -97,7 +97,7 @@ class Supervisor:
     def _supervise(self) -> Outcome:
         try:
             finish_amendment(self._layout)
-            plan = parse_plan(read_file(self._layout.plan))
+            plan = read_plan(self._layout)
         except (OSError, ValueError, ProblemError) as error:
             return self._end(_not_started(error))
         memory = MemoryWatch(plan)

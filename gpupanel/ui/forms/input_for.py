@@ -1,23 +1,19 @@
 """The input of a setting, by the kind of its value."""
 
 import math
-from typing import TypeVar
 
 from PySide6.QtWidgets import QWidget
 
 from gpupanel.domain.setting import Bounds, Setting, SettingType
 from gpupanel.ui.inputs.check_box import CheckBox
 from gpupanel.ui.inputs.choice_box import ChoiceBox
-from gpupanel.ui.inputs.counter import GREATEST, Counter
+from gpupanel.ui.inputs.counter import GREATEST, Counter, OptionalCounter
 from gpupanel.ui.inputs.number_list_edit import NumberListEdit
-from gpupanel.ui.inputs.optional_counter import OptionalCounter
 from gpupanel.ui.inputs.optional_real import OptionalReal
 from gpupanel.ui.inputs.path_edit import PathEdit
 from gpupanel.ui.inputs.real_spin_box import RealRange, RealSpinBox
 from gpupanel.ui.inputs.size_input import SizeInput
 from gpupanel.ui.inputs.text_input import TextInput
-
-AnyCounter = TypeVar("AnyCounter", bound=Counter)
 
 _FRACTION_STEP = 0.05
 """What an arrow adds to a number that lies below 1."""
@@ -44,7 +40,8 @@ def input_for(setting: Setting) -> QWidget:
             return SizeInput(
                 title=setting.title,
                 tip=setting.description,
-                most=round(setting.bounds.most or GREATEST),
+                least=_least(setting.bounds),
+                most=_most(setting.bounds),
                 unit=setting.unit,
             )
         case SettingType.TEXT:
@@ -59,7 +56,8 @@ def counter_for(setting: Setting) -> Counter:
     counter = Counter(
         _least(setting.bounds), zero=setting.off, before=setting.prefix, unit=setting.unit
     )
-    return _bounded(counter, setting.bounds)
+    counter.setMaximum(_most(setting.bounds))
+    return counter
 
 
 def optional_counter_for(setting: Setting) -> OptionalCounter:
@@ -71,17 +69,17 @@ def optional_counter_for(setting: Setting) -> OptionalCounter:
     if _least(setting.bounds) > 1:
         raise TypeError(f"{setting.name} needs an input of its own")
     counter = OptionalCounter(zero=setting.off, before=setting.prefix, unit=setting.unit)
-    return _bounded(counter, setting.bounds)
+    counter.setMaximum(_most(setting.bounds))
+    return counter
 
 
 def _least(bounds: Bounds) -> int:
     return round(bounds.least or 0) + bounds.above_least
 
 
-def _bounded(counter: AnyCounter, bounds: Bounds) -> AnyCounter:
-    if bounds.most is not None:
-        counter.setMaximum(min(GREATEST, round(bounds.most) - bounds.below_most))
-    return counter
+def _most(bounds: Bounds) -> int:
+    most = GREATEST if bounds.most is None else round(bounds.most) - bounds.below_most
+    return min(GREATEST, most)
 
 
 def _number(setting: Setting) -> QWidget:

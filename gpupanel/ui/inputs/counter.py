@@ -1,4 +1,4 @@
-"""A spin box for whole numbers that tells at each keystroke and can speak in words."""
+"""Spin boxes for whole numbers, which report at each keystroke and can speak in words."""
 
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QWidget
@@ -62,3 +62,17 @@ class Counter(SpinBox):
     def _name_unit(self, count: int) -> None:
         if self._unit:
             self.setSuffix(f" {self._unit}" if count == 1 else f" {self._unit}s")
+
+
+class OptionalCounter(Counter):
+    """A number whose least, 0, stands for none."""
+
+    @override
+    def value(self) -> int | None:  # type: ignore[override]
+        """The number, or ``None``."""
+        return super().value() or None
+
+    @override
+    def setValue(self, value: int | None) -> None:
+        """Shows a number, or that there is none, without telling anyone."""
+        super().setValue(value or 0)

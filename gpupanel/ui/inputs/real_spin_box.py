@@ -27,12 +27,6 @@ class RealRange:
         return above and number < self.below
 
 
-FRACTION = RealRange(below=1.0)
-"""From 0 to below 1."""
-POSITIVE = RealRange(lowest=1e-30, lowest_allowed=False, below=1e30)
-"""Above 0, and neither 0 nor infinite as float32."""
-
-
 class RealSpinBox(QAbstractSpinBox):
     """A spin box for real numbers, written as Python writes them (``0.001``, ``1e-05``).
 

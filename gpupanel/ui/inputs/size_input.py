@@ -8,22 +8,23 @@ from gpupanel.ui.widgets.tips import teach
 
 
 class SizeInput(QWidget):
-    """Two whole numbers from 1 on."""
+    """Two whole numbers."""
 
     valueChanged = Signal(object)
     """A person changed one of them: both, a tuple of int; :meth:`setValue` is silent."""
 
-    def __init__(self, *, title: str, tip: str, most: int, unit: str) -> None:
+    def __init__(self, *, title: str, tip: str, least: int, most: int, unit: str) -> None:
         """Makes the field.
 
         Args:
             title: What has that size.
             tip: What the size does.
+            least: The least height and width.
             most: The greatest height and width.
             unit: Of both, in the singular.
         """
         super().__init__()
-        self._height, self._width = Counter(1), Counter(1, unit=unit)
+        self._height, self._width = Counter(least), Counter(least, unit=unit)
         for name, side in (("height", self._height), ("width", self._width)):
             teach(side, f"{title}: {name}", tip)
             side.setMaximum(most)

@@ -12,7 +12,7 @@ from typing_extensions import override
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.directory.plan_file import read_plan
+from gpupanel.files.plan_file import plan_if_readable
 from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.error_problems import problems_of
 from gpupanel.runs.history.curve_reader import CurveReader
@@ -110,7 +110,7 @@ class _ComparisonReader(Worker):
             self._next = QTimer(self, singleShot=True)
             self._next.timeout.connect(self.read)
         profiles = [_profile(reading.layout) for reading in self._readings]
-        plans = [read_plan(reading.layout) for reading in self._readings]
+        plans = [plan_if_readable(reading.layout) for reading in self._readings]
         found = differences(profiles, plans)
         self._next.start(0)
         return found

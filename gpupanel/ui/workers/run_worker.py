@@ -15,9 +15,9 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.plan_file import plan_if_readable
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.log_tail import last_lines
-from gpupanel.runs.directory.plan_file import read_plan
 from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.following.follower import FollowedRun, RunFollower
 from gpupanel.runs.following.status import RunStatus
@@ -299,7 +299,7 @@ class RunWatch(WorkerFacade):
 
 
 def _facts(layout: RunLayout) -> RunFacts:
-    return RunFacts(layout, _profile(layout), read_plan(layout))
+    return RunFacts(layout, _profile(layout), plan_if_readable(layout))
 
 
 def _is_changed(followed: FollowedRun) -> bool:

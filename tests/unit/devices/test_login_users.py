@@ -8,8 +8,8 @@ import psutil
 import pytest
 
 from gpupanel.devices import login_users
+from gpupanel.devices.child_process import ChildAnswer, ChildEnd
 from gpupanel.devices.login_users import listed_accounts, other_login_users
-from gpupanel.devices.probes.child_process import ChildAnswer, ChildEnd
 
 ACCOUNTS = """\
 root:x:0:0:root:/root:/bin/bash

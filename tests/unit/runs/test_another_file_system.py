@@ -12,9 +12,9 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.training import TrainingSettings
+from gpupanel.files.plan_file import plan_if_readable
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.directory.amendments import amend
-from gpupanel.runs.directory.plan_file import read_plan
 from gpupanel.runs.directory.profile_file import read_profile
 from gpupanel.runs.history.curve_table import write_curve_table
 from gpupanel.runs.history.deleting import delete_run
@@ -80,7 +80,7 @@ def test_that_a_run_is_made_changed_and_named_there_with_its_code(
     change_label(layout, name="named", notes="noted")
     assert read_profile(layout.profile).training.epochs == 9
     assert read_profile(layout.former_profile(1)) == profile
-    assert read_plan(layout) == plan_of(longer)
+    assert plan_if_readable(layout) == plan_of(longer)
     left = {path.name for path in layout.root.iterdir() if path.name.startswith(".")}
     assert left == set(), "what was written beside is gone"
     (summary,) = list_runs(runs_there)

@@ -62,11 +62,6 @@ class CurveGrid(QWidget):
             plot.pointed.connect(self._take_pointer)
 
     @property
-    def is_whole(self) -> bool:
-        """Whether the runs are shown whole."""
-        return self._is_whole
-
-    @property
     def shown(self) -> tuple[TimePlot, ...]:
         """The plots there is anything for."""
         return tuple(self.plots[metric] for metric in self._metrics)

@@ -10,8 +10,6 @@ from gpupanel.ui.plots.curve import Curve
 from gpupanel.ui.plots.fixed_points import FixedPoints
 from gpupanel.ui.plots.legend import LegendEntry, draw_mark
 
-MOST_RUNS = 8
-"""As many as there are colours that everybody can tell apart."""
 MARK_SIZE = QSize(32, 12)
 
 _DASHES: tuple[tuple[float, ...], ...] = (

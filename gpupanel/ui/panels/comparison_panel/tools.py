@@ -4,15 +4,25 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import (
     QButtonGroup,
     QHBoxLayout,
+    QLabel,
     QMenu,
     QPushButton,
     QToolButton,
     QWidget,
 )
 
-from gpupanel.ui.panels.comparison_panel.smoothing_slider import SmoothingSlider
+from gpupanel.ui.inputs.quiet_inputs import Slider
 from gpupanel.ui.plots.axis_kind import AxisKind
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.tips import wrapped
+
+_SPANS = (0, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
+"""Steps, by the places of the slider."""
+_SMOOTHING_TIP = (
+    "Exponential moving average: a value this many steps back has about a third of the "
+    "weight. The measured values stay visible behind it. Values of whole epochs are not "
+    "smoothed."
+)
 
 
 class ViewTools(QWidget):
@@ -39,7 +49,7 @@ class ViewTools(QWidget):
             "time_axis",
             "Horizontal axis: time since each run's start, without pauses",
         )
-        self._smoothing = SmoothingSlider()
+        self._smoothing = _SmoothingSlider()
         self._whole = QPushButton("Reset &zoom")
         self._whole.setObjectName("whole_runs")
         self._whole.setToolTip("Shows the whole range again (also: double-click in a plot)")
@@ -47,7 +57,7 @@ class ViewTools(QWidget):
         self._compose()
         self._differences.toggled.connect(self._on_differences_toggled)
         self._time.toggled.connect(self._on_time_toggled)
-        self._smoothing.spanChanged.connect(self.spanChanged)
+        self._smoothing.valueChanged.connect(self.spanChanged)
         self._whole.clicked.connect(self.wholeRequested)
 
     @property
@@ -132,6 +142,45 @@ class ExportTools(QWidget):
     @Slot()
     def _ask_as_shown(self) -> None:
         self.pictureRequested.emit(False)
+
+
+class _SmoothingSlider(QWidget):
+    """From no smoothing, at the left, to that over 100,000 steps."""
+
+    valueChanged = Signal(float)
+    """Steps; 0: no smoothing."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._slider = Slider()
+        self._slider.setObjectName("smoothing_slider")
+        self._slider.setRange(0, len(_SPANS) - 1)
+        self._slider.setPageStep(3)
+        self._slider.setFixedWidth(16 * GRID)
+        self._slider.setAccessibleName("Smoothing")
+        self._words = QLabel()
+        self._words.setMinimumWidth(self._words.fontMetrics().horizontalAdvance("100,000 steps"))
+        caption = QLabel("S&moothing")
+        caption.setBuddy(self._slider)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(GRID)
+        for widget in (caption, self._slider, self._words):
+            layout.addWidget(widget)
+        self.setToolTip(wrapped(_SMOOTHING_TIP))
+        self._slider.valueChanged.connect(self._on_moved)
+        self._on_moved(0)
+
+    def value(self) -> float:
+        """Steps over which is smoothed; 0: none."""
+        return float(_SPANS[self._slider.value()])
+
+    @Slot(int)
+    def _on_moved(self, _place: int) -> None:
+        span = self.value()
+        self._words.setText(f"{span:,.0f} steps" if span else "Off")
+        self._slider.setAccessibleDescription(self._words.text())
+        self.valueChanged.emit(span)
 
 
 def _switch(text: str, name: str, tip: str) -> QPushButton:

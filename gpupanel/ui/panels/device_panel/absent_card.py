@@ -47,11 +47,11 @@ class AbsentCard(QFrame):
         )
         sentence.setWordWrap(True)
         set_tone(sentence, Tone.WARNING if in_use else Tone.MUTED)
-        self._remove = QPushButton("Remove from profile")
-        self._remove.setToolTip(
+        remove = QPushButton("Remove from profile")
+        remove.setToolTip(
             "Removes this device from the profile; the other devices stay as they are."
         )
-        self._remove.clicked.connect(self._take_removal)
+        remove.clicked.connect(self._take_removal)
         head = QHBoxLayout()
         head.setSpacing(GRID)
         head.addWidget(dot)
@@ -61,7 +61,7 @@ class AbsentCard(QFrame):
         layout.setSpacing(GRID)
         layout.addLayout(head)
         layout.addWidget(sentence)
-        layout.addWidget(self._remove)
+        layout.addWidget(remove)
 
     @property
     def key(self) -> str:
@@ -77,10 +77,6 @@ class AbsentCard(QFrame):
     def is_in_use(self) -> bool:
         """Whether the profile wants to use it, or only keeps settings for it."""
         return self._is_in_use
-
-    def setEditable(self, editable: bool) -> None:
-        """Let a person remove it, or not."""
-        self._remove.setEnabled(editable)
 
     @Slot()
     def _take_removal(self) -> None:

@@ -57,10 +57,10 @@ class CardHead(QWidget):
             self._switch.hide()
         self.setOpen(is_open=True)
 
-    def setUse(self, *, in_use: bool, is_enabled: bool, is_only_one: bool) -> None:
+    def setUse(self, *, in_use: bool, is_only_one: bool) -> None:
         """Show whether the device is in use; the only one that is cannot be switched off."""
         self._switch.setChecked(in_use)
-        self._switch.setEnabled(is_enabled and not is_only_one)
+        self._switch.setEnabled(not is_only_one)
         self._dot.setFilled(in_use)
         if is_only_one:
             tip = "The only device in use: switch on another device first."

@@ -32,15 +32,6 @@ class DetailsFold(QWidget):
         self._layout.addWidget(self._fold)
         self._fold.toggled.connect(self._unfold)
 
-    @property
-    def is_unfolded(self) -> bool:
-        """Whether the details are shown."""
-        return self._fold.isChecked()
-
-    def setUnfolded(self, unfolded: bool) -> None:
-        """Show the details, or only their title."""
-        self._fold.setChecked(unfolded)
-
     def setReading(self, reading: DeviceReading | None) -> None:
         """Show what the device reported now."""
         self._reading = reading
@@ -57,7 +48,7 @@ class DetailsFold(QWidget):
         self._show()
 
     def _show(self) -> None:
-        if self._view is None or not self.is_unfolded:
+        if self._view is None or not self._fold.isChecked():
             return
         self._view.setLinks(self._links)
         self._view.setRunProcesses(self._run_processes)

@@ -58,7 +58,7 @@ class DeviceCard(QFrame):
         self._device = device
         self._reading: DeviceReading | None = None
         self._own_processes: frozenset[int] = frozenset()
-        self._is_editable, self._is_open, self._is_in_use = True, True, False
+        self._is_open, self._is_in_use = True, False
         self._head = CardHead(device, index, label)
         self._state = QLabel()
         self._state.setWordWrap(True)
@@ -104,7 +104,7 @@ class DeviceCard(QFrame):
     def setUse(self, *, in_use: bool, is_only_one: bool) -> None:
         """Show whether the device is in use; the only one that is cannot be switched off."""
         self._is_in_use = in_use
-        self._head.setUse(in_use=in_use, is_enabled=self._is_editable, is_only_one=is_only_one)
+        self._head.setUse(in_use=in_use, is_only_one=is_only_one)
         self._show_parts()
 
     def setPolicy(self, policy: MemoryPolicy, allocator: Allocator, others_in_use: int) -> None:
@@ -126,13 +126,6 @@ class DeviceCard(QFrame):
         with QSignalBlocker(self._replicas):
             self._replicas.setMaximum(max(self._device.core_count or 1, replicas, 2))
             self._replicas.setValue(replicas)
-
-    def setEditable(self, editable: bool) -> None:
-        """Let a person change the settings, or not; :meth:`setUse` minds it too."""
-        self._is_editable = editable
-        self._settings.setEnabled(editable)
-        self.problems.setEnabled(editable)
-        self._show_movable()
 
     def setOwnProcesses(self, pids: frozenset[int]) -> None:
         """Tell which processes are of the run shown."""
@@ -185,11 +178,8 @@ class DeviceCard(QFrame):
         self._settings.setVisible(self._is_open and self._is_in_use and not self._is_partitioned)
         self.details.setVisible(self._is_open and self._device.is_gpu)
         self._host.setVisible(self._is_open and not self._device.is_gpu)
-        self._show_movable()
-
-    def _show_movable(self) -> None:
-        """A folded card is to be looked at: nothing in it moves by accident."""
-        self.readings.bar.setMovable(self._is_open and self._is_in_use and self._is_editable)
+        # A folded card is to be looked at: nothing in it moves by accident.
+        self.readings.bar.setMovable(self._is_open and self._is_in_use)
 
     def _show_state(self) -> None:
         lost = self._reading is not None and self._reading.state is DeviceState.LOST

@@ -43,7 +43,6 @@ class DevicePanel(QWidget):
         self._choices = DeviceChoices()
         self._problems: tuple[Problem, ...] = ()
         self._own_processes: frozenset[int] = frozenset()
-        self._is_editable = True
         self._cards: list[DeviceCard] = []
         self._absent: list[AbsentCard] = []
         self._opened: dict[str, bool] = {}
@@ -108,12 +107,6 @@ class DevicePanel(QWidget):
         """
         self._problems = problems
         self._show_problems()
-
-    def setEditable(self, editable: bool) -> None:
-        """Let a person change the choices, or only look while a run goes on."""
-        self._is_editable = editable
-        self._general.setEnabled(editable)
-        self._show_choices()
 
     def folds(self) -> dict[str, bool]:
         """Which devices a person opened (``True``) or folded, by key; the others are not there."""
@@ -206,7 +199,6 @@ class DevicePanel(QWidget):
         gpus = {gpu.key for gpu in self._choices.gpus_in_use(self._inventory, self._lost)}
         for card in self._cards:
             key = card.device.key
-            card.setEditable(self._is_editable)
             card.setUse(in_use=key in in_use, is_only_one=in_use == (key,))
             policy = self._choices.memory_policy(key)
             card.setPolicy(policy, self._choices.devices.allocator, len(gpus - {key}))
@@ -226,8 +218,6 @@ class DevicePanel(QWidget):
             for offset, card in enumerate(self._absent):
                 card.removed.connect(self._take_removal)
                 self._column.insertWidget(len(self._cards) + 1 + offset, card)
-        for card in self._absent:
-            card.setEditable(self._is_editable)
 
     def _show_problems(self) -> None:
         own, general = panel_text.by_device(self._problems, [c.device.key for c in self._cards])

@@ -16,9 +16,10 @@ UNKNOWN_MIB = 256 * 1024
 
 
 class LimitEditor(QWidget):
-    """Speaks a limit in MiB."""
+    """Edits a limit in MiB."""
 
     valueChanged = Signal(int)
+    """A person chose another limit; :meth:`setValue` is silent."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

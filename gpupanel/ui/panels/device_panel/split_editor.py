@@ -25,9 +25,10 @@ _COLUMNS = 2
 
 
 class SplitEditor(QWidget):
-    """Speaks :class:`SplitMemory`: the memory of each logical device, which come and go."""
+    """Edits :class:`SplitMemory`: the memory of each logical device, which come and go."""
 
     valueChanged = Signal(object)
+    """A person chose another split; :meth:`setValue` is silent."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

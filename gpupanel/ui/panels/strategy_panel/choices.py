@@ -1,7 +1,8 @@
-"""What can be chosen about a strategy, beside what the settings declare."""
+"""What can be chosen about a strategy beside what its settings declare, and what was chosen."""
 
 from gpupanel.domain.choice import Choice
-from gpupanel.domain.strategy import AllReduce, StrategyKind
+from gpupanel.domain.setting import settings_of
+from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.planning.rules import inference_rules
 
 BY_HAND = "by_hand"
@@ -41,4 +42,34 @@ ALL_REDUCE = {
 }
 """The ways to sum gradients, for each kind that has a choice."""
 
+_KEYS = tuple(each for each in settings_of(StrategySettings) if each.name != "kind")
 HAND_TIP = "Examples of each global batch per replica; they must sum to the global batch size."
+
+
+class KindKeys:
+    """Remembers settings, so that what was typed comes back with the kind that it was for."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, object] = {}
+
+    def forget(self) -> None:
+        """Nothing was chosen yet."""
+        self._last.clear()
+
+    def remember(self, settings: StrategySettings) -> None:
+        """Keep what these settings say that means something to their kind."""
+        for each in _KEYS:
+            if each.applies_in(settings):
+                self._last[each.name] = getattr(settings, each.name)
+
+    def settings(self, kind: StrategyKind) -> StrategySettings:
+        """The settings of a kind that was just chosen: nothing in them is for another one."""
+        bare = StrategySettings(kind=kind)
+        known = {
+            each.name: self._last[each.name]
+            for each in _KEYS
+            if each.applies_in(bare) and each.name in self._last
+        }
+        if kind is StrategyKind.MULTI_WORKER and known.get("all_reduce") is not AllReduce.NCCL:
+            known.pop("all_reduce", None)
+        return StrategySettings.model_validate({"kind": kind, **known})

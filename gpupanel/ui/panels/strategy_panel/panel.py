@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QWidget
 
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.setting import setting_of
-from gpupanel.domain.strategy import GANG_KINDS, SHARING_KINDS, StrategyKind, StrategySettings
+from gpupanel.domain.setting import setting_of, settings_of
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.value import MOST_PLACES
 from gpupanel.planning.layers import ModelLayer, places_of, split_evenly
 from gpupanel.ui.device_labels import DeviceLabels
@@ -19,9 +19,8 @@ from gpupanel.ui.forms.settings_form import SettingsForm
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.inputs.counter import Counter
 from gpupanel.ui.panels.strategy_panel import choices
-from gpupanel.ui.panels.strategy_panel.choices import AUTO, BY_HAND
+from gpupanel.ui.panels.strategy_panel.choices import AUTO, BY_HAND, KindKeys
 from gpupanel.ui.panels.strategy_panel.division_diagram import DivisionDiagram
-from gpupanel.ui.panels.strategy_panel.kind_keys import KindKeys
 from gpupanel.ui.panels.strategy_panel.pictures.picture import Division
 from gpupanel.ui.panels.strategy_panel.placement_editor import PlacementEditor
 from gpupanel.ui.panels.strategy_panel.share_fields import ShareFields
@@ -80,17 +79,17 @@ class StrategyPanel(SettingsCard):
             value.shares if isinstance(value.shares, str) else BY_HAND,
             unoffered="Balanced (training only)",
         )
-        self._fields.setShares(shares or ())
+        self._fields.setValue(shares or ())
         self._workers.setValue(value.workers)
         self._servers.setValue(value.parameter_servers or 1)
         by_hand = isinstance(value.placement, dict)
         self._placement.setValue(BY_HAND if by_hand else AUTO)
-        self._editor.setPlacement(value.placement if isinstance(value.placement, dict) else {})
+        self._editor.setValue(value.placement if isinstance(value.placement, dict) else {})
         self._all_reduce.setOffered(
             choices.ALL_REDUCE.get(value.kind, choices.ALL_REDUCE[StrategyKind.MIRRORED])
         )
         self._all_reduce.setValue(value.all_reduce)
-        self._show_rows(value.kind, shares=shares is not None, placement=by_hand)
+        self._show_rows(value, shares=shares is not None, placement=by_hand)
         self._show_plan()
         self._say("")
 
@@ -157,27 +156,20 @@ class StrategyPanel(SettingsCard):
     def _connect(self) -> None:
         self._kind.valueChanged.connect(self._change_kind)
         self._shares.valueChanged.connect(self._change_shares)
-        self._fields.sharesChanged.connect(partial(self._change, "shares"))
+        self._fields.valueChanged.connect(partial(self._change, "shares"))
         self._workers.valueChanged.connect(self._change_workers)
         self._servers.valueChanged.connect(partial(self._change, "parameter_servers"))
         self._placement.valueChanged.connect(self._change_placement)
-        self._editor.placementChanged.connect(partial(self._change, "placement"))
+        self._editor.valueChanged.connect(partial(self._change, "placement"))
         self._all_reduce.valueChanged.connect(partial(self._change, "all_reduce"))
 
-    def _show_rows(self, kind: StrategyKind, *, shares: bool, placement: bool) -> None:
-        shared = kind in SHARING_KINDS
-        parallel = kind is StrategyKind.MODEL_PARALLEL
-        reduces = kind in choices.ALL_REDUCE and self._task == "train"
-        for editor, visible in (
-            (self._workers, kind in GANG_KINDS),
-            (self._servers, kind is StrategyKind.PARAMETER_SERVER),
-            (self._shares, shared),
-            (self._fields, shared and shares),
-            (self._placement, parallel),
-            (self._editor, parallel and placement),
-            (self._all_reduce, reduces),
-        ):
-            self._form.set_row_visible(editor, visible=visible)
+    def _show_rows(self, value: StrategySettings, *, shares: bool, placement: bool) -> None:
+        shown = {each.name: each.applies_in(value) for each in settings_of(StrategySettings)}
+        shown["all_reduce"] &= self._task == "train"
+        for key, editor in self._form.editors().items():
+            self._form.set_row_visible(editor, visible=shown[key])
+        self._form.set_row_visible(self._fields, visible=shown["shares"] and shares)
+        self._form.set_row_visible(self._editor, visible=shown["placement"] and placement)
 
     def _show_plan(self) -> None:
         plan = self._plan

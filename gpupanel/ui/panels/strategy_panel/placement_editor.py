@@ -31,7 +31,7 @@ _HEADINGS = (
 class PlacementEditor(QWidget):
     """A row per layer that holds weights: its name, its size, and the device that it stands on."""
 
-    placementChanged = Signal(object)
+    valueChanged = Signal(object)
     """A person moved a layer: the whole placement, a dict of layer name to place."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -59,11 +59,11 @@ class PlacementEditor(QWidget):
             self._grid.addWidget(label, 0, column)
         theme.changes.changed.connect(self._offer_places)
 
-    def placement(self) -> dict[str, int]:
+    def value(self) -> dict[str, int]:
         """The placement as shown; names of layers that the model does not have stay in it."""
         return dict(self._placement)
 
-    def setPlacement(self, placement: Mapping[str, int]) -> None:
+    def setValue(self, placement: Mapping[str, int]) -> None:
         """Shows another placement without telling anyone."""
         self._placement = dict(placement)
         for name, chooser in self._choosers.items():
@@ -123,7 +123,7 @@ class PlacementEditor(QWidget):
             chooser.setOffered(choices if number == 0 else (*choices, _FOLLOWS))
             for index, icon in enumerate(icons):
                 chooser.setItemIcon(index, icon)
-        self.setPlacement(self._placement)
+        self.setValue(self._placement)
 
     def _label(self, index: int) -> str:
         """The place's number in the profile with its device, and its part of a split one."""
@@ -141,7 +141,7 @@ class PlacementEditor(QWidget):
         self._placement = dict(
             sorted(placement.items(), key=lambda item: order.get(item[0], len(order)))
         )
-        self.placementChanged.emit(self.placement())
+        self.valueChanged.emit(self.value())
 
 
 def _dot(color: QColor) -> QIcon:

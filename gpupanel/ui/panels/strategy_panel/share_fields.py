@@ -22,7 +22,7 @@ _TIP = (
 class ShareFields(QWidget):
     """One row per replica: the colour and name of its device, and its number of examples."""
 
-    sharesChanged = Signal(object)
+    valueChanged = Signal(object)
     """A person changed a share: all shares, a tuple of int."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -30,7 +30,7 @@ class ShareFields(QWidget):
         self._rows: list[_ShareRow] = []
         self._column = column(self, spacing=8)
 
-    def setShares(self, shares: Sequence[int]) -> None:
+    def setValue(self, shares: Sequence[int]) -> None:
         """Shows other shares without telling anyone; as many rows as there are shares."""
         while len(self._rows) > len(shares):
             row = self._rows.pop()
@@ -45,7 +45,7 @@ class ShareFields(QWidget):
         for row, share in zip(self._rows, shares, strict=True):
             row.field.setValue(share)
 
-    def shares(self) -> tuple[int, ...]:
+    def value(self) -> tuple[int, ...]:
         """The shares as shown."""
         return tuple(row.field.value() for row in self._rows)
 
@@ -58,7 +58,7 @@ class ShareFields(QWidget):
             )
 
     def _take(self, _replica: int, _share: int) -> None:
-        self.sharesChanged.emit(self.shares())
+        self.valueChanged.emit(self.value())
 
 
 class _ShareRow(QWidget):

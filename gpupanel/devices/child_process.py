@@ -1,4 +1,4 @@
-"""A child that answers one question on its stdout, within a time limit."""
+"""The one way to ask a child process: question in, answer out, within a time limit."""
 
 import os
 import signal
@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum, auto
 from threading import Event
@@ -15,6 +16,9 @@ from gpupanel.domain.child_command import child_environment
 
 _POLL_S: Final = 0.1
 _END_LIMIT_S: Final = 3.0
+_MOST_OUTPUT_BYTES: Final = 64 * 2**20
+"""Of an answer; a child that goes mad fills no memory of ours."""
+_MOST_LOG_BYTES: Final = 2**20
 
 
 class ChildEnd(Enum):
@@ -30,10 +34,10 @@ class ChildAnswer:
     """What a child left.
 
     Attributes:
-        output: What it wrote to stdout; empty unless it ended by itself.
+        output: What it wrote to stdout, the first 64 MiB; empty unless it ended by itself.
         exit_code: The negative number of the signal that ended it; ``None`` unless it ended by
             itself.
-        log: All that it wrote to stderr.
+        log: What it wrote to stderr, the last MiB.
     """
 
     end: ChildEnd
@@ -47,6 +51,7 @@ def ask_child(
     time_limit_s: float,
     cancelled: Event | None = None,
     environment: Mapping[str, str] | None = None,
+    question: bytes = b"",
 ) -> ChildAnswer:
     """Start a child and wait for its answer.
 
@@ -58,44 +63,54 @@ def ask_child(
         time_limit_s: How long it may take.
         cancelled: Set, by any thread, when the answer is not wanted any more.
         environment: Variables that it gets besides those of this process.
+        question: What it finds on stdin.
 
     Raises:
         OSError: It cannot be started.
     """
-    with tempfile.TemporaryFile() as log:
-        # A group of its own, so that all of it can be killed; what it prints goes to a file, so
-        # that it never waits for somebody to read it.
+    # All by files, so that neither waits for the other to read. A group of its own, so that all of
+    # it can be killed.
+    with (
+        tempfile.TemporaryFile() as asked,
+        tempfile.TemporaryFile() as output,
+        tempfile.TemporaryFile() as log,
+    ):
+        asked.write(question)
+        asked.seek(0)
         child = subprocess.Popen(
             command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
+            stdin=asked,
+            stdout=output,
             stderr=log,
             env=child_environment(os.environ, environment),
             start_new_session=True,
         )
         try:
-            end, output = _wait(child, time_limit_s, cancelled)
+            end = _wait(child, time_limit_s, cancelled)
         finally:
             if child.returncode is None:
                 _kill(child)
-        exit_code = child.returncode if end is ChildEnd.BY_ITSELF else None
-        return ChildAnswer(end, output, exit_code, _text(log))
+        text = _last_bytes(log).decode(errors="replace")
+        if end is not ChildEnd.BY_ITSELF:
+            return ChildAnswer(end, log=text)
+        output.seek(0)
+        return ChildAnswer(end, output.read(_MOST_OUTPUT_BYTES), child.returncode, text)
 
 
 def _wait(
     child: "subprocess.Popen[bytes]", time_limit_s: float, cancelled: Event | None
-) -> tuple[ChildEnd, bytes]:
+) -> ChildEnd:
     deadline = time.monotonic() + time_limit_s
     while True:
         try:
-            output, _ = child.communicate(timeout=_POLL_S)
+            child.wait(_POLL_S)
         except subprocess.TimeoutExpired:
             if cancelled is not None and cancelled.is_set():
-                return ChildEnd.CANCELLED, b""
+                return ChildEnd.CANCELLED
             if time.monotonic() >= deadline:
-                return ChildEnd.TIME_WAS_UP, b""
+                return ChildEnd.TIME_WAS_UP
         else:
-            return ChildEnd.BY_ITSELF, output
+            return ChildEnd.BY_ITSELF
 
 
 def _kill(child: "subprocess.Popen[bytes]") -> None:
@@ -104,13 +119,11 @@ def _kill(child: "subprocess.Popen[bytes]") -> None:
     A process that waits inside a driver for its hardware cannot be killed before that answers.
     """
     os.killpg(child.pid, signal.SIGKILL)
-    try:
-        child.communicate(timeout=_END_LIMIT_S)
-    except subprocess.TimeoutExpired:
-        if child.stdout is not None:
-            child.stdout.close()
+    with suppress(subprocess.TimeoutExpired):
+        child.wait(_END_LIMIT_S)
 
 
-def _text(log: IO[bytes]) -> str:
-    log.seek(0)
-    return log.read().decode(errors="replace")
+def _last_bytes(log: IO[bytes]) -> bytes:
+    size = log.seek(0, os.SEEK_END)
+    log.seek(max(0, size - _MOST_LOG_BYTES))
+    return log.read()

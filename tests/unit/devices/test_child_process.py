@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from gpupanel.devices.probes.child_process import ChildEnd, ask_child
+from gpupanel.devices import child_process
+from gpupanel.devices.child_process import ChildEnd, ask_child
 
 
 def _python(code: str) -> tuple[str, ...]:
@@ -28,6 +29,34 @@ def test_that_a_large_answer_arrives_whole() -> None:
     answer = ask_child(_python("print('x' * 3_000_000)"), 30.0)
 
     assert len(answer.output) == 3_000_001
+
+
+def test_that_a_child_that_goes_mad_fills_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child_process, "_MOST_OUTPUT_BYTES", 5)
+    monkeypatch.setattr(child_process, "_MOST_LOG_BYTES", 4)
+
+    answer = ask_child(_python("import sys; print('answer'); print('log', file=sys.stderr)"), 30.0)
+
+    assert answer.output == b"answe"
+    assert answer.log == "log\n"
+
+
+def test_that_a_question_of_any_size_is_read_or_not() -> None:
+    question = b"x" * 3_000_000
+
+    answer = ask_child(_python("import sys; print(len(sys.stdin.read()))"), 30.0, question=question)
+    assert answer.output == b"3000000\n"
+
+    answer = ask_child(_python("print('no need')"), 30.0, question=question)
+    assert answer.output == b"no need\n"
+
+
+def test_that_a_child_that_does_not_read_its_question_is_ended_in_time() -> None:
+    sleep = _python("import time; time.sleep(60)")
+
+    answer = ask_child(sleep, 0.5, question=b"x" * 3_000_000)
+
+    assert answer.end is ChildEnd.TIME_WAS_UP
 
 
 def test_that_the_child_gets_variables_besides_ours(monkeypatch: pytest.MonkeyPatch) -> None:

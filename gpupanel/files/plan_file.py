@@ -1,0 +1,73 @@
+"""The plan of a run in its ``plan.json``: read whole, or as much as a list of runs shows."""
+
+from pydantic import BaseModel, ConfigDict
+from pydantic_core import from_json
+
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.plan_json import parse_plan
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.guarded_files import read_file
+
+
+class NewerPlanError(ValueError):
+    """The plan is whole, and says more than this version knows."""
+
+
+def read_plan(layout: RunLayout) -> LaunchPlan:
+    """What was decided when the run was started.
+
+    Raises:
+        OSError: It cannot be read.
+        NewerPlanError: It was written by a newer version.
+        ValueError: It is damaged.
+    """
+    content = read_file(layout.plan)
+    try:
+        return parse_plan(content)
+    except ValueError as error:
+        if isinstance(from_json(content), dict):
+            raise NewerPlanError(str(error)) from error
+        raise
+
+
+def plan_if_readable(layout: RunLayout) -> LaunchPlan | None:
+    """The same; ``None``: it cannot be read any more."""
+    try:
+        return read_plan(layout)
+    except (OSError, ValueError):
+        return None
+
+
+class DeviceHead(BaseModel):
+    """Who a planned device is."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    key: str
+    name: str
+
+
+class PlanHead(BaseModel):
+    """What is used, and how the work is divided; of a plan of a newer version, too."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    devices: tuple[DeviceHead, ...] = ()
+    strategy: str = ""
+
+    @property
+    def is_newer(self) -> bool:
+        """Whether the plan says something that this version knows nothing of."""
+        return not LaunchPlan.model_fields.keys() >= (self.model_extra or {}).keys()
+
+
+def read_plan_head(layout: RunLayout) -> PlanHead:
+    """The devices and the strategy of the run's plan.
+
+    The rest is not validated: that would take longer than all else of a list of a thousand runs.
+
+    Raises:
+        OSError: It cannot be read.
+        ValueError: It is no plan.
+    """
+    return PlanHead.model_validate_json(read_file(layout.plan))
