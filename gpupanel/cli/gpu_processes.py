@@ -5,7 +5,7 @@ from rich.console import Console
 from gpupanel.cli.literal_console import styled
 from gpupanel.cli.output import NONE_GIVEN, shown
 from gpupanel.domain.telemetry import DeviceProcess
-from gpupanel.planning.others import HeldByOthers
+from gpupanel.planning.prepare import HeldByOthers
 
 
 def print_gpu_processes(others: tuple[HeldByOthers, ...], console: Console) -> None:

@@ -1,7 +1,7 @@
 """Who uses the chosen devices already, in words."""
 
 from gpupanel.domain.telemetry import DeviceProcess
-from gpupanel.planning.others import HeldByOthers
+from gpupanel.planning.prepare import HeldByOthers
 from gpupanel.ui import formatting
 from gpupanel.ui.device_labels import DeviceLabels
 

@@ -8,7 +8,7 @@ from string import Template
 from gpupanel.domain.data import Target
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
-from gpupanel.planning.script.conditional_text import lines_for
+from gpupanel.planning.script.sections import lines_for
 
 # In the margin: S several replicas, A accumulation, D dropout or other random numbers, N batch
 # normalisation, L one of the last three, O Python code of one's own, C clipping, W weight decay,
