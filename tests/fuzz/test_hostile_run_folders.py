@@ -207,7 +207,7 @@ def assert_held(ground: Ground, made: list[Change]) -> None:
         lambda: finish_amendment(layout),
         lambda: check_run_folder(layout),
         lambda: change_label(layout, name="mine"),
-        lambda: RunningRuns().look([ground.runs_dir]),
+        lambda: RunningRuns().find([ground.runs_dir]),
         lambda: (goes_on(layout), device_keys(layout)),
         lambda: found_run("good", ground.runs_dir, json=True),
     ):

@@ -42,7 +42,7 @@ class Kernels(StrEnum):
     NONE = "none"
 
 
-class GpuSight(Value):
+class GpuVisibility(Value):
     """How TensorFlow stands to one GPU of the driver.
 
     Attributes:
@@ -61,11 +61,11 @@ class GpuSight(Value):
     refusal: Refusal | None = None
 
 
-def sights(examined: Examined) -> tuple[GpuSight, ...]:
+def visibilities(examined: Examined) -> tuple[GpuVisibility, ...]:
     """How TensorFlow stands to each GPU, in the driver's order."""
     shown = {gpu.key: _shown_by_cuda(gpu, examined) for gpu in examined.driver.gpus}
     seen = _seen_keys(examined, shown)
-    return tuple(_sight(gpu, examined, shown, seen) for gpu in examined.driver.gpus)
+    return tuple(_visibility(gpu, examined, shown, seen) for gpu in examined.driver.gpus)
 
 
 def asked_multiprocessors(examined: Examined) -> int:
@@ -78,16 +78,16 @@ def asked_multiprocessors(examined: Examined) -> int:
     return min(DEFAULT_LEAST_MULTIPROCESSORS, most) if most else DEFAULT_LEAST_MULTIPROCESSORS
 
 
-def _sight(
+def _visibility(
     gpu: PhysicalDevice,
     examined: Examined,
     shown: dict[str, CudaDevice | None],
     seen: frozenset[str] | None,
-) -> GpuSight:
+) -> GpuVisibility:
     device = shown[gpu.key]
     is_seen = None if seen is None else gpu.key in seen
     refusal = _refusal(gpu, examined)
-    return GpuSight(
+    return GpuVisibility(
         key=gpu.key,
         is_seen=is_seen,
         why_not=_why_not(gpu, examined, shown, refusal) if is_seen is False else None,

@@ -8,9 +8,9 @@ import pytest
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.run_lock import is_supervised
-from gpupanel.runs.queue import ended_runs, running_runs
-from gpupanel.runs.queue.ended_runs import ended_entry
+from gpupanel.runs.queue import running_runs
 from gpupanel.runs.queue.entry import EntryState, QueueEntry
+from gpupanel.runs.queue.running_runs import ended_entry
 from tests.fakes.run_directory import WrittenRun
 
 
@@ -26,7 +26,7 @@ def entry_of(run: Path) -> QueueEntry:
     )
 
 
-def test_that_a_run_whose_folder_goes_while_it_is_looked_at_is_lost(
+def test_that_a_run_whose_folder_goes_while_it_is_read_is_lost(
     runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with WrittenRun(runs_dir) as run:
@@ -36,7 +36,7 @@ def test_that_a_run_whose_folder_goes_while_it_is_looked_at_is_lost(
         shutil.rmtree(layout.root)
         return False
 
-    monkeypatch.setattr(ended_runs, "goes_on", goes_with_its_folder)
+    monkeypatch.setattr(running_runs, "goes_on", goes_with_its_folder)
 
     ended = ended_entry(entry_of(run.layout.root))
 
@@ -52,7 +52,7 @@ def test_that_a_run_whose_events_cannot_be_read_is_lost_and_says_why(
         run.begin()
     run.layout.events.unlink()
     run.layout.events.mkdir()
-    monkeypatch.setattr(ended_runs, "goes_on", lambda layout: False)
+    monkeypatch.setattr(running_runs, "goes_on", lambda layout: False)
 
     ended = ended_entry(entry_of(run.layout.root))
 
@@ -61,7 +61,7 @@ def test_that_a_run_whose_events_cannot_be_read_is_lost_and_says_why(
     assert [problem.code for problem in ended.problems] == ["run_folder_unsafe"]
 
 
-def test_that_a_run_that_is_taken_up_while_it_is_looked_at_goes_on(
+def test_that_a_run_that_is_claimed_while_it_is_read_goes_on(
     runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with WrittenRun(runs_dir) as run:

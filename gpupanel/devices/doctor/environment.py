@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from typing import Final
 
-from gpupanel.devices.doctor.pci import nvidia_gpus_on_the_bus
 from gpupanel.domain.value import Value
 
 CONTROL_NODE: Final = "/dev/nvidiactl"
@@ -14,6 +13,9 @@ MEMORY_NODE: Final = "/dev/nvidia-uvm"
 """Of the kernel module that CUDA's memory is managed by; NVML does without."""
 WSL_NODE: Final = "/dev/dxg"
 _NODES: Final = re.compile(r"nvidia(ctl|-uvm|\d+)|dxg")
+_NVIDIA_VENDOR: Final = "0x10de"
+_DISPLAY_CLASS: Final = "0x03"
+"""PCI base class of display controllers: VGA (0300) and 3D (0302)."""
 _CONTAINER_MARKS: Final = ((".dockerenv", "Docker"), ("run/.containerenv", "Podman"))
 _CONTAINER_GROUPS: Final = re.compile(r"docker|kubepods|containerd|libpod|lxc")
 
@@ -31,7 +33,7 @@ class DeviceNode(Value):
     group: str | None = None
 
 
-class Surroundings(Value):
+class HostEnvironment(Value):
     """What this process can see of the machine.
 
     Attributes:
@@ -59,21 +61,35 @@ class Surroundings(Value):
         return any(node.path == path for node in self.nodes)
 
 
-def look_around(root: Path = Path("/")) -> Surroundings:
+def host_environment(root: Path = Path("/")) -> HostEnvironment:
     """Look at the kernel's files; never raises, since each of them may be absent.
 
     Args:
         root: Where the file system begins.
     """
-    return Surroundings(
+    return HostEnvironment(
         system=platform.system(),
         processor=platform.machine(),
         distribution=_distribution(root),
         is_wsl="microsoft" in _text(root / "proc/sys/kernel/osrelease").lower(),
         container=_container(root),
         has_kernel_driver=(root / "proc/driver/nvidia/version").exists(),
-        gpus_on_the_bus=nvidia_gpus_on_the_bus(root / "sys/bus/pci/devices"),
+        gpus_on_the_bus=_gpus_on_the_bus(root / "sys/bus/pci/devices"),
         nodes=_nodes(root),
+    )
+
+
+def _gpus_on_the_bus(pci_devices: Path) -> tuple[str, ...]:
+    """PCI bus ids of NVIDIA's display controllers, as the kernel lists them; empty off Linux."""
+    try:
+        entries = sorted(pci_devices.iterdir())
+    except OSError:
+        return ()
+    return tuple(
+        entry.name
+        for entry in entries
+        if _text(entry / "vendor").strip() == _NVIDIA_VENDOR
+        and _text(entry / "class").startswith(_DISPLAY_CLASS)
     )
 
 

@@ -9,16 +9,15 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.planning.prepare import prepare
-from gpupanel.runs.device_check import check_devices_answer
 from gpupanel.runs.launcher import launch
-from gpupanel.runs.readiness import Machine, look_at_machine
+from gpupanel.runs.readiness import Machine, check_devices_answer, read_machine
 from tests.fakes.devices import CPU_ONLY
 from tests.nvml.standin import DRIVER_NOT_LOADED, RTX_3060, TWO_UNEQUAL_GPUS, Standin, StandinState
 
 
 def planned() -> LaunchPlan:
     """On both GPUs of the stand-in, as they are now."""
-    machine = look_at_machine()
+    machine = read_machine()
     profile = Profile(
         devices=DeviceSettings(visible=tuple(gpu.key for gpu in machine.inventory.gpus)),
         strategy=StrategySettings(kind=StrategyKind.MIRRORED),
@@ -61,7 +60,7 @@ def test_that_a_plan_on_the_cpu_asks_no_driver() -> None:
     plan = prepare(Profile(), CPU_ONLY).plan
     assert plan is not None
 
-    def look() -> Machine:
+    def read() -> Machine:
         raise AssertionError("nobody is to be asked")
 
-    check_devices_answer(plan, look)
+    check_devices_answer(plan, read)
