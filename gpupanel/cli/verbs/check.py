@@ -12,7 +12,7 @@ from gpupanel.cli.output import NONE_GIVEN, answers, print_json, print_problems
 from gpupanel.cli.preparation import prepared
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import ProblemError
-from gpupanel.planning.preparation import Preparation
+from gpupanel.planning.prepare import Preparation
 from gpupanel.runs.directory.profile_file import write_profile
 from gpupanel.runs.trust.trusted import code_problems
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.memory import (
+    CUDA_CONTEXT_MIB,
     AllMemory,
     Allocator,
     GrowingMemory,
@@ -23,10 +24,8 @@ from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, TelemetrySam
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
 from gpupanel.planning.description import described
 from gpupanel.planning.fixes import apply_fix
-from gpupanel.planning.memory_facts import CUDA_CONTEXT_MIB
 from gpupanel.planning.memory_presets import DESKTOP_MIB, MemoryPreset, preset_policy
-from gpupanel.planning.other_processes import other_processes
-from gpupanel.planning.prepare import prepare
+from gpupanel.planning.prepare import other_processes, prepare
 from gpupanel.planning.rules.memory_size_rules import scaled_to
 from tests.fakes.devices import CPU, RTX_3060, RTX_4090, TWO_UNEQUAL, sample_with
 
