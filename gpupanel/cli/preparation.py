@@ -11,7 +11,7 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.preview import preview_request
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
-from gpupanel.planning.preparation import Preparation
+from gpupanel.planning.prepare import Preparation
 from gpupanel.runs.data_preview import preview_data
 from gpupanel.runs.directory.profile_file import anchored, read_profile
 from gpupanel.runs.readiness import mended_on, prepared_on, read_machine

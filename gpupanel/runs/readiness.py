@@ -17,9 +17,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.planning.chosen_devices import answering_gpus, chosen_devices
 from gpupanel.planning.description import described
-from gpupanel.planning.mending import mended
-from gpupanel.planning.preparation import Preparation
-from gpupanel.planning.prepare import prepare
+from gpupanel.planning.prepare import Preparation, mended, prepare
 
 AskSupport = Callable[[tuple[PhysicalDevice, ...], str | None], GpuSupport | None]
 """Asks TensorFlow about GPUs that answer, under that driver."""

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from gpupanel.domain.device import CPU_KEY, DeviceInventory, DeviceKind, PhysicalDevice
 from gpupanel.domain.event_details import ShortageCause
 from gpupanel.domain.events import MemoryExhausted
+from gpupanel.domain.memory import CUDA_CONTEXT_MIB
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Fix, Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.telemetry import DeviceProcess, TelemetrySample
-from gpupanel.planning.memory_facts import CUDA_CONTEXT_MIB
 from gpupanel.planning.out_of_memory import out_of_memory_fixes
-from gpupanel.runs.following.sizes import size_words
+from gpupanel.runs.following.memory_text import size_words
 
 _MIB = 2**20
 

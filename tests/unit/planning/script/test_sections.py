@@ -2,8 +2,7 @@
 
 import pytest
 
-from gpupanel.planning.script.conditional_text import lines_for
-from gpupanel.planning.script.sections import indented, joined
+from gpupanel.planning.script.sections import indented, joined, lines_for
 
 TEXT = """
    |always

@@ -7,9 +7,9 @@ import numpy as np
 import tensorflow as tf
 
 from gpupanel.trainer.datasets.examples import Indices
-from gpupanel.trainer.loop.calls import CallSums, ReplicaStep
-from gpupanel.trainer.loop.order import Parts, divide_batch
-from gpupanel.trainer.loop.worker_feeds import WorkerFeed
+from gpupanel.trainer.steps.calls import CallSums, ReplicaStep
+from gpupanel.trainer.steps.order import Parts, divide_batch
+from gpupanel.trainer.steps.worker_feeds import WorkerFeed
 
 
 class AsynchronousCalls:
@@ -19,7 +19,7 @@ class AsynchronousCalls:
     however many workers work at the same time.
 
     Attributes:
-        shares: See :class:`~gpupanel.trainer.loop.step_calls.StepCalls`: each step is a whole
+        shares: See :class:`~gpupanel.trainer.steps.step_calls.StepCalls`: each step is a whole
             global batch for one worker.
     """
 
@@ -56,7 +56,7 @@ class AsynchronousCalls:
         self(np.zeros((0, 1), np.int32))
 
     def divide(self, batch_size: int) -> Parts:
-        """See :meth:`~gpupanel.trainer.loop.step_calls.StepCalls.divide`: one worker takes all."""
+        """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.divide`: one worker takes all."""
         return divide_batch(self.shares[:1], batch_size, self._accumulation_steps)
 
     def __call__(self, batches: Indices, votes: Sequence[float] = ()) -> CallSums:

@@ -5,10 +5,10 @@ from itertools import pairwise
 import keras
 import tensorflow as tf
 
-from gpupanel.trainer.loop.contribution import Contribution, ContributionOf, State, Variables
-from gpupanel.trainer.loop.replica_sums import ReplicaSums, instant
-from gpupanel.trainer.loop.update import Update
 from gpupanel.trainer.models.objectives import Objective
+from gpupanel.trainer.steps.contribution import Contribution, ContributionOf, State, Variables
+from gpupanel.trainer.steps.replica_sums import ReplicaSums, instant
+from gpupanel.trainer.steps.update import Update
 
 
 class TrainingStep:

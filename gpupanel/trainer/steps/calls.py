@@ -7,9 +7,9 @@ from typing import Any
 import tensorflow as tf
 
 from gpupanel.trainer.datasets.examples import Indices
-from gpupanel.trainer.loop.feeds import Feed
-from gpupanel.trainer.loop.order import Parts, divide_batch
-from gpupanel.trainer.loop.replica_sums import ReplicaSums
+from gpupanel.trainer.steps.feeds import Feed
+from gpupanel.trainer.steps.order import Parts, divide_batch
+from gpupanel.trainer.steps.replica_sums import ReplicaSums
 
 ReplicaStep = Callable[[tf.Tensor, tf.Tensor, tf.Tensor], ReplicaSums]
 """From the features and labels of a replica's part, and the number of examples over all
@@ -91,15 +91,15 @@ class Calls:
         self._function.get_concrete_function()
 
     def divide(self, batch_size: int) -> Parts:
-        """See :meth:`~gpupanel.trainer.loop.step_calls.StepCalls.divide`."""
+        """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.divide`."""
         return divide_batch(self.shares, batch_size, self._accumulation_steps)
 
     def __call__(self, batches: Indices, votes: Sequence[float] = ()) -> CallSums:
-        """See :meth:`~gpupanel.trainer.loop.step_calls.StepCalls.__call__`."""
+        """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.__call__`."""
         return self.begin(batches, votes)()
 
     def begin(self, batches: Indices, votes: Sequence[float] = ()) -> Callable[[], CallSums]:
-        """See :meth:`~gpupanel.trainer.loop.step_calls.StepCalls.begin`.
+        """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.begin`.
 
         Args:
             batches: Example indices, shape [steps, batch]; the batch may be a smaller one.

@@ -8,7 +8,7 @@ public ``update_step``; what happens around it is this file.
 import keras
 import tensorflow as tf
 
-from gpupanel.trainer.loop.contribution import Contribution, State, Variables
+from gpupanel.trainer.steps.contribution import Contribution, State, Variables
 
 _REPLICAS_APART = 0x9E3779B1
 """Between the seeds of two replicas: far from all small numbers and their sums, so that layers,

@@ -7,11 +7,11 @@ import numpy as np
 import tensorflow as tf
 
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.trainer.balancing.trial import Trial
-from gpupanel.trainer.loop.feeds import Feed
-from gpupanel.trainer.loop.replica_sums import ReplicaSums
 from gpupanel.trainer.memory_shortage import is_out_of_memory
 from gpupanel.trainer.models.synchronized_batch_norm import normalised_alone
+from gpupanel.trainer.steps.feeds import Feed
+from gpupanel.trainer.steps.replica_sums import ReplicaSums
+from gpupanel.trainer.steps.trial import Trial
 
 Tried = Callable[[tf.Tensor, tf.Tensor, tf.Tensor], ReplicaSums]
 """As a step of the loop, but nothing is changed, and always timed."""
