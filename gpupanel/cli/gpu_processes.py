@@ -5,10 +5,10 @@ from rich.console import Console
 from gpupanel.cli.literal_console import styled
 from gpupanel.cli.output import NONE_GIVEN, shown
 from gpupanel.domain.telemetry import DeviceProcess
-from gpupanel.planning.prepare import HeldByOthers
+from gpupanel.planning.prepare import OtherProcesses
 
 
-def print_gpu_processes(others: tuple[HeldByOthers, ...], console: Console) -> None:
+def print_gpu_processes(others: tuple[OtherProcesses, ...], console: Console) -> None:
     """Print each GPU that somebody uses, and who holds what of it."""
     for held in others:
         amount = shown(held.memory_mib, "MiB")

@@ -15,7 +15,7 @@ MOST_MINUTES = 1e6
 
 @dataclass(frozen=True, slots=True)
 class OptimizerTraits:
-    """What others ask about an optimizer.
+    """What is asked about an optimizer.
 
     Attributes:
         moments: Numbers that it keeps beside each weight, momentum left out.
@@ -40,7 +40,7 @@ class Optimizer(ChoiceEnum):
 
     @property
     def traits(self) -> OptimizerTraits:
-        """What others ask about it."""
+        """What is asked about it."""
         return _TRAITS[self]
 
 

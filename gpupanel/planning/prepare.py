@@ -16,12 +16,12 @@ _ORDER = list(Severity)
 _MOST_FIXES = 50
 
 
-class HeldByOthers(Value):
+class OtherProcesses(Value):
     """The processes on one chosen GPU.
 
     Attributes:
         memory_mib: What they hold together: as the GPU says, which counts also what it may not
-            tell process by process.
+            report process by process.
         processes: Who holds most first.
     """
 
@@ -37,12 +37,12 @@ class Preparation(Value):
     Attributes:
         problems: Errors first, then warnings, then hints.
         plan: What would be launched; ``None`` when an error leaves nothing to plan.
-        others: The processes on the chosen GPUs now.
+        other_processes: Those on the chosen GPUs now.
     """
 
     problems: tuple[Problem, ...] = ()
     plan: LaunchPlan | None = None
-    others: tuple[HeldByOthers, ...] = ()
+    other_processes: tuple[OtherProcesses, ...] = ()
 
     @property
     def is_startable(self) -> bool:
@@ -71,7 +71,7 @@ def prepare(
     return Preparation(
         problems=tuple(sorted(problems, key=lambda problem: _ORDER.index(problem.severity))),
         plan=context.plan,
-        others=held_by_others(context.devices, sample),
+        other_processes=other_processes(context.devices, sample),
     )
 
 
@@ -106,9 +106,9 @@ def mended(
     return profile
 
 
-def held_by_others(
+def other_processes(
     devices: tuple[PhysicalDevice, ...], sample: TelemetrySample | None
-) -> tuple[HeldByOthers, ...]:
+) -> tuple[OtherProcesses, ...]:
     """An entry for each chosen GPU that somebody uses, in the devices' order."""
     held = []
     for device in devices:
@@ -116,7 +116,7 @@ def held_by_others(
         if reading is None or not reading.processes:
             continue
         held.append(
-            HeldByOthers(
+            OtherProcesses(
                 device_key=device.key,
                 device_name=device.name,
                 memory_mib=reading.memory_used_mib,

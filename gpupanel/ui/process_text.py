@@ -1,14 +1,16 @@
 """Who uses the chosen devices already, in words."""
 
 from gpupanel.domain.telemetry import DeviceProcess
-from gpupanel.planning.prepare import HeldByOthers
+from gpupanel.planning.prepare import OtherProcesses
 from gpupanel.ui import formatting
 from gpupanel.ui.device_labels import DeviceLabels
 
 _MOST_NAMED = 4
 
 
-def others_lines(others: tuple[HeldByOthers, ...], device_labels: DeviceLabels) -> tuple[str, ...]:
+def others_lines(
+    others: tuple[OtherProcesses, ...], device_labels: DeviceLabels
+) -> tuple[str, ...]:
     """A line for each device: "RTX 4090: Xorg (root) 300 MiB, python3 (ana) 1.0 GiB"."""
     return tuple(
         f"{device_labels.label(held.device_key, held.device_name)}: {_named(held.processes)}"

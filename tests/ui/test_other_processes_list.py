@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtWidgets import QLabel
 
 from gpupanel.domain.telemetry import DeviceProcess
-from gpupanel.planning.prepare import HeldByOthers, Preparation
+from gpupanel.planning.prepare import OtherProcesses, Preparation
 from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.panels.plan_panel import PlanPanel
@@ -16,8 +16,8 @@ XORG = DeviceProcess(pid=5, name="Xorg", user="root", command="/usr/bin/Xorg", m
 BLENDER = DeviceProcess(pid=6, name="blender", user="ana", memory_used_mib=4096)
 
 
-def held(*processes: DeviceProcess, gpu=RTX_4090, memory_mib: int = 4400) -> HeldByOthers:
-    return HeldByOthers(
+def held(*processes: DeviceProcess, gpu=RTX_4090, memory_mib: int = 4400) -> OtherProcesses:
+    return OtherProcesses(
         device_key=gpu.key, device_name=gpu.name, memory_mib=memory_mib, processes=processes
     )
 
@@ -86,7 +86,7 @@ def test_that_the_plan_tells_them_and_says_since_when_while_a_run_goes_on(qtbot)
     panel = PlanPanel()
     qtbot.addWidget(panel)
     panel.setInventory(TWO_UNEQUAL)
-    panel.setPreparation(Preparation(others=(held(XORG),)))
+    panel.setPreparation(Preparation(other_processes=(held(XORG),)))
     others = panel.findChild(OtherProcessesList, "others_list")
     assert not others.isHidden()
     captions = [label.text() for label in others.findChildren(QLabel)]

@@ -1,7 +1,7 @@
 """Keras's built-in data sets, read from its cache with NumPy alone.
 
 The same examples, in the same division into training and test, as ``keras.datasets`` gives; read
-here because a preview must not wait for TensorFlow, and a download must tell how far it is.
+here because a preview must not wait for TensorFlow, and a download must report how far it is.
 """
 
 import gzip
@@ -39,7 +39,7 @@ _LARGEST_IDX_BYTES = 16 + 60_000 * 28 * 28
 """A header and the greatest set of pictures."""
 
 _WORD_COUNT = 5_000
-"""Words that are told apart: the most frequent ones, since Keras numbers them by frequency."""
+"""Words that are distinguished: the most frequent ones, since Keras numbers them by frequency."""
 
 _DIVIDED = ("x_train", "y_train", "x_test", "y_test")
 
