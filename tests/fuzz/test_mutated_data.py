@@ -37,7 +37,7 @@ from gpupanel.trainer.datasets.npz import read_all_npz
 from gpupanel.trainer.datasets.python_data import read_python_data
 from gpupanel.trainer.datasets.read import read_data
 from gpupanel.trainer.datasets.split import split
-from gpupanel.trainer.user_code import UserCode
+from gpupanel.trainer.user_code import RunCode
 from tests.fuzz.mutations import damaged
 
 LONGEST_S = 10.0
@@ -315,7 +315,7 @@ class Odd:
         raise RuntimeError("no")
 
 
-class GivenCode(UserCode):
+class GivenCode(RunCode):
     """Code that gives what a test says, without being carried out."""
 
     def __init__(self, key: str, named: str, kept: Path, given_: object) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from gpupanel.cli.gpu_processes import print_gpu_processes
+from gpupanel.cli.device_table import print_gpu_processes
 from gpupanel.cli.options import JsonOption, ProfileArgument
 from gpupanel.cli.output import NONE_GIVEN, answers, print_json, print_problems
 from gpupanel.cli.preparation import prepared

@@ -15,7 +15,7 @@ from gpupanel.domain.problem import Fix, Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.telemetry import DeviceProcess, TelemetrySample
 from gpupanel.planning.out_of_memory import out_of_memory_fixes
-from gpupanel.runs.following.sizes import size_words
+from gpupanel.runs.following.memory_text import size_words
 
 _MIB = 2**20
 

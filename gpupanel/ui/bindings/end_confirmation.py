@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QObject, Slot
 
-from gpupanel.runs.following.end_words import loss_words
+from gpupanel.runs.following.end_text import loss_words
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.questions import Questions
 from gpupanel.ui.run_control import RunControl

@@ -5,7 +5,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
 from gpupanel.domain.problem import Severity
-from gpupanel.runs.following.answer_words import (
+from gpupanel.runs.following.device_report_text import (
     line_words,
     process_name,
     summary_words,

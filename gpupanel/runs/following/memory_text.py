@@ -1,14 +1,19 @@
-"""What became of an ended run's GPU memory, in words."""
+"""Sizes of memory, and what became of an ended run's GPU memory, as text."""
 
 from collections.abc import Mapping
 
 from gpupanel.domain.event_details import ReturnedMemory
 from gpupanel.domain.events import MemoryReturned
 from gpupanel.domain.telemetry import DeviceProcess
-from gpupanel.runs.following.sizes import size_words
 
+_MIB_PER_GIB = 1024
 _MOST_HOLDERS = 3
 _UNSEEN = "its process is not known"
+
+
+def size_words(mib: int) -> str:
+    """A size in mebibytes: ``8192`` is "8.0 GiB", ``512`` is "512 MiB"."""
+    return f"{mib:,} MiB" if mib < _MIB_PER_GIB else f"{mib / _MIB_PER_GIB:,.1f} GiB"
 
 
 def returned_words(returned: MemoryReturned, names: Mapping[str, str]) -> str:

@@ -1,7 +1,7 @@
 from gpupanel.domain.event_details import ReturnedMemory
 from gpupanel.domain.events import MemoryReturned
 from gpupanel.domain.telemetry import DeviceProcess
-from gpupanel.runs.following.memory_words import returned_words
+from gpupanel.runs.following.memory_text import returned_words
 
 NAMES = {"GPU-1": "RTX 4090", "GPU-2": "RTX 3060"}
 MINE = DeviceProcess(pid=4711, name="python3", user="ana", memory_used_mib=7270)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from gpupanel.domain.device import CPU_KEY
 from gpupanel.domain.event_details import LogicalDeviceAnswer
 from gpupanel.domain.events import DevicesReady
-from gpupanel.runs.following.sizes import size_words
+from gpupanel.runs.following.memory_text import size_words
 
 
 def is_of_gpu(answer: LogicalDeviceAnswer) -> bool:

@@ -15,7 +15,7 @@ from gpupanel.domain.events import (
 )
 from gpupanel.domain.outcome import Outcome, SavedWork
 from gpupanel.domain.request import Request
-from gpupanel.runs.following.end_words import end_words, loses_steps, loss_words, short_end_words
+from gpupanel.runs.following.end_text import end_words, loses_steps, loss_words, short_end_words
 from gpupanel.runs.following.status import RunStatus
 
 

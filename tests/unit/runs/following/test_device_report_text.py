@@ -2,7 +2,7 @@
 
 from gpupanel.domain.event_details import LogicalDeviceAnswer
 from gpupanel.domain.events import DevicesReady, RunRestarted, TrainerStarted
-from gpupanel.runs.following.answer_words import (
+from gpupanel.runs.following.device_report_text import (
     line_words,
     memory_words,
     place_words,
