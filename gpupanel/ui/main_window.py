@@ -4,36 +4,34 @@ from pathlib import Path
 
 from PySide6.QtCore import QFileInfo, QSettings, Qt, Slot
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QMainWindow, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow, QSplitter, QTabWidget, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.ui.bindings.comparison import Comparison
+from gpupanel.ui.bindings.confirmations import EndConfirmation, TrustConfirmation
 from gpupanel.ui.bindings.doctor_binding import DoctorBinding
-from gpupanel.ui.bindings.end_confirmation import EndConfirmation
 from gpupanel.ui.bindings.history_binding import HistoryBinding
 from gpupanel.ui.bindings.process_actions import ProcessActions
 from gpupanel.ui.bindings.profile_binding import ProfileBinding
 from gpupanel.ui.bindings.queue_binding import QueueBinding
-from gpupanel.ui.bindings.retry_with_fix import RetryWithFix
 from gpupanel.ui.bindings.run_binding import RunBinding
-from gpupanel.ui.bindings.settings_reuse import SettingsReuse
-from gpupanel.ui.bindings.trust_confirmation import TrustConfirmation
+from gpupanel.ui.bindings.settings_reuse import RetryWithFix, SettingsReuse
 from gpupanel.ui.bindings.window_closing import WindowClosing
 from gpupanel.ui.live_page import LivePage
-from gpupanel.ui.main_tabs import MainTabs
 from gpupanel.ui.panels.device_panel import DevicePanel
 from gpupanel.ui.panels.profile_bar import ProfileBar
 from gpupanel.ui.panels.progress_panel import ProgressPanel
 from gpupanel.ui.profile_actions import ProfileActions
 from gpupanel.ui.questions import Questions
-from gpupanel.ui.remembered_folds import remember_folds, remembered_folds
+from gpupanel.ui.remembered import remember_folds, remembered_folds
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.runs_page import RunsPage
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.workers.device_worker import DeviceWatch
 from gpupanel.ui.workers.launch_worker import Launcher
 from gpupanel.ui.workers.preview_worker import PreviewLoader
@@ -128,9 +126,7 @@ class MainWindow(QMainWindow):
         splitter.setStretchFactor(1, 1)
         splitter.setSizes([320, 960])
         central = QWidget()
-        layout = QVBoxLayout(central)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
+        layout = column_in(central, spacing=0)
         layout.addWidget(self.profile_bar)
         layout.addWidget(splitter, 1)
         layout.addWidget(self.progress)
@@ -203,3 +199,35 @@ class MainWindow(QMainWindow):
 
     def _remember_folds(self) -> None:
         remember_folds(self._settings, self.devices.folds())
+
+
+class MainTabs(QTabWidget):
+    """What is chosen, what happens, what happened.
+
+    Args:
+        session: What is trained, on what, and what will happen.
+        live: A run while it goes on, or a past one.
+        runs: The runs there are.
+    """
+
+    def __init__(self, session: QWidget, live: QWidget, runs: QWidget) -> None:
+        super().__init__()
+        self.setObjectName("main_tabs")
+        self.setDocumentMode(True)
+        self._session, self._live = session, live
+        for page, title, tip in (
+            (session, "Session", "What is trained, on what, and what will happen"),
+            (live, "Live", "Curves, devices and log of a run"),
+            (runs, "Runs", "Past runs"),
+        ):
+            self.setTabToolTip(self.addTab(page, title), tip)
+
+    @Slot()
+    def show_session(self) -> None:
+        """Go to what is chosen."""
+        self.setCurrentWidget(self._session)
+
+    @Slot()
+    def show_live(self) -> None:
+        """Go to the run that is shown."""
+        self.setCurrentWidget(self._live)

@@ -12,7 +12,7 @@ from gpupanel.planning.preparation import Preparation
 from gpupanel.runs.following.end_words import end_words, loses_steps, short_end_words
 from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.ui import formatting
-from gpupanel.ui.widgets.tone import Tone
+from gpupanel.ui.widgets.labels import Tone
 
 
 class RunState(StrEnum):

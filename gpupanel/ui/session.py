@@ -22,7 +22,7 @@ from gpupanel.ui.run_state import (
     state_tone,
     state_words,
 )
-from gpupanel.ui.widgets.tone import Tone
+from gpupanel.ui.widgets.labels import Tone
 
 PREPARE_DELAY_MS = 40
 """Typing and dragging ask for one preparation a frame or two, not one a keystroke."""

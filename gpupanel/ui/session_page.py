@@ -21,7 +21,7 @@ from gpupanel.ui.panels.training_panel import TrainingPanel
 from gpupanel.ui.session import Session
 from gpupanel.ui.task_choices import TaskChoices, TaskSwitch, evaluating
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.tab_order import follow_each_other
+from gpupanel.ui.widgets.layouts import follow_each_other
 from gpupanel.ui.workers.preview_worker import PreviewLoader
 
 PREVIEW_DELAY_MS = 300

@@ -7,8 +7,8 @@ from PySide6.QtCore import QObject, QSettings, Signal, Slot
 from gpupanel.domain.problem import Problem
 from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.history.run_summary import RunSummary
-from gpupanel.ui.panels.runs_panel.remembered_columns import remember_columns, remembered_columns
 from gpupanel.ui.questions import Questions
+from gpupanel.ui.remembered import remember_columns, remembered_columns
 from gpupanel.ui.runs_page import RunsPage
 from gpupanel.ui.workers.history_worker import Deletion, RunHistory
 

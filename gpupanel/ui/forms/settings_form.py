@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFormLayout, QLabel, QSizePolicy, QWidget
 
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.setting import Setting
-from gpupanel.ui.widgets.note import Note
+from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.tips import teach, wrapped
 
 WIDEST_INPUT = 320

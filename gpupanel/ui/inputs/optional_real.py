@@ -1,10 +1,11 @@
 """A number that can be left out."""
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from gpupanel.ui.inputs.real_spin_box import RealRange, RealSpinBox
 from gpupanel.ui.inputs.switch import Switch
+from gpupanel.ui.widgets.layouts import row_in
 from gpupanel.ui.widgets.tips import teach
 
 
@@ -43,9 +44,7 @@ class OptionalReal(QWidget):
         self._field.setValue(first)
         teach(self._switch, f"{name}: on or off", tip)
         teach(self._field, name, tip)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
+        layout = row_in(self)
         layout.addWidget(self._switch)
         layout.addWidget(self._field, 1)
         layout.addWidget(self._unit)

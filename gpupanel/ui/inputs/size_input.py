@@ -1,9 +1,10 @@
 """A height and a width."""
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from gpupanel.ui.inputs.counter import Counter
+from gpupanel.ui.widgets.layouts import row_in
 from gpupanel.ui.widgets.tips import teach
 
 
@@ -29,9 +30,7 @@ class SizeInput(QWidget):
             teach(side, f"{title}: {name}", tip)
             side.setMaximum(most)
             side.valueChanged.connect(self._change)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
+        layout = row_in(self)
         layout.addWidget(self._height, 1)
         layout.addWidget(QLabel("x"))
         layout.addWidget(self._width, 1)

@@ -3,10 +3,11 @@
 from pathlib import Path
 
 from PySide6.QtGui import QFontDatabase, QTextCursor
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QWidget
 
 from gpupanel.domain.visible_text import visible_lines
 from gpupanel.runs.following.sizes import size_words
+from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.tips import wrapped
 
 _MOST_LINES = 5_000
@@ -52,9 +53,7 @@ class LogPanel(QWidget):
         head.addWidget(caption)
         head.addStretch(1)
         head.addWidget(self._where)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
+        layout = column_in(self, spacing=4)
         layout.addLayout(head)
         layout.addWidget(self._text, 1)
 

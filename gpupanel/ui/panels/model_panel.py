@@ -13,8 +13,8 @@ from gpupanel.domain.model import DEFAULT_MODEL, ModelSettings
 from gpupanel.domain.setting import settings_of
 from gpupanel.ui.forms.kind_form import KindForm
 from gpupanel.ui.forms.settings_card import SettingsCard
+from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.layer_sketch import LayerSketch
-from gpupanel.ui.widgets.note import Note
 
 _KINDS = kinds_of(ModelSettings)
 _TRAINABLE = tuple(kind for kind in _KINDS if kind.new().is_trainable)

@@ -19,8 +19,8 @@ from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui.inputs.finishing import finish_editing
 from gpupanel.ui.queue_button import QueueButton
 from gpupanel.ui.run_state import ButtonStates
+from gpupanel.ui.widgets.labels import Tone, set_tone
 from gpupanel.ui.widgets.tips import wrapped
-from gpupanel.ui.widgets.tone import Tone, set_tone
 
 _Key = QKeySequence.StandardKey
 

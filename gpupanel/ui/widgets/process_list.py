@@ -8,15 +8,14 @@ from PySide6.QtWidgets import (
     QLabel,
     QSizePolicy,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.ui import formatting
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.elided_label import ElidedLabel
-from gpupanel.ui.widgets.note import Note
+from gpupanel.ui.widgets.labels import ElidedLabel, Note
+from gpupanel.ui.widgets.layouts import column_in, discard
 from gpupanel.ui.widgets.tips import wrapped
 
 NOBODY = "No process uses its memory now."
@@ -41,9 +40,7 @@ class ProcessList(QWidget):
         self._empty = Note(empty)
         self._rows: dict[_Identity, _ProcessRow] = {}
         self._run_processes: frozenset[int] = frozenset()
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
-        self._layout.setSpacing(GRID)
+        self._layout = column_in(self)
         self._layout.addWidget(self._empty)
 
     def processes(self) -> tuple[DeviceProcess, ...]:
@@ -76,9 +73,7 @@ class ProcessList(QWidget):
         self._layout.addWidget(row)
 
     def _remove(self, row: "_ProcessRow") -> None:
-        self._layout.removeWidget(row)
-        row.hide()
-        row.deleteLater()
+        discard(self._layout, [row])
 
 
 class _ProcessRow(QWidget):

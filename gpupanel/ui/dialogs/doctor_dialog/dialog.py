@@ -17,9 +17,7 @@ from typing_extensions import override
 
 from gpupanel.devices.doctor import DoctorReport
 from gpupanel.domain.problem import Severity
-from gpupanel.ui.dialogs.doctor_dialog.fact_group_view import FactGroupView
-from gpupanel.ui.dialogs.doctor_dialog.finding_row import FindingRow
-from gpupanel.ui.dialogs.doctor_dialog.report_text import report_text
+from gpupanel.ui.dialogs.doctor_dialog.report_view import FactGroupView, FindingRow, report_text
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.command_line import CommandLine
 from gpupanel.ui.widgets.empty_state import EmptyState

@@ -7,9 +7,8 @@ from gpupanel.domain.profile import DeviceDescription
 from gpupanel.ui import formatting
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.color_dot import ColorDot
-from gpupanel.ui.widgets.elided_label import ElidedLabel
+from gpupanel.ui.widgets.labels import ElidedLabel, Tone, set_tone
 from gpupanel.ui.widgets.tips import wrapped
-from gpupanel.ui.widgets.tone import Tone, set_tone
 
 
 class AbsentCard(QFrame):

@@ -10,16 +10,15 @@ from gpupanel.domain.setting import setting_of
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, DiskReading
 from gpupanel.ui.inputs.quiet_inputs import SpinBox
 from gpupanel.ui.panels.device_panel.card_head import CardHead
-from gpupanel.ui.panels.device_panel.details_fold import DetailsFold
+from gpupanel.ui.panels.device_panel.details_view import DetailsFold
 from gpupanel.ui.panels.device_panel.host_view import HostView
 from gpupanel.ui.panels.device_panel.memory_editor import MemoryEditor
 from gpupanel.ui.panels.device_panel.memory_shares import memory_use, room_mib
 from gpupanel.ui.panels.device_panel.problem_note import ProblemNotes
 from gpupanel.ui.panels.device_panel.readings_view import ReadingsView
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.note import Note
+from gpupanel.ui.widgets.labels import Note, Tone, set_tone
 from gpupanel.ui.widgets.tips import teach
-from gpupanel.ui.widgets.tone import Tone, set_tone
 
 _LOST = "Lost: the GPU stopped answering. The driver's log may say why."
 _PARTITIONED = "In MIG mode: only its instances can compute. Each has its own card."

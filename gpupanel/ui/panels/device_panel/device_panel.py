@@ -16,7 +16,8 @@ from gpupanel.ui.panels.device_panel.device_card import DeviceCard
 from gpupanel.ui.panels.device_panel.panel_head import PanelHead
 from gpupanel.ui.panels.device_panel.problem_note import ProblemNotes
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.note import Note
+from gpupanel.ui.widgets.labels import Note
+from gpupanel.ui.widgets.layouts import column_in, discard
 
 _OPEN_AT_MOST = 3
 """With more GPUs than that their cards begin folded, so that all of them can be seen."""
@@ -144,9 +145,7 @@ class DevicePanel(QWidget):
         self._scroll.setWidgetResizable(True)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._scroll.setWidget(page)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(GRID)
+        layout = column_in(self)
         layout.addWidget(self._head)
         layout.addWidget(self._scroll, 1)
         # Below what scrolls: a problem that comes or goes must not move a card under the mouse.
@@ -226,9 +225,7 @@ class DevicePanel(QWidget):
         self._general.setProblems(general)
 
     def _drop(self, card: QWidget) -> None:
-        self._column.removeWidget(card)
-        card.hide()
-        card.deleteLater()
+        discard(self._column, [card])
 
     def _tell_applied(self, key: str, words: str) -> None:
         for card in self._cards:

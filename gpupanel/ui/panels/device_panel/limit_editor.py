@@ -1,13 +1,14 @@
 """A memory limit by slider or by number."""
 
 from PySide6.QtCore import QSignalBlocker, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from gpupanel.domain.memory import LimitedMemory
 from gpupanel.domain.setting import setting_of
 from gpupanel.ui.inputs.quiet_inputs import Slider, SpinBox
 from gpupanel.ui.panels.device_panel.room_label import RoomLabel
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.memory_bar import STEP_MIB
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -69,9 +70,7 @@ class LimitEditor(QWidget):
         row.setSpacing(GRID)
         row.addWidget(self._slider, 1)
         row.addWidget(self._spin)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(GRID // 2)
+        layout = column_in(self, spacing=GRID // 2)
         layout.addLayout(row)
         layout.addWidget(self._room)
 

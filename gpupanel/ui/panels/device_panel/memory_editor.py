@@ -1,7 +1,7 @@
 """How much of a GPU's memory TensorFlow may take."""
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.memory import (
@@ -19,6 +19,7 @@ from gpupanel.ui.panels.device_panel.memory_menu import MemoryMenu
 from gpupanel.ui.panels.device_panel.memory_shares import limits_mib, with_limits
 from gpupanel.ui.panels.device_panel.split_editor import SplitEditor
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.memory_bar import STEP_MIB
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -142,9 +143,7 @@ class MemoryEditor(QWidget):
         row.addSpacing(GRID // 2)
         row.addWidget(self.policy, 1)
         row.addWidget(self.menu)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(GRID)
+        layout = column_in(self)
         layout.addLayout(row)
         layout.addWidget(self._limit)
         layout.addWidget(self._split)

@@ -4,9 +4,8 @@ from PySide6.QtWidgets import QWidget
 
 from gpupanel.planning.memory_facts import CUDA_CONTEXT_MIB
 from gpupanel.ui import formatting
-from gpupanel.ui.widgets.elided_label import ElidedLabel
+from gpupanel.ui.widgets.labels import ElidedLabel, Tone, set_tone
 from gpupanel.ui.widgets.tips import wrapped
-from gpupanel.ui.widgets.tone import Tone, set_tone
 
 _LESSON = (
     f"A limit does not include the CUDA context: some {CUDA_CONTEXT_MIB} MiB more for "

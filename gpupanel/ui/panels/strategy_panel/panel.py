@@ -25,7 +25,7 @@ from gpupanel.ui.panels.strategy_panel.pictures.picture import Division
 from gpupanel.ui.panels.strategy_panel.placement_editor import PlacementEditor
 from gpupanel.ui.panels.strategy_panel.share_fields import ShareFields
 from gpupanel.ui.task_choices import Task
-from gpupanel.ui.widgets.note import Note
+from gpupanel.ui.widgets.labels import Note
 
 _MENDED_FIRST = "{} by hand start from the plan: fix the problems first."
 
