@@ -95,7 +95,7 @@ class MainWindow(QMainWindow):
         self._connect()
 
     def begin(self) -> None:
-        """Look at devices and runs; a run that goes on is followed at once."""
+        """Watch devices and runs; a run that goes on is followed at once."""
         self._device_watch.start()
         self._history.refresh()
         self._queue.begin()
@@ -108,13 +108,13 @@ class MainWindow(QMainWindow):
             self.profiles.open_file(target)
 
     @Slot(object)
-    def tell_error(self, problem: Problem) -> None:
-        """Tell something that should not have happened."""
-        self._tell_errors((problem,))
+    def report_error(self, problem: Problem) -> None:
+        """Show something that should not have happened."""
+        self._show_errors((problem,))
 
     @Slot(object)
-    def _tell_errors(self, problems: tuple[Problem, ...]) -> None:
-        self._questions.tell("Something unexpected happened.", problems)
+    def _show_errors(self, problems: tuple[Problem, ...]) -> None:
+        self._questions.show_problems("Something unexpected happened.", problems)
 
     def _compose(self) -> None:
         self.tabs = MainTabs(self.session_page, self.live_page, self.runs)
@@ -138,9 +138,9 @@ class MainWindow(QMainWindow):
         self._device_watch.inventoryChanged.connect(self.session.set_inventory)
         self._device_watch.sampled.connect(self.session.set_sample)
         self._device_watch.sampled.connect(self.devices.setSample)
-        self._device_watch.refused.connect(self._tell_errors)
-        self._doctor_binding.refused.connect(self._tell_errors)
-        self._preview_loader.refused.connect(self._tell_errors)
+        self._device_watch.refused.connect(self._show_errors)
+        self._doctor_binding.refused.connect(self._show_errors)
+        self._preview_loader.refused.connect(self._show_errors)
         self.session_page.plan.fieldActivated.connect(self.devices.show_field)
         self.devices.doctorRequested.connect(self._doctor_binding.open_doctor)
         self.session_page.plan.doctorRequested.connect(self._doctor_binding.open_doctor)
@@ -148,7 +148,7 @@ class MainWindow(QMainWindow):
         self.control.launched.connect(self.tabs.show_live)
         self.control.launched.connect(self._history.refresh)
         self.control.ended.connect(self._history.refresh)
-        self.control.refused.connect(self._tell_refusal)
+        self.control.refused.connect(self._show_refusal)
         self.live_page.evaluateRequested.connect(self.session_page.evaluate)
         self.live_page.evaluateRequested.connect(self.tabs.show_session)
         self.live_page.keepSharesRequested.connect(self.session_page.choose_shares)
@@ -169,8 +169,8 @@ class MainWindow(QMainWindow):
             self.tabs.show_live()
 
     @Slot(object)
-    def _tell_refusal(self, problems: tuple[Problem, ...]) -> None:
-        self._questions.tell("That could not be done.", problems)
+    def _show_refusal(self, problems: tuple[Problem, ...]) -> None:
+        self._questions.show_problems("That could not be done.", problems)
 
     @override
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:

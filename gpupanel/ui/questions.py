@@ -1,4 +1,4 @@
-"""What the window asks a person, and how it tells problems: the only modal dialogs."""
+"""What the window asks a person, and how it shows problems: the only modal dialogs."""
 
 from collections.abc import Sequence
 from enum import Enum, auto
@@ -196,8 +196,8 @@ class Questions:
         box.exec()
         return box.clickedButton() is replace
 
-    def tell_run_goes_on(self) -> None:
-        """Tell, in passing, that closing the window does not end the run."""
+    def show_run_goes_on(self) -> None:
+        """Say, in passing, that closing the window does not end the run."""
         notice = QMessageBox(
             QMessageBox.Icon.Information,
             "gpupanel",
@@ -210,8 +210,8 @@ class Questions:
         QTimer.singleShot(_NOTICE_MS, notice, notice.close)
         notice.show()
 
-    def tell(self, title: str, problems: Sequence[Problem]) -> None:
-        """Tell problems, all of them, as text that can be copied; does not wait for an answer."""
+    def show_problems(self, title: str, problems: Sequence[Problem]) -> None:
+        """Show problems, all of them, as text that can be copied; does not wait for an answer."""
         dialog = ProblemDialog(title, problems, self._window)
         dialog.open()
 

@@ -200,7 +200,7 @@ class Session(QObject):
             self._timer.start()
 
     def set_preview(self, request: PreviewRequest, preview: DataPreview) -> None:
-        """Take over what a look at that found."""
+        """Take over what a preview found."""
         self._previewed = (request, preview)
         self._timer.start()
 

@@ -113,7 +113,7 @@ class SessionPage(QWidget):
         self._loader.busyChanged.connect(self.data.setPreviewBusy)
         application = QApplication.instance()
         if isinstance(application, QApplication):
-            application.applicationStateChanged.connect(self._look_again)
+            application.applicationStateChanged.connect(self._check_again)
 
     @Slot()
     def _edit(self) -> None:
@@ -238,7 +238,7 @@ class SessionPage(QWidget):
             self._session.set_preview(self._previewed, preview)
 
     @Slot(Qt.ApplicationState)
-    def _look_again(self, state: Qt.ApplicationState) -> None:
+    def _check_again(self, state: Qt.ApplicationState) -> None:
         """Somebody who comes back to the window may have mended the data elsewhere."""
         if state is Qt.ApplicationState.ApplicationActive and self._preview_has_problems:
             self._preview_timer.start()

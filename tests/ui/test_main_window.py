@@ -221,7 +221,7 @@ def test_that_a_bad_profile_is_refused_with_all_its_problems(opened, person, tmp
 
     window.open_target(bad)
 
-    assert len(person.told[0][1]) == 2
+    assert len(person.problems[0][1]) == 2
     assert window.session.profile == before
 
 

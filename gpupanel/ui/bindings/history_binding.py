@@ -49,7 +49,7 @@ class HistoryBinding(QObject):
         self._history.listed.connect(self._on_listed)
         self._history.unreadable.connect(page.panel.setProblem)
         self._history.deleted.connect(self._on_deleted)
-        self._history.refused.connect(self._tell_refusal)
+        self._history.refused.connect(self._show_refusal)
 
     @Slot()
     def refresh(self) -> None:
@@ -97,7 +97,7 @@ class HistoryBinding(QObject):
             what = "1 run" if len(gone) == 1 else f"{len(gone)} runs"
             self._page.panel.setNotice(f"{how}: {what}.")
         if deletion.problems:
-            self._questions.tell("Not all of the runs were deleted.", deletion.problems)
+            self._questions.show_problems("Not all of the runs were deleted.", deletion.problems)
         if self._is_stopped:
             return  # the window is gone, and with it whoever could be asked
         if deletion.kept and self._questions.about_deleting_for_good(deletion.kept):
@@ -109,5 +109,5 @@ class HistoryBinding(QObject):
         remember_columns(self._settings, self._page.panel.columns())
 
     @Slot(object)
-    def _tell_refusal(self, problems: tuple[Problem, ...]) -> None:
-        self._questions.tell("The name and notes were not saved.", problems)
+    def _show_refusal(self, problems: tuple[Problem, ...]) -> None:
+        self._questions.show_problems("The name and notes were not saved.", problems)

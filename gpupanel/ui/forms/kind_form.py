@@ -67,7 +67,7 @@ class KindForm(QWidget):
         return self._value
 
     def setValue(self, value: Any) -> None:  # noqa: ANN401 - of one of the kinds
-        """Shows another value, perhaps of another kind, without telling anyone."""
+        """Shows another value, perhaps of another kind, silently."""
         self._value = value
         self._drafts[value.source] = value
         unoffered = self._unoffered.format(self._kinds[value.source].name)

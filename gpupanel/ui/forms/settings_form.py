@@ -136,7 +136,7 @@ class SettingsForm(QWidget):
             self.set_row_visible(editor, visible=self._shown.get(editor, True))
 
     def _describe(self, editor: QWidget, sentence: str) -> None:
-        """Tells assistive technology what is wrong before what the setting does."""
+        """Describes to assistive technology what is wrong before what the setting does."""
         focused = editor.focusProxy() or editor
         taught = self._taught.setdefault(focused, focused.accessibleDescription())
         focused.setAccessibleDescription(f"{sentence} {taught}".strip())

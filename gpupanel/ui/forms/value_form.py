@@ -64,7 +64,7 @@ class ValueForm(SettingsForm):
         return self._value
 
     def setValue(self, value: Value) -> None:
-        """Shows another value without telling anyone."""
+        """Shows another value silently."""
         before, self._value = self._value, value
         for name, setting in self._settings.items():
             self._input(name).setValue(getattr(value, name))

@@ -59,7 +59,7 @@ class NumberListEdit(QWidget):
         return self._numbers
 
     def setValue(self, numbers: Sequence[int]) -> None:
-        """Shows a list without telling anyone."""
+        """Shows a list silently."""
         # Typing "128, " must not be tidied away under the fingers.
         if tuple(numbers) == self._numbers and self._field.hasFocus():
             return

@@ -51,7 +51,7 @@ class OptionalReal(QWidget):
         layout.addWidget(self._off, 1)
         self.setFocusProxy(self._switch)
         self._switch.toggled.connect(self._turn)
-        self._field.valueChanged.connect(self._tell)
+        self._field.valueChanged.connect(self._report)
         self._show_state()
 
     def value(self) -> float | None:
@@ -59,7 +59,7 @@ class OptionalReal(QWidget):
         return self._field.value() if self._switch.isChecked() else None
 
     def setValue(self, number: float | None) -> None:
-        """Shows a number, or that there is none, without telling anyone."""
+        """Shows a number, or that there is none, silently."""
         was_blocked = self._switch.blockSignals(True)
         self._switch.setChecked(number is not None)
         self._switch.blockSignals(was_blocked)
@@ -71,10 +71,10 @@ class OptionalReal(QWidget):
     @Slot()
     def _turn(self) -> None:
         self._show_state()
-        self._tell()
+        self._report()
 
     @Slot()
-    def _tell(self) -> None:
+    def _report(self) -> None:
         self.valueChanged.emit(self.value())
 
     def _show_state(self) -> None:

@@ -52,7 +52,7 @@ class PathEdit(QWidget):
         return self._field.text()
 
     def setValue(self, path: str) -> None:
-        """Shows a path without telling anyone."""
+        """Shows a path silently."""
         if path != self._field.text():
             self._field.setText(path)
         self._field.setToolTip(wrapped(path) or self.toolTip())

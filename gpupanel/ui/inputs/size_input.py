@@ -41,7 +41,7 @@ class SizeInput(QWidget):
         return self._height.value(), self._width.value()
 
     def setValue(self, value: tuple[int, int]) -> None:
-        """Shows another size without telling anyone."""
+        """Shows another size silently."""
         self._height.setValue(value[0])
         self._width.setValue(value[1])
 

@@ -63,7 +63,7 @@ class LogPanel(QWidget):
         self._held_back = ""
         self._skipped_bytes = 0
         self._path = path
-        self._tell_where()
+        self._show_where()
 
     def append(self, text: str, skipped_bytes: int = 0) -> None:
         """Add what was printed; of a long portion only the end, which is all that is kept.
@@ -74,7 +74,7 @@ class LogPanel(QWidget):
         """
         if skipped_bytes:
             self._skipped_bytes += skipped_bytes
-            self._tell_where()
+            self._show_where()
             text = f"\n…\n{text}" if self._text.document().characterCount() > 1 else text
         if not text:
             return
@@ -114,7 +114,7 @@ class LogPanel(QWidget):
             )
             cursor.removeSelectedText()
 
-    def _tell_where(self) -> None:
+    def _show_where(self) -> None:
         name = "" if self._path is None else self._path.name
         tip = "" if self._path is None else str(self._path)
         if self._skipped_bytes:

@@ -66,7 +66,7 @@ class ModelPanel(SettingsCard):
         return value
 
     def setValue(self, value: ModelSettings) -> None:
-        """Shows other settings without telling anyone."""
+        """Shows other settings silently."""
         self._form.setValue(value)
         self._show()
 

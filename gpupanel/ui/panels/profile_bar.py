@@ -26,7 +26,7 @@ _Key = QKeySequence.StandardKey
 
 
 class ProfileBar(QWidget):
-    """Tells the profile's name and the run's state; passes on what a person wants with them."""
+    """Shows the profile's name and the run's state; passes on what a person wants with them."""
 
     nameEdited = Signal(str)
     newRequested = Signal()

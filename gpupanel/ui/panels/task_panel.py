@@ -47,7 +47,7 @@ class TaskPanel(SettingsCard):
         return self._value
 
     def setValue(self, value: TaskChoices) -> None:
-        """Shows other settings without telling anyone."""
+        """Shows other settings silently."""
         self._value = value
         self._task.setValue(value.task)
         self._sentence.setText(_SENTENCES[value.task])

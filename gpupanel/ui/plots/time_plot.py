@@ -25,7 +25,7 @@ class TimePlot(QFrame):
 
     Args:
         name: The object's name.
-        tip: What the plot tells, for those who see it the first time.
+        tip: What the plot shows, for those who see it the first time.
         value_range: A range that never changes, or ``None`` to fit round numbers to the values.
         bounds: What a fitted range never leaves.
         empty_note: What stands in the plot while no curve has a point.

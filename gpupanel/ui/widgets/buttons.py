@@ -32,7 +32,7 @@ class ActionButton(QPushButton):
 
 
 class FoldButton(QToolButton):
-    """Checked is unfolded; ``toggled`` tells of each change."""
+    """Checked is unfolded; ``toggled`` follows each change."""
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)

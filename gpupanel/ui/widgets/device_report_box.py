@@ -131,12 +131,12 @@ class DeviceReportBox(QWidget):
 
 
 def _worst(status: RunStatus) -> Severity | None:
-    told = {
+    found = {
         severity(answer)
         for event in status.answers
         for answer in worth_telling(event.logical_devices)
     }
-    return next((each for each in (Severity.ERROR, Severity.HINT) if each in told), None)
+    return next((each for each in (Severity.ERROR, Severity.HINT) if each in found), None)
 
 
 def _text(status: RunStatus, device_labels: DeviceLabels) -> str:

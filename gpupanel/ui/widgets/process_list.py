@@ -60,7 +60,7 @@ class ProcessList(QWidget):
         self._empty.setVisible(not self._rows)
 
     def setRunProcesses(self, pids: frozenset[int]) -> None:
-        """Tell which processes are of a run that goes on: those are stopped with it."""
+        """Say which processes are of a run that goes on: those are stopped with it."""
         self._run_processes = pids
         for row in self._rows.values():
             row.setOfRun(of_run=row.process().pid in pids)
@@ -116,7 +116,7 @@ class _ProcessRow(QWidget):
             self._show()
 
     def setOfRun(self, *, of_run: bool) -> None:
-        """Tell whether the process is of a run that goes on."""
+        """Say whether the process is of a run that goes on."""
         if of_run != self._of_run:
             self._of_run = of_run
             self._show()

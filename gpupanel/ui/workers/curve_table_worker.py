@@ -26,7 +26,7 @@ class CurveTableWriter(WorkerFacade):
 
     def write(self, path: Path, layouts: tuple[RunLayout, ...]) -> None:
         """Write all curves of these runs; ``written`` or ``refused`` follows."""
-        self.submit(partial(_write, path, layouts, self._cancelled), partial(self._tell, path))
+        self.submit(partial(_write, path, layouts, self._cancelled), partial(self._report, path))
 
     @override
     def stop(self) -> None:
@@ -34,7 +34,7 @@ class CurveTableWriter(WorkerFacade):
         self._cancelled.set()
         super().stop()
 
-    def _tell(self, path: Path, rows: int | None) -> None:
+    def _report(self, path: Path, rows: int | None) -> None:
         if rows is not None:
             self.written.emit(path, rows)
 

@@ -118,7 +118,7 @@ class GpuSupportLoader(WorkerFacade):
         if self._question is not None:
             self._begin(SupportQuestion(self._question.gpus, self._question.driver, anew=True))
 
-    def look_again(self) -> None:
+    def check_again(self) -> None:
         """Ask again where something could not be used and packages or libraries have changed."""
         if self._question is not None and not self._is_usable and not self._is_busy:
             self.submit(partial(self._memory.is_outdated, self._question), self._ask_again_if)
@@ -144,7 +144,7 @@ class GpuSupportLoader(WorkerFacade):
 
     def _take_memory(self, support: GpuSupport | None) -> None:
         if support is not None:
-            self._tell(support)
+            self._report(support)
         if support is None or support.faults:
             self._timer.start()
         else:
@@ -163,7 +163,7 @@ class GpuSupportLoader(WorkerFacade):
 
     def _take_answer(self, support: GpuSupport) -> None:
         self._set_busy(busy=False)
-        self._tell(support)
+        self._report(support)
 
     def _take_no_answer(self, problems: tuple[Problem, ...]) -> None:
         self.refused.emit(problems)
@@ -173,7 +173,7 @@ class GpuSupportLoader(WorkerFacade):
         if is_outdated and self._question is not None and not self._is_busy:
             self._begin(SupportQuestion(self._question.gpus, self._question.driver))
 
-    def _tell(self, support: GpuSupport) -> None:
+    def _report(self, support: GpuSupport) -> None:
         self._is_usable = not support.faults and support.unanswered is None
         self.answered.emit(support)
 

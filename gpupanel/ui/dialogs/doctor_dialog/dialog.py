@@ -31,9 +31,9 @@ class DoctorDialog(QDialog):
     """Shows a report; what is wrong stands on top."""
 
     examinationRequested = Signal()
-    """A person wants everything to be looked at again."""
+    """A person wants everything to be examined again."""
     closed = Signal()
-    """Nobody looks at it any more."""
+    """Nobody reads it any more."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

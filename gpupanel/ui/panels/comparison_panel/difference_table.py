@@ -1,4 +1,4 @@
-"""What the compared runs were told differently, as a table that can be copied."""
+"""The differences of the compared runs' profiles, as a table that can be copied."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -32,7 +32,7 @@ from gpupanel.ui.workers.comparison_worker import ComparedRun
 
 
 class ComparisonPanel(QWidget):
-    """The legend, and below it the curves or what the runs were told differently.
+    """The legend, and below it the curves or the differences of the profiles.
 
     :attr:`head` goes into the row above it, beside what leads back to all runs.
     """
@@ -197,12 +197,12 @@ def distinct_titles(runs: Sequence[ComparedRun]) -> tuple[ComparedRun, ...]:
     """
     titles = [run.summary.title for run in runs]
     return tuple(
-        run if titles.count(title) == 1 else _told_apart(run)
+        run if titles.count(title) == 1 else _distinct(run)
         for run, title in zip(runs, titles, strict=True)
     )
 
 
-def _told_apart(run: ComparedRun) -> ComparedRun:
+def _distinct(run: ComparedRun) -> ComparedRun:
     summary = run.summary
     label = f"{summary.label} ({summary.name})" if summary.label else summary.name
     return replace(run, summary=summary.model_copy(update={"label": label}))

@@ -1,4 +1,4 @@
-"""A look at the data: what is known of it, in words and pictures."""
+"""A preview of the data: what is known of it, in words and pictures."""
 
 from PySide6.QtWidgets import QWidget
 

@@ -64,7 +64,7 @@ class ValidationField(QWidget):
         return chosen[self._choice.value()]
 
     def setValue(self, value: float | None) -> None:
-        """Shows another fraction without telling anyone."""
+        """Shows another fraction silently."""
         if value:
             self._part.setValue(value)
             self._choice.setValue(_PART.value)

@@ -16,7 +16,7 @@ class AbsentCard(QFrame):
 
     Args:
         key: The device's key.
-        description: What the device was, where the profile tells.
+        description: What the device was, where the profile says.
         in_use: Whether the profile wants to use it, or only keeps settings for it.
     """
 
@@ -69,7 +69,7 @@ class AbsentCard(QFrame):
 
     @property
     def description(self) -> DeviceDescription | None:
-        """What the device was, where the profile tells."""
+        """What the device was, where the profile says."""
         return self._description
 
     @property

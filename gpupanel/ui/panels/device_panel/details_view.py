@@ -1,4 +1,4 @@
-"""All that a GPU tells and a person rarely asks."""
+"""All that a GPU reports and a person rarely asks."""
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
@@ -37,14 +37,14 @@ class DetailsView(QWidget):
 
     def setReading(self, reading: DeviceReading | None) -> None:
         """Show these readings; a dash for each that is not known."""
-        told = reading or DeviceReading(key=self._device.key)
+        shown = reading or DeviceReading(key=self._device.key)
         for detail, label in zip(DETAILS, self._values, strict=True):
-            words = detail.words(self._device, told)
+            words = detail.words(self._device, shown)
             if words != label.text():
                 label.setText(words)
                 # What is too long for its line can be read here.
                 label.setToolTip(f"{wrapped(words)}<p>{wrapped(detail.tip)}</p>")
-        self._processes.setProcesses(told.processes)
+        self._processes.setProcesses(shown.processes)
 
     def setLinks(self, links: tuple[tuple[str, str], ...]) -> None:
         """Show how the GPU is connected: each kind of link in words, and to which GPUs."""
@@ -60,7 +60,7 @@ class DetailsView(QWidget):
             self._link_labels += (caption, value)
 
     def setRunProcesses(self, pids: frozenset[int]) -> None:
-        """Tell which processes are of a run that goes on."""
+        """Say which processes are of a run that goes on."""
         self._processes.setRunProcesses(pids)
 
     def _arrange(self) -> None:
@@ -152,7 +152,7 @@ class DetailsFold(QWidget):
         self._show()
 
     def setRunProcesses(self, pids: frozenset[int]) -> None:
-        """Tell which processes are of a run that goes on."""
+        """Say which processes are of a run that goes on."""
         self._run_processes = pids
         self._show()
 

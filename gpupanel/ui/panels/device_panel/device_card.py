@@ -127,13 +127,13 @@ class DeviceCard(QFrame):
             self._replicas.setValue(replicas)
 
     def setOwnProcesses(self, pids: frozenset[int]) -> None:
-        """Tell which processes are of the run shown."""
+        """Say which processes are of the run shown."""
         self._own_processes = pids
         self.details.setRunProcesses(pids)
         self._show_reading()
 
     def setApplied(self, words: str) -> None:
-        """Tell what became of applying the policy of this device to all; empty: nothing to tell."""
+        """Say what became of applying the policy of this device to all; empty: nothing."""
         self._applied.setText(words)
         self._applied.setVisible(bool(words))
 
@@ -177,7 +177,7 @@ class DeviceCard(QFrame):
         self._settings.setVisible(self._is_open and self._is_in_use and not self._is_partitioned)
         self.details.setVisible(self._is_open and self._device.is_gpu)
         self._host.setVisible(self._is_open and not self._device.is_gpu)
-        # A folded card is to be looked at: nothing in it moves by accident.
+        # A folded card is for reading: nothing in it moves by accident.
         self.readings.bar.setMovable(self._is_open and self._is_in_use)
 
     def _show_state(self) -> None:

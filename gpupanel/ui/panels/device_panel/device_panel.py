@@ -64,7 +64,7 @@ class DevicePanel(QWidget):
     def setValue(self, value: DeviceChoices) -> None:
         """Show these choices."""
         self._choices = value
-        self._tell_applied("", "")
+        self._show_applied("", "")
         self._show_choices()
 
     def setInventory(self, inventory: DeviceInventory) -> None:
@@ -94,7 +94,7 @@ class DevicePanel(QWidget):
             card.setDisk(sample.disk)
 
     def setOwnProcesses(self, pids: frozenset[int]) -> None:
-        """Tell which processes are of the run shown: their memory is drawn as ours."""
+        """Say which processes are of the run shown: their memory is drawn as ours."""
         if pids == self._own_processes:
             return
         self._own_processes = pids
@@ -227,7 +227,7 @@ class DevicePanel(QWidget):
     def _drop(self, card: QWidget) -> None:
         discard(self._column, [card])
 
-    def _tell_applied(self, key: str, words: str) -> None:
+    def _show_applied(self, key: str, words: str) -> None:
         for card in self._cards:
             card.setApplied(words if card.device.key == key else "")
 
@@ -251,7 +251,7 @@ class DevicePanel(QWidget):
         choices, refused = self._choices.applied_to_all(key, self._inventory, self._lost)
         self._take(choices)
         policy = choices.memory_policy(key)
-        self._tell_applied(key, panel_text.applied(policy, refused, self._inventory))
+        self._show_applied(key, panel_text.applied(policy, refused, self._inventory))
 
     @Slot(object)
     def _take_allocator(self, allocator: Allocator) -> None:
@@ -267,6 +267,6 @@ class DevicePanel(QWidget):
 
     def _take(self, choices: DeviceChoices) -> None:
         self._choices = choices
-        self._tell_applied("", "")
+        self._show_applied("", "")
         self._show_choices()
         self.valueChanged.emit(choices)

@@ -82,8 +82,8 @@ class MemoryEditor(QWidget):
         self.setValue(GrowingMemory())
         self.setAllocator(Allocator.BFC)
         self.policy.valueChanged.connect(self._take_policy)
-        self._limit.valueChanged.connect(self._tell)
-        self._split.valueChanged.connect(self._tell)
+        self._limit.valueChanged.connect(self._report)
+        self._split.valueChanged.connect(self._report)
         self.menu.policyChosen.connect(self._take_preset)
         self.menu.applyRequested.connect(self.applyRequested)
         self.menu.allocatorChosen.connect(self.allocatorChosen)
@@ -115,13 +115,13 @@ class MemoryEditor(QWidget):
         self._show_policy()
 
     def setLimits(self, limits: tuple[int, ...]) -> None:
-        """Take over limits that a person moved elsewhere, and tell the new policy."""
+        """Take over limits that a person moved elsewhere, and report the new policy."""
         if len(limits) == len(limits_mib(self.value())):
             self.setValue(with_limits(self.value(), limits))
-            self._tell()
+            self._report()
 
     def setRoom(self, total_mib: int | None, free_mib: int | None) -> None:
-        """Tell how much memory the device has, and how much of it can be had now."""
+        """Say how much memory the device has, and how much of it can be had now."""
         self._total_mib, self._free_mib = total_mib, free_mib
         self._limit.setRoom(total_mib, free_mib)
         self._split.setRoom(total_mib, free_mib)
@@ -156,15 +156,15 @@ class MemoryEditor(QWidget):
             self._offer(policy)
             self._offered.discard(policy)
         self._show_policy()
-        self._tell()
+        self._report()
 
     @Slot(object)
     def _take_preset(self, policy: MemoryPolicy) -> None:
         self.setValue(policy)
-        self._tell()
+        self._report()
 
     @Slot()
-    def _tell(self) -> None:
+    def _report(self) -> None:
         self.valueChanged.emit(self.value())
 
     def _offer(self, policy: str) -> None:

@@ -1,4 +1,4 @@
-"""A problem told shortly, where its setting is; the whole of it stands in what will happen."""
+"""A problem in short, where its setting is; the whole of it stands in what will happen."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget

@@ -83,7 +83,7 @@ class ReadingsView(QWidget):
         """Show these numbers; a dash for each that is not known."""
         known = reading is not None and reading.memory_used_mib is not None
         self.bar.setUse(use)
-        held = use.others_mib + use.ours_mib if known else None
+        held = use.other_processes_mib + use.ours_mib if known else None
         self._memory.setText(f"{formatting.gib_number(held)} / {formatting.mib(use.total_mib)}")
         busy = formatting.percent(reading.gpu_utilization_percent if reading else None)
         self._utilization.setText(busy)

@@ -24,7 +24,7 @@ class RoomLabel(ElidedLabel):
     def show_room(
         self, wanted_mib: int, total_mib: int | None, free_mib: int | None, sum_: str
     ) -> None:
-        """Tell it.
+        """Say it.
 
         Args:
             wanted_mib: What TensorFlow may take.

@@ -105,10 +105,10 @@ class SplitEditor(QWidget):
 
     def _take(self, sizes: tuple[int, ...]) -> None:
         self._show_parts(sizes)
-        self._tell()
+        self._report()
 
     @Slot()
-    def _tell(self) -> None:
+    def _report(self) -> None:
         self._show_state()
         self.valueChanged.emit(self.value())
 
@@ -126,7 +126,7 @@ class SplitEditor(QWidget):
         position = len(self._parts)
         part = _PartBox(position)
         part.setGreatest(self._total_mib)
-        part.valueChanged.connect(self._tell)
+        part.valueChanged.connect(self._report)
         part.removed.connect(self._take_removal)
         self._parts.append(part)
         self._grid.addWidget(part, position // _COLUMNS, position % _COLUMNS)

@@ -53,7 +53,7 @@ class OtherProcessesList(QWidget):
         self.hide()
 
     def setGoing(self, *, is_going: bool) -> None:
-        """Tell whether a run goes on: then this is what was there before it."""
+        """Say whether a run goes on: then this is what was there before it."""
         self._caption.setText(_BEFORE if is_going else _NOW)
 
     def setOthers(self, others: tuple[HeldByOthers, ...], device_labels: DeviceLabels) -> None:

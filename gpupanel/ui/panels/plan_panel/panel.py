@@ -86,7 +86,7 @@ class PlanPanel(SettingsCard):
         return self._preparation
 
     def setTask(self, task: Task) -> None:
-        """What the run is to do, which the summary tells."""
+        """What the run is to do, which the summary says."""
         self._task = task
         self._summary.setText(self._sentence())
 

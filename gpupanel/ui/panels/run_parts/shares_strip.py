@@ -40,7 +40,7 @@ class SharesStrip(QWidget):
         self._keep = QPushButton("&Keep these shares")
         self._keep.setObjectName("keep_shares")
         self._keep.setToolTip(wrapped(_KEEP_TIP))
-        self._keep.clicked.connect(self._tell)
+        self._keep.clicked.connect(self._report)
         foot = QHBoxLayout()
         foot.setSpacing(16)
         foot.addWidget(Caption("Shares"))
@@ -62,7 +62,7 @@ class SharesStrip(QWidget):
         self._show_button()
 
     @Slot()
-    def _tell(self) -> None:
+    def _report(self) -> None:
         self._kept = self._shares
         self._show_button()
         self.keepRequested.emit(self._shares)

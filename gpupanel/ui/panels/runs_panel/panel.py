@@ -87,7 +87,7 @@ class RunsPanel(QWidget):
         self._show_choices()
 
     def setProblem(self, problem: Problem) -> None:
-        """Tell why the runs cannot be listed, in their place."""
+        """Say why the runs cannot be listed, in their place."""
         self.setRuns(())
         self._empty.setTexts("The runs cannot be listed", problem_sentences(problem))
 

@@ -69,7 +69,7 @@ class StrategyPanel(SettingsCard):
         return self._value
 
     def setValue(self, value: StrategySettings) -> None:
-        """Shows other settings without telling anyone."""
+        """Shows other settings silently."""
         self._value = value
         self._keys.remember(value)
         self._kind.setValue(value.kind, unoffered=choices.LABELS[value.kind])
@@ -111,7 +111,7 @@ class StrategyPanel(SettingsCard):
         self._say("")
 
     def setTask(self, task: Task) -> None:
-        """What the devices are to do: it decides what is offered, and the drawing tells it."""
+        """What the devices are to do: it decides what is offered, and the drawing shows it."""
         self._task = task
         trains = task == "train"
         self._kind.setOffered(choices.KINDS if trains else choices.INFERENCE_KINDS)

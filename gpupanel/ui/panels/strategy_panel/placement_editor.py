@@ -65,7 +65,7 @@ class PlacementEditor(QWidget):
         return dict(self._placement)
 
     def setValue(self, placement: Mapping[str, int]) -> None:
-        """Shows another placement without telling anyone."""
+        """Shows another placement silently."""
         self._placement = dict(placement)
         for name, chooser in self._choosers.items():
             place = self._placement.get(name)

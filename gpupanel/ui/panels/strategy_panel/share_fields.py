@@ -31,7 +31,7 @@ class ShareFields(QWidget):
         self._column = column_in(self)
 
     def setValue(self, shares: Sequence[int]) -> None:
-        """Shows other shares without telling anyone; as many rows as there are shares."""
+        """Shows other shares silently; as many rows as there are shares."""
         while len(self._rows) > len(shares):
             row = self._rows.pop()
             discard(self._column, [row])
