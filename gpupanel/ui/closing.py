@@ -16,8 +16,8 @@ from gpupanel.ui.workers.worker_thread import end_threads_of, is_work_left, wait
 
 LONGEST_WORK_MS = 120_000
 """What was ordered is waited for so long without a window. A resume waits 50 s at most for other
-processes, a change of the queue 10 s; deleting many runs may take longer, and what it leaves has a hidden
-name."""
+processes, a change of the queue 10 s; deleting many runs may take longer, and what it leaves has a
+hidden name."""
 _IDLE_MS = 500
 """Threads that are idle have ended by then; the window is out of sight already."""
 _LAST_WAIT_MS = 3_000

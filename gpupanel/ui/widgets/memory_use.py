@@ -42,8 +42,8 @@ class MemoryUse:
     def borders_mib(self) -> tuple[int, ...]:
         """Where the memory of each logical device ends.
 
-        The run's memory begins where that of other processes ends; what does not fit into the device
-        ends with it.
+        The run's memory begins where that of other processes ends; what does not fit into the
+        device ends with it.
         """
         if self.total_mib is None:
             return ()

@@ -252,7 +252,7 @@ class RunWatch(WorkerFacade):
 
     @property
     def goes_on(self) -> bool:
-        """Whether all that was in the directory has been reported, and the run was not over then."""
+        """Whether all of the directory has been reported, and the run was not over then."""
         return self._has_caught_up and not self._status.has_ended
 
     @property
