@@ -2,14 +2,12 @@
 
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Final, cast
 
 import typer
 
 from gpupanel import __version__
-from gpupanel.cli.output import print_json, print_problems
-from gpupanel.cli.refusal import EXIT_FAILED
-from gpupanel.cli.usage import EXIT_BAD_USAGE, USAGE_ERROR, usage_problem
+from gpupanel.cli.output import EXIT_FAILED, print_refusal
 from gpupanel.cli.verbs.check import check
 from gpupanel.cli.verbs.checkpoint import checkpoint
 from gpupanel.cli.verbs.devices import devices
@@ -27,8 +25,12 @@ from gpupanel.cli.verbs.watch import watch
 from gpupanel.domain.problem import Problem
 from gpupanel.runs.error_problems import problems_of
 
-OPEN = "open"
-QUEUE = "queue"
+OPEN: Final = "open"
+QUEUE: Final = "queue"
+_EXIT_BAD_USAGE: Final = 2
+_USAGE_ERROR: Final = cast("type[typer.BadParameter]", typer.BadParameter.__base__)
+"""Click's ``UsageError``, with the attributes of this subclass: newer versions of Typer bring a
+Click of their own, which is not the one that ``import click`` finds."""
 
 
 app = typer.Typer(
@@ -99,9 +101,9 @@ def main() -> None:
     """
     try:
         status = app(args=with_verb(sys.argv[1:]), standalone_mode=False)
-    except USAGE_ERROR as error:
+    except _USAGE_ERROR as error:
         # Typer would print it as it is, and an argument may be the name of a stranger's file.
-        status = _refused((usage_problem(error),), EXIT_BAD_USAGE)
+        status = _refused((_usage_problem(error),), _EXIT_BAD_USAGE)
     except typer.Abort:
         status = EXIT_FAILED
     except Exception as error:  # noqa: BLE001 - whichever it is, the person has to read it
@@ -110,8 +112,18 @@ def main() -> None:
 
 
 def _refused(problems: tuple[Problem, ...], status: int) -> int:
-    print_problems(problems)
-    if "--json" in sys.argv:
-        documents = [problem.model_dump(mode="json") for problem in problems]
-        print_json({"outcome": None, "problems": documents})
+    print_refusal(problems, json="--json" in sys.argv)
     return status
+
+
+def _usage_problem(error: typer.BadParameter) -> Problem:
+    """What is wrong with the arguments, and how the verb is called."""
+    context = error.ctx
+    path = "gpupanel" if context is None else context.command_path
+    usage = "" if context is None else context.get_usage()
+    return Problem(
+        code="arguments_not_understood",
+        message=error.format_message(),
+        hint=f"`{path} --help` lists all arguments and options.",
+        detail=usage,
+    )

@@ -1,13 +1,16 @@
-"""The devices of this machine as tables for people."""
+"""The devices of this machine and the processes on them, for people."""
 
 from collections.abc import Iterable, Iterator
 
+from rich.console import Console
 from rich.table import Table
 
+from gpupanel.cli.literal_console import styled
 from gpupanel.cli.output import NONE_GIVEN, shown
-from gpupanel.devices.device_words import link_between, pcie_link, throttling
+from gpupanel.devices.device_text import link_between, pcie_link, throttling
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
-from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
+from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, DeviceState, TelemetrySample
+from gpupanel.planning.prepare import OtherProcesses
 
 _OLD_S = 2.0
 
@@ -154,3 +157,19 @@ def _links(
 def _words(name: str, value: float | None, unit: str = "") -> str:
     """The reading after its name; nothing where there is none."""
     return "" if value is None else f"{name} {shown(value, unit)}".strip()
+
+
+def print_gpu_processes(others: tuple[OtherProcesses, ...], console: Console) -> None:
+    """Print each GPU that somebody uses, and who holds what of it."""
+    for held in others:
+        amount = shown(held.memory_mib, "MiB")
+        text = f"  {held.device_name}: {amount} held by other processes"
+        console.print(styled(("in use", "bold"), text))
+        for process in held.processes:
+            console.print(f"    {_process_text(process)}", highlight=False)
+
+
+def _process_text(process: DeviceProcess) -> str:
+    who = f" of {process.user}" if process.user else ""
+    name = process.command or process.name or NONE_GIVEN
+    return f"{process.pid}{who}  {shown(process.memory_used_mib, 'MiB')}  {name}"

@@ -4,13 +4,14 @@ import json
 import math
 import sys
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NoReturn
 
+import typer
 from rich.console import Console
 
 from gpupanel.cli.literal_console import LiteralConsole, paragraph, styled
 from gpupanel.domain.change_text import changes_toml
-from gpupanel.domain.problem import Problem, Severity
+from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.visible_text import visible_json
 
 answers = LiteralConsole()
@@ -65,3 +66,20 @@ def shown(value: object, unit: str = "") -> str:
         return NONE_GIVEN
     number = f"{value:,.0f}" if isinstance(value, float) else f"{value:,}"
     return f"{number} {unit}".strip()
+
+
+EXIT_FAILED, EXIT_BAD_PROFILE = 1, 2
+
+
+def refuse(error: ProblemError, *, json: bool, status: int) -> NoReturn:
+    """Print the problems because of which nothing is done, and leave with that exit status."""
+    print_refusal(error.problems, json=json)
+    raise typer.Exit(status) from error
+
+
+def print_refusal(problems: tuple[Problem, ...], *, json: bool) -> None:
+    """Print the problems because of which nothing is done, also as the one JSON document."""
+    print_problems(problems)
+    if json:
+        documents = [problem.model_dump(mode="json") for problem in problems]
+        print_json({"outcome": None, "problems": documents})

@@ -11,10 +11,10 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.preview import preview_request
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
-from gpupanel.planning.preparation import Preparation
+from gpupanel.planning.prepare import Preparation
 from gpupanel.runs.data_preview import preview_data
 from gpupanel.runs.directory.profile_file import anchored, read_profile
-from gpupanel.runs.readiness import look_at_machine, mended_on, prepared_on
+from gpupanel.runs.readiness import mended_on, prepared_on, read_machine
 
 
 def prepared(
@@ -34,7 +34,7 @@ def prepared(
     preview = None
     if look_at_data:
         preview = preview_data(preview_request(anchored(profile, Path.cwd())))
-    machine = look_at_machine()
+    machine = read_machine()
     # What could not be used would be asked about again, which takes seconds.
     ask_support = cache(_ask_support)
     if mend:

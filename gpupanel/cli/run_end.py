@@ -7,16 +7,15 @@ import typer
 from gpupanel.cli.evaluation_report import evaluation_document, print_evaluation
 from gpupanel.cli.interrupts import Interrupts
 from gpupanel.cli.literal_console import styled
-from gpupanel.cli.output import answers, print_json, print_problems
-from gpupanel.cli.refusal import EXIT_FAILED, refuse
+from gpupanel.cli.output import EXIT_FAILED, answers, print_json, print_problems, refuse
 from gpupanel.cli.run_watcher import watch_to_its_end
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.disk_problems import disk_problem
-from gpupanel.runs.following.end_words import end_words, loses_steps
+from gpupanel.runs.following.end_text import end_words, loses_steps
 from gpupanel.runs.following.status import RunStatus
-from gpupanel.runs.following.unread_words import unread_problem
+from gpupanel.runs.following.unread_problems import unread_problem
 
 EXIT_STOPPED = 130
 

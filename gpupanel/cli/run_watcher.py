@@ -30,11 +30,11 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.files.plan_file import plan_if_readable
 from gpupanel.runs.directory.requests import ask, end_now
-from gpupanel.runs.following.answer_words import line_words, process_name
-from gpupanel.runs.following.end_words import loss_words
+from gpupanel.runs.following.device_report_text import line_words, process_name
+from gpupanel.runs.following.end_text import loss_words
 from gpupanel.runs.following.event_tail import Part
 from gpupanel.runs.following.follower import RunFollower
-from gpupanel.runs.following.memory_words import returned_words
+from gpupanel.runs.following.memory_text import returned_words
 from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.runs.history.summaries import summarize_run
 

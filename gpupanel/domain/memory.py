@@ -13,6 +13,9 @@ from gpupanel.domain.value import MOST_PLACES, Mib, Value
 
 DEFAULT_MEMORY_KEY = "default"
 """The key under ``[memory]`` that holds for each device without one of its own."""
+CUDA_CONTEXT_MIB = 500
+"""The CUDA context of one process on one GPU, with kernels and libraries: 300 to 500 MiB as seen
+with TensorFlow 2.x. No memory limit counts it."""
 
 
 class Allocator(ChoiceEnum):

@@ -3,8 +3,13 @@
 from enum import StrEnum
 from typing import Final
 
-from gpupanel.domain.memory import AllMemory, GrowingMemory, LimitedMemory, MemoryPolicy
-from gpupanel.planning.memory_facts import CUDA_CONTEXT_MIB
+from gpupanel.domain.memory import (
+    CUDA_CONTEXT_MIB,
+    AllMemory,
+    GrowingMemory,
+    LimitedMemory,
+    MemoryPolicy,
+)
 
 DESKTOP_MIB: Final = 1024
 """What a desktop takes when somebody opens a browser and a second screen."""

@@ -1,17 +1,53 @@
-"""From a profile and the devices of this machine to problems and the launch plan."""
+"""Everything that can be said about a profile on this machine before it starts."""
 
-from gpupanel.domain.device import DeviceInventory
+from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
+from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.preview import DataPreview
-from gpupanel.domain.problem import Severity
+from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
-from gpupanel.domain.telemetry import TelemetrySample
+from gpupanel.domain.telemetry import DeviceProcess, TelemetrySample
+from gpupanel.domain.value import Value
 from gpupanel.planning.context import planning_context
-from gpupanel.planning.others import held_by_others
-from gpupanel.planning.preparation import Preparation
+from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.rules.registry import RULES
 
 _ORDER = list(Severity)
+_MOST_FIXES = 50
+
+
+class OtherProcesses(Value):
+    """The processes on one chosen GPU.
+
+    Attributes:
+        memory_mib: What they hold together: as the GPU says, which counts also what it may not
+            tell process by process.
+        processes: Who holds most first.
+    """
+
+    device_key: str
+    device_name: str
+    memory_mib: int | None
+    processes: tuple[DeviceProcess, ...]
+
+
+class Preparation(Value):
+    """What would happen.
+
+    Attributes:
+        problems: Errors first, then warnings, then hints.
+        plan: What would be launched; ``None`` when an error leaves nothing to plan.
+        others: The processes on the chosen GPUs now.
+    """
+
+    problems: tuple[Problem, ...] = ()
+    plan: LaunchPlan | None = None
+    others: tuple[OtherProcesses, ...] = ()
+
+    @property
+    def is_startable(self) -> bool:
+        """Whether a run may start."""
+        return self.plan is not None and not any(problem.is_error for problem in self.problems)
 
 
 def prepare(
@@ -35,5 +71,58 @@ def prepare(
     return Preparation(
         problems=tuple(sorted(problems, key=lambda problem: _ORDER.index(problem.severity))),
         plan=context.plan,
-        others=held_by_others(context.devices, sample),
+        others=other_processes(context.devices, sample),
     )
+
+
+def mended(
+    profile: Profile,
+    inventory: DeviceInventory,
+    sample: TelemetrySample | None = None,
+    preview: DataPreview | None = None,
+    support: GpuSupport | None = None,
+) -> Profile:
+    """Apply the fix of the first error or warning until none has one; hints stay as they are.
+
+    One fix may bring another problem to light, so the profile is prepared again after each.
+
+    Args:
+        profile: What the person chose.
+        inventory: The devices of this machine.
+        sample: The latest readings.
+        preview: What the preview found in the profile's data and model file.
+        support: What TensorFlow answered about the GPUs.
+    """
+    for _ in range(_MOST_FIXES):
+        fixes = (
+            problem.fix
+            for problem in prepare(profile, inventory, sample, preview, support).problems
+            if problem.severity is not Severity.HINT and problem.fix is not None
+        )
+        fix = next(fixes, None)
+        if fix is None:
+            break
+        profile = apply_fix(profile, fix)
+    return profile
+
+
+def other_processes(
+    devices: tuple[PhysicalDevice, ...], sample: TelemetrySample | None
+) -> tuple[OtherProcesses, ...]:
+    """An entry for each chosen GPU that somebody uses, in the devices' order."""
+    held = []
+    for device in devices:
+        reading = None if sample is None or not device.is_gpu else sample.reading(device.key)
+        if reading is None or not reading.processes:
+            continue
+        held.append(
+            OtherProcesses(
+                device_key=device.key,
+                device_name=device.name,
+                memory_mib=reading.memory_used_mib,
+                processes=tuple(
+                    sorted(reading.processes, key=lambda process: -(process.memory_used_mib or 0))
+                ),
+            )
+        )
+    return tuple(held)

@@ -174,7 +174,7 @@ def _ended_as_before(before: RunSummary) -> RunEnded:
 
 def _check_devices(plan: LaunchPlan) -> None:
     # Here and not above: a window that starts needs none of it.
-    from gpupanel.runs.device_check import check_devices_answer
+    from gpupanel.runs.readiness import check_devices_answer
 
     check_devices_answer(plan)
 

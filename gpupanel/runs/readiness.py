@@ -2,20 +2,22 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
 
 from gpupanel.devices.doctor.gpu_support import gpu_support
 from gpupanel.devices.network_access import network_access
 from gpupanel.devices.sampler import PATIENT_S, DeviceSampler
-from gpupanel.domain.device import DeviceInventory, PhysicalDevice
+from gpupanel.domain.device import DeviceInventory, DeviceKind, PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
+from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.preview import DataPreview
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.planning.chosen_devices import answering_gpus, chosen_devices
 from gpupanel.planning.description import described
-from gpupanel.planning.mending import mended
-from gpupanel.planning.preparation import Preparation
-from gpupanel.planning.prepare import prepare
+from gpupanel.planning.prepare import Preparation, mended, prepare
 
 AskSupport = Callable[[tuple[PhysicalDevice, ...], str | None], GpuSupport | None]
 """Asks TensorFlow about GPUs that answer, under that driver."""
@@ -29,10 +31,35 @@ class Machine:
     sample: TelemetrySample | None = None
 
 
-def look_at_machine() -> Machine:
+class MachineWatch:
+    """Keeps the door to the driver open between readings: opening it can take seconds."""
+
+    def __init__(self) -> None:
+        self._sampler: DeviceSampler | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._sampler is not None:
+            self._sampler.close()
+
+    def read(self) -> Machine:
+        """The devices and what they report now."""
+        if self._sampler is None:
+            self._sampler = DeviceSampler(wait_s=PATIENT_S, ask_network=network_access)
+        return Machine(self._sampler.inventory(), self._sampler.sample())
+
+
+def read_machine() -> Machine:
     """Ask once; waits some seconds for drivers that must load first."""
-    with DeviceSampler(wait_s=PATIENT_S, ask_network=network_access) as sampler:
-        return Machine(sampler.inventory(), sampler.sample())
+    with MachineWatch() as machine:
+        return machine.read()
 
 
 def prepared_on(
@@ -44,9 +71,9 @@ def prepared_on(
     """What would happen with a profile on that machine, and everything that is wrong with it.
 
     Args:
-        machine: As it was looked at.
+        machine: As it was read.
         profile: What somebody chose.
-        preview: What a look at the profile's data found, if somebody looked.
+        preview: Of the profile's data, where there is one.
         ask_support: Asks which GPUs TensorFlow can use; only where one is chosen.
     """
     support = _support_for(machine, profile, ask_support)
@@ -65,9 +92,39 @@ def mended_on(
     return described(better, machine.inventory)
 
 
+def check_devices_answer(plan: LaunchPlan, read: Callable[[], Machine] = read_machine) -> None:
+    """Ask the driver once whether a plan's GPUs still answer; a plan without GPUs asks nobody.
+
+    CUDA hides every device that stands behind an invalid one in ``CUDA_VISIBLE_DEVICES``: a run
+    would start on other devices than its plan says.
+
+    Raises:
+        ProblemError: A GPU of the plan stopped answering, or is not there any more.
+    """
+    gpus = [device for device in plan.devices if device.kind is DeviceKind.GPU]
+    if not gpus:
+        return
+    machine = read()
+    answering = {gpu.key for gpu in answering_gpus(machine.inventory, machine.sample)}
+    gone = [gpu.name for gpu in gpus if gpu.key not in answering]
+    if gone:
+        raise ProblemError(_gone(gone, machine.inventory))
+
+
 def _support_for(machine: Machine, profile: Profile, ask_support: AskSupport) -> GpuSupport | None:
     devices = chosen_devices(profile, machine.inventory, machine.sample)
     if not any(device.is_gpu for device in devices):
         return None
     gpus = answering_gpus(machine.inventory, machine.sample)
     return ask_support(gpus, machine.inventory.driver)
+
+
+def _gone(names: list[str], inventory: DeviceInventory) -> Problem:
+    return Problem(
+        code="device_lost",
+        field="devices.visible",
+        message=f"{', '.join(dict.fromkeys(names))} stopped answering: it fell off the bus or its "
+        "driver went away.",
+        hint="Choose other devices, or restart the machine, which usually brings it back.",
+        detail=inventory.problem or "",
+    )

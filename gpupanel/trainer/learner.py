@@ -9,23 +9,23 @@ import tensorflow as tf
 from gpupanel.domain.event_details import PlacedLayer
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
-from gpupanel.trainer.balancing.trials import Trials
+from gpupanel.domain.training import TrainingSettings
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.datasets.split import Split
-from gpupanel.trainer.loop.calls_over import calls_over
-from gpupanel.trainer.loop.contribution import Variables
-from gpupanel.trainer.loop.replica_steps import EvaluationStep, TrainingStep
-from gpupanel.trainer.loop.step_calls import StepCalls
-from gpupanel.trainer.loop.training_calls import TrainingCalls
 from gpupanel.trainer.models.build import BuiltModel, build_model
 from gpupanel.trainer.models.network import Building
 from gpupanel.trainer.models.objectives import Objective, make_objective
 from gpupanel.trainer.models.optimizers import make_optimizer
-from gpupanel.trainer.models.precision import set_precision
-from gpupanel.trainer.saving.variable_state import assign_variables, by_name, read_variables
+from gpupanel.trainer.models.variable_state import assign_variables, by_name, read_variables
 from gpupanel.trainer.started_run import StartedRun
+from gpupanel.trainer.steps.contribution import Variables
+from gpupanel.trainer.steps.replica_steps import EvaluationStep, TrainingStep
+from gpupanel.trainer.steps.step_calls import StepCalls, TrainingCalls, calls_over
+from gpupanel.trainer.steps.trials import Trials
 from gpupanel.trainer.strategies.placed_layers import PlacedLayers, choose_places
 
+_BFLOAT16_FROM = (8, 0)
+"""Compute capability from which NVIDIA GPUs calculate with bfloat16 (Ampere)."""
 _NOT_TRAINABLE = Problem(
     code="saved_model_not_trainable",
     field="model.source",
@@ -92,7 +92,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
     if not run.profile.model.is_trainable:
         raise ProblemError(_NOT_TRAINABLE)
     _check_jit(run.profile, across_replicas=across_replicas)
-    set_precision(training)
+    _set_precision(training)
     keras.config.set_image_data_format("channels_last")
     building = Building(split.data, split.training, run.model_code, across_replicas)
     places = _places(run, split)
@@ -154,3 +154,33 @@ def _check_jit(profile: Profile, *, across_replicas: bool) -> None:
                 "replica then normalises by its own part of the batch.",
             )
         )
+
+
+def _set_precision(training: TrainingSettings) -> None:
+    """Set Keras's policy for the layers that are built from now on.
+
+    bfloat16 has the range of float32, so gradients need no loss scaling and the loop stays what
+    it is. float16 would need it.
+
+    Raises:
+        ProblemError: A visible GPU cannot calculate with bfloat16.
+    """
+    keras.config.set_floatx("float32")
+    if not training.mixed_precision:
+        keras.config.set_dtype_policy("float32")
+        return
+    for gpu in tf.config.get_visible_devices("GPU"):
+        details = tf.config.experimental.get_device_details(gpu)
+        capability = details.get("compute_capability", _BFLOAT16_FROM)
+        if capability < _BFLOAT16_FROM:
+            raise ProblemError(
+                Problem(
+                    code="mixed_precision_not_supported",
+                    field="training.mixed_precision",
+                    message=f"{details.get('device_name', gpu.name)} cannot calculate with "
+                    f"bfloat16: it has compute capability {capability[0]}.{capability[1]}, and "
+                    "8.0 is needed.",
+                    hint="Turn off training.mixed_precision, or use newer GPUs only.",
+                )
+            )
+    keras.config.set_dtype_policy("mixed_bfloat16")

@@ -15,12 +15,11 @@ from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.learner import make_learner
 from gpupanel.trainer.loop.asynchronous_loop import AsynchronousLoop
 from gpupanel.trainer.loop.loop import TrainingLoop
-from gpupanel.trainer.loop.order import steps_per_epoch
-from gpupanel.trainer.loop.record import TrainingRecord
+from gpupanel.trainer.record import TrainingRecord
 from gpupanel.trainer.saving.restoring import restore_latest
 from gpupanel.trainer.started_run import StartedRun
-from gpupanel.trainer.strategies.make_strategy import make_strategy
-from gpupanel.trainer.strategies.multi_worker import join_workers
+from gpupanel.trainer.steps.order import steps_per_epoch
+from gpupanel.trainer.strategies.make_strategy import join_workers, make_strategy
 
 
 def prepare_devices(run: StartedRun, events: EventWriter) -> tf.distribute.Strategy | None:
@@ -31,7 +30,7 @@ def prepare_devices(run: StartedRun, events: EventWriter) -> tf.distribute.Strat
         TensorFlow is; ``None`` for the others.
 
     Raises:
-        PortTaken: See :func:`~gpupanel.trainer.strategies.multi_worker.join_workers`.
+        PortTaken: See :func:`~gpupanel.trainer.strategies.make_strategy.join_workers`.
         ProblemError: See :func:`~gpupanel.trainer.device_configuration.configure_devices` and
             :func:`~gpupanel.trainer.device_configuration.tell_devices`.
     """

@@ -13,9 +13,9 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.following.follower import FollowedRun
-from gpupanel.runs.following.memory_words import returned_words
+from gpupanel.runs.following.memory_text import returned_words
 from gpupanel.runs.following.status import RunStatus
-from gpupanel.runs.following.unread_words import unread_file_problem, unread_problem
+from gpupanel.runs.following.unread_problems import unread_file_problem, unread_problem
 from gpupanel.ui.checkpoint_offer import checkpoint_offer
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.panels.evaluation_panel import EvaluationPanel

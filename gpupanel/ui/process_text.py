@@ -1,7 +1,7 @@
 """Who uses the chosen devices already, in words."""
 
 from gpupanel.domain.telemetry import DeviceProcess
-from gpupanel.planning.others import HeldByOthers
+from gpupanel.planning.prepare import OtherProcesses
 from gpupanel.ui import formatting
 from gpupanel.ui.device_labels import DeviceLabels
 
@@ -9,7 +9,7 @@ _MOST_NAMED = 4
 
 
 def other_process_lines(
-    others: tuple[HeldByOthers, ...], device_labels: DeviceLabels
+    others: tuple[OtherProcesses, ...], device_labels: DeviceLabels
 ) -> tuple[str, ...]:
     """A line for each device: "RTX 4090: Xorg (root) 300 MiB, python3 (ana) 1.0 GiB"."""
     return tuple(

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from gpupanel.planning.preparation import Preparation
+from gpupanel.planning.prepare import Preparation
 from gpupanel.runs.queue.entry import QueueEntry
 
 

@@ -8,8 +8,8 @@ from gpupanel.domain.events import Phase
 from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.request import Request
-from gpupanel.planning.preparation import Preparation
-from gpupanel.runs.following.end_words import end_words, loses_steps, short_end_words
+from gpupanel.planning.prepare import Preparation
+from gpupanel.runs.following.end_text import end_words, loses_steps, short_end_words
 from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.ui import formatting
 from gpupanel.ui.widgets.labels import Tone

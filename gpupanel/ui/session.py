@@ -12,8 +12,7 @@ from gpupanel.domain.problem import Fix
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.telemetry import DeviceState, TelemetrySample
 from gpupanel.planning.fixes import apply_fix
-from gpupanel.planning.preparation import Preparation
-from gpupanel.planning.prepare import prepare
+from gpupanel.planning.prepare import Preparation, prepare
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.run_state import (
     ButtonStates,

@@ -10,7 +10,7 @@ from gpupanel.domain.preview import DataPreview, PreviewRequest, preview_request
 from gpupanel.domain.problem import Fix
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.layers import ModelLayer, model_layers
-from gpupanel.planning.preparation import Preparation
+from gpupanel.planning.prepare import Preparation
 from gpupanel.ui.measured_shares import as_measured
 from gpupanel.ui.panels.data_panel import DataPanel
 from gpupanel.ui.panels.model_panel import ModelPanel

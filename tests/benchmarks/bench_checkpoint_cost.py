@@ -120,9 +120,9 @@ def measure(name: str) -> None:
     from gpupanel.trainer.datasets.split import split
     from gpupanel.trainer.device_configuration import configure_devices
     from gpupanel.trainer.loop import loop
-    from gpupanel.trainer.loop.calls import CallSums
-    from gpupanel.trainer.loop.record import TrainingRecord
+    from gpupanel.trainer.record import TrainingRecord
     from gpupanel.trainer.started_run import read_started_run
+    from gpupanel.trainer.steps.calls import CallSums
     from gpupanel.trainer.strategies.make_strategy import make_strategy
     from gpupanel.trainer.training import train
 

@@ -22,7 +22,7 @@ from typing_extensions import override
 from gpupanel.domain.events import EpochDone, KnownEvent
 from gpupanel.domain.outcome import Metrics
 from gpupanel.trainer.event_writer import EventWriter
-from gpupanel.trainer.loop.position import Position
+from gpupanel.trainer.saving.position import Position
 
 BLOCKS = {"dense": 24, "cnn": 8}
 EPOCHS_A_BLOCK = {"dense": 5, "cnn": 3}
@@ -64,7 +64,7 @@ def measure(name: str) -> None:
     from gpupanel.trainer.device_configuration import configure_devices
     from gpupanel.trainer.interruptions import Interruptions
     from gpupanel.trainer.loop import loop
-    from gpupanel.trainer.loop.record import TrainingRecord
+    from gpupanel.trainer.record import TrainingRecord
     from gpupanel.trainer.saving.run_saving import Reason, Saving
     from gpupanel.trainer.saving.tensorboard import TensorBoardFiles
     from gpupanel.trainer.started_run import read_started_run

@@ -19,8 +19,8 @@ from gpupanel.runs.directory.amendments import amend
 from gpupanel.runs.directory.profile_file import read_profile, write_profile
 from gpupanel.runs.history.label import change_label
 from gpupanel.trainer.event_writer import EventWriter
-from gpupanel.trainer.loop.position import Position
 from gpupanel.trainer.saving.checkpoints import Checkpoints
+from gpupanel.trainer.saving.position import Position
 
 Write = Callable[[int], object]
 

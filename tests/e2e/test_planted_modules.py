@@ -24,9 +24,9 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.requests import ask, end_now
 from gpupanel.runs.following import event_tail
+from gpupanel.runs.following.event_tail import HistoryReader
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.following.history_portion import Portion
-from gpupanel.runs.following.history_reader import HistoryReader
 from gpupanel.runs.history.summaries import list_runs, summarize_run
 from gpupanel.runs.locations import queue_dir
 from gpupanel.runs.queue.queue_files import QueueFiles

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
+from gpupanel.devices.doctor.environment import DeviceNode, HostEnvironment
 from gpupanel.devices.doctor.examined import Examined
 from gpupanel.devices.doctor.findings import findings
-from gpupanel.devices.doctor.sight import sights
-from gpupanel.devices.doctor.surroundings import DeviceNode, Surroundings
+from gpupanel.devices.doctor.visibility import visibilities
 from gpupanel.devices.probes.driver_probe import DriverFacts
 from gpupanel.domain.device import DeviceKind, PhysicalDevice
 from gpupanel.domain.problem import Problem, Severity
@@ -77,7 +77,7 @@ BLIND = TENSORFLOW.model_copy(update={"gpus": ()})
 NODES = tuple(DeviceNode(path=f"/dev/{name}") for name in ("nvidia-uvm", "nvidia0", "nvidiactl"))
 WELL = Examined(
     driver=DriverFacts(version="570.86.15", cuda_version=(12, 8), gpus=(RTX_4090,)),
-    surroundings=Surroundings(
+    host=HostEnvironment(
         distribution=("ubuntu", "debian"),
         has_kernel_driver=True,
         gpus_on_the_bus=("0000:01:00.0",),
@@ -89,7 +89,7 @@ WELL = Examined(
 NO_GPU = replace(
     WELL,
     driver=DriverFacts(),
-    surroundings=Surroundings(distribution=("debian",)),
+    host=HostEnvironment(distribution=("debian",)),
     tensorflow=TensorFlowFacts(version="2.21.0", is_cuda_build=True, cuda_version="12.5.1"),
 )
 
@@ -99,9 +99,9 @@ def with_driver(examined: Examined, **changes: object) -> Examined:
     return replace(examined, driver=examined.driver.model_copy(update=changes))
 
 
-def with_surroundings(examined: Examined, **changes: object) -> Examined:
+def with_host(examined: Examined, **changes: object) -> Examined:
     """The same elsewhere."""
-    return replace(examined, surroundings=examined.surroundings.model_copy(update=changes))
+    return replace(examined, host=examined.host.model_copy(update=changes))
 
 
 def with_tensorflow(examined: Examined, **changes: object) -> Examined:
@@ -112,7 +112,7 @@ def with_tensorflow(examined: Examined, **changes: object) -> Examined:
 
 def concluded(examined: Examined) -> tuple[Problem, ...]:
     """All that the doctor tells."""
-    return findings(examined, sights(examined))
+    return findings(examined, visibilities(examined))
 
 
 def told(examined: Examined) -> list[tuple[str, Severity]]:

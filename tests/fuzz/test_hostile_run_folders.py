@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from gpupanel.cli.app import app
-from gpupanel.cli.run_lookup import found_run
+from gpupanel.cli.named_run import found_run
 from gpupanel.domain.events import encode_event
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
@@ -29,7 +29,7 @@ from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.directory.unsafe_entries import check_run_folder
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.following.status import RunStatus
-from gpupanel.runs.history.curve_reader import CurveReader
+from gpupanel.runs.history.curves import CurveReader
 from gpupanel.runs.history.differences import differences
 from gpupanel.runs.history.label import change_label
 from gpupanel.runs.history.summaries import RunLister, summarize_run
@@ -207,7 +207,7 @@ def assert_held(ground: Ground, made: list[Change]) -> None:
         lambda: finish_amendment(layout),
         lambda: check_run_folder(layout),
         lambda: change_label(layout, name="mine"),
-        lambda: RunningRuns().look([ground.runs_dir]),
+        lambda: RunningRuns().find([ground.runs_dir]),
         lambda: (goes_on(layout), device_keys(layout)),
         lambda: found_run("good", ground.runs_dir, json=True),
     ):

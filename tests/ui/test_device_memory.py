@@ -4,6 +4,7 @@ from PySide6.QtTest import QTest
 
 from gpupanel.domain.device import DeviceInventory, DeviceKind, PhysicalDevice
 from gpupanel.domain.memory import (
+    CUDA_CONTEXT_MIB,
     AllMemory,
     Allocator,
     GrowingMemory,
@@ -12,7 +13,6 @@ from gpupanel.domain.memory import (
 )
 from gpupanel.domain.profile import DeviceSettings
 from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
-from gpupanel.planning.memory_facts import CUDA_CONTEXT_MIB
 from gpupanel.ui.device_choices import DeviceChoices
 from gpupanel.ui.inputs.quiet_inputs import Slider, SpinBox
 from gpupanel.ui.panels.device_panel import DevicePanel

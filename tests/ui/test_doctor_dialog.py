@@ -40,7 +40,7 @@ from tests.fakes.examined import (
     DRIVER_LIBRARY,
     NO_GPU,
     WELL,
-    with_surroundings,
+    with_host,
     with_tensorflow,
 )
 from tests.fakes.person import Person
@@ -54,7 +54,7 @@ def _report(examined):
             log=examined.tensorflow_log,
         ),
         driver=lambda _: examined.driver,
-        around=lambda: examined.surroundings,
+        host=lambda: examined.host,
         environment={},
     )
 
@@ -117,11 +117,10 @@ def test_that_a_problem_stands_above_the_facts_with_a_command_to_copy(dialog, qt
 
 def test_that_several_commands_are_offered_as_one_too(dialog):
     nodes = tuple(
-        node.model_copy(update={"is_usable": False, "group": "render"})
-        for node in WELL.surroundings.nodes
+        node.model_copy(update={"is_usable": False, "group": "render"}) for node in WELL.host.nodes
     )
 
-    dialog.setReport(_report(with_surroundings(_without_cudnn(), nodes=nodes)))
+    dialog.setReport(_report(with_host(_without_cudnn(), nodes=nodes)))
 
     commands = [line.command() for line in dialog.findChildren(CommandLine)]
     assert _verdict(dialog) == "2 problems found"
@@ -131,7 +130,7 @@ def test_that_several_commands_are_offered_as_one_too(dialog):
 def test_that_words_fill_their_row_whether_there_is_a_command_or_not(dialog):
     lost = DRIVER_LIBRARY.model_copy(update={"path": None, "error": "libcuda.so.1: not found"})
     blind = with_tensorflow(WELL, gpus=(), cuda=None, libraries=(lost,))
-    dialog.setReport(_report(with_surroundings(blind, container="Docker")))
+    dialog.setReport(_report(with_host(blind, container="Docker")))
     QApplication.processEvents()
 
     (row,) = dialog.findChildren(FindingRow)

@@ -4,8 +4,7 @@ import pytest
 from PySide6.QtWidgets import QLabel
 
 from gpupanel.domain.telemetry import DeviceProcess
-from gpupanel.planning.others import HeldByOthers
-from gpupanel.planning.preparation import Preparation
+from gpupanel.planning.prepare import OtherProcesses, Preparation
 from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.panels.plan_panel import PlanPanel
@@ -17,8 +16,8 @@ XORG = DeviceProcess(pid=5, name="Xorg", user="root", command="/usr/bin/Xorg", m
 BLENDER = DeviceProcess(pid=6, name="blender", user="ana", memory_used_mib=4096)
 
 
-def held(*processes: DeviceProcess, gpu=RTX_4090, memory_mib: int = 4400) -> HeldByOthers:
-    return HeldByOthers(
+def held(*processes: DeviceProcess, gpu=RTX_4090, memory_mib: int = 4400) -> OtherProcesses:
+    return OtherProcesses(
         device_key=gpu.key, device_name=gpu.name, memory_mib=memory_mib, processes=processes
     )
 

@@ -8,8 +8,7 @@ from gpupanel.domain.memory import LimitedMemory
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
-from gpupanel.planning.preparation import Preparation
-from gpupanel.planning.prepare import prepare
+from gpupanel.planning.prepare import Preparation, prepare
 from gpupanel.planning.tensorflow_calls import tensorflow_calls
 from gpupanel.ui.panels.plan_panel import PlanPanel
 from gpupanel.ui.panels.plan_panel.calls_box import CallsBox

@@ -1,5 +1,5 @@
 from gpupanel.domain.telemetry import DeviceProcess
-from gpupanel.planning.others import HeldByOthers
+from gpupanel.planning.prepare import OtherProcesses
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.process_text import other_process_lines, process_words
 from tests.fakes.devices import RTX_4090, TWO_UNEQUAL
@@ -8,8 +8,8 @@ XORG = DeviceProcess(pid=5, name="Xorg", user="root", memory_used_mib=300)
 UNSEEN = DeviceProcess(pid=6)
 
 
-def held(*processes: DeviceProcess) -> HeldByOthers:
-    return HeldByOthers(
+def held(*processes: DeviceProcess) -> OtherProcesses:
+    return OtherProcesses(
         device_key=RTX_4090.key, device_name=RTX_4090.name, memory_mib=300, processes=processes
     )
 

@@ -16,8 +16,7 @@ from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
-from gpupanel.planning.preparation import Preparation
-from gpupanel.planning.prepare import prepare
+from gpupanel.planning.prepare import Preparation, prepare
 from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.ui.run_state import (
     RunState,

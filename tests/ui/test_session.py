@@ -10,8 +10,7 @@ from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, DeviceState, TelemetrySample
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
-from gpupanel.planning.preparation import Preparation
-from gpupanel.planning.prepare import prepare
+from gpupanel.planning.prepare import Preparation, prepare
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.session import Session
 from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL

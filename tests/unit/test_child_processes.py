@@ -14,7 +14,7 @@ STARTING = {
     "devices/child_process.py",
     "devices/private_network.py",
     "runs/detached.py",
-    "runs/following/history_reader.py",
+    "runs/following/event_tail.py",
     "runs/supervision/gang.py",
     "trainer/__main__.py",  # itself, from its beginning
     "trainer/private_network.py",  # a copy of itself

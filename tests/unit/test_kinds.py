@@ -18,8 +18,8 @@ from gpupanel.domain.data import DataSettings
 from gpupanel.domain.kind import KindValue, kinds_of
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.training import Optimizer
+from gpupanel.planning.script.data_section import SourceScript, script_of
 from gpupanel.planning.script.model_section import ModelScript, script_of_model
-from gpupanel.planning.script.source_script import SourceScript, script_of
 from gpupanel.trainer.datasets.read import source_of
 from gpupanel.trainer.datasets.source import Source
 

@@ -6,13 +6,13 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from gpupanel.cli.gpu_processes import print_gpu_processes
+from gpupanel.cli.device_table import print_gpu_processes
 from gpupanel.cli.options import JsonOption, ProfileArgument
 from gpupanel.cli.output import NONE_GIVEN, answers, print_json, print_problems
 from gpupanel.cli.preparation import prepared
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import ProblemError
-from gpupanel.planning.preparation import Preparation
+from gpupanel.planning.prepare import Preparation
 from gpupanel.runs.directory.profile_file import write_profile
 from gpupanel.runs.trust.trusted import code_problems
 

@@ -8,8 +8,15 @@ import typer
 from rich.table import Table
 
 from gpupanel.cli.options import JsonOption, ProfileArgument, RunsDirOption, TrustOption
-from gpupanel.cli.output import NONE_GIVEN, answers, print_json, progress
-from gpupanel.cli.refusal import EXIT_BAD_PROFILE, EXIT_FAILED, refuse
+from gpupanel.cli.output import (
+    EXIT_BAD_PROFILE,
+    EXIT_FAILED,
+    NONE_GIVEN,
+    answers,
+    print_json,
+    progress,
+    refuse,
+)
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.directory.profile_file import read_profile

@@ -5,13 +5,12 @@ from typing import Annotated
 
 import typer
 
-from gpupanel.cli.gpu_processes import print_gpu_processes
+from gpupanel.cli.device_table import print_gpu_processes
+from gpupanel.cli.named_run import found_run
 from gpupanel.cli.options import DetachOption, JsonOption, RunArgument, RunsDirOption, TrustOption
-from gpupanel.cli.output import print_problems, progress
+from gpupanel.cli.output import EXIT_BAD_PROFILE, EXIT_FAILED, print_problems, progress, refuse
 from gpupanel.cli.preparation import startable
-from gpupanel.cli.refusal import EXIT_BAD_PROFILE, EXIT_FAILED, refuse
 from gpupanel.cli.run_end import follow_unless
-from gpupanel.cli.run_lookup import found_run
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile

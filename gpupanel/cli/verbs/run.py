@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from gpupanel.cli.gpu_processes import print_gpu_processes
+from gpupanel.cli.device_table import print_gpu_processes
 from gpupanel.cli.options import (
     DetachOption,
     JsonOption,
@@ -10,9 +10,8 @@ from gpupanel.cli.options import (
     RunsDirOption,
     TrustOption,
 )
-from gpupanel.cli.output import print_problems, progress
+from gpupanel.cli.output import EXIT_BAD_PROFILE, EXIT_FAILED, print_problems, progress, refuse
 from gpupanel.cli.preparation import startable
-from gpupanel.cli.refusal import EXIT_BAD_PROFILE, EXIT_FAILED, refuse
 from gpupanel.cli.run_end import follow_unless
 from gpupanel.domain.problem import ProblemError
 from gpupanel.runs.launcher import launch

@@ -1,15 +1,31 @@
 """``gpupanel runs``: the runs of a folder."""
 
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from rich.table import Table
+
 from gpupanel.cli.options import (
     JsonOption,
     RunsDirOption,
 )
-from gpupanel.cli.output import answers, print_json, print_problems
-from gpupanel.cli.refusal import EXIT_FAILED, refuse
-from gpupanel.cli.run_table import runs_table
+from gpupanel.cli.output import (
+    EXIT_FAILED,
+    NONE_GIVEN,
+    answers,
+    print_json,
+    print_problems,
+    refuse,
+    shown,
+)
 from gpupanel.domain.problem import ProblemError
+from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.runs.history.run_text import run_outcome_words
 from gpupanel.runs.history.summaries import list_runs
 from gpupanel.runs.locations import default_runs_dir
+
+_Text = Callable[[RunSummary], str]
+_NUMBERS = ("took", "accuracy", "loss", "mean error", "examples/s")
 
 
 def runs(runs_dir: RunsDirOption = None, *, json: JsonOption = False) -> None:
@@ -24,5 +40,62 @@ def runs(runs_dir: RunsDirOption = None, *, json: JsonOption = False) -> None:
     if not found:
         answers.print("No runs yet: start one with `gpupanel run PROFILE`.")
         return
-    answers.print(runs_table(found))
+    answers.print(_table(found))
     print_problems(run.problem for run in found if run.is_running and run.problem is not None)
+
+
+def _table(found: tuple[RunSummary, ...]) -> Table:
+    """A row per run; columns in which no run has anything are left out.
+
+    Accuracy and loss are those of the validation; of an evaluation, of the data it was judged on.
+    """
+    columns: dict[str, _Text] = {
+        "run": lambda run: run.name,
+        "name": lambda run: run.label,
+        "started": lambda run: _moment(run.started_s),
+        "outcome": run_outcome_words,
+        "took": lambda run: _span(run.lasted_s),
+        "accuracy": lambda run: _number(run.judged.accuracy),
+        "loss": lambda run: _number(run.judged.loss),
+        "mean error": lambda run: _number(run.judged.mean_absolute_error),
+        "examples/s": lambda run: shown(run.examples_per_second),
+        "devices": lambda run: ", ".join(run.devices),
+        "notes": lambda run: run.notes.partition("\n")[0],
+    }
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    kept = []
+    for title, text in columns.items():
+        texts = [text(run) for run in found]
+        if any(each not in ("", NONE_GIVEN) for each in texts):
+            table.add_column(
+                title,
+                justify="right" if title in _NUMBERS else "left",
+                overflow="fold",
+                no_wrap=title == "started",
+            )
+            kept.append(texts)
+    for row in zip(*kept, strict=True):
+        table.add_row(*(text or NONE_GIVEN for text in row))
+    return table
+
+
+def _number(value: float | None) -> str:
+    return NONE_GIVEN if value is None else f"{value:.4f}"
+
+
+def _span(seconds: float | None) -> str:
+    if seconds is None:
+        return NONE_GIVEN
+    minutes, second = divmod(round(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
+
+
+def _moment(seconds: float | None) -> str:
+    if seconds is None:
+        return NONE_GIVEN
+    try:
+        moment = datetime.fromtimestamp(seconds, UTC).astimezone()
+    except (OverflowError, OSError, ValueError):
+        return NONE_GIVEN  # a clock beyond all calendars
+    return moment.strftime("%Y-%m-%d %H:%M")

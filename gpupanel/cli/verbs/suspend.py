@@ -1,8 +1,7 @@
 """``gpupanel suspend``: have a run free its devices for a while."""
 
+from gpupanel.cli.named_run import ask_run, found_run
 from gpupanel.cli.options import JsonOption, RunArgument, RunsDirOption
-from gpupanel.cli.requests import ask_run
-from gpupanel.cli.run_lookup import found_run
 from gpupanel.domain.request import Request
 
 

@@ -1,5 +1,6 @@
 """``gpupanel watch``: follow a run that goes on."""
 
+from gpupanel.cli.named_run import found_run
 from gpupanel.cli.options import (
     JsonOption,
     RunArgument,
@@ -7,7 +8,6 @@ from gpupanel.cli.options import (
 )
 from gpupanel.cli.output import print_problems
 from gpupanel.cli.run_end import follow
-from gpupanel.cli.run_lookup import found_run
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.profile_file import read_run_profile

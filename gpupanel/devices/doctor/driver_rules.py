@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from gpupanel.devices.doctor.environment import CONTROL_NODE, MEMORY_NODE, WSL_NODE, HostEnvironment
 from gpupanel.devices.doctor.examined import Examined
-from gpupanel.devices.doctor.surroundings import CONTROL_NODE, MEMORY_NODE, WSL_NODE, Surroundings
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.tensorflow_facts import CUDA_NO_DEVICE, TensorFlowFacts
 
@@ -56,22 +56,22 @@ _LOAD_AGAIN: Final = _Mending(
 
 def no_driver(examined: Examined) -> Iterator[Problem]:
     """No driver answers: because there is none, or because it is not shown to this process."""
-    around, facts = examined.surroundings, examined.working_tensorflow
-    is_expected = around.has_kernel_driver or bool(around.gpus_on_the_bus)
+    host, facts = examined.host, examined.working_tensorflow
+    is_expected = host.has_kernel_driver or bool(host.gpus_on_the_bus)
     if examined.driver.version is not None:
         return
-    if around.is_wsl and not around.has_node(WSL_NODE):
+    if host.is_wsl and not host.has_node(WSL_NODE):
         yield _WSL_WITHOUT_GPU
-    elif around.container is not None and is_expected and not around.has_node(CONTROL_NODE):
-        yield _container_without_gpus(around.container)
+    elif host.container is not None and is_expected and not host.has_node(CONTROL_NODE):
+        yield _container_without_gpus(host.container)
     elif examined.driver.problem is not None:
         yield examined.driver.problem
     elif facts is not None and facts.gpus:
         yield _seen_by_tensorflow_only(facts)
-    elif around.is_wsl:
+    elif host.is_wsl:
         yield _WSL_WITHOUT_DRIVER
-    elif around.gpus_on_the_bus:
-        yield _driver_missing(around)
+    elif host.gpus_on_the_bus:
+        yield _driver_missing(host)
     else:
         yield _NO_GPU
 
@@ -85,24 +85,24 @@ def no_gpu_listed(examined: Examined) -> Iterator[Problem]:
         code="no_gpu_listed",
         severity=Severity.WARNING,
         message=f"The NVIDIA driver {examined.driver.version} answers, but lists no GPU.",
-        hint=hint if examined.surroundings.container is None else _GIVE_GPUS,
+        hint=hint if examined.host.container is None else _GIVE_GPUS,
     )
 
 
 def device_nodes(examined: Examined) -> Iterator[Problem]:
     """NVML does with fewer device nodes than CUDA."""
-    around = examined.surroundings
-    if not examined.gpus or around.is_wsl or not examined.sees_fewer_gpus:
+    host = examined.host
+    if not examined.gpus or host.is_wsl or not examined.sees_fewer_gpus:
         return
-    if around.nodes and not around.has_node(MEMORY_NODE):
-        in_container = around.container is not None
+    if host.nodes and not host.has_node(MEMORY_NODE):
+        in_container = host.container is not None
         yield Problem(
             code="device_node_missing",
             message=f"{MEMORY_NODE} is missing, without which no program can use CUDA.",
             hint=_GIVE_GPUS if in_container else "Load the kernel module that brings it.",
             command="" if in_container else "sudo nvidia-modprobe -u -c=0",
         )
-    closed = [node for node in around.nodes if not node.is_usable]
+    closed = [node for node in host.nodes if not node.is_usable]
     if closed:
         group = next((node.group for node in closed if node.group not in (None, "root")), None)
         yield Problem(
@@ -154,15 +154,15 @@ def _seen_by_tensorflow_only(facts: TensorFlowFacts) -> Problem:
     )
 
 
-def _driver_missing(around: Surroundings) -> Problem:
+def _driver_missing(host: HostEnvironment) -> Problem:
     command = next(
-        (_DRIVER_COMMANDS[name] for name in around.distribution if name in _DRIVER_COMMANDS), ""
+        (_DRIVER_COMMANDS[name] for name in host.distribution if name in _DRIVER_COMMANDS), ""
     )
     first = "with RPM Fusion " if "akmod" in command else ""
     return Problem(
         code="nvidia_driver_missing",
         severity=Severity.WARNING,
-        message=f"There is an NVIDIA GPU ({', '.join(around.gpus_on_the_bus)}), "
+        message=f"There is an NVIDIA GPU ({', '.join(host.gpus_on_the_bus)}), "
         "but no NVIDIA driver.",
         hint=f"Install the driver of your distribution {first}and restart the machine.",
         command=command,

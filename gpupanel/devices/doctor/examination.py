@@ -9,11 +9,11 @@ from importlib import metadata
 from threading import Event
 from typing import Final
 
+from gpupanel.devices.doctor.environment import HostEnvironment, host_environment
 from gpupanel.devices.doctor.examined import Examined
 from gpupanel.devices.doctor.findings import findings, mending_command
 from gpupanel.devices.doctor.report import DoctorReport, PackageVersion
-from gpupanel.devices.doctor.sight import sights
-from gpupanel.devices.doctor.surroundings import Surroundings, look_around
+from gpupanel.devices.doctor.visibility import visibilities
 from gpupanel.devices.probes.driver_probe import DriverFacts, ask_driver
 from gpupanel.devices.probes.installed_tensorflow import tensorflow_package
 from gpupanel.devices.probes.tensorflow_probe import ProbeAnswer, ask_tensorflow
@@ -36,7 +36,7 @@ def examine(
     *,
     probe: Callable[[Event | None], ProbeAnswer] | None = None,
     driver: Callable[[Event | None], DriverFacts] | None = None,
-    around: Callable[[], Surroundings] = look_around,
+    host: Callable[[], HostEnvironment] = host_environment,
     environment: Mapping[str, str] = os.environ,
 ) -> DoctorReport:
     """Look at driver, GPUs, TensorFlow and packages.
@@ -49,22 +49,20 @@ def examine(
             then and tells of nothing.
         probe: Asks TensorFlow; :func:`ask_tensorflow` when left out.
         driver: Asks the driver; :func:`ask_driver` when left out.
-        around: Looks at the kernel's files.
+        host: Reads the kernel's files.
         environment: What a trainer would inherit.
     """
     return _report(
-        look_at_everything(
-            cancelled, probe=probe, driver=driver, around=around, environment=environment
-        )
+        examine_machine(cancelled, probe=probe, driver=driver, host=host, environment=environment)
     )
 
 
-def look_at_everything(
+def examine_machine(
     cancelled: Event | None = None,
     *,
     probe: Callable[[Event | None], ProbeAnswer] | None = None,
     driver: Callable[[Event | None], DriverFacts] | None = None,
-    around: Callable[[], Surroundings] = look_around,
+    host: Callable[[], HostEnvironment] = host_environment,
     environment: Mapping[str, str] = os.environ,
     variables: Mapping[str, str] | None = None,
 ) -> Examined:
@@ -74,7 +72,7 @@ def look_at_everything(
         cancelled: As for :func:`examine`.
         probe: As for :func:`examine`.
         driver: As for :func:`examine`.
-        around: As for :func:`examine`.
+        host: As for :func:`examine`.
         environment: What a trainer would inherit.
         variables: What a run would set besides.
     """
@@ -89,7 +87,7 @@ def look_at_everything(
     inherited = {**environment, **(variables or {})}
     return Examined(
         driver=driver_facts,
-        surroundings=around(),
+        host=host(),
         tensorflow=answer.facts,
         tensorflow_problem=answer.problem,
         tensorflow_log=answer.log,
@@ -105,7 +103,7 @@ def _ask_driver(cancelled: Event | None) -> DriverFacts:
 
 
 def _report(examined: Examined) -> DoctorReport:
-    seen = sights(examined)
+    seen = visibilities(examined)
     problems = findings(examined, seen)
     cuda = examined.driver.cuda_version
     return DoctorReport(
@@ -113,7 +111,7 @@ def _report(examined: Examined) -> DoctorReport:
         python_path=sys.executable,
         system=platform.platform(),
         packages=_packages(examined.tensorflow_package),
-        surroundings=examined.surroundings,
+        surroundings=examined.host,
         driver=examined.driver.version,
         driver_cuda_version=None if cuda is None else f"{cuda[0]}.{cuda[1]}",
         gpus=examined.driver.gpus,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from gpupanel.devices.doctor.surroundings import Surroundings
+from gpupanel.devices.doctor.environment import HostEnvironment
 from gpupanel.devices.probes.driver_probe import DriverFacts
 from gpupanel.devices.probes.tensorflow_refusals import Refusal
 from gpupanel.domain.device import PhysicalDevice
@@ -24,7 +24,7 @@ class Examined:
     """
 
     driver: DriverFacts
-    surroundings: Surroundings
+    host: HostEnvironment
     tensorflow: TensorFlowFacts | None
     tensorflow_problem: Problem | None = None
     tensorflow_log: str = ""

@@ -5,7 +5,7 @@ from typing import Final
 
 from gpupanel.devices.doctor import driver_rules, gpu_rules, tensorflow_rules
 from gpupanel.devices.doctor.examined import Examined
-from gpupanel.devices.doctor.sight import GpuSight
+from gpupanel.devices.doctor.visibility import GpuVisibility
 from gpupanel.domain.problem import Problem, Severity
 
 _SEVERITIES: Final = tuple(Severity)
@@ -23,7 +23,7 @@ _FOR_ALL_GPUS: Final[tuple[Callable[[Examined], Iterator[Problem]], ...]] = (
 _LAST: Final = "sudo reboot"
 
 
-def findings(examined: Examined, sights: tuple[GpuSight, ...]) -> tuple[Problem, ...]:
+def findings(examined: Examined, sights: tuple[GpuVisibility, ...]) -> tuple[Problem, ...]:
     """Everything worth telling, the worst first."""
     found = [problem for rule in _FOR_ALL_GPUS for problem in rule(examined)]
     is_explained = any(problem.severity is not Severity.HINT for problem in found)

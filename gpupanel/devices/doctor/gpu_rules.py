@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from gpupanel.devices.doctor.examined import Examined
-from gpupanel.devices.doctor.sight import (
-    GpuSight,
+from gpupanel.devices.doctor.visibility import (
+    GpuVisibility,
     Kernels,
     Unseen,
     asked_multiprocessors,
@@ -15,11 +15,11 @@ from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.planning.tensorflow_build import oldest_capability
 
-Sight = tuple[PhysicalDevice, GpuSight]
+Visibility = tuple[PhysicalDevice, GpuVisibility]
 
 
 def unseen_gpus(
-    examined: Examined, sights: tuple[GpuSight, ...], *, is_explained: bool
+    examined: Examined, sights: tuple[GpuVisibility, ...], *, is_explained: bool
 ) -> Iterator[Problem]:
     """Why TensorFlow does not see GPUs that the driver lists.
 
@@ -36,7 +36,7 @@ def unseen_gpus(
             yield from rule(examined, unseen)
 
 
-def kernels(examined: Examined, sights: tuple[GpuSight, ...]) -> Iterator[Problem]:
+def kernels(examined: Examined, sights: tuple[GpuVisibility, ...]) -> Iterator[Problem]:
     """GPUs that TensorFlow has no kernels for, or only after compiling them."""
     build = examined.cuda_build
     by_key = {gpu.key: gpu for gpu in examined.driver.gpus}
@@ -75,7 +75,7 @@ def kernels(examined: Examined, sights: tuple[GpuSight, ...]) -> Iterator[Proble
         )
 
 
-def _partitioned(examined: Examined, unseen: list[Sight]) -> Iterator[Problem]:
+def _partitioned(examined: Examined, unseen: list[Visibility]) -> Iterator[Problem]:
     with_instances = {gpu.parent_key for gpu in examined.gpus}
     for gpu, _ in unseen:
         if gpu.key not in with_instances:
@@ -88,7 +88,7 @@ def _partitioned(examined: Examined, unseen: list[Sight]) -> Iterator[Problem]:
             )
 
 
-def _hidden(examined: Examined, unseen: list[Sight]) -> Iterator[Problem]:
+def _hidden(examined: Examined, unseen: list[Visibility]) -> Iterator[Problem]:
     yield Problem(
         code="gpus_hidden_by_environment",
         severity=Severity.WARNING,
@@ -99,9 +99,9 @@ def _hidden(examined: Examined, unseen: list[Sight]) -> Iterator[Problem]:
     )
 
 
-def _too_few_multiprocessors(examined: Examined, unseen: list[Sight]) -> Iterator[Problem]:
+def _too_few_multiprocessors(examined: Examined, unseen: list[Visibility]) -> Iterator[Problem]:
     setting = examined.least_multiprocessors
-    fewest = min(_count(sight) for _, sight in unseen)
+    fewest = min(_count(visibility) for _, visibility in unseen)
     if setting is not None:
         hint = f"TF_MIN_GPU_MULTIPROCESSOR_COUNT is {setting} in this environment: unset it."
         command = "unset TF_MIN_GPU_MULTIPROCESSOR_COUNT"
@@ -122,21 +122,21 @@ def _too_few_multiprocessors(examined: Examined, unseen: list[Sight]) -> Iterato
     )
 
 
-def _too_old(examined: Examined, unseen: list[Sight]) -> Iterator[Problem]:
+def _too_old(examined: Examined, unseen: list[Visibility]) -> Iterator[Problem]:
     # Those older than the build are told with its compute capabilities.
-    for gpu, sight in unseen:
-        if sight.kernels is not Kernels.NONE:
+    for gpu, visibility in unseen:
+        if visibility.kernels is not Kernels.NONE:
             yield Problem(
                 code="gpu_too_old_for_tensorflow",
                 severity=Severity.WARNING,
                 message=f"TensorFlow passes {gpu.name} over: its compute capability "
                 f"{_dotted(gpu.compute_capability)} is too low for it.",
                 hint="Train on another device, or with a TensorFlow that is built for it.",
-                detail=_words([(gpu, sight)]),
+                detail=_words([(gpu, visibility)]),
             )
 
 
-def _refused(examined: Examined, unseen: list[Sight]) -> Iterator[Problem]:
+def _refused(examined: Examined, unseen: list[Visibility]) -> Iterator[Problem]:
     yield Problem(
         code="gpu_refused_by_tensorflow",
         message=f"TensorFlow passes {_names([gpu for gpu, _ in unseen])} over.",
@@ -146,7 +146,7 @@ def _refused(examined: Examined, unseen: list[Sight]) -> Iterator[Problem]:
     )
 
 
-def _another_instance(examined: Examined, unseen: list[Sight]) -> Iterator[Problem]:
+def _another_instance(examined: Examined, unseen: list[Visibility]) -> Iterator[Problem]:
     yield Problem(
         code="one_mig_instance_a_process",
         severity=Severity.HINT,
@@ -156,7 +156,7 @@ def _another_instance(examined: Examined, unseen: list[Sight]) -> Iterator[Probl
     )
 
 
-def _unknown(examined: Examined, unseen: list[Sight]) -> Iterator[Problem]:
+def _unknown(examined: Examined, unseen: list[Visibility]) -> Iterator[Problem]:
     facts = examined.working_tensorflow
     seen = 0 if facts is None else len(facts.gpus)
     listed = f"{seen} of them" if seen else "none of them" if len(unseen) > 1 else "it not"
@@ -169,7 +169,7 @@ def _unknown(examined: Examined, unseen: list[Sight]) -> Iterator[Problem]:
     )
 
 
-_RULES: Final[dict[Unseen, Callable[[Examined, list[Sight]], Iterator[Problem]]]] = {
+_RULES: Final[dict[Unseen, Callable[[Examined, list[Visibility]], Iterator[Problem]]]] = {
     Unseen.PARTITIONED: _partitioned,
     Unseen.HIDDEN: _hidden,
     Unseen.TOO_FEW_MULTIPROCESSORS: _too_few_multiprocessors,
@@ -180,21 +180,21 @@ _RULES: Final[dict[Unseen, Callable[[Examined, list[Sight]], Iterator[Problem]]]
 }
 
 
-def _count(sight: GpuSight) -> int:
-    told = None if sight.refusal is None else sight.refusal.multiprocessors
-    return told or sight.multiprocessor_count or 0
+def _count(visibility: GpuVisibility) -> int:
+    told = None if visibility.refusal is None else visibility.refusal.multiprocessors
+    return told or visibility.multiprocessor_count or 0
 
 
-def _least(examined: Examined, unseen: list[Sight]) -> int:
+def _least(examined: Examined, unseen: list[Visibility]) -> int:
     """What TensorFlow says that it asks for, or what it must have reckoned."""
-    for _, sight in unseen:
-        if sight.refusal is not None and sight.refusal.least_multiprocessors is not None:
-            return sight.refusal.least_multiprocessors
+    for _, visibility in unseen:
+        if visibility.refusal is not None and visibility.refusal.least_multiprocessors is not None:
+            return visibility.refusal.least_multiprocessors
     return asked_multiprocessors(examined)
 
 
-def _words(unseen: list[Sight]) -> str:
-    return "\n".join(sight.refusal.words for _, sight in unseen if sight.refusal is not None)
+def _words(unseen: list[Visibility]) -> str:
+    return "\n".join(each.refusal.words for _, each in unseen if each.refusal is not None)
 
 
 def _names(gpus: list[PhysicalDevice]) -> str:

@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from threading import Event
 from typing import Final
 
-from gpupanel.devices.doctor.examination import look_at_everything
+from gpupanel.devices.doctor.examination import examine_machine
 from gpupanel.devices.doctor.examined import Examined
 from gpupanel.devices.doctor.findings import findings, mending_command
-from gpupanel.devices.doctor.sight import GpuSight, Kernels, Unseen, sights
 from gpupanel.devices.doctor.support_memory import recall_support, remember_support, support_basis
+from gpupanel.devices.doctor.visibility import GpuVisibility, Kernels, Unseen, visibilities
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.gpu_support import GpuFault, GpuSupport
 from gpupanel.domain.problem import Problem, Severity
@@ -84,23 +84,25 @@ def judged(asked: tuple[PhysicalDevice, ...], examined: Examined) -> GpuSupport:
         return GpuSupport(build=build, unanswered=problem)
     # Another process may have been given other GPUs since the caller listed these.
     examined = examined.about(asked)
-    alike: dict[tuple[bool, Unseen | None, Kernels | None], list[GpuSight]] = {}
-    for sight in sights(examined):
-        alike.setdefault((bool(sight.is_seen), sight.why_not, sight.kernels), []).append(sight)
+    alike: dict[tuple[bool, Unseen | None, Kernels | None], list[GpuVisibility]] = {}
+    for visibility in visibilities(examined):
+        alike.setdefault(
+            (bool(visibility.is_seen), visibility.why_not, visibility.kernels), []
+        ).append(visibility)
     faults = []
     for group in alike.values():
         why = _why_unusable(examined, tuple(group))
         if why:
-            keys = tuple(sight.key for sight in group)
+            keys = tuple(visibility.key for visibility in group)
             faults.append(GpuFault(keys=keys, problem=_told(why)))
     return GpuSupport(build=build, faults=tuple(faults))
 
 
 def _look(variables: Mapping[str, str], cancelled: Event | None) -> Examined:
-    return look_at_everything(cancelled, variables=variables, environment={**os.environ})
+    return examine_machine(cancelled, variables=variables, environment={**os.environ})
 
 
-def _why_unusable(examined: Examined, alike: tuple[GpuSight, ...]) -> tuple[Problem, ...]:
+def _why_unusable(examined: Examined, alike: tuple[GpuVisibility, ...]) -> tuple[Problem, ...]:
     """What keeps a run from using GPUs, the gravest first; nothing where it can use them.
 
     Args:

@@ -1,7 +1,7 @@
 """What the doctor found, as people and scripts read it."""
 
-from gpupanel.devices.doctor.sight import GpuSight, Kernels, Unseen
-from gpupanel.devices.doctor.surroundings import Surroundings
+from gpupanel.devices.doctor.environment import HostEnvironment
+from gpupanel.devices.doctor.visibility import GpuVisibility, Kernels, Unseen
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.tensorflow_facts import SharedLibrary, TensorFlowFacts
@@ -66,11 +66,11 @@ class DoctorReport(Value):
     python_path: str
     system: str
     packages: tuple[PackageVersion, ...]
-    surroundings: Surroundings = Surroundings()
+    surroundings: HostEnvironment = HostEnvironment()
     driver: str | None = None
     driver_cuda_version: str | None = None
     gpus: tuple[PhysicalDevice, ...] = ()
-    sights: tuple[GpuSight, ...] = ()
+    sights: tuple[GpuVisibility, ...] = ()
     tensorflow: TensorFlowFacts | None = None
     problems: tuple[Problem, ...] = ()
     command: str = ""
@@ -83,7 +83,7 @@ class DoctorReport(Value):
     def groups(self) -> tuple[FactGroup, ...]:
         """What was found as lines for people, the most telling first."""
         groups = [FactGroup(title="Driver and system", facts=self._driver_facts())]
-        sights = {sight.key: sight for sight in self.sights}
+        sights = {visibility.key: visibility for visibility in self.sights}
         groups += [_gpu_group(gpu, sights.get(gpu.key)) for gpu in self.gpus]
         facts = self.tensorflow
         if facts is not None and facts.version is not None:
@@ -129,26 +129,26 @@ class DoctorReport(Value):
         return (python, *packages)
 
 
-def _gpu_group(gpu: PhysicalDevice, sight: GpuSight | None) -> FactGroup:
+def _gpu_group(gpu: PhysicalDevice, visibility: GpuVisibility | None) -> FactGroup:
     facts = []
-    if sight is not None and sight.is_seen is not None:
-        why = "" if sight.why_not is None else f"no: {_WHY_NOT[sight.why_not]}"
+    if visibility is not None and visibility.is_seen is not None:
+        why = "" if visibility.why_not is None else f"no: {_WHY_NOT[visibility.why_not]}"
         # A GPU in MIG mode is not meant to be seen: its instances are.
-        is_well = None if gpu.is_partitioned else sight.is_seen
+        is_well = None if gpu.is_partitioned else visibility.is_seen
         facts.append(Fact(name="Seen by TensorFlow", value=why or "yes", is_well=is_well))
     if gpu.compute_capability is not None:
         major, minor = gpu.compute_capability
         facts.append(Fact(name="Compute capability", value=f"{major}.{minor}"))
-    if sight is not None and sight.kernels is not None:
+    if visibility is not None and visibility.kernels is not None:
         facts.append(
             Fact(
                 name="TensorFlow's kernels for it",
-                value=_KERNELS[sight.kernels],
-                is_well=sight.kernels is not Kernels.NONE,
+                value=_KERNELS[visibility.kernels],
+                is_well=visibility.kernels is not Kernels.NONE,
             )
         )
-    if sight is not None and sight.multiprocessor_count is not None:
-        facts.append(Fact(name="Multiprocessors", value=str(sight.multiprocessor_count)))
+    if visibility is not None and visibility.multiprocessor_count is not None:
+        facts.append(Fact(name="Multiprocessors", value=str(visibility.multiprocessor_count)))
     if gpu.pci_bus_id is not None:
         facts.append(Fact(name="PCI bus id", value=gpu.pci_bus_id))
     facts.append(Fact(name="UUID", value=gpu.key))

@@ -47,13 +47,13 @@ def build_without_cuda(examined: Examined) -> Iterator[Problem]:
     facts = examined.working_tensorflow
     if facts is None or not examined.gpus or facts.is_cuda_build:
         return
-    around = examined.surroundings
+    host = examined.host
     command = ""
-    if around.system != "Linux":
-        hint = f"TensorFlow's packages for {around.system} have no CUDA: use Linux, or WSL 2."
-    elif around.processor != "x86_64":
+    if host.system != "Linux":
+        hint = f"TensorFlow's packages for {host.system} have no CUDA: use Linux, or WSL 2."
+    elif host.processor != "x86_64":
         hint = (
-            f"TensorFlow's packages for {around.processor} processors have no CUDA: use NVIDIA's "
+            f"TensorFlow's packages for {host.processor} processors have no CUDA: use NVIDIA's "
             "container of TensorFlow, or a build of your own."
         )
     elif examined.tensorflow_package in ("tensorflow", "tf-nightly"):
@@ -127,19 +127,19 @@ def driver_too_old(examined: Examined) -> Iterator[Problem]:
 
 
 def _driver_library_missing(examined: Examined, of_driver: list[SharedLibrary]) -> Problem:
-    around = examined.surroundings
+    host = examined.host
     command = ""
-    if around.is_wsl:
+    if host.is_wsl:
         hint = "Let the loader find Windows' driver in /usr/lib/wsl/lib."
         command = "sudo ldconfig /usr/lib/wsl/lib"
-    elif around.container is not None:
+    elif host.container is not None:
         hint = (
             "Start the container with NVIDIA_DRIVER_CAPABILITIES=compute,utility, so that the "
             "CUDA part of the driver comes into it."
         )
     else:
         hint = "Install the CUDA part of the NVIDIA driver, of the same version as the rest."
-        command = "sudo apt install libcuda1" if "debian" in around.distribution[:1] else ""
+        command = "sudo apt install libcuda1" if "debian" in host.distribution[:1] else ""
     severity = Severity.ERROR if examined.sees_fewer_gpus else Severity.HINT
     return _missing("driver_libraries_missing", severity, of_driver, hint, command)
 

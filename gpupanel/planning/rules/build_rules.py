@@ -6,7 +6,7 @@ from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
 from gpupanel.planning.context import PlanningContext
-from gpupanel.planning.on_the_cpu import on_the_cpu
+from gpupanel.planning.device_fixes import on_the_cpu
 from gpupanel.planning.tensorflow_build import oldest_capability, without_machine_code
 
 

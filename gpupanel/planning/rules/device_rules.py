@@ -6,8 +6,7 @@ from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.chosen_devices import is_lost
 from gpupanel.planning.context import PlanningContext
-from gpupanel.planning.on_the_cpu import on_the_cpu
-from gpupanel.planning.replacement import same_on_what_is_here
+from gpupanel.planning.device_fixes import on_the_cpu, same_on_what_is_here
 
 
 def absent_devices(context: PlanningContext) -> Iterator[Problem]:

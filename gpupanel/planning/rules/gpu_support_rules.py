@@ -6,7 +6,7 @@ from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.gpu_support import GpuFault
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.planning.context import PlanningContext
-from gpupanel.planning.on_the_cpu import on_the_cpu
+from gpupanel.planning.device_fixes import on_the_cpu
 
 DOCTOR_CODES = frozenset(
     {

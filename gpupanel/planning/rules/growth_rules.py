@@ -12,8 +12,8 @@ from gpupanel.domain.memory import (
 )
 from gpupanel.domain.problem import Change, Fix, Problem
 from gpupanel.planning.context import PlanningContext
+from gpupanel.planning.device_fixes import isolated
 from gpupanel.planning.device_layout import grows
-from gpupanel.planning.isolation import isolated
 
 
 def growth_differs(context: PlanningContext) -> Iterator[Problem]:

@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 
 from gpupanel.domain.device import PhysicalDevice
-from gpupanel.domain.memory import LimitedMemory, SplitMemory
+from gpupanel.domain.memory import CUDA_CONTEXT_MIB, LimitedMemory, SplitMemory
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.planning.context import PlanningContext
-from gpupanel.planning.memory_facts import CUDA_CONTEXT_MIB
 
 _CONTEXT = f"the CUDA context takes some {CUDA_CONTEXT_MIB} MiB besides"
 

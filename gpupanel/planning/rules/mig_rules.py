@@ -11,7 +11,7 @@ from gpupanel.domain.problem import Change, Fix, Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.context import PlanningContext
-from gpupanel.planning.isolation import isolated
+from gpupanel.planning.device_fixes import isolated
 
 
 def partitioned_gpus(context: PlanningContext) -> Iterator[Problem]:

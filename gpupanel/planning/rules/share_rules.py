@@ -38,7 +38,7 @@ def batch_smaller_than_replicas(context: PlanningContext) -> Iterator[Problem]:
         return
     then = f"{replica_count - batch} of them will only wait"
     if context.profile.strategy.kind is StrategyKind.MULTI_WORKER:
-        # ``divide_batch`` of ``trainer/loop/order.py``.
+        # ``divide_batch`` of ``trainer/steps/order.py``.
         then = (
             "a worker cannot leave a step out, so every worker computes the whole batch, and "
             "nothing is gained"

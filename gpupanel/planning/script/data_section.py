@@ -4,11 +4,14 @@ Lists of files, conversions and the order of examples are those of ``trainer/dat
 the two together. How each source is read stands in ``sources``.
 """
 
+import importlib
+from abc import abstractmethod
 from string import Template
+from typing import Protocol, TypeVar
 
-from gpupanel.domain.data import DataCache, DataSettings
+from gpupanel.domain.data import DataCache, DataSettings, Target
+from gpupanel.domain.data_source import DataSource
 from gpupanel.planning.script.sections import joined
-from gpupanel.planning.script.source_script import script_of
 
 _SPLIT = """
 order = np.random.default_rng([SEED, 0]).permutation(len(x))
@@ -16,6 +19,73 @@ held_back, kept = np.split(order, [round(len(x) * $fraction)])
 held_back, kept = np.sort(held_back), np.sort(kept)
 x_val, y_val, x, y = x[held_back], y[held_back], x[kept], y[kept]
 """
+
+_ARRAYS = """
+def features(array):
+    array = np.asarray(array)
+    array = array[:, np.newaxis] if array.ndim == 1 else array
+    return array if array.dtype == np.uint8 else array.astype(np.float32)
+
+
+def labels(array):
+    array = np.asarray(array)
+    return (array[:, 0] if array.ndim == 2 else array).astype(np.$kind)
+"""
+
+ARRAYS_OF = {
+    Target.CLASSES: Template(_ARRAYS).substitute(kind="int32"),
+    Target.VALUES: Template(_ARRAYS).substitute(kind="float32"),
+}
+"""``features`` and ``labels``: arrays as a run takes them, by what the labels are."""
+
+AS_UTF8 = '''def as_utf8(text):
+    """With the bytes of a file's name that are no UTF-8 written out."""
+    try:
+        return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace").decode("utf-8")'''
+
+Settings = TypeVar("Settings", bound=DataSource, contravariant=True)
+
+
+class SourceScript(Protocol[Settings]):
+    """Python that reads one kind of data, as its file in ``trainer/datasets`` does."""
+
+    @abstractmethod
+    def read(self, data: Settings, *, needs_labels: bool) -> str:
+        """From nothing to the whole source.
+
+        That is features ``x`` and labels ``y``, ``x_test`` and ``y_test`` of one that may bring a
+        test set, and ``class_count`` where classes are predicted.
+
+        Args:
+            data: Which; a path in it is absolute.
+            needs_labels: Without it ``y`` may become ``None``.
+        """
+        ...
+
+    def class_names(self, data: Settings) -> str:
+        """From what was read to ``class_names``; asked for where classes are predicted."""
+        del data
+        return "class_names = [str(number) for number in range(class_count)]"
+
+    def pixels(self, data: Settings, *names: str, in_memory: bool) -> str:
+        """From what was read to what gives the features, where that is not the same.
+
+        Args:
+            data: Which.
+            names: Of the variables.
+            in_memory: Read them now, and not whenever they are needed.
+        """
+        del data, names, in_memory
+        return ""
+
+
+def script_of(data: DataSettings) -> SourceScript[DataSettings]:
+    """What reads that data in a script: the ``SCRIPT`` in the file that its ``module`` names."""
+    module = importlib.import_module(f"gpupanel.planning.script.sources.{data.module}")
+    script: SourceScript[DataSettings] = module.SCRIPT
+    return script
 
 
 def data_section(data: DataSettings) -> str:

@@ -5,9 +5,8 @@ from string import Template
 from gpupanel.domain.data import DataSettings, Target
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
-from gpupanel.planning.script.conditional_text import lines_for
-from gpupanel.planning.script.sections import joined
-from gpupanel.planning.script.source_script import script_of
+from gpupanel.planning.script.data_section import script_of
+from gpupanel.planning.script.sections import joined, lines_for
 
 _SPLIT = """
 order = np.random.default_rng([SEED, 0]).permutation(count)

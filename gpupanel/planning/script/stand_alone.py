@@ -5,13 +5,29 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import GANG_KINDS, StrategyKind
-from gpupanel.planning.script.code_section import CODE_SECTION
 from gpupanel.planning.script.data_section import data_section
 from gpupanel.planning.script.inference_section import inference_section, judged_data_section
 from gpupanel.planning.script.model_section import model_section
 from gpupanel.planning.script.one_process import in_one_process
 from gpupanel.planning.script.training_section import training_section
 from gpupanel.planning.tensorflow_calls import tensorflow_calls
+
+CODE_SECTION = """
+import random
+import sys
+import types
+from pathlib import Path
+
+
+def carried_out(path, name):
+    \"\"\"Your own Python file, as a module: to run this script is to run it.\"\"\"
+    module = types.ModuleType(name)
+    module.__file__ = path
+    sys.modules[name] = module  # where Keras and dataclasses look its classes up
+    exec(compile(Path(path).read_bytes(), path, "exec"), module.__dict__)
+    return module
+"""
+"""How a script carries out Python files of the person's own, as a run does."""
 
 _SETTINGS = """
 os.environ["KERAS_BACKEND"] = "tensorflow"

@@ -1,4 +1,4 @@
-"""The script's training: ``trainer/loop``, cut down to what a profile needs.
+"""The script's training: ``trainer/steps`` and ``loop``, cut down to what a profile needs.
 
 Each replica finds the gradient of its part of a batch; they are summed, clipped and applied once.
 """
@@ -8,7 +8,7 @@ from string import Template
 from gpupanel.domain.data import Target
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
-from gpupanel.planning.script.conditional_text import lines_for
+from gpupanel.planning.script.sections import lines_for
 
 # In the margin: S several replicas, A accumulation, D dropout or other random numbers, N batch
 # normalisation, L one of the last three, O Python code of one's own, C clipping, W weight decay,

@@ -11,7 +11,7 @@ from gpupanel.domain.outcome import Metrics, Outcome, SavedWork
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.request import Request
 from gpupanel.domain.value import Value
-from gpupanel.runs.following.steady_time import set_back_s
+from gpupanel.runs.following.run_clock import set_back_s
 from gpupanel.runs.following.steps import Floats, StepBatch
 
 _JUDGING = (Phase.EVALUATING, Phase.PREDICTING)

@@ -7,8 +7,7 @@ from typing import TextIO
 
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.whole_files import whole_file
-from gpupanel.runs.history.curve_reader import CurveReader
-from gpupanel.runs.history.curves import MetricPoints
+from gpupanel.runs.history.curves import CurveReader, MetricPoints
 
 HEADER = "run,step,time_s,metric,value"
 _ROWS_AT_ONCE = 10_000

@@ -8,27 +8,30 @@ from typing import Any, TypeVar
 from pydantic_core import from_json
 
 from gpupanel.domain.events import (
+    DataReady,
     EpochDone,
     Event,
+    ExamplesDone,
     RunEnded,
     RunRestarted,
     RunStarted,
+    StepsDone,
     TrainingEnded,
     UnknownEvent,
     decode_event,
 )
 from gpupanel.domain.outcome import Metrics
-from gpupanel.domain.problem import Problem
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import SCHEMA_VERSION
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import status
 from gpupanel.files.plan_file import PlanHead, read_plan_head
-from gpupanel.runs.directory.profile_file import ProfileHead, read_profile_head
+from gpupanel.runs.directory.profile_file import ProfileHead, read_profile_head, read_run_profile
 from gpupanel.runs.directory.unsafe_entries import first_unsafe_entry
 from gpupanel.runs.history import flaws
 from gpupanel.runs.history.event_ends import EventEnds
 from gpupanel.runs.history.label import RunLabel, read_label
-from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.runs.history.run_summary import RunProgress, RunSummary
 
 _Head = TypeVar("_Head")
 
@@ -224,3 +227,46 @@ def _time_s(line: bytes) -> float | None:
     except OverflowError:
         return None  # a number of hundreds of digits
     return moment if math.isfinite(moment) and moment > 0 else None
+
+
+def read_progress(layout: RunLayout, task: str) -> tuple[RunProgress | None, float | None]:
+    """How far the run is, and its examples per second over the last steps.
+
+    Args:
+        layout: A run that goes on.
+        task: ``train``, ``evaluate`` or ``predict``.
+
+    Returns:
+        ``None`` for what it has not told yet, or not lately.
+    """
+    try:
+        ends = EventEnds(layout.events)
+        return _trained(layout, ends) if task == "train" else _judged(ends)
+    except OSError:
+        return None, None
+
+
+def _judged(ends: EventEnds) -> tuple[RunProgress | None, float | None]:
+    found = ends.last_of(ExamplesDone)
+    if found is None:
+        return None, None
+    done = found[1]
+    progress = RunProgress(step=done.examples, step_total=done.examples_total)
+    return progress, done.examples_per_second
+
+
+def _trained(layout: RunLayout, ends: EventEnds) -> tuple[RunProgress | None, float | None]:
+    found, data = ends.last_of(StepsDone), ends.first_of(DataReady)
+    if found is None:
+        return None, None
+    steps, epochs = found[1], _epochs(layout)
+    total = None if data is None or epochs is None else data.steps_per_epoch * epochs
+    progress = RunProgress(epoch=steps.epoch, epoch_total=epochs, step=steps.step, step_total=total)
+    return progress, steps.examples_per_second
+
+
+def _epochs(layout: RunLayout) -> int | None:
+    try:
+        return read_run_profile(layout).epochs_to_train
+    except ProblemError:
+        return None

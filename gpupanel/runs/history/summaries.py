@@ -13,8 +13,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.run_lock import STARTING_S, is_supervised
 from gpupanel.runs.history import flaws
-from gpupanel.runs.history.progress import read_progress
-from gpupanel.runs.history.run_record import RunRecord, read_record
+from gpupanel.runs.history.run_record import RunRecord, read_progress, read_record
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.supervision.frozen_supervisor import frozen_problem
 

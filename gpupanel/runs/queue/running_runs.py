@@ -1,14 +1,18 @@
-"""Which runs go on now and on which devices, whoever started them."""
+"""Which runs go on now, on which devices and whoever started them, and how those of entries end."""
 
 import time
 from collections.abc import Iterable
 from pathlib import Path
 
+from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.value import Value
 from gpupanel.files.guarded_files import status
 from gpupanel.files.plan_file import plan_if_readable
 from gpupanel.runs.directory.run_lock import STARTING_S, is_supervised
+from gpupanel.runs.history.summaries import summarize_run
+from gpupanel.runs.queue.entry import EntryState, QueueEntry
 from gpupanel.runs.supervision.start_claim import is_start_claimed
 
 _Fingerprint = tuple[int, int]
@@ -23,23 +27,23 @@ class RunningRun(Value):
 
 
 class RunningRuns:
-    """Looks for runs that go on in folders of runs; the second look is cheap.
+    """Finds runs that go on in folders of runs; the second time is cheap.
 
     A run without a supervisor cannot get one unless its events change first, so a thousand past
-    runs cost a look at a thousand files' dates.
+    runs cost no more than the dates of a thousand files.
     """
 
     def __init__(self) -> None:
         self._over: dict[Path, _Fingerprint] = {}
 
-    def look(self, runs_dirs: Iterable[Path]) -> tuple[RunningRun, ...]:
+    def find(self, runs_dirs: Iterable[Path]) -> tuple[RunningRun, ...]:
         """The runs that go on in these folders now."""
         found = []
         for runs_dir in dict.fromkeys(runs_dirs):
             try:
                 roots = sorted(runs_dir.iterdir())
             except OSError:
-                continue  # not made yet, or not readable: whoever starts a run there is told
+                continue  # not made yet, or not readable: whoever starts a run there hears it
             found += [running for root in roots if (running := self._running(root)) is not None]
         return tuple(found)
 
@@ -72,6 +76,39 @@ def device_keys(layout: RunLayout) -> tuple[str, ...]:
     """The devices that a run holds while it goes on, by its plan; none where it has none."""
     plan = plan_if_readable(layout)
     return () if plan is None else tuple(device.key for device in plan.devices)
+
+
+def ended_entry(entry: QueueEntry) -> QueueEntry | None:
+    """The entry as it is after its run has ended; ``None`` while that goes on."""
+    if entry.run is None or not (entry.run / "profile.toml").exists():
+        return _ended(entry, Outcome.LOST, _removed(entry))
+    layout = RunLayout(entry.run)
+    if goes_on(layout):
+        return None
+    summary = summarize_run(layout)
+    if summary.is_running:
+        return None
+    if summary.outcome is not None:
+        return _ended(entry, summary.outcome, summary.problem)
+    # Nobody can tell any more: its folder went this moment, or cannot be read.
+    is_there = layout.profile.exists()
+    return _ended(entry, Outcome.LOST, summary.flaw if is_there else _removed(entry))
+
+
+def _ended(entry: QueueEntry, outcome: Outcome, problem: Problem | None) -> QueueEntry:
+    problems = () if problem is None else (problem,)
+    return entry.model_copy(
+        update={"state": EntryState.ENDED, "outcome": outcome, "problems": problems}
+    )
+
+
+def _removed(entry: QueueEntry) -> Problem:
+    return Problem(
+        code="run_removed",
+        message=f"The folder of “{entry.name}” was removed while the queue looked after it.",
+        hint="Add its profile to the queue again; that makes a new run.",
+        detail=str(entry.run or ""),
+    )
 
 
 def _fingerprint(events: Path) -> _Fingerprint | None:

@@ -17,16 +17,14 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.process_log import say_in_log
-from gpupanel.planning.preparation import Preparation
+from gpupanel.planning.prepare import Preparation
 from gpupanel.runs.directory.run_lock import STARTING_S
 from gpupanel.runs.launcher import start_supervisor
 from gpupanel.runs.locations import default_runs_dir
-from gpupanel.runs.queue.ended_runs import ended_entry
 from gpupanel.runs.queue.entry import QueueEntry
-from gpupanel.runs.queue.machine_watch import MachineWatch
-from gpupanel.runs.queue.prospects import Prospect, note_prospects, prospect_of
 from gpupanel.runs.queue.queue_files import Fingerprint, QueueFiles
-from gpupanel.runs.queue.running_runs import RunningRuns, device_keys
+from gpupanel.runs.queue.running_runs import RunningRuns, device_keys, ended_entry
+from gpupanel.runs.queue.selection import Candidate, candidate_of, note_selection, reasons_to_wait
 from gpupanel.runs.queue.start_entry import (
     StartSupervisor,
     put_back,
@@ -35,15 +33,14 @@ from gpupanel.runs.queue.start_entry import (
     start_again,
     start_entry,
 )
-from gpupanel.runs.queue.turns import whose_turn
 from gpupanel.runs.queue.waiting_line import WaitingLine
 from gpupanel.runs.queue.waking import scheduler_lock
-from gpupanel.runs.readiness import Machine, prepared_on
+from gpupanel.runs.readiness import Machine, MachineWatch, prepared_on
 from gpupanel.runs.supervision.start_claim import is_start_claimed
 
 POLL_S = 0.5
-_LOOK_S = 2.0
-"""How often devices and runs are looked at while nothing of the queue changes."""
+_SELECT_S = 2.0
+"""How often devices and runs are read while nothing of the queue changes."""
 _TROUBLE_S = 2.0
 _ANOTHER_S = 2.0
 """How long to wait for the lock: whoever asks whether a scheduler lives shares it only."""
@@ -56,22 +53,22 @@ class Scheduler:
 
     Args:
         files: The queue.
-        look: Looks at the devices of this machine.
+        read_machine: Reads the devices of this machine.
         prepare: Says what would happen with a profile on them.
         start: Starts the supervisor of a run that was made.
-        poll_s: How often to look.
+        poll_s: How often to see what is to be done.
     """
 
     def __init__(
         self,
         files: QueueFiles,
-        look: Callable[[], Machine],
+        read_machine: Callable[[], Machine],
         prepare: Prepare = prepared_on,
         start: StartSupervisor = start_supervisor,
         poll_s: float = POLL_S,
     ) -> None:
         self._files = files
-        self._look = look
+        self._read_machine = read_machine
         self._prepare = prepare
         self._start = start
         self._poll_s = poll_s
@@ -80,7 +77,7 @@ class Scheduler:
         self._begun_s: dict[str, float] = {}
         self._troubles: dict[str, int | None] = {}
         self._seen: Fingerprint | None = None
-        self._looked_s = float("-inf")
+        self._selected_s = float("-inf")
 
     def run(self) -> bool:
         """Work until there is nothing to do; says whether it was its turn to do it."""
@@ -150,7 +147,7 @@ class Scheduler:
         ended = ended_entry(entry)
         if ended is not None:
             self._files.change(lambda line: line.with_changed(ended))
-            self._looked_s = float("-inf")
+            self._selected_s = float("-inf")
 
     def _still_begins(self, entry: QueueEntry) -> bool:
         """Whether its supervisor was started a moment ago and has not begun yet."""
@@ -168,34 +165,33 @@ class Scheduler:
 
     def _start_what_waits(self) -> None:
         line, fingerprint = self._files.read(), self._files.fingerprint()
-        is_due = time.monotonic() - self._looked_s > _LOOK_S or fingerprint != self._seen
+        is_due = time.monotonic() - self._selected_s > _SELECT_S or fingerprint != self._seen
         if line.paused or not line.waiting or not is_due:
             return
-        self._looked_s = time.monotonic()
-        machine = self._look()
-        prospects = [
-            prospect_of(entry, self._files, machine, self._prepare) for entry in line.waiting
+        self._selected_s = time.monotonic()
+        machine = self._read_machine()
+        candidates = [
+            candidate_of(entry, self._files, machine, self._prepare) for entry in line.waiting
         ]
-        for prospect in prospects:
-            if prospect.error is not None:
-                refuse(self._files, prospect.entry, prospect.error)
-        possible = [prospect for prospect in prospects if prospect.error is None]
-        candidates = [prospect.candidate for prospect in possible]
-        reasons = whose_turn(candidates, self._held_devices(line))
-        note_prospects(self._files, possible, reasons)
+        for candidate in candidates:
+            if candidate.error is not None:
+                refuse(self._files, candidate.entry, candidate.error)
+        possible = [candidate for candidate in candidates if candidate.error is None]
+        reasons = reasons_to_wait(possible, self._held_devices(line))
+        note_selection(self._files, possible, reasons)
         self._seen = self._files.fingerprint()
-        for prospect in possible:
-            if reasons[prospect.entry.id]:
+        for candidate in possible:
+            if reasons[candidate.entry.id]:
                 continue
-            if reserve(self._files, prospect.entry, line):
-                self._start_entry(prospect)
+            if reserve(self._files, candidate.entry, line):
+                self._start_entry(candidate)
             else:
-                self._seen = None  # look again at once
+                self._seen = None  # select again at once
 
-    def _start_entry(self, prospect: Prospect) -> None:
-        reserved = self._files.read().entry(prospect.entry.id)
+    def _start_entry(self, candidate: Candidate) -> None:
+        reserved = self._files.read().entry(candidate.entry.id)
         try:
-            profile, plan = prospect.startable()
+            profile, plan = candidate.startable()
             start_entry(self._files, reserved, profile, plan, self._start)
         except ProblemError as error:
             # One whose supervisor could not be started stays as it is, and is started again.
@@ -210,7 +206,7 @@ class Scheduler:
             if entry.run is not None:
                 held.update(dict.fromkeys(device_keys(RunLayout(entry.run)), entry.name))
         folders = (default_runs_dir(), *(entry.runs_dir for entry in line.entries))
-        for run in self._runs.look(folders):
+        for run in self._runs.find(folders):
             for key in run.device_keys:
                 held.setdefault(key, run.name)
         return held
@@ -223,7 +219,7 @@ def main() -> int:
     files = QueueFiles(Path(sys.argv[1]))
     with MachineWatch() as machine:
         try:
-            Scheduler(files, machine.look).run()
+            Scheduler(files, machine.read).run()
         except ProblemError as error:
             say_in_log(f"scheduler: {error}")
             return 1

@@ -9,23 +9,23 @@ from dataclasses import dataclass
 from gpupanel.domain.device import CPU_KEY, DeviceInventory, DeviceKind, PhysicalDevice
 from gpupanel.domain.event_details import ShortageCause
 from gpupanel.domain.events import MemoryExhausted
+from gpupanel.domain.memory import CUDA_CONTEXT_MIB
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Fix, Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.telemetry import DeviceProcess, TelemetrySample
-from gpupanel.planning.memory_facts import CUDA_CONTEXT_MIB
 from gpupanel.planning.out_of_memory import out_of_memory_fixes
-from gpupanel.runs.following.sizes import size_words
+from gpupanel.runs.following.memory_text import size_words
 
 _MIB = 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class ShortageContext:
     """What was there when the memory was not enough.
 
     Attributes:
-        inventory: The devices of the machine; ``None``: nobody has looked yet.
+        inventory: The devices of the machine; ``None``: not known yet.
         sample: The last readings of while the run went on.
         others_mib: What other processes held of the device.
         others: Who they were.
@@ -42,7 +42,7 @@ def shortage_problem(
     process: str,
     profile: Profile,
     plan: LaunchPlan,
-    around: Surroundings,
+    context: ShortageContext,
     detail: str = "",
 ) -> Problem:
     """What to tell about it, with what to try next.
@@ -52,25 +52,25 @@ def shortage_problem(
         process: How people are told of the process ("the trainer").
         profile: Of the run.
         plan: Of the run.
-        around: What else held memory.
+        context: What else held memory.
         detail: What the process said, or the end of its log.
     """
-    inventory = around.inventory or inventory_of(profile, plan)
+    inventory = context.inventory or inventory_of(profile, plan)
     device = None if shortage.device_key is None else inventory.device(shortage.device_key)
-    room_mib = _room_mib(device, around)
-    fixes = out_of_memory_fixes(profile, inventory, shortage.device_key, around.sample, room_mib)
+    room_mib = _room_mib(device, context)
+    fixes = out_of_memory_fixes(profile, inventory, shortage.device_key, context.sample, room_mib)
     killed = shortage.cause.is_kill
-    message = _killed(shortage, process, around) if killed else _refused(shortage, device, around)
+    message = _killed(shortage, process, context) if killed else _refused(shortage, device, context)
     holders = [
         f"{each.name or 'a process'} ({each.pid}): {_mib(each.memory_used_mib)}"
-        for each in around.others
+        for each in context.others
     ]
     told = (f"Held by other processes: {', '.join(holders)}." if holders else "", detail)
     return Problem(
         code="host_out_of_memory" if killed else "out_of_memory",
         field="training.accumulation_steps" if profile.task == "train" else "inference.batch_size",
         message=message,
-        hint=_hint(profile, fixes, _elsewhere(shortage, around)),
+        hint=_hint(profile, fixes, _elsewhere(shortage, context)),
         detail="\n".join(part for part in told if part),
         fix=fixes[0] if fixes else None,
         alternatives=fixes[1:],
@@ -92,14 +92,16 @@ def inventory_of(profile: Profile, plan: LaunchPlan) -> DeviceInventory:
     return DeviceInventory(devices=tuple(planned.values()))
 
 
-def _room_mib(device: PhysicalDevice | None, around: Surroundings) -> int | None:
+def _room_mib(device: PhysicalDevice | None, context: ShortageContext) -> int | None:
     """What TensorFlow could take of a GPU beside the others and the CUDA context."""
-    if device is None or device.memory_total_mib is None or around.others_mib is None:
+    if device is None or device.memory_total_mib is None or context.others_mib is None:
         return None
-    return max(0, device.memory_total_mib - around.others_mib - CUDA_CONTEXT_MIB)
+    return max(0, device.memory_total_mib - context.others_mib - CUDA_CONTEXT_MIB)
 
 
-def _refused(shortage: MemoryExhausted, device: PhysicalDevice | None, around: Surroundings) -> str:
+def _refused(
+    shortage: MemoryExhausted, device: PhysicalDevice | None, context: ShortageContext
+) -> str:
     where = "A device" if device is None else device.name if device.is_gpu else "The host's memory"
     ran = "ran out" if device is not None and not device.is_gpu else "ran out of memory"
     logical = f" ({shortage.logical_device})" if shortage.logical_device else ""
@@ -115,14 +117,14 @@ def _refused(shortage: MemoryExhausted, device: PhysicalDevice | None, around: S
             f"the run held {_bytes(shortage.held_bytes)} of the {_bytes(shortage.limit_bytes)} "
             "that TensorFlow may take"
         )
-    if around.others_mib:
+    if context.others_mib:
         total = None if device is None else device.memory_total_mib
         of = f" of its {_mib(total)}" if total is not None else ""
-        clauses.append(f"other processes held {_mib(around.others_mib)}{of}")
+        clauses.append(f"other processes held {_mib(context.others_mib)}{of}")
     return f"{where}{logical} {ran}: {'; '.join(clauses)}."
 
 
-def _killed(shortage: MemoryExhausted, process: str, around: Surroundings) -> str:
+def _killed(shortage: MemoryExhausted, process: str, context: ShortageContext) -> str:
     held = None if shortage.held_bytes is None else _bytes(shortage.held_bytes)
     clauses = [] if held is None else [f"it held {held}"]
     limit = shortage.limit_bytes
@@ -130,7 +132,7 @@ def _killed(shortage: MemoryExhausted, process: str, around: Surroundings) -> st
         clauses.append(f"its control group may take {_bytes(limit)}")
     elif shortage.cause is ShortageCause.ADDRESS_SPACE and limit is not None:
         clauses.append(f"it may take {_bytes(limit)}")
-    elif (others := _rest_of_host(shortage, around)) is not None:
+    elif (others := _rest_of_host(shortage, context)) is not None:
         clauses.append(others)
     why = {
         ShortageCause.GROUP_LIMIT: "The kernel killed {} for taking more memory than it may",
@@ -144,8 +146,8 @@ def _killed(shortage: MemoryExhausted, process: str, around: Surroundings) -> st
     return f"{told}: {' and '.join(clauses)}." if clauses else f"{told}."
 
 
-def _rest_of_host(shortage: MemoryExhausted, around: Surroundings) -> str | None:
-    reading = around.sample.reading(CPU_KEY) if around.sample is not None else None
+def _rest_of_host(shortage: MemoryExhausted, context: ShortageContext) -> str | None:
+    reading = context.sample.reading(CPU_KEY) if context.sample is not None else None
     if reading is None or reading.memory_used_mib is None or shortage.held_bytes is None:
         return None
     rest = max(0, reading.memory_used_mib - shortage.held_bytes // _MIB)
@@ -153,12 +155,12 @@ def _rest_of_host(shortage: MemoryExhausted, around: Surroundings) -> str | None
     return f"other programs held {_mib(rest)}" + (f" of {_mib(total)}" if total else "")
 
 
-def _elsewhere(shortage: MemoryExhausted, around: Surroundings) -> str:
+def _elsewhere(shortage: MemoryExhausted, context: ShortageContext) -> str:
     """What helps outside the profile."""
     if shortage.cause is ShortageCause.ADDRESS_SPACE:
         # Other programs take nothing of a process's own.
         return "raise the limit (ulimit -v)"
-    return "end what else uses the device" if around.others_mib else "close other programs"
+    return "end what else uses the device" if context.others_mib else "close other programs"
 
 
 def _hint(profile: Profile, fixes: tuple[Fix, ...], elsewhere: str) -> str:

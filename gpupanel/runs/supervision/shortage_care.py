@@ -11,7 +11,7 @@ from gpupanel.planning.resuming import changes_between
 from gpupanel.runs.directory.amendments import amend
 from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.supervision.exit_reading import Ending
-from gpupanel.runs.supervision.memory_shortage import Surroundings, shortage_problem
+from gpupanel.runs.supervision.memory_shortage import ShortageContext, shortage_problem
 from gpupanel.runs.supervision.memory_watch import MemoryWatch
 from gpupanel.runs.supervision.telemetry import TelemetryRecorder
 
@@ -51,9 +51,11 @@ class ShortageCare:
         except ProblemError:
             return ending  # it was there when the run began; what the process said remains
         others_mib, others = self._memory.of_others(shortage.device_key or "")
-        around = Surroundings(self._telemetry.inventory, self._memory.sample, others_mib, others)
+        context = ShortageContext(
+            self._telemetry.inventory, self._memory.sample, others_mib, others
+        )
         detail = "" if ending.problem is None else ending.problem.detail
-        problem = shortage_problem(shortage, process, profile, plan, around, detail)
+        problem = shortage_problem(shortage, process, profile, plan, context, detail)
         return ending.model_copy(update={"problem": problem})
 
     def try_with_less(

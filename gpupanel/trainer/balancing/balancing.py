@@ -9,11 +9,11 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.balancing.adjusting import Adjusting
 from gpupanel.trainer.balancing.balanced_shares import SharesDoNotFit
 from gpupanel.trainer.balancing.measuring import Measuring
-from gpupanel.trainer.balancing.trials import Trials
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.learner import Learner
-from gpupanel.trainer.loop.calls import CallSums
 from gpupanel.trainer.started_run import StartedRun
+from gpupanel.trainer.steps.calls import CallSums
+from gpupanel.trainer.steps.trials import Trials
 
 _DOES_NOT_FIT = Problem(
     code="out_of_memory",

@@ -5,7 +5,7 @@ from statistics import median
 
 from gpupanel.trainer.balancing.balanced_shares import SharesDoNotFit, balanced_shares
 from gpupanel.trainer.balancing.speed_curve import SpeedCurve, fit_curve
-from gpupanel.trainer.balancing.trial import Trial
+from gpupanel.trainer.steps.trial import Trial
 
 Try = Callable[[Sequence[int], int], Trial]
 """Tries a step with so many examples on each replica, and takes the mean of so many repeats."""

@@ -29,7 +29,6 @@ from gpupanel.trainer.datasets.examples import Array, DataSet, Examples
 from gpupanel.trainer.datasets.keras_files import damaged_files, place_of
 from gpupanel.trainer.datasets.restricted_pickle import read_pickled
 from gpupanel.trainer.datasets.source import Reading, Source
-from gpupanel.trainer.datasets.words import multi_hot
 from gpupanel.trainer.size_limits import check_unpacked
 
 _TEST_FRACTION = 0.2
@@ -38,6 +37,9 @@ _SPLIT_SEED = 113
 
 _LARGEST_IDX_BYTES = 16 + 60_000 * 28 * 28
 """A header and the greatest set of pictures."""
+
+_WORD_COUNT = 5_000
+"""Words that are told apart: the most frequent ones, since Keras numbers them by frequency."""
 
 _DIVIDED = ("x_train", "y_train", "x_test", "y_test")
 
@@ -103,10 +105,10 @@ def _read(data: KerasData) -> _Raw:
             return x_train, y_train, x_test, y_test
         case "imdb":
             x_train, y_train, x_test, y_test = _read_pickled_npz(paths[0], _DIVIDED)
-            return multi_hot(x_train), y_train, multi_hot(x_test), y_test
+            return _multi_hot(x_train), y_train, _multi_hot(x_test), y_test
         case "reuters":
             words, labels = _read_pickled_npz(paths[0], ("x", "y"))
-            return _divided(multi_hot(words), labels)
+            return _divided(_multi_hot(words), labels)
         case "boston_housing" | "california_housing":
             values, prices = _read_npz(paths[0], ("x", "y"))
             return _divided(values, prices)
@@ -174,6 +176,22 @@ def _read_pickled_npz(path: Path, names: Iterable[str]) -> tuple[Array, ...]:
                     array = np.frombuffer(file.read(), dtype).reshape(shape)
                 arrays.append(array)
     return tuple(arrays)
+
+
+def _multi_hot(texts: Array) -> Array:
+    """One row a text: 1 at each word number that occurs in it, 0 elsewhere; ``uint8``.
+
+    Word number ``n`` (from 1, the most frequent) stands in column ``n - 1``; rarer words are left
+    out.
+
+    Args:
+        texts: One list of word numbers an example.
+    """
+    rows = np.zeros((len(texts), _WORD_COUNT), np.uint8)
+    for row, text in zip(rows, texts, strict=True):
+        words = np.asarray(text, np.int64)
+        row[words[(words >= 1) & (words <= _WORD_COUNT)] - 1] = 1
+    return rows
 
 
 class _Keras(Source[KerasData]):

@@ -28,8 +28,8 @@ from gpupanel.trainer.inference.progress import Progress
 from gpupanel.trainer.inference.replicas import Replica, load_replicas, reshaped_hint
 from gpupanel.trainer.inference.spread import Digest, Spread
 from gpupanel.trainer.interruptions import Interruption, Interruptions
-from gpupanel.trainer.loop.record import TrainingRecord
 from gpupanel.trainer.memory_shortage import is_out_of_memory
+from gpupanel.trainer.record import TrainingRecord
 from gpupanel.trainer.saving.saving_problems import confusion_not_saved
 from gpupanel.trainer.started_run import StartedRun
 

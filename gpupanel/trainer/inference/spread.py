@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.inference.meaning import Floats
-from gpupanel.trainer.loop.order import divide_batch
+from gpupanel.trainer.steps.order import divide_batch
 
 _THREADS = 2
 """Of each replica: while its device computes one part the next one is read and handed over."""

@@ -1,1 +1,1 @@
-"""The one loop: which examples, in which order, through which compiled calls."""
+"""The one loop: epochs of steps, what interrupts them, and what is reported of them."""

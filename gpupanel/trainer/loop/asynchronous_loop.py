@@ -15,14 +15,14 @@ from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.learner import Learner
 from gpupanel.trainer.loop.calls_in_flight import CallsInFlight, FinishedCall
+from gpupanel.trainer.loop.consensus import Pace
 from gpupanel.trainer.loop.loop import TrainingLoop
-from gpupanel.trainer.loop.order import epoch_order
-from gpupanel.trainer.loop.pace import Pace
-from gpupanel.trainer.loop.position import Position
-from gpupanel.trainer.loop.record import TrainingRecord
-from gpupanel.trainer.loop.step_calls import StepCalls
+from gpupanel.trainer.record import TrainingRecord
+from gpupanel.trainer.saving.position import Position
 from gpupanel.trainer.saving.saving_problems import not_finite
 from gpupanel.trainer.started_run import StartedRun
+from gpupanel.trainer.steps.order import epoch_order
+from gpupanel.trainer.steps.step_calls import StepCalls
 
 _CALLS_A_WORKER = 2
 """One that it does, and one that is there when it has done it."""

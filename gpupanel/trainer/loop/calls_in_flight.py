@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     # Its module needs TensorFlow, which waiting does not.
-    from gpupanel.trainer.loop.calls import CallSums
+    from gpupanel.trainer.steps.calls import CallSums
 
 _LOOK_S = 0.1
 """How long nobody looks for requests while all calls are under way."""

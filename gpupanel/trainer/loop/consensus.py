@@ -1,13 +1,32 @@
-"""What the processes of a run do next, agreed upon in the calls themselves."""
+"""What the processes of a run do next, and how many steps it has: agreed upon in the calls."""
 
 from typing import Protocol
 
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.trainer.interruptions import Interruption, Interruptions
-from gpupanel.trainer.loop.pace import Pace
 from gpupanel.trainer.started_run import StartedRun
 
+_CALL_S = 0.05
+_FASTEST_RISE = 4
 Vote = tuple[float, ...]
+
+
+class Pace:
+    """Adapts the steps of a call so that it lasts about 50 ms.
+
+    Long enough that calling costs little, short enough that a request is heard at once.
+
+    Attributes:
+        steps: For the next call.
+    """
+
+    def __init__(self) -> None:
+        self.steps = 1
+
+    def took(self, steps: int, seconds: float) -> None:
+        """Learn from a call: so many steps took so long."""
+        fitting = int(_CALL_S * steps / max(seconds, 1e-6))
+        self.steps = max(1, min(fitting, _FASTEST_RISE * steps))
 
 
 class Consensus(Protocol):

@@ -3,7 +3,7 @@
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.training import TrainingSettings
-from gpupanel.trainer.loop.position import Position
+from gpupanel.trainer.saving.position import Position
 
 
 def after_epoch(position: Position, metrics: Metrics) -> Position:

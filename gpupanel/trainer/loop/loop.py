@@ -15,19 +15,18 @@ from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.learner import Learner
-from gpupanel.trainer.loop.calls import CallSums
-from gpupanel.trainer.loop.consensus import make_consensus
+from gpupanel.trainer.loop.consensus import Pace, make_consensus
 from gpupanel.trainer.loop.early_stopping import after_epoch, reason_to_stop
-from gpupanel.trainer.loop.order import epoch_order
-from gpupanel.trainer.loop.pace import Pace
-from gpupanel.trainer.loop.position import Position
-from gpupanel.trainer.loop.record import TrainingRecord
-from gpupanel.trainer.loop.step_calls import StepCalls
 from gpupanel.trainer.loop.step_reports import StepReports
+from gpupanel.trainer.record import TrainingRecord
+from gpupanel.trainer.saving.position import Position
 from gpupanel.trainer.saving.run_saving import Saving
 from gpupanel.trainer.saving.saving_problems import not_finite
 from gpupanel.trainer.saving.tensorboard import TensorBoardFiles
 from gpupanel.trainer.started_run import StartedRun
+from gpupanel.trainer.steps.calls import CallSums
+from gpupanel.trainer.steps.order import epoch_order
+from gpupanel.trainer.steps.step_calls import StepCalls
 
 
 class TrainingLoop:

@@ -60,7 +60,7 @@ FUSED = {"Adam": FusedAdam, "AdamW": FusedAdamW}
 def make_optimizer(training: TrainingSettings) -> keras.optimizers.Optimizer:
     """The optimizer; call it within the strategy's scope.
 
-    It does not clip: see :mod:`gpupanel.trainer.loop.update`.
+    It does not clip: see :mod:`gpupanel.trainer.steps.update`.
     """
     label, traits = training.optimizer.label, training.optimizer.traits
     made = FUSED[label] if traits.is_fused else getattr(keras.optimizers, label)

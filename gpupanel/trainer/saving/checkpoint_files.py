@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 from gpupanel.files.guarded_files import open_to_read, open_to_write, read_file, status
 from gpupanel.files.patient_log import MAY_PASS
 from gpupanel.trainer.datasets.examples import Array
-from gpupanel.trainer.loop.position import Position
+from gpupanel.trainer.saving.position import Position
 
 STATE_FILE = "state.npz"
 POSITION_FILE = "position.json"

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from gpupanel.files.guarded_files import check_folder, make_folder, rename
 from gpupanel.trainer.datasets.examples import Array
-from gpupanel.trainer.loop.position import Position
 from gpupanel.trainer.saving.checkpoint_files import (
     Checkpoint,
     CheckpointDamaged,
@@ -18,6 +17,7 @@ from gpupanel.trainer.saving.checkpoint_files import (
     read_position,
     write_checkpoint,
 )
+from gpupanel.trainer.saving.position import Position
 
 _NAME = re.compile(r"step-(?P<step>\d+)(-(?P<again>\d+))?")
 

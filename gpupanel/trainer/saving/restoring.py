@@ -7,8 +7,8 @@ from gpupanel.domain.events import ProblemReported, TrainingResumed
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.learner import Learner
-from gpupanel.trainer.loop.position import Position
 from gpupanel.trainer.saving.checkpoints import Checkpoints, Damage
+from gpupanel.trainer.saving.position import Position
 from gpupanel.trainer.started_run import StartedRun
 
 

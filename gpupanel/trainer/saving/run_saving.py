@@ -3,22 +3,26 @@
 import time
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
+import tensorflow as tf
 
 from gpupanel.domain.events import CheckpointSaved, ModelSaved, Phase, ProblemReported
 from gpupanel.domain.problem import ProblemError
+from gpupanel.files.guarded_files import open_to_write, remove, rename
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.learner import Learner
-from gpupanel.trainer.loop.position import Position
+from gpupanel.trainer.models.build import BuiltModel
 from gpupanel.trainer.saving.checkpoints import Checkpoints
-from gpupanel.trainer.saving.saved_model import save_model
+from gpupanel.trainer.saving.position import Position
 from gpupanel.trainer.saving.saving_problems import last_not_saved, not_finite, not_saved
 from gpupanel.trainer.started_run import StartedRun
 
 Reason = Literal["epoch", "minutes", "request", "end"]
+_HOST = "/device:CPU:0"
 
 
 class NotSaved(Exception):  # noqa: N818 - reads as what it says
@@ -184,3 +188,22 @@ class Saving:
         failed = self._failed
         if failed is not None and failed.step == position.step:
             raise ProblemError(last_not_saved(failed.step, failed.cause)) from failed
+
+
+def save_model(built: BuiltModel, path: Path) -> None:
+    """Save a model that plain Keras loads, whatever the strategy made of the trained one.
+
+    Raises:
+        OSError: It cannot be written; a model that was there before stays.
+    """
+    beside = path.with_name(f".partial-{path.name}")
+    with tf.device(_HOST):
+        model = built.plain()
+    remove(beside)
+    try:
+        # Made here, since Keras opens it by its name, wherever a link of that name would lead.
+        open_to_write(beside).close()
+        model.save(beside)
+        rename(beside, path)
+    finally:
+        remove(beside)

@@ -4,7 +4,7 @@ import traceback
 
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.trainer.file_errors import is_no_space
-from gpupanel.trainer.loop.position import Position
+from gpupanel.trainer.saving.position import Position
 
 
 def not_saved(step: int, cause: OSError) -> Problem:

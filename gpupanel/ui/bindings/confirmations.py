@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QObject, Slot
 
-from gpupanel.runs.following.end_words import loss_words
+from gpupanel.runs.following.end_text import loss_words
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.questions import Questions

@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QMainWindow
 
 from gpupanel.domain.problem import Fix
 from gpupanel.domain.visible_text import visible_line
-from gpupanel.planning.preparation import Preparation
+from gpupanel.planning.prepare import Preparation
 from gpupanel.ui.device_choices import DeviceChoices
 from gpupanel.ui.panels.device_panel import DevicePanel
 from gpupanel.ui.panels.profile_bar import ProfileBar

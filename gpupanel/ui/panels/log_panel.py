@@ -6,7 +6,7 @@ from PySide6.QtGui import QFontDatabase, QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QWidget
 
 from gpupanel.domain.visible_text import visible_lines
-from gpupanel.runs.following.sizes import size_words
+from gpupanel.runs.following.memory_text import size_words
 from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.tips import wrapped
 

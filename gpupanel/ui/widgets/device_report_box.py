@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QWi
 
 from gpupanel.domain.event_details import LogicalDeviceAnswer
 from gpupanel.domain.problem import Severity
-from gpupanel.runs.following.answer_words import (
+from gpupanel.runs.following.device_report_text import (
     is_of_gpu,
     line_words,
     memory_words,

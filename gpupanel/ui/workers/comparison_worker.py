@@ -15,7 +15,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.plan_file import plan_if_readable
 from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.error_problems import problems_of
-from gpupanel.runs.history.curve_reader import CurveReader
+from gpupanel.runs.history.curves import CurveReader
 from gpupanel.runs.history.differences import Difference, differences
 from gpupanel.runs.history.metrics import Metric
 from gpupanel.runs.history.summaries import RunSummary, summarize_run

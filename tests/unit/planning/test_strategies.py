@@ -12,9 +12,7 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.fixes import apply_fix
-from gpupanel.planning.mending import mended
-from gpupanel.planning.preparation import Preparation
-from gpupanel.planning.prepare import prepare
+from gpupanel.planning.prepare import Preparation, mended, prepare
 from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
 from tests.unit.planning.test_prepare import found
 
@@ -342,5 +340,5 @@ def test_that_mending_ends_where_fixes_would_go_in_circles(
         fix = Fix(label="Try again", changes=(change,))
         return Preparation(problems=(Problem(code="x", message="Never.", fix=fix),))
 
-    monkeypatch.setattr("gpupanel.planning.mending.prepare", never_content)
+    monkeypatch.setattr("gpupanel.planning.prepare.prepare", never_content)
     assert mended(Profile(), CPU_ONLY).name == "again"

@@ -155,7 +155,7 @@ def test_that_such_a_run_is_listed_with_its_flaw_and_keeps_nobody_waiting(
     assert (status, len(document["runs"])) == (0, 1)
     for verb in ("stop", "suspend", "checkpoint", "watch"):
         assert asked(verb, layout.name)[0] in (0, 1, 130)
-    RunningRuns().look([layout.root.parent])
+    RunningRuns().find([layout.root.parent])
     read_label(layout)
     assert_untouched(victim)
 
@@ -336,7 +336,7 @@ def test_that_a_folder_with_an_odd_name_is_listed_and_found_by_what_is_shown(
     assert status == 0
     assert document["runs"][0]["path"] == str(root)
     assert asked("stop", summary.name) == (0, {"run": str(root), "asked": False})
-    RunningRuns().look([root.parent])
+    RunningRuns().find([root.parent])
 
 
 def test_that_a_link_that_leads_in_a_circle_breaks_no_list(layout: RunLayout) -> None:

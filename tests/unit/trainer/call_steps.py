@@ -15,10 +15,10 @@ import tensorflow as tf
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice, PlannedReplica
 from gpupanel.domain.strategy import StrategyKind
-from gpupanel.trainer.loop.calls import Calls
-from gpupanel.trainer.loop.feeds import ResidentFeed
-from gpupanel.trainer.loop.replica_steps import TrainingStep
 from gpupanel.trainer.models.objectives import Classification
+from gpupanel.trainer.steps.calls import Calls
+from gpupanel.trainer.steps.feeds import ResidentFeed
+from gpupanel.trainer.steps.replica_steps import TrainingStep
 from gpupanel.trainer.strategies.make_strategy import make_strategy
 
 BATCH = 32

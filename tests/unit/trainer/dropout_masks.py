@@ -12,8 +12,8 @@ import keras
 import tensorflow as tf
 
 from gpupanel.domain.outcome import Metrics
-from gpupanel.trainer.loop.contribution import ContributionOf, Variables
-from gpupanel.trainer.loop.update import Update
+from gpupanel.trainer.steps.contribution import ContributionOf, Variables
+from gpupanel.trainer.steps.update import Update
 
 UNITS = 2000
 NAMES = ["/device:CPU:0", "/device:CPU:1"]

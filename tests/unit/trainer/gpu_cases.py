@@ -19,8 +19,7 @@ from gpupanel.domain.memory import (
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.planning.preparation import Preparation
-from gpupanel.planning.prepare import prepare
+from gpupanel.planning.prepare import Preparation, prepare
 from tests.fakes.devices import CPU
 
 Case = dict[str, Any]

@@ -15,8 +15,8 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.trainer.datasets.read import read_data
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.learner import make_learner
-from gpupanel.trainer.loop.replica_steps import TrainingStep
 from gpupanel.trainer.started_run import read_started_run
+from gpupanel.trainer.steps.replica_steps import TrainingStep
 from gpupanel.trainer.strategies.make_strategy import make_strategy
 
 WORK = {"MatMul", "Mul", "AddV2", "ResourceApplyAdam"}

@@ -14,12 +14,12 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.loop.early_stopping import after_epoch, reason_to_stop
-from gpupanel.trainer.loop.position import Position
+from gpupanel.trainer.models.variable_state import assign_variables, by_name, read_variables
 from gpupanel.trainer.saving import checkpoint_files
 from gpupanel.trainer.saving import checkpoints as module
 from gpupanel.trainer.saving.checkpoint_files import CHECKSUMS_FILE, POSITION_FILE, STATE_FILE
 from gpupanel.trainer.saving.checkpoints import Checkpoints
-from gpupanel.trainer.saving.variable_state import assign_variables, by_name, read_variables
+from gpupanel.trainer.saving.position import Position
 from tests.unit.trainer.conftest import cpu_plan
 
 STATE = {"model/dense/kernel": np.arange(6, dtype=np.float32), "optimizer/step": np.int64(3)}

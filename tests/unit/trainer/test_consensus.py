@@ -9,8 +9,7 @@ from gpupanel.domain.process_environment import SUPERVISOR_PID_VARIABLE
 from gpupanel.domain.request import Request
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
-from gpupanel.trainer.loop.consensus import SeveralProcesses
-from gpupanel.trainer.loop.pace import Pace
+from gpupanel.trainer.loop.consensus import Pace, SeveralProcesses
 
 
 class Workers:

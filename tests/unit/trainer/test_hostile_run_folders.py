@@ -23,9 +23,9 @@ from gpupanel.trainer.inference.model_file import check_model_file
 from gpupanel.trainer.inference.predictions import Predictions, write_predictions
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.leader import LeadersHeart
-from gpupanel.trainer.loop.position import Position
 from gpupanel.trainer.saving.checkpoint_files import CheckpointDamaged, read_checkpoint
 from gpupanel.trainer.saving.checkpoints import Checkpoints
+from gpupanel.trainer.saving.position import Position
 from gpupanel.trainer.started_run import read_started_run
 from gpupanel.trainer.user_code import UserCode
 from tests.fakes.hostile_files import IN_PLACE_OF_A_FILE, IN_PLACE_OF_A_FOLDER, Plant

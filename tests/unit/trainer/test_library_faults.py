@@ -20,7 +20,7 @@ def told() -> dict[str, list[float]]:
 
 def test_that_keras_still_clips_before_it_sums(told: dict[str, list[float]]) -> None:
     # 3 - 2 is 1, which needs no clipping; Keras clips both to 1 and -1, and nothing moves. Once it
-    # moves as one device does, trainer/loop/update.py can leave the work to Optimizer.apply.
+    # moves as one device does, trainer/steps/update.py can leave the work to Optimizer.apply.
     one_device, two_replicas = told["clipped"]
 
     assert one_device == pytest.approx(-1.0)

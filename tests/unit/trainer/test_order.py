@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpupanel.trainer.loop.order import divide_batch, epoch_order, steps_per_epoch
+from gpupanel.trainer.steps.order import divide_batch, epoch_order, steps_per_epoch
 
 SHARES = st.lists(st.integers(1, 64), min_size=1, max_size=6)
 

@@ -25,8 +25,8 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.training import Optimizer, TrainingSettings
-from gpupanel.trainer.loop.position import Position
 from gpupanel.trainer.saving.checkpoints import Checkpoints
+from gpupanel.trainer.saving.position import Position
 from tests.fakes.small_disks import (  # noqa: F401 - fixtures
     disk_for_a_run,
     fill,

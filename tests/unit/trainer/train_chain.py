@@ -18,7 +18,7 @@ from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.device_configuration import configure_devices
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
-from gpupanel.trainer.loop.record import TrainingRecord
+from gpupanel.trainer.record import TrainingRecord
 from gpupanel.trainer.started_run import read_started_run
 
 _CALLS = 2

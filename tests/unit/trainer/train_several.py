@@ -22,7 +22,7 @@ from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.device_configuration import configure_devices
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruptions
-from gpupanel.trainer.loop.record import TrainingRecord
+from gpupanel.trainer.record import TrainingRecord
 from gpupanel.trainer.started_run import read_started_run
 from gpupanel.trainer.strategies.make_strategy import make_strategy
 

@@ -5,8 +5,7 @@ from string import Template
 from typing_extensions import override
 
 from gpupanel.domain.data import ImagesData
-from gpupanel.planning.script.data_functions import AS_UTF8
-from gpupanel.planning.script.source_script import SourceScript
+from gpupanel.planning.script.data_section import AS_UTF8, SourceScript
 
 _IMAGES = """
 from concurrent.futures import ThreadPoolExecutor

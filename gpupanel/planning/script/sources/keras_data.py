@@ -6,7 +6,7 @@ from typing_extensions import override
 
 from gpupanel.domain.class_names import KERAS_CLASS_NAMES
 from gpupanel.domain.data import KerasData, Target
-from gpupanel.planning.script.source_script import SourceScript
+from gpupanel.planning.script.data_section import SourceScript
 
 _CIFAR_FILES = {
     "cifar10": {

@@ -5,9 +5,8 @@ from string import Template
 from typing_extensions import override
 
 from gpupanel.domain.data import NpzData, Target
-from gpupanel.planning.script.data_functions import ARRAYS_OF
+from gpupanel.planning.script.data_section import ARRAYS_OF, SourceScript
 from gpupanel.planning.script.sections import joined
-from gpupanel.planning.script.source_script import SourceScript
 
 _NPZ = """
 with np.load($path, allow_pickle=False) as arrays:

@@ -5,9 +5,8 @@ from string import Template
 from typing_extensions import override
 
 from gpupanel.domain.data import PythonData, Target
-from gpupanel.planning.script.data_functions import ARRAYS_OF, AS_UTF8
+from gpupanel.planning.script.data_section import ARRAYS_OF, AS_UTF8, SourceScript
 from gpupanel.planning.script.sections import joined
-from gpupanel.planning.script.source_script import SourceScript
 
 _PYTHON = """
 random.seed(SEED)

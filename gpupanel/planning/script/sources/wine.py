@@ -3,7 +3,7 @@
 from typing_extensions import override
 
 from gpupanel.domain.data import WineData
-from gpupanel.planning.script.source_script import SourceScript
+from gpupanel.planning.script.data_section import SourceScript
 
 _WINE = """
 from sklearn.datasets import load_wine

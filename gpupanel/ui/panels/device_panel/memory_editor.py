@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.memory import (
+    CUDA_CONTEXT_MIB,
     AllMemory,
     Allocator,
     GrowingMemory,
@@ -12,7 +13,6 @@ from gpupanel.domain.memory import (
     MemoryPolicy,
     SplitMemory,
 )
-from gpupanel.planning.memory_facts import CUDA_CONTEXT_MIB
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.panels.device_panel.limit_editor import LimitEditor
 from gpupanel.ui.panels.device_panel.memory_menu import MemoryMenu

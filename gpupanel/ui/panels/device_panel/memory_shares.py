@@ -1,9 +1,8 @@
 """From what a device reports and a memory policy to what its memory bar shows."""
 
 from gpupanel.domain.device import PhysicalDevice
-from gpupanel.domain.memory import LimitedMemory, MemoryPolicy, SplitMemory
+from gpupanel.domain.memory import CUDA_CONTEXT_MIB, LimitedMemory, MemoryPolicy, SplitMemory
 from gpupanel.domain.telemetry import DeviceReading
-from gpupanel.planning.memory_facts import CUDA_CONTEXT_MIB
 from gpupanel.ui.widgets.memory_use import MemoryUse
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from gpupanel.devices.device_words import link_between
+from gpupanel.devices.device_text import link_between
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.memory import LimitedMemory, MemoryPolicy, SplitMemory
 from gpupanel.domain.problem import Problem, Severity

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gpupanel.devices import device_words
+from gpupanel.devices import device_text
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.problem import Severity
 from gpupanel.domain.telemetry import DeviceReading, ThrottleReason
@@ -81,12 +81,12 @@ def notice(reading: DeviceReading | None) -> Notice | None:
 
 def throttling(reasons: Sequence[ThrottleReason] | None) -> str:
     """Why the clocks are not as high as they could be."""
-    return formatting.DASH if reasons is None else device_words.throttling(reasons)
+    return formatting.DASH if reasons is None else device_text.throttling(reasons)
 
 
 def pcie(generation: int | None, width: int | None) -> str:
     """A PCI Express link: "gen 4 x16"."""
-    return device_words.pcie_link(generation, width) or formatting.DASH
+    return device_text.pcie_link(generation, width) or formatting.DASH
 
 
 def architecture(device: PhysicalDevice) -> str:

@@ -2,7 +2,7 @@
 
 from PySide6.QtWidgets import QWidget
 
-from gpupanel.planning.memory_facts import CUDA_CONTEXT_MIB
+from gpupanel.domain.memory import CUDA_CONTEXT_MIB
 from gpupanel.ui import formatting
 from gpupanel.ui.widgets.labels import ElidedLabel, Tone, set_tone
 from gpupanel.ui.widgets.tips import wrapped

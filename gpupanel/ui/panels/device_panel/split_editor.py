@@ -10,8 +10,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpupanel.domain.memory import SplitMemory
-from gpupanel.planning.memory_facts import CUDA_CONTEXT_MIB
+from gpupanel.domain.memory import CUDA_CONTEXT_MIB, SplitMemory
 from gpupanel.ui import formatting
 from gpupanel.ui.inputs.quiet_inputs import SpinBox
 from gpupanel.ui.panels.device_panel.limit_editor import UNKNOWN_MIB

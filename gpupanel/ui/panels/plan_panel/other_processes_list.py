@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
 from gpupanel.domain.telemetry import DeviceProcess
-from gpupanel.planning.others import HeldByOthers
+from gpupanel.planning.prepare import OtherProcesses
 from gpupanel.ui import formatting
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.process_text import process_words
@@ -56,7 +56,7 @@ class OtherProcessesList(QWidget):
         """Say whether a run goes on: then this is what was there before it."""
         self._caption.setText(_BEFORE if is_going else _NOW)
 
-    def setOthers(self, others: tuple[HeldByOthers, ...], device_labels: DeviceLabels) -> None:
+    def setOthers(self, others: tuple[OtherProcesses, ...], device_labels: DeviceLabels) -> None:
         """Show the processes on the chosen devices; nothing at all where there is none."""
         self.setVisible(bool(others))
         order = {held.device_key: self._ordered(held) for held in others}
@@ -70,13 +70,13 @@ class OtherProcessesList(QWidget):
                 if number is not None:
                     number.setText(formatting.mib(process.memory_used_mib))
 
-    def _ordered(self, held: HeldByOthers) -> list[_Identity]:
+    def _ordered(self, held: OtherProcesses) -> list[_Identity]:
         """Those that were there before in their places, then the others as they come."""
         now = [_identity(held, process) for process in held.processes]
         before = [each for each in self._order.get(held.device_key, []) if each in now]
         return [*before, *(each for each in now if each not in before)]
 
-    def _build(self, others: tuple[HeldByOthers, ...]) -> None:
+    def _build(self, others: tuple[OtherProcesses, ...]) -> None:
         discard(self._grid, self._cells)
         self._cells, self._numbers, self._rows = [], {}, 0
         for held in others:
@@ -108,7 +108,7 @@ class OtherProcessesList(QWidget):
             self._numbers[identity] = number
 
 
-def _identity(held: HeldByOthers, process: DeviceProcess) -> _Identity:
+def _identity(held: OtherProcesses, process: DeviceProcess) -> _Identity:
     return held.device_key, process.pid, process.started_s
 
 

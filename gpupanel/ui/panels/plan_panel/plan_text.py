@@ -6,7 +6,7 @@ from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.plan import LaunchPlan, PlannedDevice, ProcessRole
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.strategy import StrategyKind
-from gpupanel.planning.preparation import Preparation
+from gpupanel.planning.prepare import Preparation
 from gpupanel.ui import formatting
 from gpupanel.ui.task_choices import Task
 

@@ -4,7 +4,7 @@ import time
 from datetime import datetime
 
 from gpupanel.runs.history.run_summary import RunSummary
-from gpupanel.runs.history.run_words import run_outcome_words
+from gpupanel.runs.history.run_text import run_outcome_words
 from gpupanel.ui import formatting
 from gpupanel.ui.widgets.table_model import Column
 

@@ -7,7 +7,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QWidget
 
 from gpupanel.runs.history.run_summary import RunSummary
-from gpupanel.runs.history.search import matches, search_words
+from gpupanel.runs.history.run_text import matches, search_words
 from gpupanel.ui.panels.runs_panel.columns import COLUMNS, STARTED, run_tip
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.table_model import TableModel

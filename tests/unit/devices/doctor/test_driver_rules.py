@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpupanel.devices.doctor.surroundings import DeviceNode
+from gpupanel.devices.doctor.environment import DeviceNode
 from gpupanel.devices.gpus.driver_problem import driver_problem
 from gpupanel.devices.nvml import DriverFailure, DriverGoneError
 from gpupanel.domain.problem import Problem, Severity
@@ -17,7 +17,7 @@ from tests.fakes.examined import (
     only,
     told,
     with_driver,
-    with_surroundings,
+    with_host,
     with_tensorflow,
 )
 
@@ -47,7 +47,7 @@ def test_that_a_machine_without_gpu_is_well_for_training_on_the_cpu() -> None:
 def test_that_a_gpu_without_a_driver_is_told_with_the_distributions_command(
     distribution: tuple[str, ...], command: str
 ) -> None:
-    problem = only(with_surroundings(NO_GPU, gpus_on_the_bus=ON_THE_BUS, distribution=distribution))
+    problem = only(with_host(NO_GPU, gpus_on_the_bus=ON_THE_BUS, distribution=distribution))
 
     assert (problem.code, problem.severity) == ("nvidia_driver_missing", Severity.WARNING)
     assert "0000:01:00.0" in problem.message
@@ -58,7 +58,7 @@ def test_that_a_gpu_without_a_driver_is_told_with_the_distributions_command(
 def test_that_a_container_without_device_nodes_is_told_and_not_a_missing_driver(
     sign: dict[str, object],
 ) -> None:
-    problem = only(with_surroundings(NO_GPU, container="Docker", **sign))
+    problem = only(with_host(NO_GPU, container="Docker", **sign))
 
     assert (problem.code, problem.severity) == ("container_without_gpus", Severity.WARNING)
     assert "Docker" in problem.message
@@ -66,11 +66,11 @@ def test_that_a_container_without_device_nodes_is_told_and_not_a_missing_driver(
 
 
 def test_that_a_container_on_a_machine_without_gpu_is_well() -> None:
-    assert told(with_surroundings(NO_GPU, container="Podman")) == [("no_nvidia_gpu", Severity.HINT)]
+    assert told(with_host(NO_GPU, container="Podman")) == [("no_nvidia_gpu", Severity.HINT)]
 
 
 def test_that_wsl_without_its_device_node_is_told() -> None:
-    problem = only(with_surroundings(NO_GPU, is_wsl=True))
+    problem = only(with_host(NO_GPU, is_wsl=True))
 
     assert (problem.code, problem.severity) == ("wsl_without_gpu", Severity.WARNING)
     assert "/dev/dxg" in problem.message
@@ -80,7 +80,7 @@ def test_that_wsl_without_its_device_node_is_told() -> None:
 def test_that_wsl_with_a_gpu_and_no_driver_asks_for_windows_driver() -> None:
     nodes = (DeviceNode(path="/dev/dxg"),)
 
-    problem = only(with_surroundings(NO_GPU, is_wsl=True, nodes=nodes))
+    problem = only(with_host(NO_GPU, is_wsl=True, nodes=nodes))
 
     assert (problem.code, problem.severity) == ("wsl_without_driver", Severity.HINT)
     assert "Windows" in problem.hint
@@ -90,7 +90,7 @@ def test_that_a_driver_in_trouble_is_told_in_wsl_as_elsewhere() -> None:
     hangs = Problem(code="nvidia_driver_hangs", message="It hangs.")
     nodes = (DeviceNode(path="/dev/dxg"),)
 
-    examined = with_driver(with_surroundings(NO_GPU, is_wsl=True, nodes=nodes), problem=hangs)
+    examined = with_driver(with_host(NO_GPU, is_wsl=True, nodes=nodes), problem=hangs)
 
     assert concluded(examined) == (hangs,)
 
@@ -110,7 +110,7 @@ def test_that_a_driver_that_lists_no_gpu_is_told() -> None:
 
 
 def test_that_a_driver_that_lists_no_gpu_to_a_container_asks_for_its_gpus() -> None:
-    examined = with_surroundings(with_driver(WELL, gpus=()), container="Docker")
+    examined = with_host(with_driver(WELL, gpus=()), container="Docker")
 
     assert "--gpus all" in only(with_tensorflow(examined, gpus=())).hint
 
@@ -118,7 +118,7 @@ def test_that_a_driver_that_lists_no_gpu_to_a_container_asks_for_its_gpus() -> N
 def test_that_a_missing_device_node_is_told_where_tensorflow_sees_no_gpu() -> None:
     blind = with_tensorflow(WELL, gpus=(), cuda=CudaFacts(error_code=999, error="unknown error"))
 
-    problem = concluded(with_surroundings(blind, nodes=UVM_LESS))[0]
+    problem = concluded(with_host(blind, nodes=UVM_LESS))[0]
 
     assert (problem.code, problem.severity) == ("device_node_missing", Severity.ERROR)
     assert "/dev/nvidia-uvm" in problem.message
@@ -128,21 +128,21 @@ def test_that_a_missing_device_node_is_told_where_tensorflow_sees_no_gpu() -> No
 def test_that_a_missing_device_node_in_a_container_asks_for_its_gpus() -> None:
     blind = with_tensorflow(WELL, gpus=(), cuda=CudaFacts(error_code=999, error="unknown error"))
 
-    problem = concluded(with_surroundings(blind, nodes=UVM_LESS, container="Docker"))[0]
+    problem = concluded(with_host(blind, nodes=UVM_LESS, container="Docker"))[0]
 
     assert problem.command == ""
     assert "--gpus all" in problem.hint
 
 
 def test_that_a_device_node_that_is_not_missed_is_no_problem() -> None:
-    assert concluded(with_surroundings(WELL, nodes=UVM_LESS)) == ()
+    assert concluded(with_host(WELL, nodes=UVM_LESS)) == ()
 
 
 def test_that_device_nodes_that_one_may_not_use_are_told_with_their_group() -> None:
     closed = DeviceNode(path="/dev/nvidia0", is_usable=False, group="render")
     blind = with_tensorflow(WELL, gpus=(), cuda=CudaFacts(error_code=100))
 
-    problem = only(with_surroundings(blind, nodes=(*NODES[:1], closed)))
+    problem = only(with_host(blind, nodes=(*NODES[:1], closed)))
 
     assert problem.code == "device_nodes_forbidden"
     assert "/dev/nvidia0" in problem.message

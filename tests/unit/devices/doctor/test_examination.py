@@ -10,9 +10,9 @@ from threading import Event
 import pytest
 
 from gpupanel.devices.doctor import DoctorReport, examine
+from gpupanel.devices.doctor.environment import HostEnvironment
 from gpupanel.devices.doctor.findings import mending_command
 from gpupanel.devices.doctor.support_memory import CACHE_DIR_VARIABLE
-from gpupanel.devices.doctor.surroundings import Surroundings
 from gpupanel.devices.probes.driver_probe import DriverFacts, ask_driver
 from gpupanel.devices.probes.tensorflow_probe import ProbeAnswer
 from gpupanel.domain.problem import Problem, Severity
@@ -29,9 +29,9 @@ def use_in_children(monkeypatch: pytest.MonkeyPatch):
     return use
 
 
-def _examine(answer: ProbeAnswer, driver: DriverFacts, around: Surroundings) -> DoctorReport:
+def _examine(answer: ProbeAnswer, driver: DriverFacts, host: HostEnvironment) -> DoctorReport:
     return examine(
-        probe=lambda _: answer, driver=lambda _: driver, around=lambda: around, environment={}
+        probe=lambda _: answer, driver=lambda _: driver, host=lambda: host, environment={}
     )
 
 
@@ -42,7 +42,7 @@ def _facts(report: DoctorReport) -> dict[str, dict[str, str]]:
 
 
 def test_that_the_report_of_a_machine_that_is_well_says_so() -> None:
-    report = _examine(ProbeAnswer(facts=TENSORFLOW), WELL.driver, WELL.surroundings)
+    report = _examine(ProbeAnswer(facts=TENSORFLOW), WELL.driver, WELL.host)
 
     assert report.is_well
     assert report.command == ""
@@ -68,7 +68,7 @@ def test_that_without_a_gpu_missing_libraries_are_not_marked_as_ill() -> None:
     lost = TENSORFLOW.libraries[1].model_copy(update={"path": None, "error": "not found"})
     facts = TENSORFLOW.model_copy(update={"gpus": (), "libraries": (lost,)})
 
-    report = _examine(ProbeAnswer(facts=facts), NO_GPU.driver, NO_GPU.surroundings)
+    report = _examine(ProbeAnswer(facts=facts), NO_GPU.driver, NO_GPU.host)
 
     assert report.is_well
     assert all(fact.is_well is None for group in report.groups() for fact in group.facts)
@@ -96,7 +96,7 @@ def test_that_a_driver_that_is_not_loaded_is_told_with_its_command(
     use_in_children(nvml_environment)
 
     report = examine(
-        probe=lambda _: ProbeAnswer(facts=NO_GPU.tensorflow), around=Surroundings, environment={}
+        probe=lambda _: ProbeAnswer(facts=NO_GPU.tensorflow), host=HostEnvironment, environment={}
     )
 
     assert not report.is_well

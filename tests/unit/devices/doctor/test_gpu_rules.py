@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gpupanel.devices.doctor.examined import Examined
-from gpupanel.devices.doctor.sight import Unseen, sights
+from gpupanel.devices.doctor.visibility import Unseen, visibilities
 from gpupanel.devices.probes.tensorflow_refusals import refusals
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.problem import Severity
@@ -61,13 +61,13 @@ def _machine(*shown: PhysicalDevice, seen: tuple[PhysicalDevice, ...], **counts:
 
 
 def _why_not(examined: Examined) -> list[Unseen | None]:
-    return [sight.why_not for sight in sights(examined)]
+    return [visibility.why_not for visibility in visibilities(examined)]
 
 
 def test_that_gpus_that_tensorflow_sees_need_no_reason() -> None:
     examined = _machine(RTX_4090, GT_1030, seen=(RTX_4090, GT_1030))
 
-    assert [sight.is_seen for sight in sights(examined)] == [True, True]
+    assert [visibility.is_seen for visibility in visibilities(examined)] == [True, True]
     assert concluded(examined) == ()
 
 
@@ -263,17 +263,17 @@ def test_that_of_equal_gpus_the_one_that_is_passed_over_is_told() -> None:
 def test_that_a_gpu_is_found_by_its_place_where_cuda_tells_no_uuid() -> None:
     nameless = cuda_device(RTX_4090).model_copy(update={"uuid": None})
 
-    (sight,) = sights(with_tensorflow(WELL, cuda=CudaFacts(devices=(nameless,))))
+    (visibility,) = visibilities(with_tensorflow(WELL, cuda=CudaFacts(devices=(nameless,))))
 
-    assert sight.is_seen
-    assert sight.multiprocessor_count == 128
+    assert visibility.is_seen
+    assert visibility.multiprocessor_count == 128
 
 
 def test_that_without_an_answer_of_tensorflow_nothing_is_said_of_single_gpus() -> None:
-    (sight,) = sights(replace(WELL, tensorflow=None))
+    (visibility,) = visibilities(replace(WELL, tensorflow=None))
 
-    assert sight.is_seen is None
-    assert sight.why_not is None
+    assert visibility.is_seen is None
+    assert visibility.why_not is None
 
 
 def test_that_tensorflows_refusals_are_read_once_each() -> None:

@@ -17,7 +17,7 @@ from tests.fakes.examined import (
     only,
     told,
     with_driver,
-    with_surroundings,
+    with_host,
     with_tensorflow,
 )
 
@@ -113,7 +113,7 @@ def test_that_no_command_is_given_where_no_package_has_cuda(
 ) -> None:
     examined = replace(WELL, tensorflow=TensorFlowFacts(version="2.21.0"))
 
-    problem = only(with_surroundings(examined, **elsewhere))
+    problem = only(with_host(examined, **elsewhere))
 
     assert problem.command == ""
     assert word in problem.hint
@@ -169,7 +169,7 @@ def test_that_the_drivers_library_is_missed_otherwise_in_containers_and_wsl(
 ) -> None:
     examined = with_tensorflow(WELL, gpus=(), cuda=None, libraries=_without(DRIVER_LIBRARY))
 
-    assert word in only(with_surroundings(examined, **elsewhere)).hint
+    assert word in only(with_host(examined, **elsewhere)).hint
 
 
 def test_that_libraries_of_the_driver_and_of_cuda_are_told_apart() -> None:

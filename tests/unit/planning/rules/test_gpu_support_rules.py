@@ -10,8 +10,7 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
 from gpupanel.planning.fixes import apply_fix
-from gpupanel.planning.preparation import Preparation
-from gpupanel.planning.prepare import prepare
+from gpupanel.planning.prepare import Preparation, prepare
 from tests.fakes.devices import CPU, RTX_3060, RTX_4090, TWO_UNEQUAL
 
 LIBRARIES = Problem(

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.memory import (
+    CUDA_CONTEXT_MIB,
     AllMemory,
     Allocator,
     GrowingMemory,
@@ -23,10 +24,8 @@ from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, TelemetrySam
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
 from gpupanel.planning.description import described
 from gpupanel.planning.fixes import apply_fix
-from gpupanel.planning.memory_facts import CUDA_CONTEXT_MIB
 from gpupanel.planning.memory_presets import DESKTOP_MIB, MemoryPreset, preset_policy
-from gpupanel.planning.others import held_by_others
-from gpupanel.planning.prepare import prepare
+from gpupanel.planning.prepare import other_processes, prepare
 from gpupanel.planning.rules.memory_size_rules import scaled_to
 from tests.fakes.devices import CPU, RTX_3060, RTX_4090, TWO_UNEQUAL, sample_with
 
@@ -469,6 +468,6 @@ def test_that_others_on_the_chosen_gpus_are_listed_who_holds_most_first() -> Non
     (held,) = prepare(mirrored(), TWO_UNEQUAL, sample).others
     assert (held.device_key, held.device_name, held.memory_mib) == ("GPU-4090", "RTX 4090", 1_100)
     assert held.processes == (big, small, secret)
-    assert held_by_others((CPU,), sample) == ()
-    assert held_by_others((RTX_4090,), None) == ()
-    assert held_by_others((H100,), sample) == ()
+    assert other_processes((CPU,), sample) == ()
+    assert other_processes((RTX_4090,), None) == ()
+    assert other_processes((H100,), sample) == ()

@@ -13,9 +13,8 @@ from gpupanel.domain import events
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.following.follower import RunFollower
-from gpupanel.runs.following.run_clock import RunClock
+from gpupanel.runs.following.run_clock import RunClock, SteadyTime
 from gpupanel.runs.following.status import RunStatus
-from gpupanel.runs.following.steady_time import SteadyTime
 from gpupanel.runs.following.steps import StepBatch
 from gpupanel.runs.history.curves import CurveRecorder
 from gpupanel.runs.history.metrics import Metric

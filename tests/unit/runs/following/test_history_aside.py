@@ -156,7 +156,7 @@ def test_that_a_reader_ends_with_whoever_asked_though_that_is_killed(path: Path)
     asking = (
         "import sys, time\n"
         "from pathlib import Path\n"
-        "from gpupanel.runs.following.history_reader import HistoryReader\n"
+        "from gpupanel.runs.following.event_tail import HistoryReader\n"
         "reader = HistoryReader(Path(sys.argv[1]), 10**9, 2**20)\n"
         "reader.read()\n"
         "print(reader._process.pid, flush=True)\n"

@@ -18,7 +18,7 @@ from gpupanel.runs.directory.tails import LineTail
 from gpupanel.runs.following.confusion_matrix import ConfusionMatrix, read_matrix
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.following.status import RunStatus
-from gpupanel.runs.history.curve_reader import CurveReader
+from gpupanel.runs.history.curves import CurveReader
 from gpupanel.runs.history.metrics import Metric
 from gpupanel.runs.history.summaries import summarize_run
 from tests.fakes.run_directory import STARTED_S, WrittenRun

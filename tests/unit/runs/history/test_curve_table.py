@@ -8,8 +8,8 @@ import pytest
 from gpupanel.domain.events import EpochDone, RunStarted, StepsDone, TrainingResumed, encode_event
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.history.curve_reader import CurveReader
 from gpupanel.runs.history.curve_table import WritingCancelledError, write_curve_table
+from gpupanel.runs.history.curves import CurveReader
 from gpupanel.runs.history.metrics import Metric
 
 

@@ -21,8 +21,7 @@ from gpupanel.runs.history import label as label_module
 from gpupanel.runs.history import run_record, summaries
 from gpupanel.runs.history.label import change_label
 from gpupanel.runs.history.run_summary import RunProgress, RunSummary
-from gpupanel.runs.history.run_words import run_outcome_words
-from gpupanel.runs.history.search import matches, search_words
+from gpupanel.runs.history.run_text import matches, run_outcome_words, search_words
 from gpupanel.runs.history.summaries import RunLister, list_runs, summarize_run
 from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
 from tests.fakes.many_runs import write_many_runs

@@ -69,8 +69,8 @@ def test_that_the_scheduler_waits_for_space_and_then_starts_the_entry_once(
         assert runs.started == []
         filler.unlink()
         scheduler.step()
-        # What could not be claimed is looked at again after a while.
-        monkeypatch.setattr("gpupanel.runs.queue.scheduler._LOOK_S", -1.0)
+        # What could not be reserved is selected again after a while.
+        monkeypatch.setattr("gpupanel.runs.queue.scheduler._SELECT_S", -1.0)
         scheduler.step()
     (entry,) = queue.read().entries
     assert entry.state is EntryState.RUNNING

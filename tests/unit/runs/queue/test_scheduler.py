@@ -116,7 +116,7 @@ def test_that_the_next_one_starts_when_its_device_is_free_whatever_the_outcome(d
     assert desk.scheduler.step()
 
 
-def test_that_a_run_that_cannot_be_looked_at_keeps_no_other_entry_waiting(
+def test_that_a_run_that_cannot_be_read_keeps_no_other_entry_waiting(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone, waiting = desk.add(GPU_A, name="on a disk that is gone"), desk.add(GPU_B)
@@ -211,20 +211,20 @@ def test_that_an_entry_edited_just_now_is_not_started_as_it_was_before(
 
 
 @pytest.mark.parametrize("act", ["pause", "move"])
-def test_that_what_a_person_does_while_the_devices_are_looked_at_counts(
+def test_that_what_a_person_does_while_the_devices_are_read_counts(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, act: str
 ) -> None:
     first, second = desk.add(GPU_A, name="first"), desk.add(GPU_A, name="second")
-    look = scheduler.prospect_of
+    candidate_of = scheduler.candidate_of
 
     def act_meanwhile(entry: QueueEntry, *rest: Any) -> Any:
         if act == "pause":
             orders.pause(desk.files)
         else:
             orders.move(desk.files, second, 1)
-        return look(entry, *rest)
+        return candidate_of(entry, *rest)
 
-    monkeypatch.setattr(scheduler, "prospect_of", act_meanwhile)
+    monkeypatch.setattr(scheduler, "candidate_of", act_meanwhile)
     desk.scheduler.step()
     assert desk.state(first) is EntryState.WAITING
     monkeypatch.undo()

@@ -18,7 +18,7 @@ from gpupanel.cli.verbs.runs import runs as list_in_terminal
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.request import Request
 from gpupanel.runs.directory.requests import ask
-from gpupanel.runs.history.run_words import run_outcome_words
+from gpupanel.runs.history.run_text import run_outcome_words
 from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.runs.resumable import resume_problem
 from gpupanel.runs.supervision.frozen_supervisor import frozen_problem

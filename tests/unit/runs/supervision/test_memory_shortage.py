@@ -27,7 +27,7 @@ from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.launcher import create_run
 from gpupanel.runs.supervision import crash_log
 from gpupanel.runs.supervision.crash_log import shortage_in_log
-from gpupanel.runs.supervision.memory_shortage import Surroundings, shortage_problem
+from gpupanel.runs.supervision.memory_shortage import ShortageContext, shortage_problem
 from gpupanel.runs.supervision.supervisor import Supervisor
 from tests.fakes.devices import CPU, CPU_ONLY, RTX_3060, TWO_UNEQUAL
 
@@ -158,14 +158,16 @@ REFUSED = MemoryExhausted(
 GAME = DeviceProcess(pid=77, name="game", memory_used_mib=1_536)
 
 
-def explained(shortage: MemoryExhausted, around: Surroundings, profile: Profile = SMALL) -> Problem:
+def explained(
+    shortage: MemoryExhausted, context: ShortageContext, profile: Profile = SMALL
+) -> Problem:
     plan = prepare(profile, TWO_UNEQUAL).plan
     assert plan is not None
-    return shortage_problem(shortage, "worker 1", profile, plan, around)
+    return shortage_problem(shortage, "worker 1", profile, plan, context)
 
 
 def test_that_a_gpu_is_told_with_its_cap_and_who_held_the_rest() -> None:
-    problem = explained(REFUSED, Surroundings(TWO_UNEQUAL, None, 1_536, (GAME,)))
+    problem = explained(REFUSED, ShortageContext(TWO_UNEQUAL, None, 1_536, (GAME,)))
 
     assert problem.message == (
         "RTX 3060 (/device:GPU:1) ran out of memory: 1.2 GiB were asked for; the run held 3.5 GiB "
@@ -187,7 +189,7 @@ def test_that_a_gpu_is_told_with_its_cap_and_who_held_the_rest() -> None:
 def test_that_what_nobody_told_is_left_out() -> None:
     bare = MemoryExhausted(time_s=0.0)
 
-    problem = explained(bare, Surroundings())
+    problem = explained(bare, ShortageContext())
 
     assert problem.message == ("A device ran out of memory: more was asked for than there was.")
     assert problem.fix is not None
@@ -198,7 +200,7 @@ def test_that_where_nothing_can_be_changed_the_hint_says_what_is_left() -> None:
 
     problem = explained(
         REFUSED.model_copy(update={"device_key": "cpu"}),
-        Surroundings(DeviceInventory(devices=(RTX_3060, CPU))),
+        ShortageContext(DeviceInventory(devices=(RTX_3060, CPU))),
         profile,
     )
 
@@ -253,7 +255,7 @@ def test_that_a_kill_is_told_as_surely_as_it_is_known(cause: ShortageCause, mess
         limit_bytes=21 * 1024 * MIB,
     )
 
-    problem = explained(killed, Surroundings(CPU_ONLY, sample_of_host(23 * 1024)), Profile())
+    problem = explained(killed, ShortageContext(CPU_ONLY, sample_of_host(23 * 1024)), Profile())
 
     assert (problem.code, problem.message) == ("host_out_of_memory", message)
     is_own = cause is ShortageCause.ADDRESS_SPACE

@@ -14,8 +14,7 @@ from gpupanel.domain.events import ProblemReported
 from gpupanel.domain.network_access import NetworkAccess
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.process_environment import NETWORK_VARIABLE
-from gpupanel.runs.queue.machine_watch import MachineWatch
-from gpupanel.runs.readiness import look_at_machine, prepared_on
+from gpupanel.runs.readiness import MachineWatch, prepared_on, read_machine
 from tests.fakes.run_networks import namespace, skip_without_networks, without_networks
 from tests.unit.runs.supervision.test_deaths import GANG, SUPERVISE, SupervisedRun, until
 
@@ -87,10 +86,10 @@ def refusing_machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("refusing_machine")
 def test_that_it_is_said_before_the_start_in_the_terminal_and_by_the_queue() -> None:
-    machine = look_at_machine()
+    machine = read_machine()
     assert machine.inventory.network == NetworkAccess(
         other_users=("ann",), refusal="no more namespaces are permitted"
     )
     assert OPEN in [problem.code for problem in prepared_on(machine, GANG).problems]
     with MachineWatch() as watch:
-        assert watch.look().inventory.network == machine.inventory.network
+        assert watch.read().inventory.network == machine.inventory.network

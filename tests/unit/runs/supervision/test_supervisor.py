@@ -39,8 +39,7 @@ from gpupanel.runs.directory.requests import ask, end_now
 from gpupanel.runs.directory.run_lock import is_supervised
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.following.status import RunStatus
-from gpupanel.runs.history.run_words import run_outcome_words
-from gpupanel.runs.history.search import matches
+from gpupanel.runs.history.run_text import matches, run_outcome_words
 from gpupanel.runs.history.summaries import list_runs
 from gpupanel.runs.launcher import create_run
 from gpupanel.runs.supervision import supervisor as supervisor_module

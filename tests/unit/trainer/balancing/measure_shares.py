@@ -14,15 +14,15 @@ import tensorflow as tf
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.trainer.balancing.balancing import make_balancing
 from gpupanel.trainer.balancing.measuring import Measuring
-from gpupanel.trainer.balancing.trials import Trials
 from gpupanel.trainer.datasets.read import read_data
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.device_configuration import configure_devices
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.learner import make_learner
-from gpupanel.trainer.loop.feeds import make_feed
-from gpupanel.trainer.loop.replica_sums import ReplicaSums
 from gpupanel.trainer.started_run import read_started_run
+from gpupanel.trainer.steps.feeds import make_feed
+from gpupanel.trainer.steps.replica_sums import ReplicaSums
+from gpupanel.trainer.steps.trials import Trials
 from gpupanel.trainer.strategies.make_strategy import make_strategy
 
 HELD = 20

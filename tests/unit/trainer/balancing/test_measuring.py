@@ -8,7 +8,7 @@ import pytest
 from gpupanel.trainer.balancing.balanced_shares import SharesDoNotFit, balanced_shares
 from gpupanel.trainer.balancing.measuring import Measuring
 from gpupanel.trainer.balancing.speed_curve import SpeedCurve
-from gpupanel.trainer.balancing.trial import Trial
+from gpupanel.trainer.steps.trial import Trial
 
 
 class Replicas:

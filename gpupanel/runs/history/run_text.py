@@ -1,0 +1,71 @@
+"""A run of a list as text: how it stands, and whether it is one that a person looks for."""
+
+from collections.abc import Iterable
+
+from gpupanel.runs.following.end_text import short_end_words
+from gpupanel.runs.history.run_summary import RunSummary
+
+_FLAWS = {
+    "run_newer": "newer version",
+    "run_incomplete": "files missing",
+    "run_damaged": "damaged",
+    "run_unreadable": "unreadable",
+    "run_folder_unsafe": "unsafe",
+}
+
+
+def run_outcome_words(run: RunSummary) -> str:
+    """How the run ended or how far it is, and what is odd about its folder.
+
+    "completed", "running, 45 %", "frozen", "ended without saving", "lost, files missing",
+    "unreadable"; empty: nothing is known.
+    """
+    words = []
+    if run.is_running and run.problem is not None:
+        words.append("frozen")
+    elif run.is_running:
+        done = None if run.progress is None else run.progress.fraction
+        words.append("running" if done is None else f"running, {int(done * 100.0)} %")
+    elif run.outcome is not None:
+        words.append(short_end_words(run.outcome, run.saved) or run.outcome.value)
+    if run.flaw is not None:
+        words.append(_FLAWS[run.flaw.code])
+    return ", ".join(words)
+
+
+def matches(run: RunSummary, words: Iterable[str]) -> bool:
+    """Whether each of the words is found in the run.
+
+    Args:
+        run: It is looked for in its name, label, notes, profile, task, strategy, devices, how it
+            ended and why, and in when it was started (``2026-11-21``) as its folder tells.
+        words: Parts of words will do; upper and lower case are the same.
+    """
+    text = _searched(run)
+    return all(word.casefold() in text for word in words)
+
+
+def search_words(text: str) -> tuple[str, ...]:
+    """What was typed, as words that all have to be found."""
+    return tuple(text.split())
+
+
+def _searched(run: RunSummary) -> str:
+    outcome = "running" if run.is_running else "" if run.outcome is None else run.outcome.value
+    parts = (
+        run.label,
+        run.profile_name,
+        run.name,
+        run.notes,
+        run.task,
+        run.strategy,
+        run.strategy.replace("_", " "),
+        *run.devices,
+        *run.device_keys,
+        outcome,
+        run_outcome_words(run),
+        "" if run.problem is None else run.problem.message,
+        "" if run.flaw is None else run.flaw.message,
+    )
+    # A line each, so that no word is found over the border of two.
+    return "\n".join(parts).casefold()

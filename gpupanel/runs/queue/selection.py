@@ -1,0 +1,140 @@
+"""Which waiting entries start now, and what the others wait for."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.profile import Profile
+from gpupanel.planning.prepare import Preparation
+from gpupanel.runs.queue.entry import QueueEntry
+from gpupanel.runs.queue.queue_files import QueueFiles
+from gpupanel.runs.queue.waiting_line import WaitingLine
+from gpupanel.runs.readiness import Machine
+
+Prepare = Callable[[Machine, Profile], Preparation]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A waiting entry, and what would happen if it started now.
+
+    Attributes:
+        devices: Names of the physical devices that it needs, by their keys.
+        plan: ``None``: it cannot start now.
+        error: Why it cannot start, now or later.
+        obstacle: Why it cannot start for a while, even if its devices were free; empty when
+            nothing of its own keeps it.
+    """
+
+    entry: QueueEntry
+    devices: Mapping[str, str] = field(default_factory=dict)
+    profile: Profile | None = None
+    plan: LaunchPlan | None = None
+    error: ProblemError | None = None
+    obstacle: str = ""
+
+    def startable(self) -> tuple[Profile, LaunchPlan]:
+        """What to start.
+
+        Raises:
+            ProblemError: It cannot start.
+        """
+        if self.error is not None:
+            raise self.error
+        if self.profile is None or self.plan is None:
+            raise ProblemError(_not_now(self.entry, self.obstacle))
+        return self.profile, self.plan
+
+
+def candidate_of(
+    entry: QueueEntry, files: QueueFiles, machine: Machine, prepare: Prepare
+) -> Candidate:
+    """What would happen with an entry on that machine."""
+    try:
+        profile = files.profile(entry.id)
+    except ProblemError as error:
+        return Candidate(entry, error=error)
+    preparation = prepare(machine, profile)
+    plan, problems = preparation.plan, preparation.problems
+    devices = {} if plan is None else {device.key: device.name for device in plan.devices}
+    if preparation.is_startable:
+        return Candidate(entry, devices, profile, plan)
+    obstacle = _passing_obstacle(problems, machine)
+    if obstacle:
+        return Candidate(entry, devices, profile, plan, obstacle=obstacle)
+    return Candidate(entry, devices, profile, plan, ProblemError(*problems))
+
+
+def reasons_to_wait(candidates: Sequence[Candidate], held: Mapping[str, str]) -> dict[str, str]:
+    """Why each entry waits, by its id; an empty reason means that it starts now.
+
+    A later entry passes earlier ones only where their devices do not meet: else one that needs
+    two devices would wait for ever behind those that need one.
+
+    Args:
+        candidates: In the order in which they are to be started.
+        held: Names of the runs that go on, by the keys of their devices.
+    """
+    reasons: dict[str, str] = {}
+    taken = dict(held)
+    awaited: dict[str, str] = {}
+    for candidate in candidates:
+        reason = _reason(candidate, taken, awaited)
+        reasons[candidate.entry.id] = reason
+        claimed = awaited if reason else taken
+        for key in candidate.devices:
+            claimed.setdefault(key, candidate.entry.name)
+    return reasons
+
+
+def _reason(candidate: Candidate, taken: Mapping[str, str], awaited: Mapping[str, str]) -> str:
+    for key, device in candidate.devices.items():
+        if key in taken:
+            return f"Waits for {device}: “{taken[key]}” runs on it."
+    for key, device in candidate.devices.items():
+        if key in awaited:
+            return f"Waits for {device}: “{awaited[key]}” is before it."
+    return candidate.obstacle
+
+
+def note_selection(
+    files: QueueFiles, candidates: Sequence[Candidate], reasons: Mapping[str, str]
+) -> None:
+    """Note what each entry needs and waits for, where that has changed.
+
+    Raises:
+        ProblemError: The queue cannot be changed.
+    """
+
+    def noted(line: WaitingLine) -> WaitingLine:
+        for candidate in candidates:
+            entry = candidate.entry
+            found = next((each for each in line.entries if each.id == entry.id), None)
+            if found is None or found.revision != entry.revision or not found.is_waiting:
+                continue  # changed meanwhile: its turn comes again
+            devices = tuple(candidate.devices.values())
+            update = {"devices": devices, "waits": reasons[found.id]}
+            line = line.with_changed(found.model_copy(update=update))
+        return line
+
+    files.change(noted)
+
+
+def _passing_obstacle(problems: Sequence[Problem], machine: Machine) -> str:
+    """What may pass by itself among the errors, if it is all that there is."""
+    errors = [problem for problem in problems if problem.is_error]
+    codes = {problem.code for problem in errors}
+    if codes <= {"device_lost"} and errors:
+        return f"Waits: {errors[0].message}"
+    if codes <= {"device_lost", "device_not_found"} and machine.inventory.problem:
+        return f"Waits: {machine.inventory.problem}"
+    return ""
+
+
+def _not_now(entry: QueueEntry, obstacle: str) -> Problem:
+    return Problem(
+        code="queue_entry_not_startable",
+        message=f"“{entry.name}” could not be started when its turn had come. {obstacle}".strip(),
+        hint="Edit the entry, or put it back into the queue when its devices are there again.",
+    )

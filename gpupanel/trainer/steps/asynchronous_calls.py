@@ -1,0 +1,104 @@
+"""Calls of several steps, each on whichever worker of a parameter-server run is free."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from gpupanel.trainer.datasets.examples import Indices
+from gpupanel.trainer.steps.calls import CallSums, ReplicaStep
+from gpupanel.trainer.steps.order import Parts, divide_batch
+from gpupanel.trainer.steps.worker_feeds import WorkerFeed
+
+
+class AsynchronousCalls:
+    """Runs steps on workers, whose weights are those of the parameter servers.
+
+    What a call did is what comes back from it, so steps and examples are counted exactly,
+    however many workers work at the same time.
+
+    Attributes:
+        shares: See :class:`~gpupanel.trainer.steps.step_calls.StepCalls`: each step is a whole
+            global batch for one worker.
+    """
+
+    def __init__(
+        self,
+        coordinator: tf.distribute.coordinator.ClusterCoordinator,
+        feed: WorkerFeed,
+        shares: tuple[int, ...],
+        replica_step: ReplicaStep,
+        *,
+        accumulation_steps: int = 1,
+    ) -> None:
+        """Nothing is traced yet.
+
+        Args:
+            coordinator: Knows the workers.
+            feed: Where the examples come from.
+            shares: See :attr:`shares`.
+            replica_step: What a worker does with a batch.
+            accumulation_steps: Micro-batches of a full batch.
+        """
+        self.shares = shares
+        self._coordinator = coordinator
+        self._feed = feed
+        self._replica_step = replica_step
+        self._accumulation_steps = accumulation_steps
+        self._function = tf.function(
+            self._steps, input_signature=list(feed.signature), autograph=False
+        )
+
+    def trace(self) -> None:
+        """Build the graph now, so that the first call does not have to."""
+        # TensorFlow traces a step within a call only; this one has no steps.
+        self(np.zeros((0, 1), np.int32))
+
+    def divide(self, batch_size: int) -> Parts:
+        """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.divide`: one worker takes all."""
+        return divide_batch(self.shares[:1], batch_size, self._accumulation_steps)
+
+    def __call__(self, batches: Indices, votes: Sequence[float] = ()) -> CallSums:
+        """Do one step for each row on one worker, and wait for them; nothing is agreed on."""
+        return self.begin(batches, votes)()
+
+    def begin(self, batches: Indices, votes: Sequence[float] = ()) -> Callable[[], CallSums]:
+        """Begin one step for each row on a worker; what is given back waits for them.
+
+        The sums' ``replica_seconds`` are how long the worker took. Any thread may wait.
+
+        Raises:
+            ProblemError: An example cannot be read.
+        """
+        del votes
+        under_way = self._coordinator.schedule(self._function, args=self._feed.arguments(batches))
+
+        def sums() -> CallSums:
+            loss_sum, measure_sum, steps, seconds = (float(one) for one in under_way.fetch())
+            return CallSums(loss_sum, measure_sum, round(steps), replica_seconds=(seconds,))
+
+        return sums
+
+    def _steps(self, *arguments: tf.Tensor) -> tf.Tensor:
+        start_s = tf.timestamp()
+        read = self._feed.reader(*arguments)
+        count, batch_size = tf.unstack(tf.shape(arguments[-1]))
+        examples = tf.cast(batch_size, tf.float32)
+
+        def goes_on(step: tf.Tensor, sums: tf.Tensor) -> tf.Tensor:
+            return tf.logical_and(step < count, tf.math.is_finite(sums[0]))
+
+        def one_step(step: tf.Tensor, sums: tf.Tensor) -> Any:  # noqa: ANN401
+            features, labels = read(step)
+            more = self._coordinator.strategy.run(
+                self._replica_step, args=(features, labels, examples)
+            )
+            return step + 1, sums + tf.stack([more.loss, more.measure])
+
+        step, sums = tf.while_loop(goes_on, one_step, (0, tf.zeros(2)), parallel_iterations=1)
+        with tf.control_dependencies([step]):
+            took_s = tf.timestamp() - start_s
+        # One tensor: each that is read costs a round trip.
+        told = [tf.cast(step, tf.float32), tf.cast(took_s, tf.float32)]
+        return tf.concat([sums, told], axis=0)

@@ -1,0 +1,181 @@
+"""Several steps in one call of a ``tf.function``, on every replica at once."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import tensorflow as tf
+
+from gpupanel.trainer.datasets.examples import Indices
+from gpupanel.trainer.steps.feeds import Feed
+from gpupanel.trainer.steps.order import Parts, divide_batch
+from gpupanel.trainer.steps.replica_sums import ReplicaSums
+
+ReplicaStep = Callable[[tf.Tensor, tf.Tensor, tf.Tensor], ReplicaSums]
+"""From the features and labels of a replica's part, and the number of examples over all
+replicas, to the sums of its part."""
+
+VOTE_NUMBERS = 5
+"""How many numbers every process hands in with a call."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallSums:
+    """What one call did, over all its steps and replicas.
+
+    Attributes:
+        loss_sum: Not finite when the last step done was the first whose loss is not.
+        measure_sum: As :class:`~gpupanel.trainer.models.objectives.Objective` counts it.
+        steps: Steps done: fewer than asked when one of them had a loss that is not finite.
+        votes: What the processes of the run handed in, summed: the same on each of them.
+        replica_seconds: How long each replica of the run computed, waiting not counted; empty
+            where it is not measured.
+    """
+
+    loss_sum: float
+    measure_sum: float
+    steps: int
+    votes: tuple[float, ...] = (0.0,) * VOTE_NUMBERS
+    replica_seconds: tuple[float, ...] = ()
+
+
+class Calls:
+    """Runs steps, traced once: batch size and number of steps may differ from call to call.
+
+    Every process of a run calls with the same batches; each of its replicas takes its part, by
+    its index among all replicas of the run.
+
+    Attributes:
+        shares: Examples of a full global batch, per replica of the run, from the next call on.
+    """
+
+    def __init__(
+        self,
+        strategy: tf.distribute.Strategy,
+        feed: Feed,
+        shares: tuple[int, ...],
+        replica_step: ReplicaStep,
+        *,
+        accumulation_steps: int = 1,
+        timed: bool = False,
+    ) -> None:
+        """Nothing is traced yet.
+
+        Args:
+            strategy: Its replicas are those of the shares, of all processes.
+            feed: Where the examples come from.
+            shares: See :attr:`shares`.
+            replica_step: What a replica does with its part.
+            accumulation_steps: Micro-batches of each part of a full batch.
+            timed: Whether the step tells its seconds, and the sums have ``replica_seconds``.
+        """
+        self.shares = shares
+        self._strategy = strategy
+        self._feed = feed
+        self._replica_step = replica_step
+        self._accumulation_steps = accumulation_steps
+        self._timed = timed
+        self._replicas = len(shares)
+        bounds = tf.TensorSpec([len(shares), 2], tf.int32)
+        copies = tf.TensorSpec([], tf.int32)
+        votes = tf.TensorSpec([VOTE_NUMBERS], tf.float32)
+        # Without autograph: the loop is written with TensorFlow's own, which traces faster.
+        self._function = tf.function(
+            self._steps,
+            input_signature=[bounds, copies, votes, *feed.signature],
+            autograph=False,
+        )
+
+    def trace(self) -> None:
+        """Build the graph now, so that the first call does not have to."""
+        self._function.get_concrete_function()
+
+    def divide(self, batch_size: int) -> Parts:
+        """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.divide`."""
+        return divide_batch(self.shares, batch_size, self._accumulation_steps)
+
+    def __call__(self, batches: Indices, votes: Sequence[float] = ()) -> CallSums:
+        """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.__call__`."""
+        return self.begin(batches, votes)()
+
+    def begin(self, batches: Indices, votes: Sequence[float] = ()) -> Callable[[], CallSums]:
+        """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.begin`.
+
+        Args:
+            batches: Example indices, shape [steps, batch]; the batch may be a smaller one.
+            votes: At most :data:`VOTE_NUMBERS` numbers, summed over the run's processes.
+
+        Raises:
+            ProblemError: An example cannot be read.
+        """
+        parts = self.divide(batches.shape[1])
+        division = (tf.constant(parts.bounds), tf.constant(parts.copies))
+        padded = tf.constant([*votes, *[0.0] * (VOTE_NUMBERS - len(votes))], tf.float32)
+        sums = self._function(*division, padded, *self._feed.tensors(batches, parts.bounds))
+        return lambda: _call_sums(sums)
+
+    def _steps(
+        self, bounds: tf.Tensor, copies: tf.Tensor, votes: tf.Tensor, *stacked: tf.Tensor
+    ) -> tf.Tensor:
+        count = tf.shape(stacked[0])[0]
+        examples = tf.cast(tf.shape(stacked[0])[1] * copies, tf.float32)
+
+        def goes_on(step: tf.Tensor, sums: tf.Tensor) -> tf.Tensor:
+            return tf.logical_and(step < count, tf.math.is_finite(sums[0]))
+
+        def one_step(step: tf.Tensor, sums: tf.Tensor) -> Any:  # noqa: ANN401
+            tensors = tuple(tensor[step] for tensor in stacked)
+            more = self._strategy.run(self._in_replica, args=(bounds, examples, tensors))
+            return step + 1, sums + self._sum(more)
+
+        summed = tf.zeros([2 + (self._replicas + 1) * self._timed])
+        step, sums = tf.while_loop(goes_on, one_step, (0, summed), parallel_iterations=1)
+        with tf.control_dependencies([step]):
+            # After the steps on every process: collectives must come in the same order on each.
+            handed_in = tf.identity(votes)
+        summed_votes = self._sum(self._strategy.run(self._once_a_process, args=(handed_in,)))
+        # One tensor: each that is read costs a round trip.
+        done = [tf.cast(step, tf.float32)]
+        first = sums[:2] / tf.cast(copies, tf.float32)
+        return tf.concat([first, done, summed_votes, sums[2:]], axis=0)
+
+    def _in_replica(
+        self, bounds: tf.Tensor, examples: tf.Tensor, step: tuple[tf.Tensor, ...]
+    ) -> tf.Tensor:
+        replica = _replica()
+        features, labels = self._feed.part(replica, step, bounds[replica, 0], bounds[replica, 1])
+        sums = self._replica_step(features, labels, examples)
+        told = [sums.loss, sums.measure]
+        if sums.timing is None:
+            return tf.stack(told)
+        # Each replica knows its own seconds only: summed up they stand beside each other.
+        seconds = tf.one_hot(replica, self._replicas) * sums.timing.seconds
+        return tf.concat([tf.stack(told), seconds, [sums.timing.witness]], axis=0)
+
+    def _once_a_process(self, votes: tf.Tensor) -> tf.Tensor:
+        # TensorFlow's default strategy cannot tell its devices: it has one replica.
+        alone = self._replicas == 1
+        here = 1 if alone else len(self._strategy.extended.worker_devices)
+        first_of_its_process = _replica() % here == 0
+        return votes if first_of_its_process else tf.zeros_like(votes)
+
+    def _sum(self, per_replica: tf.Tensor) -> tf.Tensor:
+        return self._strategy.reduce(tf.distribute.ReduceOp.SUM, per_replica, axis=None)
+
+
+def _call_sums(sums: tf.Tensor) -> CallSums:
+    numbers = [float(number) for number in sums.numpy()]
+    return CallSums(
+        loss_sum=numbers[0],
+        measure_sum=numbers[1],
+        steps=round(numbers[2]),
+        votes=tuple(numbers[3 : 3 + VOTE_NUMBERS]),
+        # The last one is the witness: of no meaning.
+        replica_seconds=tuple(numbers[3 + VOTE_NUMBERS : -1]),
+    )
+
+
+def _replica() -> int:
+    """The index among all replicas of the run; within a replica's context."""
+    context = tf.distribute.get_replica_context()
+    return int(tf.get_static_value(context.replica_id_in_sync_group))

@@ -1,0 +1,111 @@
+"""What one replica does with its part of a batch: learn from it, or measure it."""
+
+from itertools import pairwise
+
+import keras
+import tensorflow as tf
+
+from gpupanel.trainer.models.objectives import Objective
+from gpupanel.trainer.steps.contribution import Contribution, ContributionOf, State, Variables
+from gpupanel.trainer.steps.replica_sums import ReplicaSums, instant
+from gpupanel.trainer.steps.update import Update
+
+
+class TrainingStep:
+    """Adds one replica's part to an optimizer update.
+
+    The loss is the sum over the replica's examples divided by the *global* batch size, and
+    gradients are summed over replicas: any split of a batch is the same mathematics.
+    """
+
+    def __init__(
+        self,
+        model: keras.Model,
+        objective: Objective,
+        optimizer: keras.optimizers.Optimizer,
+        *,
+        micro_batches: int,
+        jit_compile: bool,
+        clip_norm: float | None = None,
+        timed: bool = False,
+    ) -> None:
+        """Builds nothing yet.
+
+        Args:
+            model: Its trainable variables learn.
+            objective: What is made small.
+            optimizer: Built for those variables.
+            micro_batches: In how many, one after the other, each part is taken.
+            jit_compile: Compile the gradients with XLA.
+            clip_norm: Greatest global norm of the gradient of the whole batch; ``None``: any.
+            timed: Tell how many seconds the gradients took.
+        """
+        variables = Variables(model)
+        self._contribution = ContributionOf(model, variables, objective, jit_compile=jit_compile)
+        self._update = Update(variables, optimizer, clip_norm=clip_norm)
+        self._micro_batches = micro_batches
+        self._timed = timed
+
+    def __call__(self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor) -> ReplicaSums:
+        """One update; gives the summed loss and measure, from before it."""
+        state = self._update.state()
+        learn = self._timed_learning if self._timed else self._learning
+        sums, contribution = learn(state, features, labels, examples)
+        self._update(state, contribution)
+        return sums
+
+    def tried(self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor) -> ReplicaSums:
+        """What an update computes, timed; nothing is changed by it."""
+        return self._timed_learning(self._update.state(), features, labels, examples)[0]
+
+    def _learning(
+        self, state: State, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
+    ) -> tuple[ReplicaSums, Contribution]:
+        """The sums and the contribution of this replica's part; nothing is applied."""
+        learned = self._accumulated(state, features, labels, examples)
+        return ReplicaSums(learned.loss, learned.measure), learned
+
+    def _timed_learning(
+        self, state: State, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
+    ) -> tuple[ReplicaSums, Contribution]:
+        start = instant([features, labels])
+        with tf.control_dependencies([start.clock_s]):
+            part = (tf.identity(features), tf.identity(labels))
+        learned = self._accumulated(state, *part, examples)
+        end = instant(learned.gradients)
+        with tf.control_dependencies([end.clock_s]):
+            # Summing over replicas waits for the slowest of them: it comes after.
+            after = learned._replace(gradients=[tf.identity(one) for one in learned.gradients])
+        return ReplicaSums(learned.loss, learned.measure, start.until(end)), after
+
+    def _accumulated(
+        self, state: State, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
+    ) -> Contribution:
+        """Of this replica's part, one micro-batch after the other."""
+        parts, count = self._micro_batches, tf.shape(labels)[0]
+        if parts == 1:
+            return self._contribution(state, features, labels, examples)
+        borders = [count * part // parts for part in range(parts + 1)]
+        first = (features[: borders[1]], labels[: borders[1]])
+        total = self._contribution(state, *first, examples)
+        for begin, end in pairwise(borders[1:]):
+            # Side by side they would need the memory of all.
+            with tf.control_dependencies(total.gradients):
+                micro = (tf.identity(features[begin:end]), tf.identity(labels[begin:end]))
+            # Random numbers go on where the last micro-batch left off.
+            start = state._replace(seeds=total.seeds)
+            total = total.plus(self._contribution(start, *micro, examples))
+        return total
+
+
+class EvaluationStep:
+    """Measures one replica's part without learning from it."""
+
+    def __init__(self, model: keras.Model, objective: Objective) -> None:
+        self._model = model
+        self._objective = objective
+
+    def __call__(self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor) -> ReplicaSums:
+        """The summed loss and measure."""
+        del examples
+        return ReplicaSums(*self._objective.sums(self._model(features, training=False), labels))

@@ -1,0 +1,146 @@
+"""The calls that do steps: what a loop asks of them, and which a run's strategy makes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+import tensorflow as tf
+
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.strategy import StrategyKind
+from gpupanel.trainer.datasets.examples import Examples, Indices
+from gpupanel.trainer.steps.asynchronous_calls import AsynchronousCalls
+from gpupanel.trainer.steps.calls import Calls, CallSums, ReplicaStep
+from gpupanel.trainer.steps.feeds import Feed, make_feed
+from gpupanel.trainer.steps.order import Parts
+from gpupanel.trainer.steps.worker_feeds import make_worker_feed
+
+
+class StepCalls(Protocol):
+    """Runs several steps in one call.
+
+    Attributes:
+        shares: Examples of a full global batch, per replica.
+    """
+
+    shares: tuple[int, ...]
+
+    def trace(self) -> None:
+        """Build the graph now, so that the first call does not have to."""
+
+    def divide(self, batch_size: int) -> Parts:
+        """How a batch of so many examples is divided."""
+
+    def __call__(self, batches: Indices, votes: Sequence[float] = ()) -> CallSums:
+        """Do one step for each row, and wait for them.
+
+        Args:
+            batches: Example indices, shape [steps, batch]; the batch may be a smaller one.
+            votes: Numbers to be summed over the processes of the run.
+
+        Raises:
+            ProblemError: An example cannot be read.
+        """
+
+    def begin(self, batches: Indices, votes: Sequence[float] = ()) -> Callable[[], CallSums]:
+        """Begin one step for each row; what is given back waits for them.
+
+        Args:
+            batches: See :meth:`__call__`.
+            votes: See :meth:`__call__`.
+
+        Raises:
+            ProblemError: An example cannot be read.
+        """
+
+
+class TrainingCalls:
+    """Gives the calls that train on a batch; those of a smaller last one are made when it comes.
+
+    The number of micro-batches is part of the graph: another number is another trace.
+    """
+
+    def __init__(self, make: Callable[[int], StepCalls], accumulation_steps: int) -> None:
+        """Nothing is traced yet.
+
+        Args:
+            make: From a number of micro-batches to the calls that take it.
+            accumulation_steps: Micro-batches of a full batch.
+        """
+        self._make = make
+        self._full = make(accumulation_steps)
+        self._made = {accumulation_steps: self._full}
+
+    @property
+    def shares(self) -> tuple[int, ...]:
+        """Examples of a full global batch, per replica."""
+        return self._full.shares
+
+    @shares.setter
+    def shares(self, shares: tuple[int, ...]) -> None:
+        for calls in self._made.values():
+            calls.shares = shares
+
+    def trace(self) -> None:
+        """Build the graph of full batches now, so that the first call does not have to."""
+        self._full.trace()
+
+    def of(self, batch_size: int) -> StepCalls:
+        """The calls for batches of so many examples."""
+        micro_batches = self._full.divide(batch_size).micro_batches
+        if micro_batches not in self._made:
+            made = self._make(micro_batches)
+            made.shares = self.shares
+            self._made[micro_batches] = made
+        return self._made[micro_batches]
+
+
+MakeCalls = Callable[[ReplicaStep], StepCalls]
+
+
+@dataclass(frozen=True, slots=True)
+class CallsOver:
+    """One set of examples, ready to be stepped over.
+
+    Attributes:
+        make: Makes the calls that do a step; more than one step may go over the same examples.
+        feed: What hands the examples to replicas; ``None`` where workers take whole batches.
+    """
+
+    make: MakeCalls
+    feed: Feed | None = None
+
+
+def calls_over(
+    examples: Examples, strategy: tf.distribute.Strategy, plan: LaunchPlan, *, timed: bool = False
+) -> CallsOver:
+    """Get examples to where the strategy needs them.
+
+    Args:
+        examples: To be stepped over.
+        strategy: The plan's.
+        plan: Its replicas and shares.
+        timed: See :class:`~gpupanel.trainer.steps.calls.Calls`.
+    """
+    if plan.strategy is StrategyKind.PARAMETER_SERVER:
+        coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
+        workers = make_worker_feed(examples, coordinator)
+        make_asynchronous = partial(
+            AsynchronousCalls,
+            coordinator,
+            workers,
+            plan.shares,
+            accumulation_steps=plan.accumulation_steps,
+        )
+        return CallsOver(make_asynchronous)
+    feed = make_feed(examples, plan)
+    make = partial(
+        Calls,
+        strategy,
+        feed,
+        plan.shares,
+        accumulation_steps=plan.accumulation_steps,
+        timed=timed,
+    )
+    return CallsOver(make, feed)

@@ -1,0 +1,146 @@
+"""One optimizer update from what every replica contributed: summed once, clipped, applied.
+
+``keras.optimizers.Optimizer.apply`` clips what each replica has and sums that, which is another
+gradient than the whole batch's. So only the arithmetic of Keras's optimizers is used here, their
+public ``update_step``; what happens around it is this file.
+"""
+
+import keras
+import tensorflow as tf
+
+from gpupanel.trainer.steps.contribution import Contribution, State, Variables
+
+_REPLICAS_APART = 0x9E3779B1
+"""Between the seeds of two replicas: far from all small numbers and their sums, so that layers,
+whose seeds are random, do not meet (2**32 divided by the golden ratio)."""
+
+
+class Update:
+    """Reads the state that a step starts from, and changes it once for all replicas."""
+
+    def __init__(
+        self,
+        variables: Variables,
+        optimizer: keras.optimizers.Optimizer,
+        *,
+        clip_norm: float | None,
+    ) -> None:
+        """Changes nothing yet.
+
+        Args:
+            variables: What is updated.
+            optimizer: Built for the weights among them.
+            clip_norm: Greatest global norm of the whole gradient; ``None``: any.
+        """
+        self._variables = variables
+        self._optimizer = optimizer
+        self._clip_norm = clip_norm
+
+    def state(self) -> State:
+        """The state on this replica; call it in a replica's context."""
+        variables = self._variables
+        return State(
+            [tf.convert_to_tensor(weight.value) for weight in variables.weights],
+            [tf.convert_to_tensor(norm.moving_mean.value) for norm in variables.norms],
+            [_of_this_replica(seed) for seed in variables.seeds],
+        )
+
+    def __call__(self, before: State, contribution: Contribution) -> None:
+        """Apply what this replica contributes, together with what the others do.
+
+        Args:
+            before: The state that the step started from.
+            contribution: Of this replica, to the whole batch.
+        """
+        drawn = [
+            after - start for after, start in zip(contribution.seeds, before.seeds, strict=True)
+        ]
+        # One sum for all: every collective costs a round trip.
+        tf.distribute.get_replica_context().merge_call(
+            self._apply, args=([*contribution.gradients, *contribution.moments], drawn)
+        )
+
+    def _apply(
+        self, strategy: tf.distribute.Strategy, contributed: list[tf.Tensor], drawn: list[tf.Tensor]
+    ) -> None:
+        """Within the context of all replicas; the tensors are one a replica."""
+        variables = self._variables
+        weights = [weight.value for weight in variables.weights]
+        places = [*weights, *(norm.moving_mean.value for norm in variables.norms)]
+        sums = strategy.extended.batch_reduce_to(
+            tf.distribute.ReduceOp.SUM, list(zip(contributed, places, strict=True))
+        )
+        gradients, moments = sums[: len(weights)], sums[len(weights) :]
+        self._learn(strategy, weights, gradients)
+        for norm, moment in zip(variables.norms, moments, strict=True):
+            self._follow(strategy, norm, moment)
+        for seed, numbers in zip(variables.seeds, drawn, strict=True):
+            strategy.extended.update(seed.value, _add, args=(numbers,), group=False)
+
+    def _learn(
+        self,
+        strategy: tf.distribute.Strategy,
+        weights: list[tf.Variable],
+        gradients: list[tf.Tensor],
+    ) -> None:
+        optimizer, clip_norm = self._optimizer, self._clip_norm
+
+        def learn(weight: tf.Variable, gradient: tf.Tensor, scale: tf.Tensor) -> None:
+            with tf.device(weight.device):
+                rate = optimizer.learning_rate
+                if optimizer.weight_decay is not None:
+                    weight.assign_sub(weight * optimizer.weight_decay * rate)
+                whole = gradient if clip_norm is None else gradient * scale
+                optimizer.update_step(whole, weight, rate)
+
+        scale = None
+        if clip_norm is not None:
+            # On each device that holds the sums, all of which come to the same.
+            scale = strategy.extended.update(
+                weights[0], lambda _, whole: clipping_scale(whole, clip_norm), args=(gradients,)
+            )
+        for weight, gradient in zip(weights, gradients, strict=True):
+            strategy.extended.update(weight, learn, args=(gradient, scale), group=False)
+        optimizer.iterations.value.assign_add(1)
+
+    @staticmethod
+    def _follow(
+        strategy: tf.distribute.Strategy, norm: keras.layers.BatchNormalization, moment: tf.Tensor
+    ) -> None:
+        """Move the moving statistics once, towards those of the whole batch."""
+        new = 1.0 - norm.momentum
+
+        def follow_mean(mean: tf.Variable, moment: tf.Tensor) -> None:
+            mean.assign_add(new * moment[0])
+
+        def follow_variance(variance: tf.Variable, moment: tf.Tensor) -> None:
+            # From any centre, it is the mean square less the square of the mean.
+            whole = tf.maximum(moment[1] - tf.square(moment[0]), 0.0)
+            variance.assign_add(new * (whole - variance))
+
+        update = strategy.extended.update
+        update(norm.moving_mean.value, follow_mean, args=(moment,), group=False)
+        update(norm.moving_variance.value, follow_variance, args=(moment,), group=False)
+
+
+def clipping_scale(gradients: list[tf.Tensor], clip_norm: float) -> tf.Tensor:
+    """What a gradient is multiplied by so that its global norm is at most ``clip_norm``.
+
+    A gradient that is not finite stays so: it is found and told, not hidden.
+    """
+    squares = []
+    for gradient in gradients:
+        with tf.device(gradient.device):
+            squares.append(tf.reduce_sum(tf.square(gradient)))
+    return clip_norm / tf.maximum(tf.sqrt(tf.add_n(squares)), clip_norm)
+
+
+def _of_this_replica(seed: keras.Variable) -> tf.Tensor:
+    """A stream of its own for each replica; that of the first is plain Keras's."""
+    context = tf.distribute.get_replica_context()
+    replica = int(tf.get_static_value(context.replica_id_in_sync_group))
+    return seed.value + tf.constant([replica * _REPLICAS_APART, 0], seed.dtype)
+
+
+def _add(variable: tf.Variable, amount: tf.Tensor) -> None:
+    variable.assign_add(amount)

@@ -1,0 +1,34 @@
+"""Lines of a script that are there only where something holds."""
+
+import pytest
+
+from gpupanel.planning.script.sections import indented, joined, lines_for
+
+TEXT = """
+   |always
+A  |    with a
+a  |    without a
+AB |both | of them
+Ab |a alone
+"""
+
+
+@pytest.mark.parametrize(
+    ("holds", "lines"),
+    [
+        (set(), ["always", "    without a"]),
+        ({"A"}, ["always", "    with a", "a alone"]),
+        ({"A", "B"}, ["always", "    with a", "both | of them"]),
+        ({"B"}, ["always", "    without a"]),
+    ],
+)
+def test_that_a_capital_has_to_hold_and_a_small_letter_must_not(
+    holds: set[str], lines: list[str]
+) -> None:
+    assert lines_for(TEXT, holds).split("\n") == lines
+
+
+def test_that_parts_stand_below_each_other_and_apart_from_definitions() -> None:
+    assert joined("\nx = 1\n", "", "y = 2") == "x = 1\ny = 2"
+    assert joined("def f():\n    pass", "x = 1") == "def f():\n    pass\n\n\nx = 1"
+    assert indented("a\n\n    b") == "    a\n\n        b"

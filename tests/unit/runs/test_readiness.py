@@ -1,0 +1,66 @@
+"""Whether the GPUs of a plan are still there when it is started."""
+
+from pathlib import Path
+
+import pytest
+
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.planning.prepare import prepare
+from gpupanel.runs.launcher import launch
+from gpupanel.runs.readiness import Machine, check_devices_answer, read_machine
+from tests.fakes.devices import CPU_ONLY
+from tests.nvml.standin import DRIVER_NOT_LOADED, RTX_3060, TWO_UNEQUAL_GPUS, Standin, StandinState
+
+
+def planned() -> LaunchPlan:
+    """On both GPUs of the stand-in, as they are now."""
+    machine = read_machine()
+    profile = Profile(
+        devices=DeviceSettings(visible=tuple(gpu.key for gpu in machine.inventory.gpus)),
+        strategy=StrategySettings(kind=StrategyKind.MIRRORED),
+    )
+    plan = prepare(profile, machine.inventory, machine.sample).plan
+    assert plan is not None
+    return plan
+
+
+def test_that_gpus_that_answer_may_be_started_on(nvml_in_process: Standin) -> None:
+    check_devices_answer(planned())
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        TWO_UNEQUAL_GPUS.with_gpu(1, lost=True),
+        StandinState(gpus=TWO_UNEQUAL_GPUS.gpus[:1]),
+        StandinState(gpus=(), init=DRIVER_NOT_LOADED),
+    ],
+    ids=["lost", "taken out", "the driver is gone"],
+)
+def test_that_a_gpu_that_went_after_the_plan_was_made_keeps_it_from_starting(
+    nvml_in_process: Standin, state: StandinState, tmp_path: Path
+) -> None:
+    plan = planned()
+    nvml_in_process.tell(state)
+
+    with pytest.raises(ProblemError) as caught:
+        launch(Profile(), plan, tmp_path / "runs")
+
+    (problem,) = caught.value.problems
+    assert problem.code == "device_lost"
+    assert RTX_3060.name in problem.message
+    assert problem.hint
+    assert not (tmp_path / "runs").exists()
+
+
+def test_that_a_plan_on_the_cpu_asks_no_driver() -> None:
+    plan = prepare(Profile(), CPU_ONLY).plan
+    assert plan is not None
+
+    def read() -> Machine:
+        raise AssertionError("nobody is to be asked")
+
+    check_devices_answer(plan, read)
