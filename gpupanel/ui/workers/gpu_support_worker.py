@@ -100,7 +100,6 @@ class GpuSupportLoader(WorkerFacade):
         super().__init__("GPU support", parent)
         self._ask = ask
         self._memory = _SupportMemory(recall)
-        self._cancelled = Event()
         self._question: SupportQuestion | None = None
         self._is_usable = False
         self._is_busy = False
@@ -127,14 +126,12 @@ class GpuSupportLoader(WorkerFacade):
     def stop(self) -> None:
         """Ask no more; the process that was asked is ended."""
         self._timer.stop()
-        self._cancelled.set()
         self.drop()
         super().stop()
 
     def _begin(self, question: SupportQuestion) -> None:
         self._timer.stop()
         # An answer that is under way is of no use any more.
-        self._cancelled.set()
         self.drop()
         self._question = question
         self._set_busy(busy=True)
@@ -157,8 +154,7 @@ class GpuSupportLoader(WorkerFacade):
     @Slot()
     def _ask_now(self) -> None:
         if self._question is not None:
-            self._cancelled = Event()
-            ask = partial(self._ask, self._question, self._cancelled)
+            ask = partial(self._ask, self._question, self.dropped)
             self.submit(ask, self._take_answer, self._take_no_answer)
 
     def _take_answer(self, support: GpuSupport) -> None:
