@@ -37,7 +37,7 @@ class _Person:
         self.opens: Path | None = None
         self.saves: Path | None = None
         self.asked = []
-        self.told = []
+        self.problems = []
 
     def about_changes(self, name):
         self.asked.append(name)
@@ -50,7 +50,7 @@ class _Person:
         return self.saves
 
     def show_problems(self, title, problems):
-        self.told.append((title, tuple(problems)))
+        self.problems.append((title, tuple(problems)))
 
 
 @pytest.fixture
