@@ -11,11 +11,14 @@ from gpupanel.domain.value import Count, Float32, Fraction, PositiveInt, Value
 
 MOST_MINUTES = 1e6
 """About two years between two checkpoints."""
+LEAST_PROGRESS = 1e-6
+"""By how much of itself a loss falls at least for early stopping to see progress. The last bits of
+a sum are rounded as its steps were added up, which a run does by time."""
 
 
 @dataclass(frozen=True, slots=True)
 class OptimizerTraits:
-    """What others ask about an optimizer.
+    """What is asked about an optimizer.
 
     Attributes:
         moments: Numbers that it keeps beside each weight, momentum left out.
@@ -40,7 +43,7 @@ class Optimizer(ChoiceEnum):
 
     @property
     def traits(self) -> OptimizerTraits:
-        """What others ask about it."""
+        """What is asked about it."""
         return _TRAITS[self]
 
 

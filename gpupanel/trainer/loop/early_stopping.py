@@ -2,7 +2,7 @@
 
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.problem import Problem, Severity
-from gpupanel.domain.training import TrainingSettings
+from gpupanel.domain.training import LEAST_PROGRESS, TrainingSettings
 from gpupanel.trainer.saving.position import Position
 
 
@@ -13,7 +13,9 @@ def after_epoch(position: Position, metrics: Metrics) -> Position:
     """
     watched = metrics.loss if metrics.val_loss is None else metrics.val_loss
     best = position.best_loss
-    better = watched is not None and (best is None or watched < best)
+    better = watched is not None and (
+        best is None or best - watched > LEAST_PROGRESS * abs(watched)
+    )
     return Position(
         step=position.step,
         epoch=position.epoch + 1,
@@ -24,7 +26,7 @@ def after_epoch(position: Position, metrics: Metrics) -> Position:
 
 
 def reason_to_stop(position: Position, training: TrainingSettings) -> Problem | None:
-    """What to tell when training ends here, before its last epoch; ``None`` to go on.
+    """Why training ends here, before its last epoch; ``None`` to go on.
 
     Args:
         position: At the start of an epoch.

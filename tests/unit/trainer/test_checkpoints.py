@@ -255,7 +255,7 @@ def test_that_the_one_before_a_damaged_one_is_used(tmp_path: Path, file: str, ho
 
 
 @pytest.mark.parametrize("checksums", [True, False])
-def test_that_a_flipped_bit_is_told(tmp_path: Path, checksums: bool) -> None:
+def test_that_a_flipped_bit_is_reported(tmp_path: Path, checksums: bool) -> None:
     checkpoints = Checkpoints(tmp_path)
     place = checkpoints.save(STATE, Position(step=1)).place
     if not checksums:
@@ -412,6 +412,16 @@ def test_that_training_ends_when_the_loss_no_longer_falls(validated: bool) -> No
     assert ("validation" in told[3].message) == validated
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_that_a_loss_that_differs_in_its_last_bits_has_not_fallen(sign: float) -> None:
+    told = reasons([0.5 * sign, 0.5 * sign - 4e-8, 0.5 * sign - 8e-8], patience=2, validated=True)
+
+    assert told[2] is not None
+    assert "since epoch 1" in told[2].message
+    fallen = [(0.5 - 2e-6 * epoch) * sign - (sign < 0) * epoch for epoch in range(9)]
+    assert reasons(fallen, patience=1, validated=True) == [None] * 9
+
+
 def test_that_training_goes_on_without_patience_or_in_its_last_epoch() -> None:
     assert reasons([0.5] * 9, patience=None, validated=True) == [None] * 9
     assert reasons([0.5] * 10, patience=9, validated=True) == [None] * 10
@@ -431,7 +441,7 @@ def test_that_problems_are_passed_on_as_they_are() -> None:
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
-def test_that_a_full_disk_is_told(number: int) -> None:
+def test_that_a_full_disk_is_reported(number: int) -> None:
     assert told(OSError(number, os.strerror(number))).code == "no_space"
 
 
@@ -457,7 +467,7 @@ def test_that_too_little_memory_names_the_device() -> None:
     assert told(MemoryError()).code == "out_of_memory"
 
 
-def test_that_a_lost_peer_is_told_in_a_gang_only() -> None:
+def test_that_a_lost_peer_is_reported_in_a_gang_only() -> None:
     class UnavailableError(Exception):
         """Has the name of TensorFlow's."""
 

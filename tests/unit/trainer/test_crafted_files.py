@@ -5,7 +5,6 @@ import io
 import json
 import os
 import struct
-import subprocess
 import sys
 import tarfile
 import zipfile
@@ -26,6 +25,7 @@ from gpupanel.trainer.datasets.images import read_images
 from gpupanel.trainer.datasets.keras_data import read_keras_data
 from gpupanel.trainer.datasets.npz import read_npz
 from gpupanel.trainer.inference.model_file import check_model_file
+from tests.forked.processes import run_forked
 
 MIB = 2**20
 DENSE = {"module": "keras.layers", "class_name": "Dense", "config": {}, "registered_name": None}
@@ -116,7 +116,7 @@ def test_that_a_bare_pickle_as_a_member_is_damage_and_not_run(tmp_path: Path) ->
 
 
 @pytest.mark.usefixtures("small_memory")
-def test_that_an_archive_that_unpacks_to_more_than_the_memory_is_told_with_both_sizes(
+def test_that_an_archive_that_unpacks_to_more_than_the_memory_is_reported_with_both_sizes(
     tmp_path: Path,
 ) -> None:
     path = write_npz(tmp_path / "data.npz", x=npy(np.zeros(80 * MIB, np.uint8)))
@@ -155,14 +155,14 @@ def test_that_ways_of_packing_without_a_bound_are_refused(tmp_path: Path, method
 
 
 @pytest.mark.usefixtures("small_memory")
-def test_that_a_model_that_unpacks_to_more_than_the_memory_is_told(tmp_path: Path) -> None:
+def test_that_a_model_that_unpacks_to_more_than_the_memory_is_reported(tmp_path: Path) -> None:
     path = write_model(tmp_path / "m.keras", DENSE, bytes(80 * MIB))
     assert path.stat().st_size < MIB
 
     assert problem_of_model(path).code == "file_too_large"
 
 
-def test_that_weights_that_say_they_are_larger_than_the_memory_are_told(tmp_path: Path) -> None:
+def test_that_weights_that_say_they_are_larger_than_the_memory_are_reported(tmp_path: Path) -> None:
     path = write_model(tmp_path / "m.keras", DENSE, hdf5(kernel=(2**45,)))
     assert path.stat().st_size < MIB
 
@@ -206,7 +206,7 @@ def test_that_a_picture_of_too_many_pixels_is_not_decoded(tmp_path: Path, side: 
 
 
 @pytest.mark.usefixtures("small_memory")
-def test_that_pictures_that_fill_the_memory_when_they_are_scaled_up_are_told(
+def test_that_pictures_that_fill_the_memory_when_they_are_scaled_up_are_reported(
     tmp_path: Path,
 ) -> None:
     for name in ("cat", "dog"):
@@ -330,7 +330,7 @@ print(json.dumps(told))
 @pytest.mark.tensorflow
 def test_that_code_in_real_model_files_is_refused_twice_and_never_run(tmp_path: Path) -> None:
     marker = tmp_path / "ran"
-    done = subprocess.run(
+    done = run_forked(
         [sys.executable, "-c", _MAKE_AND_LOAD, str(tmp_path), str(marker)],
         env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"},
         capture_output=True,
