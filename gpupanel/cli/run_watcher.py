@@ -29,7 +29,7 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.files.plan_file import plan_if_readable
-from gpupanel.runs.directory.requests import ask, end_now
+from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.following.device_report_text import line_words, process_name
 from gpupanel.runs.following.end_text import loss_words
 from gpupanel.runs.following.event_tail import Part
@@ -83,7 +83,7 @@ def _carry_out(interrupt: InterruptMeaning, layout: RunLayout, status: RunStatus
                     "It is stopping and saves first; Ctrl+C once more ends it without saving."
                 )
             case InterruptMeaning.END:
-                end_now(layout)
+                ask(layout, Request.END)
                 console.print(f"Ending it without saving. {loss_words(status.saved_work)}")
     except ProblemError as error:
         print_problems(error.problems)

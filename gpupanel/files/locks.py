@@ -7,9 +7,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from gpupanel.files.guarded_files import open_to_append, open_to_read
+from gpupanel.files.guarded_files import PRIVATE_FILE, open_to_append, open_to_read
 
-_PRIVATE = 0o600
 _HELD = frozenset({errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES})
 
 
@@ -29,7 +28,7 @@ def lock_in_folder(path: Path, timeout_s: float = -1.0) -> FileLock:
             its place.
     """
     os.close(open_to_append(path))
-    return FileLock(path, timeout_s, mode=_PRIVATE)
+    return FileLock(path, timeout_s, mode=PRIVATE_FILE)
 
 
 def is_lock_held(path: Path) -> bool:
@@ -59,7 +58,7 @@ def is_lock_held(path: Path) -> bool:
 
 def _cannot_be_taken(path: Path) -> bool:
     try:
-        with FileLock(path, 0.0, mode=_PRIVATE):
+        with FileLock(path, 0.0, mode=PRIVATE_FILE):
             return False
     except Timeout:
         return True

@@ -17,8 +17,6 @@ from gpupanel.runs.history.run_record import RunRecord, read_progress, read_reco
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.supervision.frozen_supervisor import frozen_problem
 
-__all__ = ["RunLister", "RunSummary", "list_runs", "summarize_run"]
-
 _FIRST = 32
 """Runs that are read before it is judged whether the disk is waited for."""
 _WAITED = 3.0

@@ -7,10 +7,10 @@ from filelock import FileLock
 
 from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.problem import ProblemError
+from gpupanel.files.guarded_files import PRIVATE_FILE
 from gpupanel.files.locks import is_lock_held
 from gpupanel.files.process_log import say_in_log
 from gpupanel.runs.detached import start_detached
-from gpupanel.runs.directory.private_files import PRIVATE_FILE
 from gpupanel.runs.error_problems import process_problem
 from gpupanel.runs.locations import queue_dir
 from gpupanel.runs.queue.queue_files import QueueFiles

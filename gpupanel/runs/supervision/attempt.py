@@ -25,8 +25,7 @@ from gpupanel.files.process_limits import address_space_limit
 from gpupanel.files.process_log import say_in_log
 from gpupanel.planning.rules.network_rules import port_open
 from gpupanel.runs.directory.checkpoint_folder import has_checkpoint
-from gpupanel.runs.directory.log_tail import last_lines
-from gpupanel.runs.directory.tails import LineTail
+from gpupanel.runs.directory.tails import LineTail, last_lines
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.supervision.crash_log import log_size, shortage_in_log
 from gpupanel.runs.supervision.exit_reading import Ending, MemberSeen, read_end, read_failure

@@ -20,7 +20,7 @@ from gpupanel.domain.events import MemoryExhausted
 from gpupanel.domain.plan import PlannedProcess
 from gpupanel.files.guarded_files import status
 from gpupanel.files.process_limits import address_space_limit
-from gpupanel.runs.directory.log_tail import last_bytes_lines
+from gpupanel.runs.directory.tails import last_bytes_lines
 
 _MOST_BYTES: Final = 2**20
 _REFUSED: Final = re.compile(

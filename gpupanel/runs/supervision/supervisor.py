@@ -27,9 +27,8 @@ from gpupanel.files.plan_file import read_plan
 from gpupanel.files.process_log import say_in_log
 from gpupanel.files.reserved_log import ReservedLog
 from gpupanel.runs.directory.amendments import finish_amendment
-from gpupanel.runs.directory.log_tail import last_lines
 from gpupanel.runs.directory.profile_file import read_run_profile
-from gpupanel.runs.directory.tails import LineTail
+from gpupanel.runs.directory.tails import LineTail, last_lines
 from gpupanel.runs.queue.waking import wake_scheduler
 from gpupanel.runs.supervision.attempt import Attempt
 from gpupanel.runs.supervision.exit_reading import Ending

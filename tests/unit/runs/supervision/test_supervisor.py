@@ -35,7 +35,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files import guarded_files
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.directory import tails
-from gpupanel.runs.directory.requests import ask, end_now
+from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.directory.run_lock import is_supervised
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.following.status import RunStatus
@@ -272,7 +272,7 @@ def test_that_a_stop_during_start_up_ends_at_once(layout: RunLayout) -> None:
 
 def test_that_a_second_click_ends_it_now(layout: RunLayout) -> None:
     running = supervisor(layout, "ignore_sigterm")
-    assert while_it_runs(running, layout, lambda: end_now(layout)) is Outcome.STOPPED
+    assert while_it_runs(running, layout, lambda: ask(layout, Request.END)) is Outcome.STOPPED
     assert end_of(layout).exit_code == -9
 
 
@@ -313,7 +313,7 @@ def test_that_the_lock_is_held_while_it_supervises_and_free_after(layout: RunLay
     def look() -> None:
         if is_supervised(layout):
             seen.set()
-        end_now(layout)
+        ask(layout, Request.END)
 
     while_it_runs(supervisor(layout, "hang_in_a_step"), layout, look)
     assert seen.is_set()
@@ -353,7 +353,7 @@ def test_that_the_last_word_says_what_an_end_at_once_has_lost(layout: RunLayout)
     def stop_and_end() -> None:
         wait_until(lambda: len(steps()) > 3)
         ask(layout, Request.STOP)
-        end_now(layout)
+        ask(layout, Request.END)
 
     assert while_it_runs(supervisor(layout, "train_on"), layout, stop_and_end) is Outcome.STOPPED
     saved = end_of(layout).saved
