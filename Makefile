@@ -14,6 +14,9 @@ extras = $(if $(strip $(1)),[$(subst $(space),$(comma),$(strip $(1)))])
 # begun in their order, in which the longest are not the last.
 PARALLEL := -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
+# Tests start hundreds of processes, and each would compile all of gpupanel anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help run test test-slow check bench docs screenshots clean
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from gpupanel.devices.doctor.support_memory import CACHE_DIR_VARIABLE
+from tests.forked.processes import end_fork_server, fork_server_pids
 
 # GPUs for tests on machines that have none: nvml_environment, nvml_in_process and others.
 pytest_plugins = ("tests.nvml.fixtures",)
@@ -26,6 +27,13 @@ def cache_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setenv(CACHE_DIR_VARIABLE, str(folder))
         yield folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _fork_server() -> Iterator[None]:
+    """Is started by the first test that needs it."""
+    yield
+    end_fork_server()
 
 
 @pytest.fixture(autouse=True)
@@ -88,6 +96,8 @@ def _no_process_left_behind() -> Iterator[None]:
     me = psutil.Process(os.getpid())
     before = {child.pid for child in me.children(recursive=True)}
     yield
+    # What forks processes for several tests stays; what it has forked does not.
+    before |= fork_server_pids()
     left = [child for child in me.children(recursive=True) if child.pid not in before]
     # A detached supervisor that was waited for through its files may need an instant to go.
     _, alive = psutil.wait_procs(left, timeout=5.0)

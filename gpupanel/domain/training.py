@@ -11,6 +11,9 @@ from gpupanel.domain.value import Count, Float32, Fraction, PositiveInt, Value
 
 MOST_MINUTES = 1e6
 """About two years between two checkpoints."""
+LEAST_PROGRESS = 1e-6
+"""By how much of itself a loss falls at least for early stopping to see progress. The last bits of
+a sum are rounded as its steps were added up, which a run does by time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,14 +110,14 @@ def assert_survives(profile: Profile, runs_dir: Path, *, kills: int, seed: int) 
 def test_that_a_run_whose_trainer_and_supervisor_are_killed_ends_as_if_nothing_had_been(
     runs_dir: Path, data_path: Path
 ) -> None:
-    profile = profile_of("mirrored", data_path, epochs=25)
+    profile = profile_of("mirrored", data_path, epochs=14)
     with run_of(profile, runs_dir, 1) as undisturbed:
         undisturbed.come_to_its_end()
         expected = undisturbed.weights()
     with run_of(profile, runs_dir, 2) as run:
         run.kill_within_a_checkpoint()
         run.go_on()
-        run.kill_the_supervisor(within_s=6.0)
+        run.kill_the_supervisor(within_s=2.0)
         run.go_on()
         run.come_to_its_end()
         assert run.deaths.kills == 2

@@ -19,6 +19,7 @@ from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.history.summaries import list_runs
 from gpupanel.ui.main_window import MainWindow
 from tests.fakes.person import Person
+from tests.forked.processes import fork_server_pids
 from tests.ui.conftest import _dressed_application, _nothing_left_behind
 
 __all__ = ["_dressed_application", "_nothing_left_behind"]
@@ -57,7 +58,8 @@ def _no_run_left_behind(runs_dir: Path, _nothing_left_behind: None) -> Iterator[
     for run in list_runs(runs_dir):
         if run.is_running:
             ask(RunLayout(run.path), Request.END)
-    psutil.wait_procs(psutil.Process().children(recursive=True), timeout=10.0)
+    left = psutil.Process().children(recursive=True)
+    psutil.wait_procs([each for each in left if each.pid not in fork_server_pids()], timeout=10.0)
     for thread in threading.enumerate():
         if thread.name.startswith("supervisor of"):
             thread.join(5.0)

@@ -1,9 +1,7 @@
 """Python code that a profile names: nothing but a run that somebody trusts carries it out."""
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -29,6 +27,7 @@ from gpupanel.runs.trust.trusted import CodeNotTrustedError, trust, trusted_file
 from gpupanel.runs.trust.user_code import code_of_profile
 from gpupanel.ui.run_state import RunState
 from tests.fakes.devices import CPU_ONLY
+from tests.forked import terminal
 
 _DATA = """
 from pathlib import Path
@@ -73,14 +72,7 @@ def profile_file(tmp_path: Path, marker: Path) -> Path:
 
 
 def gpupanel(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "gpupanel", *map(str, arguments)],
-        env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return terminal.gpupanel(*arguments, CUDA_VISIBLE_DEVICES="-1")
 
 
 def problems(done: subprocess.CompletedProcess[str]) -> list[tuple[str, str, str]]:

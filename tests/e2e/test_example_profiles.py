@@ -1,9 +1,5 @@
 """Every profile that comes with gpupanel, from its file to a trained model on this machine."""
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +11,7 @@ from gpupanel.domain.events import CheckpointSaved, EpochDone, LayersPlaced, Sha
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.profile_file import read_profile
 from gpupanel.runs.following.follower import RunFollower
+from tests.forked.terminal import answered, gpupanel
 
 pytestmark = pytest.mark.tensorflow
 
@@ -37,20 +34,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         x_test=pictures[1500:],
         y_test=labels[1500:],
     )
-    return {**os.environ, "KERAS_HOME": str(home)}
-
-
-def gpupanel(environment: dict[str, str], *arguments: str | Path) -> tuple[int, dict[str, Any]]:
-    done = subprocess.run(
-        [sys.executable, "-m", "gpupanel", *map(str, arguments), "--json"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
-    assert done.stdout, done.stderr
-    return done.returncode, json.loads(done.stdout)
+    return {"KERAS_HOME": str(home)}
 
 
 def events_of(answer: dict[str, Any], kind: type[Any]) -> list[Any]:
@@ -66,9 +50,10 @@ def trained(
 ) -> tuple[Path, dict[str, Any]]:
     """The profile and what the terminal answered to running it, mended for this machine."""
     folder = tmp_path_factory.mktemp("example")
-    _, checked = gpupanel(environment, "check", request.param, "--fixed", folder / "here.toml")
+    here = folder / "here.toml"
+    checked = answered(gpupanel("check", request.param, "--fixed", here, "--json", **environment))
     assert checked["ok"], checked
-    _, answer = gpupanel(environment, "run", folder / "here.toml", "--runs-dir", folder / "runs")
+    answer = answered(gpupanel("run", here, "--runs-dir", folder / "runs", "--json", **environment))
     assert answer["outcome"] == "completed", answer
     return request.param, answer
 
@@ -94,7 +79,8 @@ def test_that_a_profile_for_gpus_that_are_not_here_says_so_and_offers_what_is(
     environment: dict[str, str],
 ) -> None:
     path = next(path for path in PROFILES if path.stem == "different-caps-on-different-gpus")
-    status, checked = gpupanel(environment, "check", path)
+    completed = gpupanel("check", path, "--json", **environment)
+    status, checked = completed.returncode, answered(completed)
     (problem,) = (each for each in checked["problems"] if each["code"] == "device_not_found")
     assert status == 1
     assert not checked["ok"]

@@ -1,9 +1,6 @@
 """Profiles at the edges: what ``check`` passes runs, what it refuses is refused by ``run`` too."""
 
-import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,21 +8,17 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tests.forked.terminal import answered, gpupanel
+
 pytestmark = pytest.mark.tensorflow
 
 _TRAINING = "[training]\nepochs = 1\ntensorboard = false\nglobal_batch_size = "
 
 
-def gpupanel(*arguments: str | Path) -> tuple[int, dict[str, Any]]:
+def carried_out(*arguments: str | Path) -> tuple[int, dict[str, Any]]:
     """The exit status and the JSON document of a command."""
-    done = subprocess.run(
-        [sys.executable, "-m", "gpupanel", *map(str, arguments), "--json"],
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
-    return done.returncode, json.loads(done.stdout)
+    done = gpupanel(*arguments, "--json")
+    return done.returncode, answered(done)
 
 
 def written(folder: Path, text: str) -> Path:
@@ -56,8 +49,8 @@ def test_that_class_folders_whose_names_are_no_utf_8_are_trained_on(tmp_path: Pa
         f'path = "{tmp_path / "pictures"}"\n{_TRAINING}4\n',
     )
 
-    assert gpupanel("check", profile)[1]["ok"]
-    status, document = gpupanel("run", profile)
+    assert carried_out("check", profile)[1]["ok"]
+    status, document = carried_out("run", profile)
 
     assert status == 0
     assert document["outcome"] == "completed"
@@ -80,9 +73,9 @@ def test_that_what_was_refused_though_right_runs(
 ) -> None:
     profile = written(tmp_path, f"{strategy}{arrays}{_TRAINING}1\n")
 
-    checked = gpupanel("check", profile)[1]
+    checked = carried_out("check", profile)[1]
     assert checked["ok"], checked["problems"]
-    status, document = gpupanel("run", profile)
+    status, document = carried_out("run", profile)
 
     assert status == 0
     assert document["outcome"] == "completed"
@@ -103,11 +96,11 @@ def test_that_what_no_machine_takes_is_refused_before_anything_is_made(
 ) -> None:
     profile = written(tmp_path, f'[devices]\nvisible = ["cpu"]\n{text}{arrays}{_TRAINING}2048\n')
 
-    status, checked = gpupanel("check", profile)
+    status, checked = carried_out("check", profile)
     assert status == 1
     assert [each["field"] for each in checked["problems"] if each["severity"] == "error"] == [field]
 
-    assert gpupanel("run", profile)[0] == 2
+    assert carried_out("run", profile)[0] == 2
     assert not runs_dir.exists()
 
 
@@ -117,8 +110,8 @@ def test_that_a_hundred_million_classes_are_refused(
     data = arrays.replace("source", "class_count = 100000000\nsource")
     profile = written(tmp_path, f'[devices]\nvisible = ["cpu"]\n{data}{_TRAINING}8\n')
 
-    status, checked = gpupanel("check", profile)
+    status, checked = carried_out("check", profile)
     assert status == 1
     assert checked["problems"][0]["field"] == "data.class_count"
-    assert gpupanel("run", profile)[0] == 2
+    assert carried_out("run", profile)[0] == 2
     assert not runs_dir.exists()

@@ -28,6 +28,8 @@ schema_version = 1
 visible = ["{RTX_4090.uuid}"]
 [data]
 source = "digits"
+[training]
+epochs = 1
 """
 _PATIENCE_MS = 120_000
 

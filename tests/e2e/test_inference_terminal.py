@@ -1,4 +1,4 @@
-"""A trained model evaluated and used from the terminal: the real command, the real TensorFlow."""
+"""A trained model evaluated and used from the terminal, with the real TensorFlow."""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ import pytest
 
 from gpupanel.domain.events import DataReady, ModelReady, Phase, PhaseChanged, decode_event
 from gpupanel.domain.run_layout import RunLayout
-from tests.e2e.test_terminal import answered, gpupanel
+from tests.forked.terminal import answered, gpupanel
 
 pytestmark = pytest.mark.tensorflow
 

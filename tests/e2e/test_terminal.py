@@ -17,6 +17,8 @@ import pytest
 from gpupanel.domain.events import StepsDone, TrainerStarted
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.following.follower import RunFollower
+from tests.forked import terminal as forked
+from tests.forked.terminal import answered
 
 pytestmark = pytest.mark.tensorflow
 
@@ -36,6 +38,7 @@ checkpoint_every_epochs = 0
 
 
 def gpupanel(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A process of its own."""
     return subprocess.run(
         [sys.executable, "-m", "gpupanel", *map(str, arguments)],
         env={**os.environ, **environment},
@@ -44,11 +47,6 @@ def gpupanel(*arguments: str | Path, **environment: str) -> subprocess.Completed
         timeout=200,
         check=False,
     )
-
-
-def answered(completed: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(completed.stdout)
-    return document
 
 
 def codes(document: dict[str, Any]) -> set[str]:
@@ -120,13 +118,13 @@ def test_that_the_exported_script_trains_the_same_without_gpupanel(tmp_path: Pat
     text = DIGITS.read_text().replace('shares = "equal"', "shares = [48, 16]")
     profile.write_text(text.replace("epochs = 30", "epochs = 3"))
     script = tmp_path / "uneven.py"
-    assert gpupanel("export", profile, "-o", script).returncode == 0
+    assert forked.gpupanel("export", profile, "-o", script).returncode == 0
     assert "import gpupanel" not in script.read_text()
     completed = subprocess.run(
         [sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     words = completed.stdout.splitlines()[-1].split()
-    metrics = answered(gpupanel("run", profile, "--json"))["metrics"]
+    metrics = answered(forked.gpupanel("run", profile, "--json"))["metrics"]
     assert float(words[3]) == pytest.approx(metrics["loss"], rel=1e-4)
     assert float(words[-1]) == pytest.approx(metrics["val_accuracy"], abs=1e-6)
     assert (tmp_path / "model.keras").stat().st_size > 0
@@ -140,11 +138,11 @@ def test_that_a_bad_profile_is_refused_with_all_five_mistakes(
         'bogus = 1\n[devices]\ncpu_replica = 2\n[strategy]\nkind = "mirored"\n'
         '[data]\nsource = "npz"\n[training]\nepochs = 0\n'
     )
-    checked = gpupanel("check", path, "--json")
+    checked = forked.gpupanel("check", path, "--json")
     assert checked.returncode == 1
     assert len(answered(checked)["problems"]) == 5
     assert answered(checked)["plan"] is None
-    refused = gpupanel("run", path)
+    refused = forked.gpupanel("run", path)
     assert refused.returncode == 2
     for field in ("bogus", "devices.cpu_replica", "strategy.kind", "data.path", "training.epochs"):
         assert field in refused.stderr
@@ -152,7 +150,7 @@ def test_that_a_bad_profile_is_refused_with_all_five_mistakes(
 
 
 def test_that_check_says_what_would_happen() -> None:
-    completed = gpupanel("check", DIGITS, "--json")
+    completed = forked.gpupanel("check", DIGITS, "--json")
     assert completed.returncode == 0
     document = answered(completed)
     assert document["ok"]
@@ -162,7 +160,7 @@ def test_that_check_says_what_would_happen() -> None:
 def test_that_check_tells_of_a_data_file_that_is_missing(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text('[devices]\nvisible = ["cpu"]\n[data]\nsource = "npz"\npath = "gone.npz"\n')
-    completed = gpupanel("check", path, "--json")
+    completed = forked.gpupanel("check", path, "--json")
     assert completed.returncode == 1
     assert codes(answered(completed)) == {"data_file_missing"}
 
@@ -170,7 +168,7 @@ def test_that_check_tells_of_a_data_file_that_is_missing(tmp_path: Path) -> None
 def test_that_a_run_whose_data_is_missing_fails_with_the_same_sentence(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text('[devices]\nvisible = ["cpu"]\n[data]\nsource = "npz"\npath = "gone.npz"\n')
-    completed = gpupanel("run", path, "--json")
+    completed = forked.gpupanel("run", path, "--json")
     assert completed.returncode == 1
     document = answered(completed)
     assert document["outcome"] == "failed"
@@ -303,13 +301,13 @@ def test_that_a_stop_during_start_up_ends_the_run_in_seconds(long_run: Path) -> 
 
 
 def test_that_a_run_that_is_not_there_is_told() -> None:
-    completed = gpupanel("watch", "nothing")
+    completed = forked.gpupanel("watch", "nothing")
     assert completed.returncode == 1
     assert "There is no run nothing." in completed.stderr
 
 
 def test_that_devices_always_lists_the_cpu() -> None:
-    document = answered(gpupanel("devices", "--json"))
+    document = answered(forked.gpupanel("devices", "--json"))
     assert set(document) == {"driver", "devices"}
     cpu = document["devices"][-1]
     assert (cpu["key"], cpu["kind"], cpu["state"]) == ("cpu", "cpu", "ok")

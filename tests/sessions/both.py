@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import os
-import subprocess
 import sys
 import zipfile
 from collections.abc import Mapping
@@ -26,6 +25,7 @@ from gpupanel.runs.launcher import create_run
 from gpupanel.runs.trust.trusted import trust
 from gpupanel.runs.trust.user_code import code_of_profile
 from tests.fakes.devices import CPU_ONLY
+from tests.forked.processes import run_forked
 
 Weights = dict[str, np.ndarray]
 
@@ -153,7 +153,7 @@ def carry_out_both(
         (folder / "script.py").write_text(stand_alone_script(profile, plan), encoding="utf-8")
     logical_cpus = max(len(plan_of(each).replicas) for each in sessions.values())
     places = max(len(plan_of(each).places) for each in sessions.values())
-    done = subprocess.run(
+    done = run_forked(
         [
             sys.executable,
             str(Path(__file__).with_name("train_both.py")),

@@ -8,6 +8,7 @@ from string import Template
 from gpupanel.domain.data import Target
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.training import LEAST_PROGRESS
 from gpupanel.planning.script.sections import lines_for
 
 # In the margin: S several replicas, A accumulation, D dropout or other random numbers, N batch
@@ -219,7 +220,8 @@ HT|        val_loss, measure = mean_over(validation_step, x_val, y_val, np.arang
 HT|        line += f"  val_loss {val_loss:.6f}  val {MEASURE} {measure:.6f}"
 HTE|        watched = val_loss
   |    print(line, flush=True)
-E |    best, waited = (watched, 0) if watched < best else (best, waited + 1)
+E |    better = best - watched > $least * abs(watched)
+E |    best, waited = (watched, 0) if better else (best, waited + 1)
 E |    if waited >= $patience:
 E |        break
   |
@@ -253,6 +255,7 @@ def training_section(profile: Profile, plan: LaunchPlan) -> str:
         clip=training.clip_norm,
         order=shuffled if data.shuffle else "np.arange(len(x))",
         patience=training.early_stopping_patience,
+        least=LEAST_PROGRESS,
     )
 
 

@@ -2,7 +2,7 @@
 
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.problem import Problem, Severity
-from gpupanel.domain.training import TrainingSettings
+from gpupanel.domain.training import LEAST_PROGRESS, TrainingSettings
 from gpupanel.trainer.saving.position import Position
 
 
@@ -13,7 +13,9 @@ def after_epoch(position: Position, metrics: Metrics) -> Position:
     """
     watched = metrics.loss if metrics.val_loss is None else metrics.val_loss
     best = position.best_loss
-    better = watched is not None and (best is None or watched < best)
+    better = watched is not None and (
+        best is None or best - watched > LEAST_PROGRESS * abs(watched)
+    )
     return Position(
         step=position.step,
         epoch=position.epoch + 1,

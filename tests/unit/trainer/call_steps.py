@@ -80,11 +80,16 @@ def main() -> None:
     timed(batches)
     start_s = time.perf_counter()
     told.append({**asdict(timed(batches, [3.0])), "took_s": time.perf_counter() - start_s})
-    if replicas > 1:
-        timed.shares = (BATCH - 1, *[0] * (replicas - 2), 1)
-        told.append(asdict(timed(batches)))
+    fastest = []
+    for shares in (timed.shares, (BATCH - 1, *[0] * (replicas - 2), 1)):
+        if replicas > 1:
+            timed.shares = shares
+            # What else the machine does makes some of them slower, never faster.
+            several = [timed(batches) for _ in range(9)]
+            fastest.append(np.min([each.replica_seconds for each in several], axis=0).tolist())
+            told.append(asdict(several[-1]))
     traced = [one._function.experimental_get_tracing_count() for one in (untimed, timed)]
-    print(json.dumps({"told": told, "traced": traced}))
+    print(json.dumps({"told": told, "fastest_s": fastest, "traced": traced}))
 
 
 main()

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import SHARING_KINDS, StrategyKind
+from tests.forked.processes import ForkedProcess
 from tests.patience import PATIENCE_S
 
 MakeRun = Callable[[Path, Profile, Sequence[int]], RunLayout]
@@ -73,7 +75,7 @@ class Trainer:
     """A started trainer and what it wrote."""
 
     layout: RunLayout
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | ForkedProcess
 
     def events(self) -> list[Event]:
         """The whole lines so far."""
@@ -108,12 +110,27 @@ StartTrainer = Callable[..., Trainer]
 
 @pytest.fixture
 def start_trainer() -> Iterator[StartTrainer]:
-    """Starts the real training process, as the supervisor does."""
+    """Starts the training process, with TensorFlow in it already."""
+    with _starting(ForkedProcess) as start:
+        yield start
+
+
+@pytest.fixture
+def start_new_trainer() -> Iterator[StartTrainer]:
+    """Starts the real training process, as the supervisor does: where its start is the point."""
+    with _starting(subprocess.Popen) as start:
+        yield start
+
+
+@contextmanager
+def _starting(
+    process_of: type[subprocess.Popen[bytes] | ForkedProcess],
+) -> Iterator[StartTrainer]:
     started: list[Trainer] = []
 
     def start(layout: RunLayout, **environment: str) -> Trainer:
         with layout.trainer_log.open("wb") as log:
-            process = subprocess.Popen(
+            process = process_of(
                 [sys.executable, "-m", "gpupanel.trainer", str(layout.root)],
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -122,10 +139,12 @@ def start_trainer() -> Iterator[StartTrainer]:
         started.append(Trainer(layout, process))
         return started[-1]
 
-    yield start
-    for trainer in started:
-        trainer.process.kill()
-        trainer.process.wait()
+    try:
+        yield start
+    finally:
+        for trainer in started:
+            trainer.process.kill()
+            trainer.process.wait()
 
 
 def _environment(layout: RunLayout) -> dict[str, str]:

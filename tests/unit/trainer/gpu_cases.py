@@ -21,6 +21,7 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.planning.prepare import Preparation, prepare
 from tests.fakes.devices import CPU
+from tests.forked.processes import run_forked
 
 Case = dict[str, Any]
 Cases = dict[object, Case]
@@ -100,7 +101,7 @@ def ask(cases: Cases, folder: Path) -> Answers:
     """TensorFlow's answers, all of one process, whose log is a file as the supervisor keeps it."""
     log = folder / "trainer.log"
     with log.open("ab") as kept:
-        done = subprocess.run(
+        done = run_forked(
             [sys.executable, str(Path(__file__).with_name("pretended_gpus.py")), str(log)],
             input=json.dumps(list(cases.values())).encode(),
             env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"},

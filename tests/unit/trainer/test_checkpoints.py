@@ -412,6 +412,16 @@ def test_that_training_ends_when_the_loss_no_longer_falls(validated: bool) -> No
     assert ("validation" in told[3].message) == validated
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_that_a_loss_that_differs_in_its_last_bits_has_not_fallen(sign: float) -> None:
+    told = reasons([0.5 * sign, 0.5 * sign - 4e-8, 0.5 * sign - 8e-8], patience=2, validated=True)
+
+    assert told[2] is not None
+    assert "since epoch 1" in told[2].message
+    fallen = [(0.5 - 2e-6 * epoch) * sign - (sign < 0) * epoch for epoch in range(9)]
+    assert reasons(fallen, patience=1, validated=True) == [None] * 9
+
+
 def test_that_training_goes_on_without_patience_or_in_its_last_epoch() -> None:
     assert reasons([0.5] * 9, patience=None, validated=True) == [None] * 9
     assert reasons([0.5] * 10, patience=9, validated=True) == [None] * 10

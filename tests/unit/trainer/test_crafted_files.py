@@ -5,7 +5,6 @@ import io
 import json
 import os
 import struct
-import subprocess
 import sys
 import tarfile
 import zipfile
@@ -26,6 +25,7 @@ from gpupanel.trainer.datasets.images import read_images
 from gpupanel.trainer.datasets.keras_data import read_keras_data
 from gpupanel.trainer.datasets.npz import read_npz
 from gpupanel.trainer.inference.model_file import check_model_file
+from tests.forked.processes import run_forked
 
 MIB = 2**20
 DENSE = {"module": "keras.layers", "class_name": "Dense", "config": {}, "registered_name": None}
@@ -330,7 +330,7 @@ print(json.dumps(told))
 @pytest.mark.tensorflow
 def test_that_code_in_real_model_files_is_refused_twice_and_never_run(tmp_path: Path) -> None:
     marker = tmp_path / "ran"
-    done = subprocess.run(
+    done = run_forked(
         [sys.executable, "-c", _MAKE_AND_LOAD, str(tmp_path), str(marker)],
         env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"},
         capture_output=True,

@@ -35,7 +35,7 @@ from tests.unit.trainer.trained_runs import changed, profile, variables
 
 pytestmark = pytest.mark.tensorflow
 
-_EPOCHS = 40
+_EPOCHS = 8
 _STEPS_AN_EPOCH = 23
 
 WORKERS = StrategySettings(kind=StrategyKind.MULTI_WORKER, workers=2, shares=(48, 16))
@@ -133,7 +133,7 @@ def test_that_each_worker_tells_its_devices(undisturbed: RunLayout) -> None:
 def test_that_a_run_with_a_killed_worker_reaches_the_same_bits(
     undisturbed: RunLayout, runs_dir: Path
 ) -> None:
-    layout = new_run(runs_dir, every_minutes=0.002)
+    layout = new_run(runs_dir, every_minutes=0.005)
     with supervised(layout):
         wait_until(layout, lambda: any(is_within_an_epoch(event) for event in events_of(layout)))
         assert_out_of_reach(pids(layout))

@@ -4,7 +4,6 @@ import csv
 import itertools
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -32,6 +31,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.following.confusion_matrix import ConfusionMatrix, read_matrix
 from gpupanel.trainer.datasets.digits import read_digits
 from gpupanel.trainer.datasets.split import split
+from tests.forked.processes import run_forked
 from tests.unit.trainer.conftest import MakeRun
 
 pytestmark = pytest.mark.tensorflow
@@ -127,7 +127,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> Calla
         "KERAS_HOME": str(folder / "keras"),
         "TF_CPP_MIN_LOG_LEVEL": "2",
     }
-    done = subprocess.run(
+    done = run_forked(
         [sys.executable, CHILD, folder / MODELS, *(folder / name for name in names)],
         env=environment,
         capture_output=True,

@@ -1,7 +1,6 @@
 """The layers that planning lists are those that the trainer builds."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 from gpupanel.domain.model import CnnModel, MlpModel
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.layers import model_layers
+from tests.forked.processes import run_forked
 
 pytestmark = pytest.mark.tensorflow
 
@@ -25,7 +25,7 @@ MODELS = (
 def test_that_planning_lists_the_layers_with_weights_as_they_are_built() -> None:
     script = Path(__file__).with_name("print_layers.py")
     models = [Profile(model=model).model_dump_json() for model in MODELS]
-    done = subprocess.run(
+    done = run_forked(
         [sys.executable, str(script), *models], capture_output=True, text=True, check=True
     )
 

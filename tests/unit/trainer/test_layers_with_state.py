@@ -1,7 +1,6 @@
 """Batch normalisation and dropout under every strategy: statistics, random numbers, saving."""
 
 import json
-import subprocess
 import sys
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -15,6 +14,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import Optimizer, TrainingSettings
+from tests.forked.processes import run_forked
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.trained_runs import (
     ONE_DEVICE,
@@ -162,7 +162,7 @@ def test_that_a_checkpoint_holds_where_random_numbers_stand(
 
 def test_that_each_replica_drops_its_own_activations() -> None:
     script = Path(__file__).with_name("dropout_masks.py")
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
+    done = run_forked([sys.executable, str(script)], capture_output=True, text=True, check=True)
 
     for steps in json.loads(done.stdout).values():
         # [step, replica, unit]: 0 where dropped, else 2.

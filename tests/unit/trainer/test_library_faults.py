@@ -1,11 +1,12 @@
 """What TensorFlow and Keras get wrong, and the trainer does itself: red when they no longer do."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.forked.processes import run_forked
 
 pytestmark = pytest.mark.tensorflow
 
@@ -13,7 +14,7 @@ pytestmark = pytest.mark.tensorflow
 @pytest.fixture(scope="module")
 def told() -> dict[str, list[float]]:
     script = Path(__file__).with_name("library_faults.py")
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
+    done = run_forked([sys.executable, str(script)], capture_output=True, text=True, check=True)
     answers: dict[str, list[float]] = json.loads(done.stdout)
     return answers
 

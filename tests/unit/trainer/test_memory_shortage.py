@@ -255,11 +255,11 @@ def test_that_a_message_too_long_for_the_channel_is_no_lack_of_memory() -> None:
 
 @pytest.mark.tensorflow
 def test_that_a_real_run_tells_what_it_was_refused(
-    tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
+    tmp_path: Path, make_run: MakeRun, start_new_trainer: StartTrainer
 ) -> None:
     # Its weights want half a terabyte at once.
     vast = Profile(model=MlpModel(hidden=(WIDEST,)))
-    trainer = start_trainer(
+    trainer = start_new_trainer(
         make_run(tmp_path / "run", vast, [64]), TF_CPP_MIN_LOG_LEVEL="0", TF_ENABLE_ONEDNN_OPTS="1"
     )
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import Optimizer, TrainingSettings
 from gpupanel.planning.rules.placement_rules import placeable_layers
+from tests.forked.processes import run_forked
 from tests.unit.trainer.conftest import MakeRun, cpu_plan
 from tests.unit.trainer.trained_runs import all_events, evaluation, furthest, last_metrics
 
@@ -78,7 +78,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[st
         if "one device" not in name:
             plan = placed_plan(cpu_plan(one, [64]))
             layouts[name].plan.write_text(plan.model_dump_json(), encoding="utf-8")
-    done = subprocess.run(
+    done = run_forked(
         [
             sys.executable,
             str(Path(__file__).with_name("placed_graph.py")),

@@ -2,10 +2,11 @@
 
 import json
 import os
-import subprocess
 import sys
 
 import pytest
+
+from tests.forked.processes import run_forked
 
 pytestmark = pytest.mark.tensorflow
 
@@ -57,7 +58,7 @@ print(json.dumps({
 
 
 def test_that_one_operation_does_what_keras_does() -> None:
-    done = subprocess.run(
+    done = run_forked(
         [sys.executable, "-c", COMPARE],
         env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"},
         capture_output=True,

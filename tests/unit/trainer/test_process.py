@@ -48,9 +48,9 @@ WIDEST = 2**31 - 1
 
 
 def test_that_digits_are_learned_and_every_event_is_in_order(
-    tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
+    tmp_path: Path, make_run: MakeRun, start_new_trainer: StartTrainer
 ) -> None:
-    trainer = start_trainer(make_run(tmp_path / "run", DIGITS, [32, 32]))
+    trainer = start_new_trainer(make_run(tmp_path / "run", DIGITS, [32, 32]))
 
     end = trainer.ended()
 
@@ -164,7 +164,7 @@ def test_that_a_suspend_saves_a_checkpoint_and_no_model_unless_a_stop_follows(
 
 @pytest.mark.parametrize("saved_before", [False, True])
 def test_that_a_suspend_during_start_up_is_one_only_where_there_is_something_to_go_on_from(
-    tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer, saved_before: bool
+    tmp_path: Path, make_run: MakeRun, start_new_trainer: StartTrainer, saved_before: bool
 ) -> None:
     layout = make_run(tmp_path / "run", DIGITS, [64])
     for request in (Request.SUSPEND, Request.CHECKPOINT):
@@ -172,7 +172,7 @@ def test_that_a_suspend_during_start_up_is_one_only_where_there_is_something_to_
     if saved_before:
         layout.checkpoints.mkdir()
         Checkpoints(layout.checkpoints).save({}, Position(step=23))
-    trainer = start_trainer(layout)
+    trainer = start_new_trainer(layout)
 
     wanted = Outcome.SUSPENDED if saved_before else Outcome.STOPPED
     assert (trainer.ended().outcome, trainer.process.returncode) == (wanted, 0)
@@ -222,11 +222,11 @@ def test_that_a_trainer_whose_supervisor_is_gone_saves_and_ends(
 
 
 def test_that_a_stop_during_start_up_ends_it_with_nothing_to_save(
-    tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
+    tmp_path: Path, make_run: MakeRun, start_new_trainer: StartTrainer
 ) -> None:
     layout = make_run(tmp_path / "run", DIGITS, [64])
     (layout.requests / Request.STOP).touch()
-    trainer = start_trainer(layout)
+    trainer = start_new_trainer(layout)
 
     assert trainer.ended().outcome is Outcome.STOPPED
     assert trainer.process.returncode == 0
@@ -442,7 +442,7 @@ def test_that_the_status_tells_of_no_space_where_the_log_has_none_either(
 
 
 def test_that_a_tensorflow_that_cannot_be_imported_is_told(
-    tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
+    tmp_path: Path, make_run: MakeRun, start_new_trainer: StartTrainer
 ) -> None:
     broken = tmp_path / "site" / "tensorflow"
     broken.mkdir(parents=True)
@@ -451,7 +451,7 @@ def test_that_a_tensorflow_that_cannot_be_imported_is_told(
     )
     path = os.pathsep.join([str(broken.parent), str(Path.cwd())])
     layout = make_run(tmp_path / "run", DIGITS, [64])
-    trainer = start_trainer(layout, PYTHONPATH=path)
+    trainer = start_new_trainer(layout, PYTHONPATH=path)
 
     end = failed(trainer, "tensorflow_not_importable")
 

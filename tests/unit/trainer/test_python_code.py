@@ -3,7 +3,6 @@
 import json
 import os
 import random
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,6 +21,7 @@ from gpupanel.trainer.datasets.python_data import read_python_data
 from gpupanel.trainer.datasets.read import read_data
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.user_code import UserCode
+from tests.forked.processes import run_forked
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.trained_runs import (
     changed,
@@ -297,7 +297,7 @@ def build_model(input_shape, outputs):
 def test_that_a_model_that_cannot_be_trained_is_told(tmp_path: Path) -> None:
     for name, (what, _) in MISFITS.items():
         (tmp_path / f"{name}.py").write_text(_BUILDER.format(what=what))
-    done = subprocess.run(
+    done = run_forked(
         [sys.executable, "-c", _BUILD, *(str(tmp_path / f"{name}.py") for name in MISFITS)],
         env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"},
         capture_output=True,

@@ -48,10 +48,10 @@ def answered(trainer: Trainer) -> DevicesReady:
 
 
 def test_that_tensorflow_takes_the_planned_gpu_and_its_limit(
-    inventory: DeviceInventory, tmp_path: Path, start_trainer: StartTrainer
+    inventory: DeviceInventory, tmp_path: Path, start_new_trainer: StartTrainer
 ) -> None:
     gpu = inventory.gpus[-1]  # where the order were another one, it would be another GPU
-    trainer = start_trainer(new_run(gpu, inventory, tmp_path))
+    trainer = start_new_trainer(new_run(gpu, inventory, tmp_path))
 
     assert trainer.ended().outcome is Outcome.COMPLETED, trainer.log()
     first = answered(trainer).logical_devices[0]
@@ -61,13 +61,13 @@ def test_that_tensorflow_takes_the_planned_gpu_and_its_limit(
 
 
 def test_that_a_trainer_that_gets_another_gpu_does_not_train(
-    inventory: DeviceInventory, tmp_path: Path, start_trainer: StartTrainer
+    inventory: DeviceInventory, tmp_path: Path, start_new_trainer: StartTrainer
 ) -> None:
     if len(inventory.gpus) < 2:
         pytest.skip("needs two GPUs")
     first, second = inventory.gpus[:2]
     layout = new_run(first, inventory, tmp_path)
-    trainer = start_trainer(layout, CUDA_VISIBLE_DEVICES=second.key)
+    trainer = start_new_trainer(layout, CUDA_VISIBLE_DEVICES=second.key)
 
     problem = trainer.ended().problem
     assert problem is not None

@@ -1,6 +1,5 @@
 """A training goes on from a checkpoint as if nothing had happened, whoever wrote it."""
 
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import Optimizer, TrainingSettings
+from tests.forked.processes import run_forked
 from tests.unit.trainer.conftest import MakeRun, StartTrainer, Trainer, cpu_plan
 from tests.unit.trainer.test_model_parallel import placed_plan
 from tests.unit.trainer.trained_runs import (
@@ -127,7 +127,7 @@ def chain(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[s
             plan = placed_plan(plan)
         layouts[name].plan.write_text(plan.model_dump_json(), encoding="utf-8")
     layouts["undisturbed"] = make_run(root / "undisturbed", PLAIN, [16])
-    done = subprocess.run(
+    done = run_forked(
         [
             sys.executable,
             str(Path(__file__).with_name("train_chain.py")),

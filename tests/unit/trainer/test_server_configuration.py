@@ -2,13 +2,13 @@
 
 import json
 import os
-import subprocess
 import sys
 
 import pytest
 
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.plan import PlannedDevice
+from tests.forked.processes import run_forked
 
 pytestmark = pytest.mark.tensorflow
 
@@ -47,7 +47,7 @@ PLANNED = {
 
 def test_that_growth_and_limits_are_those_of_the_plan() -> None:
     devices = [[device.model_dump(mode="json") for device in one] for one, _ in PLANNED.values()]
-    done = subprocess.run(
+    done = run_forked(
         [sys.executable, "-c", CHILD],
         input=json.dumps(devices),
         env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"},

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 
 from gpupanel.domain.events import ProblemReported, decode_event
 from tests.fakes.small_disks import small_disk  # noqa: F401 - a fixture
+from tests.forked.processes import run_forked
 
 _WRITE = """
 import sys
@@ -50,9 +50,9 @@ def test_that_a_file_that_cannot_be_made_or_written_is_told_once_and_why(
     small_disk: Path,  # noqa: F811
     tmp_path: Path,
 ) -> None:
-    done = subprocess.run(
+    done = run_forked(
         [sys.executable, "-c", _WRITE, str(small_disk), str(tmp_path)],
-        env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "PYTHONPATH": str(Path.cwd())},
+        env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1"},
         capture_output=True,
         text=True,
         timeout=120,

@@ -1,7 +1,6 @@
 """What TensorFlow answers to a plan, by its lists of devices and by its own log."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from gpupanel.planning.prepare import prepare
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.launcher import create_run
 from tests.fakes.devices import CPU_ONLY
+from tests.forked.processes import run_forked
 from tests.unit.trainer.gpu_cases import BUSES, GPUS, Answers, Cases, ask, case, started
 
 pytestmark = pytest.mark.tensorflow
@@ -174,7 +174,7 @@ def test_that_logical_cpus_are_the_processor(tensorflow: Answers) -> None:
 def test_that_a_trainer_on_another_gpu_tells_the_answer_and_ends(tmp_path: Path) -> None:
     layout = create_run(Profile(), started(("growth",)), tmp_path)
     with layout.trainer_log.open("ab") as log:
-        done = subprocess.run(
+        done = run_forked(
             [
                 sys.executable,
                 str(Path(__file__).with_name("pretended_gpus.py")),

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -19,6 +18,7 @@ from gpupanel.domain.strategy import StrategySettings
 from gpupanel.domain.training import Optimizer, TrainingSettings
 from gpupanel.trainer.saving.checkpoint_files import STATE_FILE
 from gpupanel.trainer.saving.checkpoints import Checkpoints
+from tests.forked.processes import run_forked
 from tests.unit.trainer.conftest import MakeRun
 
 DIGITS = DigitsData(validation_fraction=0.2)
@@ -75,7 +75,7 @@ def train_all(
     }
     # Devices are configured by the first one's plan: it has to have most of them.
     order = sorted(layouts, key=lambda name: -len(plans[name][1]))
-    done = subprocess.run(
+    done = run_forked(
         [
             sys.executable,
             str(Path(__file__).with_name("train_several.py")),

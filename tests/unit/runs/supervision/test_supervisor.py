@@ -147,7 +147,7 @@ def test_that_the_last_words_of_an_orphan_are_not_those_of_the_run_that_goes_on(
 def test_that_a_trainer_that_finds_no_space_for_its_events_is_not_taken_for_one_that_hangs(
     layout: RunLayout,
 ) -> None:
-    run = supervisor(layout, "find_no_space", Patience(first_step_s=1.0, step_s=1.0))
+    run = supervisor(layout, "find_no_space", Patience(step_s=1.0))
     assert run.run() is Outcome.COMPLETED
 
 
@@ -164,9 +164,9 @@ def test_that_events_that_cannot_be_read_for_long_are_no_hang(
         return guarded_files.open_to_read(path)
 
     monkeypatch.setattr(tails, "open_to_read", open_to_read)
-    patience = Patience(first_step_s=1.0, step_s=1.0)
     (layout.root / ENOUGH).touch()
-    assert supervisor(layout, "find_no_space", patience).run() is Outcome.COMPLETED
+    run = supervisor(layout, "find_no_space", Patience(step_s=1.0))
+    assert run.run() is Outcome.COMPLETED
 
 
 def test_that_a_line_of_megabytes_before_the_last_word_makes_no_run_lost(

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from gpupanel.domain.strategy import StrategySettings
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.trainer.saving.checkpoint_files import STATE_FILE
 from gpupanel.trainer.saving.checkpoints import Checkpoints
+from tests.forked.processes import run_forked
 from tests.unit.trainer.conftest import MakeRun
 
 pytestmark = pytest.mark.tensorflow
@@ -40,7 +40,7 @@ def profile(model: MlpModel, *, balanced: bool, accumulation_steps: int = 1) -> 
 
 
 def run_child(script: Path, *arguments: Path) -> str:
-    done = subprocess.run(
+    done = run_forked(
         [sys.executable, str(script), *map(str, arguments)],
         env={
             **os.environ,

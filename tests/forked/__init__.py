@@ -1,0 +1,1 @@
+"""Processes that need TensorFlow and do not import it themselves."""

@@ -1,0 +1,81 @@
+"""The terminal in this process, its runs supervised in a thread and trained in forked processes.
+
+For tests of what a run comes to. Those of how processes start, stop, die and are found keep the
+real ones: a forked process is known by no environment of its own in ``/proc``.
+"""
+
+import io
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from gpupanel.cli.app import main
+from gpupanel.domain.run_layout import RunLayout
+from gpupanel.runs import launcher
+from gpupanel.runs.directory.private_files import PRIVATE_UMASK
+from gpupanel.runs.supervision import gang
+from gpupanel.runs.supervision.supervisor import Supervisor
+from tests.forked.processes import ForkedProcess
+from tests.patience import PATIENCE_S
+
+
+@contextmanager
+def forked_trainers() -> Iterator[None]:
+    """What is launched in this process meanwhile is supervised by a thread of it."""
+    supervisors: list[threading.Thread] = []
+
+    def start_supervisor(_: Sequence[str], folder: Path, __: Path, name: str) -> None:
+        supervisor = Supervisor(RunLayout(folder))
+        supervisors.append(threading.Thread(target=supervisor.run, name=name))
+        supervisors[-1].start()
+
+    def start_trainer(*arguments: Any, **options: Any) -> ForkedProcess:
+        # As the supervisor's own process is started.
+        return ForkedProcess(*arguments, umask=PRIVATE_UMASK, **options)
+
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(launcher, "start_detached", start_supervisor)
+        monkeypatch.setattr(
+            gang, "subprocess", SimpleNamespace(**{**vars(subprocess), "Popen": start_trainer})
+        )
+        try:
+            yield
+        finally:
+            for supervisor in supervisors:
+                supervisor.join(PATIENCE_S)
+    assert not any(supervisor.is_alive() for supervisor in supervisors)
+
+
+def gpupanel(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """What the command does and prints, followed to the end of its run.
+
+    Args:
+        arguments: Of ``gpupanel``.
+        environment: Variables besides those of this process.
+    """
+    command = ["gpupanel", *map(str, arguments)]
+    output, errors = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as monkeypatch, forked_trainers():
+        monkeypatch.setattr(sys, "argv", command)
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        with redirect_stdout(output), redirect_stderr(errors), pytest.raises(SystemExit) as left:
+            main()
+    status = left.value.code
+    assert status is None or isinstance(status, int)
+    return subprocess.CompletedProcess(command, status or 0, output.getvalue(), errors.getvalue())
+
+
+def answered(completed: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    """The document that was printed for ``--json``."""
+    assert completed.stdout, completed.stderr
+    document: dict[str, Any] = json.loads(completed.stdout)
+    return document
