@@ -39,7 +39,7 @@ from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.runs.history.summaries import summarize_run
 
 _POLL_S = 0.1
-_LOOK_FOR_SUPERVISOR_S = 1.0
+_SUPERVISOR_INTERVAL_S = 1.0
 
 
 def watch_to_its_end(
@@ -90,7 +90,7 @@ def _carry_out(interrupt: InterruptMeaning, layout: RunLayout, status: RunStatus
 
 
 class _Before:
-    """What is still worth telling of a run when somebody begins to watch it.
+    """What is still worth printing of a run when somebody begins to watch it.
 
     Attributes:
         epochs_done: How many times an epoch came to its end.
@@ -139,15 +139,15 @@ class _Watcher:
         Yields:
             What Ctrl+C meant, each time that it was pressed.
         """
-        looked_s = time.monotonic()
+        checked_s = time.monotonic()
         self._catch_up()
         while not self.status.has_ended:
             yield from interrupts.pending()
             self._take_news()
             self._draw()
-            if time.monotonic() - looked_s > _LOOK_FOR_SUPERVISOR_S:
-                looked_s = time.monotonic()
-                self._look_for_supervisor()
+            if time.monotonic() - checked_s > _SUPERVISOR_INTERVAL_S:
+                checked_s = time.monotonic()
+                self._check_supervisor()
             time.sleep(_POLL_S)
         self._draw()
 
@@ -210,7 +210,7 @@ class _Watcher:
         words = line_words(event, process, _device_names(self._layout))
         console.print(words, highlight=False)
 
-    def _look_for_supervisor(self) -> None:
+    def _check_supervisor(self) -> None:
         summary = summarize_run(self._layout)
         if summary.is_running:
             if summary.problem is not None and summary.problem != self._printed_problem:

@@ -1,4 +1,4 @@
-"""Locks on files: taken for as long as something is done, and looked at without being taken."""
+"""Locks on files: taken for as long as something is done, and checked without being taken."""
 
 import errno
 import fcntl
@@ -32,10 +32,10 @@ def lock_in_folder(path: Path, timeout_s: float = -1.0) -> FileLock:
 
 
 def is_lock_held(path: Path) -> bool:
-    """Whether a process holds that lock now; false where nobody can tell.
+    """Whether a process holds that lock now; false where it is not known.
 
-    However many look at once, none of them takes another one for the holder: they share the lock
-    for the instant of the look.
+    However many ask at once, none of them takes another one for the holder: they share the lock
+    for the instant of the check.
     """
     try:
         file = open_to_read(path)

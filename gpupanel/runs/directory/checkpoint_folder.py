@@ -1,4 +1,4 @@
-"""What of a run's checkpoints can be told without TensorFlow."""
+"""What of a run's checkpoints is known without TensorFlow."""
 
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import check_folder

@@ -14,7 +14,7 @@ def run_of_file(path: Path) -> RunLayout | None:
 
     Args:
         path: Of a file that need not be there; both where it stands and where a link in its way
-            leads to are looked at.
+            leads to are checked.
     """
     for place in (path.absolute(), _resolved(path)):
         nearest, *farther = place.parents
@@ -30,7 +30,7 @@ def check_outside_of_runs(path: Path) -> None:
     """See to it that a file that a person wants to write is no part of a run.
 
     Raises:
-        ProblemError: It is, and would change what the run tells of itself.
+        ProblemError: It is, and would change what the run says of itself.
     """
     run = run_of_file(path)
     if run is None:

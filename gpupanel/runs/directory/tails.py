@@ -9,7 +9,7 @@ from gpupanel.files.guarded_files import open_to_read
 
 MOST_BYTES_A_READ = 2**20
 MOST_TEXT_A_READ = 2**18
-"""More than anybody looks at of a log: of a longer portion only the end is read."""
+"""More than anybody reads of a log: of a longer portion only the end is read."""
 LONGEST_LINE_BYTES = 32 * 2**20
 """An evaluation of 4,000 classes, as it was written before it had a file of its own."""
 _SHOWN_OF_LONGER = 200
@@ -103,7 +103,7 @@ class LineTail:
     """The whole lines appended to a file; half a line waits for its other half.
 
     A line longer than :data:`LONGEST_LINE_BYTES` would take as much memory: of it only the
-    beginning is given, as a line that nobody can read and that is told as such.
+    beginning is given, as a line that nobody can read and that is reported as such.
     """
 
     def __init__(self, path: Path, most_bytes: int = MOST_BYTES_A_READ) -> None:

@@ -24,7 +24,7 @@ def scheduler_lock(folder: Path) -> FileLock:
 
 
 def scheduler_lives(folder: Path) -> bool:
-    """Whether a process looks after the queue in that folder."""
+    """Whether a scheduler of the queue in that folder."""
     return is_lock_held(_lock_file(folder))
 
 
@@ -58,7 +58,7 @@ def ensure_scheduler(files: QueueFiles) -> bool:
 
 
 def wake_scheduler() -> None:
-    """See to the scheduler of the user's queue where nobody can be told that it failed."""
+    """See to the scheduler of the user's queue where nobody hears that it failed."""
     try:
         ensure_scheduler(QueueFiles(queue_dir()))
     except ProblemError as error:

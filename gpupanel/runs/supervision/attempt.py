@@ -42,7 +42,7 @@ _LAST_READ_S = 10.0
 """How long the last words of a run are tried, on a disk that does not answer."""
 _CRASHES = (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS)
 
-Tell = Callable[[Event], None]
+Report = Callable[[Event], None]
 
 
 class Attempt:
@@ -53,7 +53,7 @@ class Attempt:
         plan: What to start.
         command: Of a trainer, without the run's directory.
         patience: How long the watchdogs wait.
-        tell: Writes an event of the supervisor's.
+        report: Writes an event of the supervisor's.
         news: The events of the run, read up to where this attempt begins.
         stop_requests: That end the run.
 
@@ -69,7 +69,7 @@ class Attempt:
         plan: LaunchPlan,
         command: Sequence[str],
         patience: Patience,
-        tell: Tell,
+        report: Report,
         news: LineTail,
         stop_requests: StopRequests,
     ) -> None:
@@ -80,7 +80,7 @@ class Attempt:
         self._plan = plan
         self._gang = Gang(layout, plan, command)
         self._patience = patience
-        self._tell = tell
+        self._report = report
         self._news = news
         self._stop_requests = stop_requests
         self._status = RunStatus()
@@ -99,12 +99,12 @@ class Attempt:
 
     @property
     def metrics(self) -> Metrics:
-        """What the run has reached, as far as it told."""
+        """What the run has reached, as far as it reported."""
         return self.said.metrics if self.said is not None else self._status.metrics
 
     @property
     def saved_work(self) -> SavedWork | None:
-        """What of a training is saved, as far as the run told."""
+        """What of a training is saved, as far as the run reported."""
         return self._status.saved_work
 
     @property
@@ -121,23 +121,23 @@ class Attempt:
         places = range(len(self._plan.gang))
         self._log_begins = [log_size(self._layout.process_log(place)) for place in places]
         try:
-            self._gang.start(self._tell_started)
-            self._tell_open_port()
+            self._gang.start(self._report_started)
+            self._report_open_port()
             failure = self._watch()
         finally:
             self._gang.end()
-        self._look()
+        self._take_news()
         ending = self._read_end() if failure is None else failure
         self.exit_code = self._gang.members[ending.place].exit_code
         self.shortage = self._shortage_behind(ending)
         return ending
 
     def name(self, place: int) -> str:
-        """How people are told of a process: "worker 1"."""
+        """The name of a process for people: "worker 1"."""
         return self._gang.members[place].name
 
     def _shortage_behind(self, ending: Ending) -> MemoryExhausted | None:
-        """What was not to be had; told here where the process could not tell it any more."""
+        """What was not to be had; reported here where the process could not any more."""
         place = ending.place
         if ending.outcome is Outcome.FAILED:
             return self._shortages.get(place)
@@ -152,16 +152,16 @@ class Attempt:
                 log, self._log_begins[place], place, self._plan.gang[place]
             ) or self._host_memory.crash_of(place)
         if shortage is not None:
-            self._tell(shortage)
+            self._report(shortage)
         return shortage
 
     def _watch(self) -> Ending | None:
         """Until the last process has ended, or there is nothing to wait for any more."""
         while self._gang.is_there():
-            self._gang.look()
+            self._gang.poll()
             there = (member for member in self._gang.members if member.is_there)
-            self._host_memory.look((member.place, member.pid) for member in there)
-            self._look()
+            self._host_memory.observe((member.place, member.pid) for member in there)
+            self._take_news()
             self._act()
             is_late = not self._gang.is_there() or self._has_waited_for_the_rest()
             failure = self._read_failure(is_late=is_late)
@@ -170,21 +170,21 @@ class Attempt:
             time.sleep(_TICK_S)
         return None
 
-    def _tell_started(self, member: Member) -> None:
-        self._tell(
+    def _report_started(self, member: Member) -> None:
+        self._report(
             TrainerStarted(
                 time_s=time.time(), pid=member.pid, process=member.place, name=member.name
             )
         )
 
-    def _tell_open_port(self) -> None:
-        """Tell where the gang got no network of its own, and others could reach its ports."""
+    def _report_open_port(self) -> None:
+        """Report where the gang got no network of its own, and others could reach its ports."""
         if not self._gang.network_refusal:
             return
         say_in_log(f"supervisor: no network of its own: {self._gang.network_refusal}")
         problem = port_open(network_access())
         if problem is not None:
-            self._tell(ProblemReported(time_s=time.time(), problem=problem))
+            self._report(ProblemReported(time_s=time.time(), problem=problem))
 
     def _new_lines(self) -> Sequence[bytes] | None:
         """What was written since; ``None`` while it cannot be read: the training goes on.
@@ -204,7 +204,7 @@ class Attempt:
             time.sleep(_TICK_S)
 
     def _has_tried_to_report(self) -> bool:
-        """Whether a trainer that finds no space has touched the events since the last look."""
+        """Whether a trainer that finds no space has touched the events since the last time."""
         try:
             found = status(self._layout.events)
         except OSError:
@@ -212,13 +212,13 @@ class Attempt:
         before, self._events_time_ns = self._events_time_ns, found.st_mtime_ns if found else None
         return self._events_time_ns != before
 
-    def _look(self) -> None:
+    def _take_news(self) -> None:
         """Take in what the trainers wrote and what people asked."""
         has_more = True
         while has_more:
             lines = self._new_lines()
             if lines is None or (not lines and self._has_tried_to_report()):
-                # Silence is no hang where nobody can read, or write, what there is to report.
+                # Silence is no hang where nobody can read, or write, the reports.
                 self._last_sign_s = time.monotonic()
             for line in lines or ():
                 self._last_sign_s = time.monotonic()
@@ -250,16 +250,16 @@ class Attempt:
         act, problem = decide(self._status, watched, self._patience)
         if problem is not None:
             self._watchdog = problem if problem.is_error else None
-            self._tell(ProblemReported(time_s=time.time(), problem=problem))
+            self._report(ProblemReported(time_s=time.time(), problem=problem))
         if act is Act.TERMINATE:
             self._terminated_s = watched.now_s
             if (asked := self._stop_requests.ending()) is not None:
-                self._tell(RequestAnswered(time_s=time.time(), request=asked))
+                self._report(RequestAnswered(time_s=time.time(), request=asked))
             self._gang.signal(signal.SIGTERM)
         elif act is Act.KILL and not self._killed:
             self._killed = True
             if watched.end_asked:
-                self._tell(RequestAnswered(time_s=time.time(), request=Request.END))
+                self._report(RequestAnswered(time_s=time.time(), request=Request.END))
             self._gang.signal(signal.SIGKILL)
 
     def _has_waited_for_the_rest(self) -> bool:

@@ -1,4 +1,4 @@
-"""A process that crashed because memory was refused: only the end of its log tells then.
+"""A process that crashed because memory was refused: only the end of its log says so.
 
 TensorFlow may fall over a refused allocation instead of raising an error for it. Its allocators log
 each refusal before that ("Allocator (GPU_0_bfc) ran out of memory trying to allocate 1.25GiB
@@ -36,13 +36,13 @@ _NO_THREAD: Final = b"creation via pthread_create() failed"
 def shortage_in_log(
     path: Path, begins: int, place: int, process: PlannedProcess
 ) -> MemoryExhausted | None:
-    """The last refusal that the end of a crashed process's log tells of; ``None``: none.
+    """The last refusal that the end of a crashed process's log reports; ``None``: none.
 
     Args:
         path: Its log.
         begins: Where what it wrote begins: what is before is of an earlier attempt.
         place: Its place in the gang.
-        process: What it was there for: tells which GPU an allocator's number means.
+        process: What it was there for: says which GPU an allocator's number means.
     """
     words = [_BAD_ALLOC, _NOT_MAPPED]
     if address_space_limit() is not None:

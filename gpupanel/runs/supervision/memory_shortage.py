@@ -1,6 +1,6 @@
 """A run that ran out of memory as a problem: whose memory, what was asked, who held it, what next.
 
-The process tells what it was refused, or the kernel that it was killed; what others held comes
+The process reports what it was refused, or the kernel that it was killed; what others held comes
 from the readings of the devices, and what to try next from the planning.
 """
 
@@ -45,11 +45,11 @@ def shortage_problem(
     context: ShortageContext,
     detail: str = "",
 ) -> Problem:
-    """What to tell about it, with what to try next.
+    """The problem for people, with what to try next.
 
     Args:
         shortage: What happened.
-        process: How people are told of the process ("the trainer").
+        process: Its name for people ("the trainer").
         profile: Of the run.
         plan: Of the run.
         context: What else held memory.
@@ -65,20 +65,20 @@ def shortage_problem(
         f"{each.name or 'a process'} ({each.pid}): {_mib(each.memory_used_mib)}"
         for each in context.others
     ]
-    told = (f"Held by other processes: {', '.join(holders)}." if holders else "", detail)
+    details = (f"Held by other processes: {', '.join(holders)}." if holders else "", detail)
     return Problem(
         code="host_out_of_memory" if killed else "out_of_memory",
         field="training.accumulation_steps" if profile.task == "train" else "inference.batch_size",
         message=message,
         hint=_hint(profile, fixes, _elsewhere(shortage, context)),
-        detail="\n".join(part for part in told if part),
+        detail="\n".join(part for part in details if part),
         fix=fixes[0] if fixes else None,
         alternatives=fixes[1:],
     )
 
 
 def inventory_of(profile: Profile, plan: LaunchPlan) -> DeviceInventory:
-    """The devices that a run knows of, where nobody has looked at those of the machine."""
+    """The devices that a run knows of, where those of the machine are not known."""
     planned = {
         device.key: PhysicalDevice(
             key=device.key, kind=device.kind, name=device.name, pci_bus_id=device.pci_bus_id
@@ -142,8 +142,8 @@ def _killed(shortage: MemoryExhausted, process: str, context: ShortageContext) -
         ShortageCause.ADDRESS_SPACE: "{} crashed with nearly all the address space taken that it "
         "may have (ulimit -v)",
     }[shortage.cause].format(process)
-    told = f"{why[:1].upper()}{why[1:]}"
-    return f"{told}: {' and '.join(clauses)}." if clauses else f"{told}."
+    cause = f"{why[:1].upper()}{why[1:]}"
+    return f"{cause}: {' and '.join(clauses)}." if clauses else f"{cause}."
 
 
 def _rest_of_host(shortage: MemoryExhausted, context: ShortageContext) -> str | None:

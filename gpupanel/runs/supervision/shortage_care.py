@@ -21,7 +21,7 @@ class ShortageCare:
 
     Args:
         layout: The run, whose lock is held.
-        memory: Knows what others hold of its GPUs.
+        memory: Knows what other processes hold of its GPUs.
         telemetry: Knows the devices of the machine.
     """
 
@@ -39,9 +39,9 @@ class ShortageCare:
         """The ending with a problem that says whose memory it was and what to try.
 
         Args:
-            ending: As its processes tell.
+            ending: As its processes report it.
             shortage: Of the process to blame; ``None``: memory was not what it lacked.
-            process: How people are told of it.
+            process: Its name for people.
             plan: Of the run.
         """
         if shortage is None:

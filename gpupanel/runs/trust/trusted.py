@@ -92,7 +92,7 @@ def trust(code: Sequence[UserCode]) -> None:
 def code_problems(profile: Profile) -> tuple[Problem, ...]:
     """What stands against carrying out the code that a profile names, which is only read here.
 
-    Files that were not chosen yet are told by the planning.
+    Files that were not chosen yet are reported by the planning.
     """
     try:
         code = code_of_profile(profile)
@@ -102,7 +102,7 @@ def code_problems(profile: Profile) -> tuple[Problem, ...]:
 
 
 def not_trusted(code: UserCode, severity: Severity = Severity.ERROR) -> Problem:
-    """What to tell of code that would not be carried out."""
+    """The problem of code that would not be carried out."""
     return Problem(
         code="code_not_trusted",
         severity=severity,

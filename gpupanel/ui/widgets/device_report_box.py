@@ -8,8 +8,8 @@ from gpupanel.domain.problem import Severity
 from gpupanel.runs.following.device_report_text import (
     line_words,
     process_name,
+    reported_devices,
     summary_words,
-    worth_telling,
 )
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.device_labels import DeviceLabels
@@ -131,7 +131,7 @@ def _worst(status: RunStatus) -> Severity | None:
     told = {
         severity(answer)
         for event in status.answers
-        for answer in worth_telling(event.logical_devices)
+        for answer in reported_devices(event.logical_devices)
     }
     return next((each for each in (Severity.ERROR, Severity.HINT) if each in told), None)
 

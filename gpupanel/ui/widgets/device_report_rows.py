@@ -10,7 +10,7 @@ from gpupanel.runs.following.device_report_text import (
     memory_words,
     place_words,
     process_name,
-    worth_telling,
+    reported_devices,
 )
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.device_labels import DeviceLabels
@@ -53,7 +53,7 @@ class DeviceReportRows(QWidget):
         self._cells, self._row = [], 0
         for event in status.answers:
             self._add_process(process_name(event, status.process_names))
-            for answer in worth_telling(event.logical_devices):
+            for answer in reported_devices(event.logical_devices):
                 self._add_answer(answer, device_labels)
 
     def _add_process(self, name: str) -> None:

@@ -108,7 +108,7 @@ def test_that_watching_begun_late_sums_up_what_was_before_and_then_tells_each_ep
 def test_that_a_run_whose_folder_goes_while_it_is_watched_is_told_in_one_sentence(
     runs_dir: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, json: bool
 ) -> None:
-    monkeypatch.setattr(run_watcher, "_LOOK_FOR_SUPERVISOR_S", 0.0)
+    monkeypatch.setattr(run_watcher, "_SUPERVISOR_INTERVAL_S", 0.0)
     with WrittenRun(runs_dir) as run:
         run.begin()
         monkeypatch.setattr(

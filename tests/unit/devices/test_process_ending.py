@@ -95,7 +95,7 @@ def test_that_a_process_of_another_user_is_refused(start: Starter) -> None:
     def seen(pid: int) -> DeviceProcess:
         return as_it_is_now(pid).model_copy(update={"is_mine": False, "user": "ben"})
 
-    assert refusal_of(as_it_is_now(process.pid), look=seen) == "process_of_somebody_else"
+    assert refusal_of(as_it_is_now(process.pid), find=seen) == "process_of_somebody_else"
     assert process.poll() is None
 
 

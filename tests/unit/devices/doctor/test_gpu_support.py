@@ -191,7 +191,7 @@ def test_that_a_gpu_of_which_nothing_is_told_has_a_fault_all_the_same() -> None:
 def test_that_tensorflow_is_asked_with_the_variables_of_a_run() -> None:
     looked = Looked()
 
-    gpu_support(GPUS, DRIVER, look=looked)
+    gpu_support(GPUS, DRIVER, examine=looked)
 
     (variables,) = looked.asked
     assert variables["CUDA_VISIBLE_DEVICES"] == RTX_4090.key
@@ -215,8 +215,8 @@ def test_that_whole_gpus_are_asked_together_and_mig_instances_one_at_a_time() ->
 def test_that_gpus_that_can_be_used_are_asked_about_once() -> None:
     looked = Looked()
 
-    first = gpu_support(GPUS, DRIVER, look=looked)
-    second = gpu_support(GPUS, DRIVER, look=looked)
+    first = gpu_support(GPUS, DRIVER, examine=looked)
+    second = gpu_support(GPUS, DRIVER, examine=looked)
 
     assert first == second == remembered_support(GPUS, DRIVER)
     assert len(looked.asked) == 1
@@ -224,12 +224,12 @@ def test_that_gpus_that_can_be_used_are_asked_about_once() -> None:
 
 def test_that_gpus_that_could_not_be_used_are_asked_about_again() -> None:
     looked = Looked(without("libcudnn.so.9"))
-    assert gpu_support(GPUS, DRIVER, look=looked).faults
+    assert gpu_support(GPUS, DRIVER, examine=looked).faults
 
     looked.examined = WELL
 
     assert remembered_support(GPUS, DRIVER).faults
-    assert not gpu_support(GPUS, DRIVER, look=looked).faults
+    assert not gpu_support(GPUS, DRIVER, examine=looked).faults
     assert not remembered_support(GPUS, DRIVER).faults
 
 
@@ -237,7 +237,7 @@ def test_that_no_answer_is_not_remembered() -> None:
     problem = Problem(code="tensorflow_import_timed_out", message="It did not answer.")
     looked = Looked(replace(WELL, tensorflow=None, tensorflow_problem=problem))
 
-    gpu_support(GPUS, DRIVER, look=looked)
+    gpu_support(GPUS, DRIVER, examine=looked)
 
     assert remembered_support(GPUS, DRIVER) is None
 

@@ -100,7 +100,7 @@ def test_that_an_evaluation_tells_how_far_it_is_and_then_what_it_found(runs_dir:
         run.write(events.RunEnded(time_s=STARTED_S + 9, outcome=Outcome.COMPLETED, metrics=found))
     summary = only(runs_dir)
     assert summary.task == "evaluate"
-    assert summary.judged == found
+    assert summary.quality == found
     assert summary.trained == Metrics()
 
 
@@ -115,7 +115,7 @@ def test_that_a_run_killed_between_epochs_keeps_what_the_last_one_reached(runs_d
     summary = only(runs_dir)
     assert summary.outcome is Outcome.LOST
     assert summary.metrics == reached
-    assert summary.judged.accuracy == 0.75
+    assert summary.quality.accuracy == 0.75
     assert summary.ended_s == pytest.approx(STARTED_S + 42)
     assert summary.examples_per_second is None
     assert summary.flaw is None

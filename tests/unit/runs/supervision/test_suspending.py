@@ -137,7 +137,7 @@ def test_that_sigterm_reaches_trainers_where_no_request_can_be_written(layout: R
     layout.requests.write_text("in the way")
     running = supervisor(layout, "hang_in_a_step", Patience())
     begun_s = monotonic()
-    end = run_until(running, layout, running.tell_to_stop)
+    end = run_until(running, layout, running.signal_stop)
     assert monotonic() - begun_s < 15.0
     assert (end.outcome, end.exit_code) == (Outcome.STOPPED, -signal.SIGTERM)
 
