@@ -152,7 +152,7 @@ def test_that_a_run_is_over_when_a_younger_process_has_its_supervisors_number(
     assert orphan.wait(timeout=5) == -signal.SIGTERM
 
 
-def test_that_a_process_with_rights_of_its_own_is_told_of(
+def test_that_a_process_with_rights_of_its_own_is_reported(
     start: Starter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     process = start(WAITS)

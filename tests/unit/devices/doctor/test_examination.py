@@ -92,7 +92,7 @@ def test_that_the_driver_is_asked_in_a_child(
     ]
 
 
-def test_that_a_driver_that_is_not_loaded_is_told_with_its_command(
+def test_that_a_driver_that_is_not_loaded_is_reported_with_its_command(
     nvml_standin: Standin, use_in_children, nvml_environment: dict[str, str]
 ) -> None:
     nvml_standin.tell(StandinState(gpus=(), init=DRIVER_NOT_LOADED))

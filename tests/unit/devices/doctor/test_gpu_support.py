@@ -65,7 +65,7 @@ def without(library: str) -> Examined:
     return with_tensorflow(WELL, gpus=(), libraries=tuple(lost.values()))
 
 
-def test_that_a_machine_that_is_well_has_no_fault_and_tells_its_build() -> None:
+def test_that_a_machine_that_is_well_has_no_fault_and_reports_its_build() -> None:
     support = judged(GPUS, WELL)
 
     assert support.faults == ()
@@ -139,7 +139,7 @@ def test_that_a_gpu_that_tensorflow_passes_over_is_the_only_one_with_a_fault() -
     assert fault.problem.code == "gpu_refused_by_tensorflow"
 
 
-def test_that_two_gpus_with_the_same_fault_are_told_together() -> None:
+def test_that_two_gpus_with_the_same_fault_are_reported_together() -> None:
     both = (RTX_4090, GT_1030)
 
     (fault,) = judged(both, with_tensorflow(WELL, gpus=())).faults
@@ -180,7 +180,7 @@ def test_that_a_tensorflow_that_crashes_is_a_fault() -> None:
     assert support.faults[0].problem == problem
 
 
-def test_that_a_gpu_of_which_nothing_is_told_has_a_fault_all_the_same() -> None:
+def test_that_a_gpu_of_which_nothing_is_reported_has_a_fault_all_the_same() -> None:
     problem = Problem(code="odd", message="It is.", severity=Severity.HINT)
 
     (fault,) = judged(GPUS, replace(WELL, tensorflow=None, tensorflow_problem=problem)).faults

@@ -180,7 +180,7 @@ def test_that_stages_follow_each_other() -> None:
     assert status_after(training, checkpoint).stage is RunStage.RUNNING
 
 
-def test_that_the_same_problem_is_not_told_twice() -> None:
+def test_that_the_same_problem_is_not_reported_twice() -> None:
     problem = Problem(code="x", message="It broke.")
     said = events.TrainingEnded(time_s=1.0, outcome=Outcome.FAILED, problem=problem)
     end = events.RunEnded(time_s=2.0, outcome=Outcome.FAILED, problem=problem)

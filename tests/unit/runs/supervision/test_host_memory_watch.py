@@ -174,7 +174,7 @@ def test_that_a_crash_without_a_limit_of_the_address_space_is_not_for_lack_of_it
     assert machine.watch.crash_of(0) is None
 
 
-def test_that_it_does_not_look_all_the_time(machine: Machine) -> None:
+def test_that_it_does_not_observe_all_the_time(machine: Machine) -> None:
     machine.observe()
     machine.process("statm", "9000 9000 1000 1 0 0 0\n")
     machine.observe(passed_s=0.1)

@@ -166,7 +166,7 @@ def explained(
     return shortage_problem(shortage, "worker 1", profile, plan, context)
 
 
-def test_that_a_gpu_is_told_with_its_cap_and_who_held_the_rest() -> None:
+def test_that_a_gpu_is_reported_with_its_cap_and_who_held_the_rest() -> None:
     problem = explained(REFUSED, ShortageContext(TWO_UNEQUAL, None, 1_536, (GAME,)))
 
     assert problem.message == (
@@ -186,7 +186,7 @@ def test_that_a_gpu_is_told_with_its_cap_and_who_held_the_rest() -> None:
     ]
 
 
-def test_that_what_nobody_told_is_left_out() -> None:
+def test_that_what_nobody_reported_is_left_out() -> None:
     bare = MemoryExhausted(time_s=0.0)
 
     problem = explained(bare, ShortageContext())
@@ -246,7 +246,9 @@ def sample_of_host(used_mib: int) -> TelemetrySample:
         ),
     ],
 )
-def test_that_a_kill_is_told_as_surely_as_it_is_known(cause: ShortageCause, message: str) -> None:
+def test_that_a_kill_is_reported_as_surely_as_it_is_known(
+    cause: ShortageCause, message: str
+) -> None:
     killed = MemoryExhausted(
         time_s=0.0,
         cause=cause,
@@ -408,7 +410,7 @@ def in_group(group: Path, *command: str) -> tuple[str, ...]:
 
 
 @pytest.mark.tensorflow
-def test_that_a_trainer_that_the_kernel_kills_is_told_with_its_limit(
+def test_that_a_trainer_that_the_kernel_kills_is_reported_with_its_limit(
     runs_dir: Path, memory_group: Path
 ) -> None:
     # Its weights alone are 6 GiB.

@@ -93,7 +93,7 @@ def wait_until(is_so: Callable[[], bool], timeout_s: float = 20.0) -> None:
         sleep(0.01)
 
 
-def test_that_a_run_that_completes_is_told_with_its_metrics(layout: RunLayout) -> None:
+def test_that_a_run_that_completes_is_reported_with_its_metrics(layout: RunLayout) -> None:
     assert supervisor(layout, "complete").run() is Outcome.COMPLETED
     first, *_, last = events_of(layout)
     assert first == RunStarted(time_s=first.time_s, supervisor_pid=os.getpid())
@@ -283,7 +283,7 @@ def test_that_stop_kills_a_trainer_that_ignores_sigterm(layout: RunLayout) -> No
     assert end_of(layout).exit_code == -9
 
 
-def test_that_a_trainer_that_makes_no_first_step_is_ended_and_told(layout: RunLayout) -> None:
+def test_that_a_trainer_that_makes_no_first_step_is_ended_and_reported(layout: RunLayout) -> None:
     running = supervisor(layout, "hang_at_start", Patience(first_step_s=1.0))
     assert running.run() is Outcome.FAILED
     problem = end_of(layout).problem
@@ -291,7 +291,7 @@ def test_that_a_trainer_that_makes_no_first_step_is_ended_and_told(layout: RunLa
     assert problem.code == "no_first_step"
 
 
-def test_that_a_trainer_that_hangs_in_a_step_is_ended_and_told(layout: RunLayout) -> None:
+def test_that_a_trainer_that_hangs_in_a_step_is_ended_and_reported(layout: RunLayout) -> None:
     running = supervisor(layout, "hang_in_a_step", Patience(step_s=0.5))
     assert running.run() is Outcome.FAILED
     problem = end_of(layout).problem
@@ -300,7 +300,7 @@ def test_that_a_trainer_that_hangs_in_a_step_is_ended_and_told(layout: RunLayout
     assert "after step 10" in problem.message
 
 
-def test_that_a_trainer_that_cannot_be_started_is_told(layout: RunLayout) -> None:
+def test_that_a_trainer_that_cannot_be_started_is_reported(layout: RunLayout) -> None:
     assert Supervisor(layout, ("/nowhere/python",)).run() is Outcome.FAILED
     problem = end_of(layout).problem
     assert problem is not None

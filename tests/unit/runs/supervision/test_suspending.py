@@ -84,7 +84,7 @@ def test_that_saving_for_a_suspend_may_take_longer_than_a_stop(layout: RunLayout
 
 
 @pytest.mark.parametrize("mode", ["ignore_sigterm", "hang_in_a_step"])
-def test_that_a_trainer_that_does_not_hear_it_is_ended_and_that_is_told(
+def test_that_a_trainer_that_does_not_hear_it_is_ended_and_that_is_reported(
     layout: RunLayout, mode: str
 ) -> None:
     end = suspended(layout, mode)
