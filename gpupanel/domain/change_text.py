@@ -44,7 +44,7 @@ _SUMMED: Final = ("shares", "split_mib")
 _PLACES: Final = "placement"
 _DEVICES: Final = "visible"
 _KEY_CHARACTERS: Final = 12
-"""Of a device's UUID: enough to tell it from the others of a machine."""
+"""Of a device's UUID: enough to distinguish it on a machine."""
 
 
 def change_text(change: Change, names: Mapping[str, str] | None = None) -> str:

@@ -4,7 +4,7 @@ from gpupanel.domain.value import Value
 
 
 class ClassFigures(Value):
-    """How well one class is told from the others.
+    """How well one class is recognised.
 
     Attributes:
         examples: Of this class: its support.

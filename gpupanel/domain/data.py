@@ -1,6 +1,6 @@
 """What a run learns from.
 
-Each source is a value here, with what others ask about it; the union at the end is the one list of
+Each source is a value here, with what is asked about it; the union at the end is the one list of
 them. How a source is read stands in the file of ``gpupanel/trainer/datasets`` that its ``module``
 names, how a script reads it in the file of that name in ``gpupanel/planning/script/sources``.
 """

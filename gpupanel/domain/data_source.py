@@ -1,4 +1,4 @@
-"""What every source of data has, and what others ask about it."""
+"""What every source of data has, and what is asked about it."""
 
 import enum
 from typing import ClassVar
@@ -36,7 +36,7 @@ class Scaling(enum.Enum):
 
 
 class DataSource(KindValue):
-    """What every source has, and what others ask about it.
+    """What every source has, and what is asked about it.
 
     ``validation_fraction`` is 0 for no validation. Left out (``None``): a source with a test set of
     its own validates on it, another holds back nothing.

@@ -1,4 +1,4 @@
-"""What events tell of: the values inside them."""
+"""The values inside events."""
 
 from enum import StrEnum
 
@@ -89,7 +89,7 @@ class ShortageCause(StrEnum):
 
     @property
     def is_kill(self) -> bool:
-        """Whether the process was killed for it or crashed, and could not tell any more."""
+        """Whether the process was killed for it or crashed, and could not report any more."""
         return self is not ShortageCause.REFUSED
 
 

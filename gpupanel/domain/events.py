@@ -1,7 +1,7 @@
 """Every event of a run, and its way to a line of ``events.jsonl`` and back.
 
 Trainer and supervisor append, everybody else reads; both sides import this one file. A line that
-this version does not know becomes an :class:`UnknownEvent`, so that newer runs can be looked at.
+this version does not know becomes an :class:`UnknownEvent`, so that newer runs can be read.
 """
 
 import json
@@ -63,7 +63,7 @@ class TrainerStarted(_Event):
 
     Attributes:
         process: Its place in the plan's gang.
-        name: How people are told of it: "worker 1".
+        name: What people read: "worker 1".
     """
 
     kind: Literal["trainer_started"] = "trainer_started"
@@ -292,7 +292,7 @@ class ModelSaved(_Event):
 
 
 class ProblemReported(_Event):
-    """Something to tell the person while the run goes on, or before it fails."""
+    """A problem of a person's interest while the run goes on, or before it fails."""
 
     kind: Literal["problem_reported"] = "problem_reported"
     problem: Problem
@@ -301,7 +301,7 @@ class ProblemReported(_Event):
 class MemoryExhausted(_Event):
     """A process wanted more memory than there was: it fails because of that, or was killed.
 
-    The trainer tells what it was refused, the supervisor that the system killed it. What nobody
+    The trainer reports what it was refused, the supervisor that the system killed it. What nobody
     said is ``None``.
 
     Attributes:

@@ -1,6 +1,6 @@
 """What is trained, or does what a task that does not train asks.
 
-Each kind is a value here, with what others ask about it; the union at the end is the one list of
+Each kind is a value here, with what is asked about it; the union at the end is the one list of
 them. How one is built stands in the file of ``gpupanel/trainer/models`` that its ``module`` names,
 how a script builds it in the file of that name in ``gpupanel/planning/script/models``.
 """
@@ -66,7 +66,7 @@ def _synchronized() -> Any:  # noqa: ANN401
 
 
 class Model(KindValue):
-    """What every model has, and what others ask about it."""
+    """What every model has, and what is asked about it."""
 
     is_trainable: ClassVar[bool] = True
     """Whether it is trained; else it is taken by the tasks that do not train."""

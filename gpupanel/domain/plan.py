@@ -80,7 +80,7 @@ class PlannedProcess(Value):
 
     @property
     def name(self) -> str:
-        """How people are told of it: "worker 1"."""
+        """What people read: "worker 1"."""
         role = self.role.replace("_", " ")
         alone = self.role in (ProcessRole.TRAINER, ProcessRole.COORDINATOR)
         return f"the {role}" if alone else f"{role} {self.index}"
@@ -103,7 +103,7 @@ class LaunchPlan(Value):
             ``parameter_server`` run are its workers: each takes whole batches by turns.
         places: Where layers can be placed; ``model_parallel`` only.
         balanced: The shares are where measuring begins, and are adjusted while training.
-        processes: The gang, when there is more than one process. The first one tells events and
+        processes: The gang, when there is more than one process. The first one writes events and
             saves.
     """
 

@@ -1,4 +1,4 @@
-"""A look at what a profile names before a run: the preview process's question and its answer."""
+"""The preview of what a profile names: the question to the preview process, and its answer."""
 
 from typing import Annotated
 
@@ -12,12 +12,12 @@ from gpupanel.domain.value import Value
 
 
 class PreviewRequest(Value):
-    """What to look at.
+    """What to preview.
 
     Attributes:
         data: A path in it is absolute, or meant from the working directory.
         model: The file that holds the model or its code, likewise; ``None``: there is none.
-        task: What is done with it: a trained model can judge data that none can be trained on.
+        task: What is done with it: some data can be predicted on, but not be trained on.
         seed: Draws the examples that are shown, and the validation split.
         example_limit: How many are shown at most.
     """
@@ -30,7 +30,7 @@ class PreviewRequest(Value):
 
 
 def preview_request(profile: Profile, example_limit: int = 0) -> PreviewRequest:
-    """What to look at before that profile starts."""
+    """What to preview before that profile starts."""
     model = profile.model if profile.model.path_setting is not None else None
     return PreviewRequest(
         data=profile.data,
@@ -68,7 +68,7 @@ class DataPreview(Value):
         class_counts: Name of each class with its number of training examples, in class order;
             empty where values are predicted.
         needs_download: The data is not on this machine yet; the start of a run downloads it.
-        needs_start: Only a run tells what the data is like: it comes from Python code, which
+        needs_start: Only a run shows what the data is like: it comes from Python code, which
             nothing but the start of a run carries out.
         problems: Why it cannot be used, or what is odd about it.
         model_problems: Why the file that holds the model or its code cannot be used.

@@ -1,4 +1,4 @@
-"""Something to tell the person: what happened, why, and what to do about it."""
+"""What a person must know: what happened, why, and what to do about it."""
 
 from enum import StrEnum
 from typing import Annotated, Any
@@ -45,9 +45,9 @@ class Fix(Value):
 
 
 class Problem(Value):
-    """One problem, told so that a person can act on it.
+    """One problem, worded so that a person can act on it.
 
-    Names of files and what others wrote stand in it with control characters as escapes.
+    Names of files and what other programs wrote stand in it with control characters as escapes.
 
     Attributes:
         code: A stable name in snake_case that scripts and tests may rely on.
@@ -79,7 +79,7 @@ class Problem(Value):
 
 
 class ProblemError(Exception):
-    """Carries problems up to whoever tells the person."""
+    """Carries problems up to whoever shows them."""
 
     def __init__(self, *problems: Problem) -> None:
         super().__init__("; ".join(problem.message for problem in problems))

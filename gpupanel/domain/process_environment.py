@@ -1,4 +1,4 @@
-"""Names of environment variables by which a supervisor tells a process of a run who it is."""
+"""Names of environment variables by which a supervisor says to a process of a run who it is."""
 
 SUPERVISOR_PID_VARIABLE = "GPUPANEL_SUPERVISOR_PID"
 """The process compares this with its parent: when they differ it is alone."""

@@ -109,7 +109,7 @@ class Profile(Value):
 
     @property
     def normalises_batches(self) -> bool:
-        """Whether the model to be built has batch normalisation, as far as the profile tells."""
+        """Whether the model to be built has batch normalisation, as far as the profile says."""
         return self.model.stack is not None and self.model.stack.batch_norm
 
     @property

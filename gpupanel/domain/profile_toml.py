@@ -1,4 +1,4 @@
-"""A profile to TOML text and back. Every mistake in a text is told at once."""
+"""A profile to TOML text and back. Every mistake in a text is reported at once."""
 
 from typing import Any
 

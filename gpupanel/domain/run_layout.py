@@ -101,7 +101,7 @@ class RunLayout:
     def process_log(self, place: int) -> Path:
         """Standard output and standard error of one process of the gang.
 
-        Each has a file of its own, since lines of several in one would not tell whose they are.
+        Each has a file of its own, since lines of several in one would not show whose they are.
         """
         return self.root / f"trainer-{place}.log" if place else self.trainer_log
 

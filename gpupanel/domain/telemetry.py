@@ -37,7 +37,7 @@ class DeviceProcess(Value):
     """A process that holds memory of a GPU.
 
     Attributes:
-        name: Of its program, as the host tells it.
+        name: Of its program, as the host names it.
         command: Its command line, the arguments separated by spaces.
         started_s: When it began, in seconds since the epoch: with the pid its identity, since a
             pid may be given out again.
@@ -54,7 +54,7 @@ class DeviceProcess(Value):
 
 
 class DeviceReading(Value):
-    """What a device reported at one moment. What it cannot tell is ``None``.
+    """What a device reported at one moment. What it cannot report is ``None``.
 
     Attributes:
         key: The key of the physical device that it belongs to.

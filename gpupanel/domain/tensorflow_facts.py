@@ -1,4 +1,4 @@
-"""What TensorFlow tells about itself on this machine: what the probe process answers."""
+"""What TensorFlow reports about itself on this machine: what the probe process answers."""
 
 from gpupanel.domain.value import Value
 

@@ -18,7 +18,7 @@ a sum are rounded as its steps were added up, which a run does by time."""
 
 @dataclass(frozen=True, slots=True)
 class OptimizerTraits:
-    """What others ask about an optimizer.
+    """What is asked about an optimizer.
 
     Attributes:
         moments: Numbers that it keeps beside each weight, momentum left out.
@@ -43,7 +43,7 @@ class Optimizer(ChoiceEnum):
 
     @property
     def traits(self) -> OptimizerTraits:
-        """What others ask about it."""
+        """What is asked about it."""
         return _TRAITS[self]
 
 

@@ -1,4 +1,4 @@
-"""What to tell of a file in a run's folder that is neither read nor written."""
+"""The problem of a file in a run's folder that is neither read nor written."""
 
 from gpupanel.domain.problem import Problem, Severity
 

@@ -31,7 +31,7 @@ def preset_policy(
 
     To share with the desktop a run grows up to what is free now less :data:`DESKTOP_MIB`; to
     leave room for others up to half of the GPU; the CUDA context, which no limit counts, is taken
-    off both. Growing without a limit where the GPU does not tell its memory, or has too little.
+    off both. Growing without a limit where the memory of the GPU is not known, or has too little.
 
     Args:
         preset: What is wanted.

@@ -21,7 +21,7 @@ class OtherProcesses(Value):
 
     Attributes:
         memory_mib: What they hold together: as the GPU says, which counts also what it may not
-            tell process by process.
+            report process by process.
         processes: Who holds most first.
     """
 
@@ -37,12 +37,12 @@ class Preparation(Value):
     Attributes:
         problems: Errors first, then warnings, then hints.
         plan: What would be launched; ``None`` when an error leaves nothing to plan.
-        others: The processes on the chosen GPUs now.
+        other_processes: Those on the chosen GPUs now.
     """
 
     problems: tuple[Problem, ...] = ()
     plan: LaunchPlan | None = None
-    others: tuple[OtherProcesses, ...] = ()
+    other_processes: tuple[OtherProcesses, ...] = ()
 
     @property
     def is_startable(self) -> bool:
@@ -71,7 +71,7 @@ def prepare(
     return Preparation(
         problems=tuple(sorted(problems, key=lambda problem: _ORDER.index(problem.severity))),
         plan=context.plan,
-        others=other_processes(context.devices, sample),
+        other_processes=other_processes(context.devices, sample),
     )
 
 

@@ -13,7 +13,7 @@ _MAY_DIFFER: tuple[_Path, ...] = (
     ("devices",),
     ("memory",),
     ("strategy",),
-    # A training does not look at it.
+    # A training does not depend on it.
     ("inference",),
     # Where decoded examples are kept: they are the same.
     ("data", "cache"),

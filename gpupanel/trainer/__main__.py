@@ -52,6 +52,6 @@ if __name__ == "__main__":
     # All is written. TensorFlow would take a second or more to take itself apart while its devices
     # wait, and in a gang it would wait for peers that may be gone, or abort.
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError):  # no space for the log: the status is what tells it
+        with suppress(OSError):  # no space for the log: the status says it
             stream.flush()
     os._exit(status)

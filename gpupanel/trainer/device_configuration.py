@@ -64,13 +64,13 @@ def configure_devices(
     return answers
 
 
-def tell_devices(
+def report_devices(
     run: StartedRun, answers: tuple[LogicalDeviceAnswer, ...], events: EventWriter
 ) -> None:
     """Tell what TensorFlow answered to this process.
 
     Raises:
-        ProblemError: It means another GPU than the plan; the answer is told all the same.
+        ProblemError: It means another GPU than the plan; the answer is reported all the same.
     """
     events.write(
         DevicesReady(

@@ -12,7 +12,7 @@ _STANDARD_ERROR: Final = 2
 """The descriptor that TensorFlow's C++ logs to, whatever ``sys.stderr`` is."""
 
 # Both are logged in tensorflow/core/common_runtime/gpu/gpu_device.cc (TensorFlow 2.21):
-# CreateGPUDevice tells each logical device that it makes, GetValidDeviceIds each GPU that it
+# CreateGPUDevice logs each logical device that it makes, GetValidDeviceIds each GPU that it
 # leaves out.
 _CREATED: Final = re.compile(
     r"Created device \S*(?P<name>/device:GPU:\d+) with (?P<memory_mib>\d+) MB memory:"

@@ -29,11 +29,11 @@ class EventWriter:
     """Appends events, one write a line, so that readers never see two lines mixed.
 
     Safe to use from several threads and beside the supervisor, which appends to the same file:
-    the system keeps appending writes apart. A process that does not lead its gang tells its
+    the system keeps appending writes apart. A process that does not lead its gang reports its
     devices and its problems only: the rest is the same on every one of them.
 
     While the disk is full events wait in memory, and the training goes on; once there is space
-    they are written, and it is told. So it is when the file was deleted under the run.
+    they are written, and it is reported. So it is when the file was deleted under the run.
     """
 
     def __init__(self, path: Path, *, leads: bool = True) -> None:
@@ -75,7 +75,7 @@ class EventWriter:
         self._log.append(encode_event(event), may_be_dropped=isinstance(event, _MAY_BE_DROPPED))
 
     def phase(self, phase: Phase) -> None:
-        """Tell that the trainer turned to something else; the same phase again is not told."""
+        """Report that the trainer turned to something else; the same phase again is left out."""
         if phase is not self._phase:
             self._phase = phase
             self.write(PhaseChanged(time_s=time.time(), phase=phase))

@@ -18,7 +18,7 @@ _DEVICE_NAME = re.compile(r"device:(?P<kind>[A-Z]+):(?P<index>\d+)")
 
 
 def problems_of(error: BaseException, plan: LaunchPlan | None = None) -> tuple[Problem, ...]:
-    """What to tell about an exception that ended the training.
+    """The problems of an exception that ended the training.
 
     Args:
         error: TensorFlow's errors are known by their names, so that TensorFlow need not be there.
@@ -99,8 +99,8 @@ def _out_of_memory(message: str, detail: str, plan: LaunchPlan | None) -> Proble
     where = f" of {device}" if device else ""
     limit = address_space_limit()
     if limit is not None:
-        told = f"This process may take {limit / 2**30:,.1f} GiB of address space (ulimit -v)."
-        detail = f"{told}\n{detail}"
+        limited = f"This process may take {limit / 2**30:,.1f} GiB of address space (ulimit -v)."
+        detail = f"{limited}\n{detail}"
     return Problem(
         code="out_of_memory",
         field="training.global_batch_size",

@@ -16,5 +16,5 @@ def must_fetch(root: Path) -> bool:
     try:
         profile = parse_profile(RunLayout(root).profile.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, ProblemError):
-        return False  # told when the run is read
+        return False  # reported when the run is read
     return needs_download(profile.data)

@@ -34,5 +34,5 @@ def is_no_space(error: BaseException) -> bool:
 
 
 def is_of_files(error: BaseException) -> bool:
-    """Whether an error, not what it came from, tells that files ran out of something."""
+    """Whether an error, not what it came from, says that files ran out of something."""
     return is_no_space(error) or any(words in str(error) for words in _FILE_WORDS)

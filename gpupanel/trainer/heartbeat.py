@@ -38,7 +38,7 @@ def work_has_begun() -> None:
 def _beat(heartbeat: Path) -> None:
     with_supervisor_s = time.monotonic()
     while True:
-        # Where nobody made the folder nobody looks; a disk that is gone is told by others.
+        # Where nobody made the folder nobody looks; a disk that is gone is reported elsewhere.
         with suppress(OSError):
             touch(heartbeat, heartbeat.parent.parent)
         if not supervisor_is_gone():

@@ -92,7 +92,7 @@ class Interruptions:
         self._told_to_end = True
 
     def is_stopped(self) -> bool:
-        """Whether somebody asked to stop by now; tells that it was heard."""
+        """Whether somebody asked to stop by now; reports that it was heard."""
         if self._is_asked(Request.STOP):
             self.answer_stop()
             return True

@@ -129,7 +129,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
     if split.validation is not None:
         step = EvaluationStep(built.trained, objective)
         validation_calls = calls_over(split.validation, strategy, plan).make(step)
-    placed = places.told(built.trained) if places is not None else ()
+    placed = places.placed(built.trained) if places is not None else ()
     return Learner(built, objective, optimizer, calls, validation_calls, trials, placed)
 
 

@@ -101,7 +101,7 @@ def tell_shortage(run: StartedRun, events: EventWriter, error: BaseException) ->
 
 
 def read_shortage(error: BaseException, run: StartedRun) -> MemoryExhausted:
-    """What was asked for, of which device, and what was held of it then, as far as it is told."""
+    """What was asked for, of which device, and what was held of it then, as far as it is known."""
     message = str(error)
     array, tensor = _ARRAY.search(message), _TENSOR.search(message)
     device = _ON_DEVICE.search(message) or _DEVICE.search(message)
@@ -127,7 +127,7 @@ def read_shortage(error: BaseException, run: StartedRun) -> MemoryExhausted:
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """What the log tells of an allocator when it had nothing more to give."""
+    """What the log says of an allocator when it had nothing more to give."""
 
     asked_bytes: int | None = None
     limit_bytes: int | None = None
@@ -145,7 +145,7 @@ def _in_log(path: Path, allocator: str | None) -> _Said:
         elif found["dumped"]:
             dumping.append(found["dumped"])
         else:
-            # Two at once write between each other's lines: whose numbers these are is not told.
+            # Two at once write between each other's lines: whose numbers these are is not known.
             if len(set(dumping)) == 1:
                 limit, held = _bytes_of(found["limit"]), _bytes_of(found["held"])
                 said[dumping[0]] = _Said(asked.get(dumping[0]), limit or None, held)

@@ -1,4 +1,4 @@
-"""``python -m gpupanel.trainer.preview``: a look at data, read as training reads it.
+"""``python -m gpupanel.trainer.preview``: some examples of data, read as training reads it.
 
 A :class:`~gpupanel.domain.preview.PreviewRequest` as JSON on standard input is answered by a
 :class:`~gpupanel.domain.preview.DataPreview` on standard output. Problems with the data and with
@@ -29,9 +29,9 @@ _SHOWN_VALUES = 8
 _LONGEST_SIDE = 128
 _FILES_AT_ONCE = 64
 _MODEL_BYTES = 256 * 2**20
-"""Of a model in a larger file the weights are read by the run only: a look must not take long."""
+"""The weights of a larger file are read by the run only: a preview must not take long."""
 _CHECKED_FILES = 1000
-"""Of more images than these, some are looked at, and training may find a bad one among the rest."""
+"""Of more images than these, some are decoded, and training may find a bad one among the rest."""
 
 
 def preview(request: PreviewRequest) -> DataPreview:
@@ -49,7 +49,7 @@ def _model_problems(model: ModelSettings | None) -> tuple[Problem, ...]:
             read_code_file(Path(model.chosen_path), "model.path")
         else:
             check_model_file(model.chosen_path, most_bytes=_MODEL_BYTES)
-    except Exception as error:  # noqa: BLE001 - told as a problem, as at the start of a run
+    except Exception as error:  # noqa: BLE001 - reported as a problem, as at the start of a run
         return problems_of(error)
     return ()
 
@@ -68,7 +68,7 @@ def _preview_of_data(request: PreviewRequest) -> DataPreview:
         split(data_set, data, request.seed)
         _check_some(data_set.training, request.seed)
         examples = _examples(data_set, request)
-    except Exception as error:  # noqa: BLE001 - told as a problem, as in training
+    except Exception as error:  # noqa: BLE001 - reported as a problem, as in training
         return _of_features(request, DataPreview(target=target, problems=problems_of(error)))
     return DataPreview(
         example_count=len(data_set.training),
@@ -82,7 +82,7 @@ def _preview_of_data(request: PreviewRequest) -> DataPreview:
 
 def _missing_code(data: DataSettings) -> tuple[Problem, ...]:
     if data.lacks_path:
-        return ()  # planning tells it
+        return ()  # planning says it
     try:
         read_code_file(Path(data.chosen_path), "data.path")
     except ProblemError as error:
@@ -97,7 +97,7 @@ def _of_features(request: PreviewRequest, refused: DataPreview) -> DataPreview:
         return refused
     reading = Reading(_no_download)
     try:
-        found = source_of(data).read_to_judge(data, reading, needs_labels=False)
+        found = source_of(data).read_all(data, reading, needs_labels=False)
         drawn = np.random.default_rng(request.seed).choice(
             len(found), min(request.example_limit, len(found)), replace=False
         )
@@ -171,7 +171,7 @@ def _as_picture(features: Array, greatest: float) -> Array | None:
         features = features[..., np.newaxis]
     if features.ndim != 3 or features.shape[-1] not in (1, 3):
         return None
-    # Every n-th pixel is enough for a look.
+    # Every n-th pixel is enough for a preview.
     stride = -(-max(features.shape[:2]) // _LONGEST_SIDE)
     values = features[::stride, ::stride].astype(np.float64)
     least, most = 0.0, greatest

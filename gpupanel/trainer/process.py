@@ -58,7 +58,7 @@ def fetch_for_run(root: Path) -> int | None:
 
 
 def refuse_run(root: Path, error: OSError) -> int:
-    """End a run whose network this process cannot enter: it would be alone, or open to others.
+    """End a run whose network this process cannot enter: it would be alone, or open to other users.
 
     Returns:
         The process's exit status.
@@ -77,7 +77,7 @@ def refuse_run(root: Path, error: OSError) -> int:
 
 
 def train_run(root: Path, work: Work | None = None) -> int:
-    """Train the run in a directory; its last event tells how that ended.
+    """Train the run in a directory; its last event says how that ended.
 
     Args:
         root: The directory.
@@ -97,7 +97,7 @@ def train_run(root: Path, work: Work | None = None) -> int:
         record = TrainingRecord()
         try:
             run = read_started_run(RunLayout(root))
-        except Exception as error:  # noqa: BLE001 - the last resort: told as a problem
+        except Exception as error:  # noqa: BLE001 - the last resort: reported as a problem
             return _end(events, record, Outcome.FAILED, problems_of(error))
         return _train_started(run, work or _work_of(run), events, record)
 
@@ -112,7 +112,7 @@ def _train_started(run: StartedRun, work: Work, events: EventWriter, record: Tra
         return PORT_TAKEN_STATUS
     except _Fetched:
         raise
-    except Exception as error:  # noqa: BLE001 - the last resort: told as a problem
+    except Exception as error:  # noqa: BLE001 - the last resort: reported as a problem
         tell_shortage(run, events, error)
         return _end(events, record, Outcome.FAILED, problems_of(error, run.plan))
     finally:
@@ -161,7 +161,7 @@ def _end(
             events.write(ending)
         _flush(events)
     except OSError as error:
-        # No space for the last word either: the exit status tells it.
+        # No space for the last word either: the exit status says it.
         say_in_log(f"The end could not be reported: {error}")
         return NO_SPACE_STATUS if error.errno in NO_SPACE else 1
     return 0 if outcome.was_successful else 1
@@ -205,7 +205,7 @@ def _serve(
 
     work_has_begun()  # weights come to stand here, and the coordinator saves them
     serve(run, events)
-    return None  # nothing to save here, and nobody left to tell
+    return None  # nothing to save here, and nobody left to report to
 
 
 def _train(
@@ -218,13 +218,13 @@ def _train(
         start_up.import_tensorflow()
         start_up.go_on()
 
-        from gpupanel.trainer.training import prepare_devices, tell_data, train
+        from gpupanel.trainer.training import prepare_devices, report_data, train
 
         joined = prepare_devices(run, events)
         start_up.go_on()
         events.phase(Phase.LOADING_DATA)
         examples = reading()
     with DataRecord(run, examples, events):
-        tell_data(run, examples, events)
+        report_data(run, examples, events)
         start_up.go_on()
         return train(run, examples, events, interruptions, record, joined)

@@ -12,7 +12,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.files.guarded_files import read_file
 from gpupanel.files.plan_file import read_plan
-from gpupanel.trainer.user_code import UserCode
+from gpupanel.trainer.user_code import RunCode
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,24 +35,24 @@ class StartedRun:
         return self.plan.gang[self.place]
 
     @property
-    def data_code(self) -> UserCode | None:
+    def data_code(self) -> RunCode | None:
         """The Python code that loads the data; ``None``: no code of the person's own does."""
         data = self.profile.data
         if not data.is_code:
             return None
-        return UserCode("data.path", data.chosen_path, self.layout.data_code)
+        return RunCode("data.path", data.chosen_path, self.layout.data_code)
 
     @property
-    def model_code(self) -> UserCode | None:
+    def model_code(self) -> RunCode | None:
         """The Python code that builds the model; ``None``: no code of the person's own does."""
         model = self.profile.model
         if not model.is_code:
             return None
-        return UserCode("model.path", model.chosen_path, self.layout.model_code)
+        return RunCode("model.path", model.chosen_path, self.layout.model_code)
 
     @property
     def leads(self) -> bool:
-        """Whether this process is the one that tells events and saves."""
+        """Whether this process is the one that writes events and saves."""
         return self.place == 0
 
     @property

@@ -8,7 +8,7 @@ from gpupanel.domain.event_details import names_for_event
 from gpupanel.domain.events import DataReady, LayersPlaced, ModelReady, Phase
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.trainer.datasets.split import Split
-from gpupanel.trainer.device_configuration import configure_devices, tell_devices
+from gpupanel.trainer.device_configuration import configure_devices, report_devices
 from gpupanel.trainer.device_log import DeviceLog
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
@@ -23,7 +23,7 @@ from gpupanel.trainer.strategies.make_strategy import join_workers, make_strateg
 
 
 def prepare_devices(run: StartedRun, events: EventWriter) -> tf.distribute.Strategy | None:
-    """Configure the devices and tell what TensorFlow made of it.
+    """Configure the devices and report what TensorFlow made of it.
 
     Returns:
         The strategy over several workers, which has to be there before anything else of
@@ -32,19 +32,19 @@ def prepare_devices(run: StartedRun, events: EventWriter) -> tf.distribute.Strat
     Raises:
         PortTaken: See :func:`~gpupanel.trainer.strategies.make_strategy.join_workers`.
         ProblemError: See :func:`~gpupanel.trainer.device_configuration.configure_devices` and
-            :func:`~gpupanel.trainer.device_configuration.tell_devices`.
+            :func:`~gpupanel.trainer.device_configuration.report_devices`.
     """
     events.phase(Phase.CONFIGURING_DEVICES)
     joined: list[tf.distribute.Strategy] = []
     several = run.plan.strategy is StrategyKind.MULTI_WORKER
     connect = (lambda: joined.append(join_workers(run))) if several else None
     log = DeviceLog(run.layout.process_log(run.place))
-    tell_devices(run, configure_devices(run.plan, run.place, connect, log), events)
+    report_devices(run, configure_devices(run.plan, run.place, connect, log), events)
     return joined[0] if joined else None
 
 
-def tell_data(run: StartedRun, split: Split, events: EventWriter) -> None:
-    """Tell what was read."""
+def report_data(run: StartedRun, split: Split, events: EventWriter) -> None:
+    """Report what was read."""
     events.write(
         DataReady(
             time_s=time.time(),
@@ -73,7 +73,7 @@ def train(
     Args:
         run: What to train.
         split: The data.
-        events: Where to tell.
+        events: Where it is reported.
         interruptions: Looked at between calls.
         record: Filled with what was reached.
         joined: What :func:`prepare_devices` gave; without it the strategy is made here.

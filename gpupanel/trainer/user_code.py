@@ -1,4 +1,4 @@
-"""Carries out Python code of the person's own, and tells where it failed.
+"""Carries out Python code of the person's own, and reports where it failed.
 
 Only a run does: whoever starts it has seen to it that the person trusts the file.
 """
@@ -24,7 +24,7 @@ _known: dict[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class UserCode:
+class RunCode:
     """A file of the person's own, as a run keeps it.
 
     Attributes:
@@ -42,12 +42,12 @@ class UserCode:
 
         Raises:
             ProblemError: The run has no copy of it, or it has no such function.
-            Exception: Whatever it raises; :func:`user_code_problem` knows what to tell.
+            Exception: Whatever it raises; :func:`user_code_problem` has the problem.
         """
         module = self._carried_out()
         function = getattr(module, name, None)
         if callable(function):
-            return exits_told(self, function)
+            return exits_reported(self, function)
         raise self.problem(
             "user_code_function_missing",
             f"{self.named} has no function {name}.",
@@ -75,11 +75,11 @@ class UserCode:
         module.__file__ = self.named
         # Keras and dataclasses look classes up by the module that they say they are of.
         sys.modules[module.__name__] = module
-        exits_told(self, exec)(compile(content, self.named, "exec"), module.__dict__)
+        exits_reported(self, exec)(compile(content, self.named, "exec"), module.__dict__)
         return module
 
 
-def exits_told(code: UserCode, function: Callable[..., object]) -> Callable[..., object]:
+def exits_reported(code: RunCode, function: Callable[..., object]) -> Callable[..., object]:
     """The function, whose ``sys.exit`` ends the run with a sentence instead of without one."""
 
     def called(*args: object, **kwargs: object) -> object:
@@ -96,7 +96,7 @@ def exits_told(code: UserCode, function: Callable[..., object]) -> Callable[...,
 
 
 def user_code_problem(error: BaseException) -> Problem | None:
-    """What to tell of an error that came out of the person's own code.
+    """The problem of an error that came out of the person's own code.
 
     Returns:
         File, line and sentence; ``None`` when no line of theirs was at work.

@@ -33,11 +33,11 @@ from gpupanel.files.confusion_file import ConfusionCells, read_confusion, write_
 from gpupanel.trainer import size_limits
 from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.fingerprint import take_fingerprint
-from gpupanel.trainer.datasets.npz import read_npz_to_judge
+from gpupanel.trainer.datasets.npz import read_all_npz
 from gpupanel.trainer.datasets.python_data import read_python_data
 from gpupanel.trainer.datasets.read import read_data
 from gpupanel.trainer.datasets.split import split
-from gpupanel.trainer.user_code import UserCode
+from gpupanel.trainer.user_code import RunCode
 from tests.fuzz.mutations import damaged
 
 LONGEST_S = 10.0
@@ -172,7 +172,7 @@ def assert_archive(path: Path, content: bytes) -> None:
     split_too(NpzData(path=str(path), validation_fraction=0.25))
     for needs_labels in (True, False):
         try:
-            read_npz_to_judge(NpzData(path=str(path)), needs_labels=needs_labels)
+            read_all_npz(NpzData(path=str(path)), needs_labels=needs_labels)
         except ProblemError as error:
             assert_told(error.problems)
 
@@ -315,7 +315,7 @@ class Odd:
         raise RuntimeError("no")
 
 
-class GivenCode(UserCode):
+class GivenCode(RunCode):
     """Code that gives what a test says, without being carried out."""
 
     def __init__(self, key: str, named: str, kept: Path, given_: object) -> None:

@@ -17,7 +17,7 @@ from gpupanel.planning.script.data_section import data_section
 from gpupanel.planning.script.stand_alone import CODE_SECTION
 from gpupanel.trainer.datasets.read import read_data
 from gpupanel.trainer.datasets.split import split
-from gpupanel.trainer.user_code import UserCode
+from gpupanel.trainer.user_code import RunCode
 
 SEED = 5
 # The caches of tests hold other files than Keras's hashes are of.
@@ -27,7 +27,7 @@ keras.src.utils.file_utils.validate_file = lambda *_, **__: True
 def differences(data: DataSettings) -> list[str]:
     code = None
     if isinstance(data, PythonData):
-        code = UserCode("data.path", data.path, Path(data.path))
+        code = RunCode("data.path", data.path, Path(data.path))
     parts = split(read_data(data, print, code=code, seed=SEED), data, SEED)
     found: dict[str, object] = {"keras": keras, "np": np, "SEED": SEED}
     exec(f"{CODE_SECTION}\n{data_section(data)}", found)

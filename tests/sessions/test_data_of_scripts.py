@@ -22,8 +22,8 @@ from gpupanel.domain.data import (
 )
 from gpupanel.planning.script import data_section
 from gpupanel.planning.script.sources import keras_data
-from gpupanel.trainer.datasets import words
 from gpupanel.trainer.datasets.images import list_images
+from gpupanel.trainer.datasets.keras_data import WORD_COUNT
 from tests.sessions.material import FEATURES, LABELS, Material
 from tests.unit.trainer.test_keras_data import FILLED
 
@@ -88,5 +88,5 @@ def test_that_a_script_lists_the_pictures_that_the_run_lists(tmp_path: Path) -> 
     assert found["files"] == list(zip(listed.paths, labels.tolist(), strict=True))
 
 
-def test_that_texts_are_told_apart_by_as_many_words_in_both() -> None:
-    assert keras_data.WORD_COUNT == words.WORD_COUNT
+def test_that_texts_are_distinguished_by_as_many_words_in_both() -> None:
+    assert keras_data.WORD_COUNT == WORD_COUNT

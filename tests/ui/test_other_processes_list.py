@@ -86,7 +86,7 @@ def test_that_the_plan_tells_them_and_says_since_when_while_a_run_goes_on(qtbot)
     panel = PlanPanel()
     qtbot.addWidget(panel)
     panel.setInventory(TWO_UNEQUAL)
-    panel.setPreparation(Preparation(others=(held(XORG),)))
+    panel.setPreparation(Preparation(other_processes=(held(XORG),)))
     others = panel.findChild(OtherProcessesList, "others_list")
     assert not others.isHidden()
     captions = [label.text() for label in others.findChildren(QLabel)]

@@ -45,13 +45,13 @@ def check(
     if json:
         plan = preparation.plan.model_dump(mode="json") if preparation.plan else None
         documents = [problem.model_dump(mode="json") for problem in problems]
-        others = [held.model_dump(mode="json") for held in preparation.others]
+        others = [held.model_dump(mode="json") for held in preparation.other_processes]
         print_json({"ok": ok, "problems": documents, "plan": plan, "others": others})
     else:
         print_problems(problems, answers)
         if ok and preparation.plan is not None:
             _print_plan(preparation.plan)
-            print_gpu_processes(preparation.others, answers)
+            print_gpu_processes(preparation.other_processes, answers)
             answers.print("Ready to run.", style="green")
     raise typer.Exit(0 if ok else 1)
 

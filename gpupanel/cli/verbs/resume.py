@@ -66,5 +66,5 @@ def _changed(path: Path, *, json: bool) -> tuple[Profile, LaunchPlan]:
     except ProblemError as error:
         refuse(error, json=json, status=EXIT_BAD_PROFILE)
     print_problems(preparation.problems)
-    print_gpu_processes(preparation.others, progress)
+    print_gpu_processes(preparation.other_processes, progress)
     return profile, plan

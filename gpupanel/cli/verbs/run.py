@@ -48,7 +48,7 @@ def train(
     except ProblemError as error:
         refuse(error, json=json, status=EXIT_BAD_PROFILE)
     print_problems(preparation.problems)
-    print_gpu_processes(preparation.others, progress)
+    print_gpu_processes(preparation.other_processes, progress)
     try:
         layout = launch(read, plan, runs_dir or default_runs_dir())
     except ProblemError as error:

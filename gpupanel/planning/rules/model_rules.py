@@ -1,6 +1,6 @@
 """Whether the file that holds a model, or the code that builds it, can be used.
 
-Nothing here looks into a Python file: how many layers and outputs it makes, and whether it works
+Nothing here reads a Python file: how many layers and outputs it makes, and whether it works
 at all, is known when a run carries it out and not before.
 """
 

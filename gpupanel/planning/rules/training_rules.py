@@ -59,7 +59,7 @@ def momentum_unused(context: PlanningContext) -> Iterator[Problem]:
 
 
 def accumulation_with_batch_norm(context: PlanningContext) -> Iterator[Problem]:
-    """Accumulation is the same mathematics except for what looks at the batch itself."""
+    """Accumulation is the same mathematics except for what depends on the batch itself."""
     accumulates = context.trains and context.profile.training.accumulation_steps > 1
     if accumulates and context.profile.normalises_batches:
         yield Problem(

@@ -167,8 +167,8 @@ e |print(f"{len(indices)} predictions")
 '''
 
 
-def judged_data_section(profile: Profile) -> str:
-    """Python that reads the data and says which ``indices`` of it are judged."""
+def inference_data_section(profile: Profile) -> str:
+    """Python that reads the data and says which ``indices`` of it are predicted."""
     data, needs_labels = profile.data, profile.task == "evaluate"
     script = script_of(data)
     return joined(
@@ -215,7 +215,7 @@ def inference_section(profile: Profile, plan: LaunchPlan) -> str:
 
 
 def _fit(data: DataSettings) -> str:
-    """How many outputs there must be; a greatest label tells of the least number of classes."""
+    """How many outputs there must be; a greatest label shows the least number of classes."""
     if data.counts_classes_by_labels:
         return ">= max(2, len(class_names))"
     return "== len(class_names)"

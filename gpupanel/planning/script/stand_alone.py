@@ -6,7 +6,7 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import GANG_KINDS, StrategyKind
 from gpupanel.planning.script.data_section import data_section
-from gpupanel.planning.script.inference_section import inference_section, judged_data_section
+from gpupanel.planning.script.inference_section import inference_data_section, inference_section
 from gpupanel.planning.script.model_section import model_section
 from gpupanel.planning.script.one_process import in_one_process
 from gpupanel.planning.script.training_section import training_section
@@ -85,7 +85,7 @@ def stand_alone_script(profile: Profile, plan: LaunchPlan) -> str:
     else:
         settings = settings.replace(policy, "float32")
         sections = [
-            f"# Data\n{judged_data_section(profile)}",
+            f"# Data\n{inference_data_section(profile)}",
             f"# Model\n{inference_section(profile, alone)}",
         ]
     if data.is_code or model.is_code:

@@ -41,7 +41,7 @@ class Adjusting:
             global_batch_size: What the shares sum to.
             least_share: Examples that each replica has to have.
             window_s: Seconds of computing that are averaged; left out: as many as single calls
-                need to tell something.
+                need to show something.
 
         Raises:
             SharesDoNotFit: See :func:`balanced_shares`.

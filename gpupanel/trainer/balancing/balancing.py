@@ -29,7 +29,7 @@ _TRIAL_S = 0.1
 
 
 class Balancing:
-    """Gives the learner's calls their shares, and tells of them.
+    """Gives the learner's calls their shares, and reports them.
 
     Every process of a run does the same at the same steps, since all see the same numbers.
     """
@@ -40,7 +40,7 @@ class Balancing:
         self._batch = run.plan.global_batch_size
         # An empty micro-batch would have no statistics for batch normalisation.
         self._least = run.plan.accumulation_steps
-        # Then replicas wait for each other while they compute, and their seconds tell nothing.
+        # Then replicas wait for each other while they compute, and their seconds say nothing.
         self._waits_within = run.profile.synchronizes_batch_norm
         self._learner = learner
         self._trials = trials
@@ -103,7 +103,7 @@ class Balancing:
     def _choose(
         self, adjusting: Adjusting, step: int, reason: Literal["measured", "adjusted"]
     ) -> None:
-        """Take the shares from the next step on, and tell."""
+        """Take the shares from the next step on, and report them."""
         learner = self._learner
         learner.calls.shares = adjusting.shares
         if learner.validation_calls is not None:

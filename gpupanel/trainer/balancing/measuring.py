@@ -25,7 +25,7 @@ _KEPT_FREE = 0.1
 class Measuring:
     """Tries parts of growing size on all replicas at once, up to the whole global batch.
 
-    All that is decided follows from trials, which tell every process of the run the same.
+    All that is decided follows from trials, which are the same in every process of the run.
     """
 
     def __init__(

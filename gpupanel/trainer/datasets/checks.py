@@ -131,11 +131,11 @@ def checked_classes(
 
 
 def _check_greatest(labels: Array, class_count: int | None, name: ArrayName) -> None:
-    greatest, told = int(labels.max()), _shown(labels.max())
+    greatest, shown = int(labels.max()), _shown(labels.max())
     if class_count is not None and greatest >= class_count:
         raise name.problem(
             "data_labels_out_of_range",
-            f"{name} holds the label {told}, but with {class_count} classes labels go from 0 "
+            f"{name} holds the label {shown}, but with {class_count} classes labels go from 0 "
             f"to {class_count - 1}; the first outside is in example "
             f"{int(np.argmax(np.greater_equal(labels, class_count)))}.",
             "Mend the labels, or set data.class_count to the number of classes.",
@@ -143,7 +143,7 @@ def _check_greatest(labels: Array, class_count: int | None, name: ArrayName) -> 
     if greatest > _GREATEST_CLASS:
         raise name.problem(
             "data_labels_out_of_range",
-            f"{name} holds the label {told}, and class numbers go to {_GREATEST_CLASS:,} at most.",
+            f"{name} holds the label {shown}, and class numbers go to {_GREATEST_CLASS:,} at most.",
             "Number the classes from 0 without gaps.",
         )
     # Without a count the greatest label decides how many outputs the model gets: a stray one
@@ -151,7 +151,7 @@ def _check_greatest(labels: Array, class_count: int | None, name: ArrayName) -> 
     if class_count is None and greatest >= min(MOST_CLASSES, max(1000, len(labels))):
         raise name.problem(
             "data_labels_out_of_range",
-            f"{name} holds the label {told}, which would make {greatest + 1:,} classes of "
+            f"{name} holds the label {shown}, which would make {greatest + 1:,} classes of "
             f"{len(labels):,} examples.",
             "Number the classes from 0 without gaps, or set data.class_count.",
         )

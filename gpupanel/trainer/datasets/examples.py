@@ -125,8 +125,8 @@ class DataSet:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ExamplesToJudge:
-    """What a trained model is to judge: all that a source has, its test set after its training set.
+class AllExamples:
+    """All examples of a source, for a trained model: its test set after its training set.
 
     Attributes:
         features: ``uint8`` or ``float32``, first axis the examples; or where they are read from.

@@ -1,4 +1,4 @@
-"""Files of data that stay on disk: what tells that one is still what it was.
+"""Files of data that stay on disk: what shows that one is still what it was.
 
 To read every file again before a run goes on may take minutes. A file whose size, number and
 times are those of before is taken for the same: the system sets the time of the last change
@@ -20,7 +20,7 @@ THREADS = 4
 _READ_BYTES = 2**20
 _RECENT_NS = 2 * 10**9
 """The times of files are no finer than some milliseconds, and their clock may be another one: a
-file that was changed so shortly before it was looked at may be changed again unseen."""
+file that was changed so shortly before its print was taken may be changed again unseen."""
 
 
 class FilePrint(NamedTuple):
@@ -59,7 +59,7 @@ class DataFiles:
         looked_ns: When they were looked at, in nanoseconds since the epoch.
 
     Raises:
-        OSError: One of them is not there any more; its ``filename`` tells which.
+        OSError: One of them is not there any more; its ``filename`` says which.
     """
 
     def __init__(self, root: Path, paths: Iterable[Path]) -> None:

@@ -1,4 +1,4 @@
-"""What the data of a run was: enough to tell, when the run goes on, whether it is the same.
+"""What the data of a run was: enough to see, when the run goes on, whether it is the same.
 
 Arrays are known by a hash of their numbers as they are trained on, files that stay on disk by a
 hash of their bytes. Neither depends on where the data is, so that a run may go on elsewhere.
@@ -20,7 +20,7 @@ class ArrayPrint(Value):
     """An array, or a list of names.
 
     Attributes:
-        name: How people are told of it: "training examples".
+        name: What people read: "training examples".
         form: Its shape and the type of its numbers.
         digest: SHA-256 of its content in hexadecimal digits.
     """

@@ -1,7 +1,7 @@
 """Keras's built-in data sets, read from its cache with NumPy alone.
 
 The same examples, in the same division into training and test, as ``keras.datasets`` gives; read
-here because a preview must not wait for TensorFlow, and a download must tell how far it is.
+here because a preview must not wait for TensorFlow, and a download must report how far it is.
 """
 
 import gzip
@@ -38,8 +38,8 @@ _SPLIT_SEED = 113
 _LARGEST_IDX_BYTES = 16 + 60_000 * 28 * 28
 """A header and the greatest set of pictures."""
 
-_WORD_COUNT = 5_000
-"""Words that are told apart: the most frequent ones, since Keras numbers them by frequency."""
+WORD_COUNT = 5_000
+"""Words that are distinguished: the most frequent ones, since Keras numbers them by frequency."""
 
 _DIVIDED = ("x_train", "y_train", "x_test", "y_test")
 
@@ -187,10 +187,10 @@ def _multi_hot(texts: Array) -> Array:
     Args:
         texts: One list of word numbers an example.
     """
-    rows = np.zeros((len(texts), _WORD_COUNT), np.uint8)
+    rows = np.zeros((len(texts), WORD_COUNT), np.uint8)
     for row, text in zip(rows, texts, strict=True):
         words = np.asarray(text, np.int64)
-        row[words[(words >= 1) & (words <= _WORD_COUNT)] - 1] = 1
+        row[words[(words >= 1) & (words <= WORD_COUNT)] - 1] = 1
     return rows
 
 

@@ -17,7 +17,7 @@ from gpupanel.trainer.datasets.checks import (
     checked_classes,
     checked_features,
 )
-from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, ExamplesToJudge
+from gpupanel.trainer.datasets.examples import AllExamples, Array, DataSet, Examples
 from gpupanel.trainer.datasets.source import Reading, Source
 from gpupanel.trainer.size_limits import check_unpacked
 
@@ -51,7 +51,7 @@ def read_npz(data: NpzData, *, must_differ: bool = True) -> DataSet:
     )
 
 
-def read_npz_to_judge(data: NpzData, *, needs_labels: bool) -> ExamplesToJudge:
+def read_all_npz(data: NpzData, *, needs_labels: bool) -> AllExamples:
     """The features in the file, and the labels if they are there; all may be of one class.
 
     Raises:
@@ -72,7 +72,7 @@ def read_npz_to_judge(data: NpzData, *, needs_labels: bool) -> ExamplesToJudge:
         )
         check_lengths(features, labels, of, labels_of)
         class_count = data.class_count or int(labels.max()) + 1
-    return ExamplesToJudge(
+    return AllExamples(
         features=features,
         labels=labels,
         class_names=tuple(str(number) for number in range(class_count)),
@@ -225,10 +225,8 @@ class _Npz(Source[NpzData]):
         return read_npz(data, must_differ=reading.must_differ)
 
     @override
-    def read_to_judge(
-        self, data: NpzData, reading: Reading, *, needs_labels: bool
-    ) -> ExamplesToJudge:
-        return read_npz_to_judge(data, needs_labels=needs_labels)
+    def read_all(self, data: NpzData, reading: Reading, *, needs_labels: bool) -> AllExamples:
+        return read_all_npz(data, needs_labels=needs_labels)
 
 
 SOURCE = _Npz()

@@ -20,7 +20,7 @@ from gpupanel.trainer.datasets.checks import (
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples
 from gpupanel.trainer.datasets.source import Reading, Source
 from gpupanel.trainer.memory_shortage import is_out_of_memory
-from gpupanel.trainer.user_code import UserCode
+from gpupanel.trainer.user_code import RunCode
 
 _KEYS = ("x", "y", "x_test", "y_test", "class_names")
 _CONTRACT = (
@@ -37,7 +37,7 @@ _NOT_CARRIED_OUT = Problem(
 
 
 def read_python_data(
-    data: PythonData, code: UserCode, seed: int, *, must_differ: bool = True
+    data: PythonData, code: RunCode, seed: int, *, must_differ: bool = True
 ) -> DataSet:
     """Call the file's ``load`` and check what it gives.
 
@@ -62,7 +62,7 @@ class _Loaded:
     """What ``load`` gave, by the names of its parts."""
 
     settings: PythonData
-    code: UserCode
+    code: RunCode
     parts: Mapping[str, object]
     must_differ: bool
 
@@ -129,7 +129,7 @@ class _Loaded:
         return ArrayName(source=f"load() of {self.code.named}", name=part, field=self.code.key)
 
 
-def _by_name(loaded: object, code: UserCode) -> Mapping[str, object]:
+def _by_name(loaded: object, code: RunCode) -> Mapping[str, object]:
     if isinstance(loaded, Mapping):
         unknown = [str(key) for key in loaded if key not in _KEYS]
         if unknown:
@@ -143,7 +143,7 @@ def _by_name(loaded: object, code: UserCode) -> Mapping[str, object]:
     raise _misfit(code, f"it is a {type(loaded).__name__}")
 
 
-def _misfit(code: UserCode, what: str) -> Exception:
+def _misfit(code: RunCode, what: str) -> Exception:
     return code.problem(
         "user_code_data_misfit",
         f"What load() of {code.named} gives cannot be used: {what}.",

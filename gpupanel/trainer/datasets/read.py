@@ -7,7 +7,7 @@ from gpupanel.domain.data import DataSettings
 from gpupanel.trainer.datasets.download import OnDownload
 from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.source import Reading, Source
-from gpupanel.trainer.user_code import UserCode
+from gpupanel.trainer.user_code import RunCode
 
 
 def source_of(data: DataSettings) -> Source[DataSettings]:
@@ -21,7 +21,7 @@ def read_data(
     data: DataSettings,
     on_download: OnDownload,
     cache_dir: Path | None = None,
-    code: UserCode | None = None,
+    code: RunCode | None = None,
     seed: int = 0,
     *,
     must_differ: bool = True,

@@ -9,8 +9,8 @@ import numpy as np
 
 from gpupanel.domain.data_source import DataSource
 from gpupanel.trainer.datasets.download import OnDownload
-from gpupanel.trainer.datasets.examples import DataSet, ExamplesToJudge
-from gpupanel.trainer.user_code import UserCode
+from gpupanel.trainer.datasets.examples import AllExamples, DataSet
+from gpupanel.trainer.user_code import RunCode
 
 Settings = TypeVar("Settings", bound=DataSource, contravariant=True)
 
@@ -20,18 +20,18 @@ class Reading:
     """What a source may need to be read.
 
     Attributes:
-        on_download: Told how far a download is.
+        on_download: Called with how far a download is.
         cache_dir: A folder that belongs to the run, for ``cache = "disk"``.
         code: What a run has of the Python code that loads the data. Without it none is carried
             out.
         seed: For what that code draws.
         must_differ: Refuse examples that are all of one class: nothing can be learned from them,
-            but a trained model can judge them.
+            but a trained model can be evaluated on them.
     """
 
     on_download: OnDownload
     cache_dir: Path | None = None
-    code: UserCode | None = None
+    code: RunCode | None = None
     seed: int = 0
     must_differ: bool = True
 
@@ -52,9 +52,7 @@ class Source(Protocol[Settings]):
         """
         ...
 
-    def read_to_judge(
-        self, data: Settings, reading: Reading, *, needs_labels: bool
-    ) -> ExamplesToJudge:
+    def read_all(self, data: Settings, reading: Reading, *, needs_labels: bool) -> AllExamples:
         """The examples for a trained model; all may be of one class.
 
         Args:
@@ -73,4 +71,4 @@ class Source(Protocol[Settings]):
             # Sources with a test set of their own hold their features in memory.
             parts = [part.read(np.arange(len(part), dtype=np.int32)) for part in (training, test)]
             features, labels = np.concatenate(parts), np.concatenate([labels, test.labels])
-        return ExamplesToJudge(features, labels, found.class_names, len(training))
+        return AllExamples(features, labels, found.class_names, len(training))

@@ -13,7 +13,7 @@ from gpupanel.trainer.datasets.examples import Array, FeatureFiles, Indices, rea
 from gpupanel.trainer.datasets.read import source_of
 from gpupanel.trainer.datasets.source import Reading
 from gpupanel.trainer.datasets.split import divide
-from gpupanel.trainer.user_code import UserCode
+from gpupanel.trainer.user_code import RunCode
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +62,7 @@ class InferenceExamples:
 
 
 def read_inference_examples(
-    profile: Profile, on_download: OnDownload, cache_dir: Path, code: UserCode | None = None
+    profile: Profile, on_download: OnDownload, cache_dir: Path, code: RunCode | None = None
 ) -> InferenceExamples:
     """The examples that the profile chooses.
 
@@ -77,7 +77,7 @@ def read_inference_examples(
     """
     data, needs_labels = profile.data, profile.task == "evaluate"
     reading = Reading(on_download, cache_dir, code, profile.training.seed, must_differ=False)
-    found = source_of(data).read_to_judge(data, reading, needs_labels=needs_labels)
+    found = source_of(data).read_all(data, reading, needs_labels=needs_labels)
     indices = _chosen(profile, found.training_count, len(found) - found.training_count)
     return InferenceExamples(
         features=found.features,

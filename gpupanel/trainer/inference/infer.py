@@ -34,7 +34,7 @@ from gpupanel.trainer.saving.saving_problems import confusion_not_saved
 from gpupanel.trainer.started_run import StartedRun
 
 _FIRST_EXAMPLES = 64
-"""They tell what outputs mean where the model does not, and trace every replica."""
+"""They show what outputs mean where the model does not, and trace every replica."""
 _NO_LABELS = Problem(
     code="inference_needs_labels",
     field="data.labels",
@@ -221,7 +221,7 @@ class Inference:
         )
 
     def _class_names(self, reading: Reading) -> tuple[str, ...]:
-        """The source's, as far as it knows them; the numbers of the others."""
+        """The source's, as far as it knows them; the numbers of the other classes."""
         known = self._examples.class_names
         return tuple(
             known[number] if number < len(known) else str(number)

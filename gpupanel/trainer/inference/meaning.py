@@ -69,7 +69,7 @@ class Scores:
 def read_outputs(
     activation: Activation, first: Floats, class_count: int | None, *, has_values: bool
 ) -> Reading:
-    """What outputs mean, from the last layer where it tells, else from the first examples.
+    """What outputs mean, from the last layer where it shows it, else from the first examples.
 
     Args:
         activation: Of the last layer. After a softmax or sigmoid (of one output) ``first`` and

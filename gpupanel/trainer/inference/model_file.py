@@ -68,12 +68,12 @@ def saved_model_path(model: ModelSettings) -> str:
 def check_model_file(path: str, *, most_bytes: int | None = None) -> None:
     """Refuse a file that is not there, damaged, or whose model would need code to be run.
 
-    Keras's safe mode refuses such code too; here it is told as a sentence, and before TensorFlow
-    is imported.
+    Keras's safe mode refuses such code too; here it is a sentence, and comes before TensorFlow is
+    imported.
 
     Args:
         path: The file.
-        most_bytes: The weights of a larger file are not read: a look at gigabytes would take long.
+        most_bytes: The weights of a larger file are not read: gigabytes would take long.
             ``None``: they are read whatever their size.
 
     Raises:

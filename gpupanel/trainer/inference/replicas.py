@@ -78,7 +78,7 @@ def load_replicas(path: str, plan: LaunchPlan, examples: InferenceExamples) -> l
     Args:
         path: A file that :func:`~gpupanel.trainer.inference.model_file.check_model_file` accepts.
         plan: Tells the devices.
-        examples: What it is to judge.
+        examples: What it predicts.
 
     Raises:
         ProblemError: Keras cannot load it, or it does not fit the data.
@@ -190,7 +190,7 @@ def _matches(wanted: tuple[int | None, ...], shape: tuple[int, ...]) -> bool:
 
 
 def reshaped_hint(replica_shape: tuple[int, ...], shape: tuple[int, ...]) -> Problem | None:
-    """What to tell when examples are given another shape than the source has."""
+    """The hint where examples are given another shape than the source has."""
     if replica_shape == shape:
         return None
     before, after = ("x".join(map(str, each)) for each in (shape, replica_shape))

@@ -42,7 +42,7 @@ def infer_started(
         start_up.go_on()
         events.phase(Phase.LOADING_DATA)
         examples = reading()
-    _tell_data(run, examples, events)
+    _report_data(run, examples, events)
     start_up.go_on()
     return Inference(run, examples, events, interruptions, record).infer()
 
@@ -53,7 +53,7 @@ def _read(run: StartedRun, on_download: OnDownload) -> InferenceExamples:
     return read_inference_examples(run.profile, on_download, cache_dir, run.data_code)
 
 
-def _tell_data(run: StartedRun, examples: InferenceExamples, events: EventWriter) -> None:
+def _report_data(run: StartedRun, examples: InferenceExamples, events: EventWriter) -> None:
     held_back = run.profile.inference.examples == "validation"
     events.write(
         DataReady(

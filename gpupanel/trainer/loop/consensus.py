@@ -53,7 +53,7 @@ class SingleProcess:
         return self._interruptions.pending()
 
     def vote(self, pace: Pace) -> Vote:
-        """None: there is nobody to tell."""
+        """None: there is nobody to agree with."""
         del pace
         return ()
 

@@ -26,7 +26,7 @@ def after_epoch(position: Position, metrics: Metrics) -> Position:
 
 
 def reason_to_stop(position: Position, training: TrainingSettings) -> Problem | None:
-    """What to tell when training ends here, before its last epoch; ``None`` to go on.
+    """Why training ends here, before its last epoch; ``None`` to go on.
 
     Args:
         position: At the start of an epoch.

@@ -109,7 +109,7 @@ class TrainingLoop:
         return None
 
     def _do_epoch(self, board: TensorBoardFiles) -> Interruption | None:
-        """Train, validate and tell of one epoch, and turn to the next."""
+        """Train, validate and report one epoch, and turn to the next."""
         start_s = time.monotonic()
         interruption = self._train_epoch()
         if interruption is not None:
@@ -118,7 +118,7 @@ class TrainingLoop:
         if self._learner.validation_calls is not None:
             measured = self._validate(self._learner.validation_calls)
             if isinstance(measured, Interruption):
-                # Its last steps may not have been told yet.
+                # Its last steps may not have been reported yet.
                 self._report_steps(now=True)
                 return measured
             metrics = _with_validation(metrics, measured)

@@ -11,7 +11,7 @@ import keras
 from gpupanel.domain.data import Target
 from gpupanel.domain.model import Model, ModelSettings
 from gpupanel.trainer.datasets.examples import DataSet, Examples
-from gpupanel.trainer.user_code import UserCode
+from gpupanel.trainer.user_code import RunCode
 
 Settings = TypeVar("Settings", bound=Model, contravariant=True)
 LayerHook = Callable[[keras.layers.Layer], None]
@@ -27,7 +27,7 @@ class Building:
     """What a model may need to be built.
 
     Attributes:
-        data: Tells scaling and classes.
+        data: Has scaling and classes.
         training: The examples that statistics are taken of.
         code: What a run has of the Python code that builds the model.
         across_replicas: Whether there is more than one replica.
@@ -36,7 +36,7 @@ class Building:
 
     data: DataSet
     training: Examples
-    code: UserCode | None = None
+    code: RunCode | None = None
     across_replicas: bool = False
     hook: LayerHook = _leave_as_it_is
 

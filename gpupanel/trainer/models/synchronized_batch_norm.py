@@ -25,7 +25,7 @@ class SynchronizedBatchNormalization(keras.layers.BatchNormalization):  # type: 
     """Takes mean and variance over the examples of every replica, each counted once.
 
     Keras's own ``synchronized=True`` sums three times a layer, and takes the variance as
-    ``E[x^2] - E[x]^2``, which cancels where the mean is great. Here each replica tells its count,
+    ``E[x^2] - E[x]^2``, which cancels where the mean is great. Here each replica gives its count,
     mean and variance beside those of the others, in one sum, and all of them put the same
     whole together from the same numbers.
 

@@ -66,7 +66,7 @@ def _text(question: "ctypes._NamedFuncPointer", device: ctypes.c_int) -> str | N
 
 
 def _uuid(driver: ctypes.CDLL, device: ctypes.c_int) -> str | None:
-    # The second version, of CUDA 11.4, tells that of a MIG instance and not of its GPU.
+    # The second version, of CUDA 11.4, gives that of a MIG instance and not of its GPU.
     question = getattr(driver, "cuDeviceGetUuid_v2", None) or driver.cuDeviceGetUuid
     buffer = ctypes.create_string_buffer(_UUID_BYTES)
     failure = question(buffer, device)

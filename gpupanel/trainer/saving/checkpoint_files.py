@@ -31,7 +31,7 @@ _UNREADABLE_NOW = MAY_PASS | {errno.EACCES, errno.EPERM}
 
 
 class CheckpointDamaged(Exception):  # noqa: N818 - reads as what it says
-    """Files of a checkpoint are missing, changed or cannot be read; the message tells which."""
+    """Files of a checkpoint are missing, changed or cannot be read; the message says which."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

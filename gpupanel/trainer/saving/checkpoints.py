@@ -132,7 +132,7 @@ class Checkpoints:
                 shutil.rmtree(left_over, ignore_errors=True)
 
     def _is_there(self) -> bool:
-        """Whether there is a folder of the run's own; what else there is, saving tells."""
+        """Whether there is a folder of the run's own; anything else is reported when saving."""
         try:
             return check_folder(self._folder)
         except OSError:
@@ -192,7 +192,7 @@ def _is_unreadable_now(place: Path) -> bool:
 
 
 def _loss_of(place: Path) -> float | None:
-    """The loss that tells how good it is; ``None`` in the middle of an epoch."""
+    """The loss that it is compared by; ``None`` in the middle of an epoch."""
     try:
         position = read_position(place)
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""What to tell of data that is, or may be, other than what a run has learned from."""
+"""Problems of data that is, or may be, other than what a run has learned from."""
 
 import shlex
 import traceback

@@ -36,7 +36,7 @@ class DataRecord:
     Args:
         run: The run.
         split: Its data, with the fingerprint where this process leads.
-        events: Where to tell.
+        events: Where it is reported.
     """
 
     def __init__(self, run: StartedRun, split: Split, events: EventWriter) -> None:
@@ -93,7 +93,7 @@ class DataRecord:
         raise ProblemError(changed_data(self._run, differences, is_accepted=False))
 
     def _read(self) -> Fingerprint | None:
-        """What the data was; ``None``, and told, where nobody knows."""
+        """What the data was; ``None``, and reported, where that is not known."""
         path = self._layout.data_fingerprint
         try:
             return Fingerprint.model_validate_json(read_file(path, most_bytes=LARGEST_BYTES))
@@ -116,7 +116,7 @@ class DataRecord:
         self._write_suppressed(now.model_copy(update={"files": tuple(known)}))
 
     def _write_suppressed(self, fingerprint: Fingerprint) -> None:
-        with suppress(OSError):  # the run's folder is gone: whoever trains tells that
+        with suppress(OSError):  # the run's folder is gone: the training reports that
             self._write(fingerprint)
 
     def _write(self, fingerprint: Fingerprint) -> None:

@@ -13,9 +13,9 @@ from gpupanel.trainer.started_run import StartedRun
 
 
 def restore_latest(run: StartedRun, learner: Learner, events: EventWriter) -> Position:
-    """Put the newest whole checkpoint of the run, if it has one, into the learner, and tell so.
+    """Put the newest whole checkpoint of the run, if it has one, into the learner, and report it.
 
-    Damaged ones are passed over, and told.
+    Damaged ones are passed over, and reported.
 
     Returns:
         Where training goes on: its beginning when there is no checkpoint.

@@ -1,4 +1,4 @@
-"""Saves what was learned, and tells so."""
+"""Saves what was learned, and reports it."""
 
 import time
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ _HOST = "/device:CPU:0"
 
 
 class NotSaved(Exception):  # noqa: N818 - reads as what it says
-    """A checkpoint could not be written; the cause tells why."""
+    """A checkpoint could not be written; the cause says why."""
 
     def __init__(self, step: int, cause: OSError) -> None:
         super().__init__(str(cause))
@@ -37,9 +37,9 @@ class NotSaved(Exception):  # noqa: N818 - reads as what it says
 class Saving:
     """Writes checkpoints and the model into the run's directory; only one process of a run does.
 
-    The others hold the same weights, bit by bit. Checkpoints are written while the training goes
-    on: it would stand still for as long as the disk takes. One that cannot be written is told,
-    and the training goes on, since a later one may be; the last one has to be written.
+    The other processes hold the same weights, bit by bit. Checkpoints are written while the
+    training goes on: it would stand still for as long as the disk takes. One that cannot be written
+    is reported, and the training goes on, since a later one may be; the last one has to be written.
     """
 
     def __init__(self, run: StartedRun, learner: Learner, events: EventWriter) -> None:
@@ -159,7 +159,7 @@ class Saving:
     def close(self) -> None:
         """Wait until what was begun is written; nothing can be saved afterwards.
 
-        Its error is not told: whoever still needs the checkpoint has called :meth:`finish`.
+        Its error is not reported: whoever still needs the checkpoint has called :meth:`finish`.
         """
         self._thread.shutdown()
 

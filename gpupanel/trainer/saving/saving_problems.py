@@ -1,4 +1,4 @@
-"""What to tell when something could not be saved, or should not be."""
+"""Problems where something could not be saved, or should not be."""
 
 import traceback
 

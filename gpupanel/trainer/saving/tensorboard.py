@@ -24,11 +24,11 @@ class TensorBoardFiles:
     ``tf.summary.scalar`` wants the package tensorboard; the same records are written here
     without it.
 
-    No failure of theirs ends a training: the first one is told, and nothing more is written.
+    No failure of theirs ends a training: the first one is reported, and nothing more is written.
 
     Args:
         folder: Made with the first file.
-        events: Where a failure is told.
+        events: Where a failure is reported.
     """
 
     def __init__(self, folder: Path, events: EventWriter) -> None:

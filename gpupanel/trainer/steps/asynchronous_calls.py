@@ -100,5 +100,5 @@ class AsynchronousCalls:
         with tf.control_dependencies([step]):
             took_s = tf.timestamp() - start_s
         # One tensor: each that is read costs a round trip.
-        told = [tf.cast(step, tf.float32), tf.cast(took_s, tf.float32)]
-        return tf.concat([sums, told], axis=0)
+        counted = [tf.cast(step, tf.float32), tf.cast(took_s, tf.float32)]
+        return tf.concat([sums, counted], axis=0)

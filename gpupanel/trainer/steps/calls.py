@@ -67,7 +67,7 @@ class Calls:
             shares: See :attr:`shares`.
             replica_step: What a replica does with its part.
             accumulation_steps: Micro-batches of each part of a full batch.
-            timed: Whether the step tells its seconds, and the sums have ``replica_seconds``.
+            timed: Whether the step gives its seconds, and the sums have ``replica_seconds``.
         """
         self.shares = shares
         self._strategy = strategy
@@ -145,15 +145,15 @@ class Calls:
         replica = _replica()
         features, labels = self._feed.part(replica, step, bounds[replica, 0], bounds[replica, 1])
         sums = self._replica_step(features, labels, examples)
-        told = [sums.loss, sums.measure]
+        totals = [sums.loss, sums.measure]
         if sums.timing is None:
-            return tf.stack(told)
+            return tf.stack(totals)
         # Each replica knows its own seconds only: summed up they stand beside each other.
         seconds = tf.one_hot(replica, self._replicas) * sums.timing.seconds
-        return tf.concat([tf.stack(told), seconds, [sums.timing.witness]], axis=0)
+        return tf.concat([tf.stack(totals), seconds, [sums.timing.witness]], axis=0)
 
     def _once_a_process(self, votes: tf.Tensor) -> tf.Tensor:
-        # TensorFlow's default strategy cannot tell its devices: it has one replica.
+        # TensorFlow's default strategy does not know its devices: it has one replica.
         alone = self._replicas == 1
         here = 1 if alone else len(self._strategy.extended.worker_devices)
         first_of_its_process = _replica() % here == 0

@@ -1,4 +1,4 @@
-"""What one replica has to tell of its part of a step, and how long it took."""
+"""What one replica gives of its part of a step, and how long it took."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -48,8 +48,8 @@ class Trials:
         self._compute = tf.function(
             self._on_replicas, input_signature=[sizes, *feed.signature], autograph=False
         )
-        told = tf.TensorSpec([self._here, 2], tf.float32)
-        self._gather = tf.function(self._summed, input_signature=[told], autograph=False)
+        measured = tf.TensorSpec([self._here, 2], tf.float32)
+        self._gather = tf.function(self._summed, input_signature=[measured], autograph=False)
 
     def __call__(self, sizes: Sequence[int], repeats: int) -> Trial:
         """Try a step with so many examples on each replica.
@@ -63,23 +63,23 @@ class Trials:
         """
         # Every replica takes the first examples: which they are does not matter.
         batch = np.arange(max(sizes), dtype=np.int32)[np.newaxis] % self._feed.examples
-        told = np.zeros((self._here, 2), np.float32)
+        measured = np.zeros((self._here, 2), np.float32)
         try:
             tensors = (tf.constant(sizes, tf.int32), *self._feed.tensors(batch))
             for _ in range(repeats):
                 timings = self._strategy.experimental_local_results(self._compute(*tensors))
-                told[:, 0] += np.asarray([one.numpy()[0] for one in timings]) / repeats
+                measured[:, 0] += np.asarray([one.numpy()[0] for one in timings]) / repeats
         except tf.errors.OpError as error:
             # A copy without room is an InternalError.
             if not is_out_of_memory(error):
                 raise
-            told[self._failed_here(str(error)), 1] = 1.0
-        gathered = self._gather(tf.constant(told)).numpy()
+            measured[self._failed_here(str(error)), 1] = 1.0
+        gathered = self._gather(tf.constant(measured)).numpy()
         failed = frozenset(int(replica) for replica in np.flatnonzero(gathered[:, 1]))
         return Trial(tuple(float(one) for one in gathered[:, 0]), failed)
 
     def _failed_here(self, message: str) -> list[int]:
-        """Which replicas of this process an error is about; all where it does not tell."""
+        """Which replicas of this process an error is about; all where it does not say."""
         named = set(_DEVICE.findall(message))
         # Devices have the same names in each process.
         own = self._devices[: self._here]
@@ -98,12 +98,12 @@ class Trials:
             sums = self._tried(features, labels, tf.cast(end, tf.float32))
         return tf.stack(sums.timing)
 
-    def _summed(self, told: tf.Tensor) -> tf.Tensor:
-        def in_replica(told: tf.Tensor) -> tf.Tensor:
+    def _summed(self, measured: tf.Tensor) -> tf.Tensor:
+        def in_replica(measured: tf.Tensor) -> tf.Tensor:
             place = tf.one_hot(_replica(), len(self._devices))
-            return place[:, tf.newaxis] * told[_replica() % self._here]
+            return place[:, tf.newaxis] * measured[_replica() % self._here]
 
-        rows = self._strategy.run(in_replica, args=(told,))
+        rows = self._strategy.run(in_replica, args=(measured,))
         return self._strategy.reduce(tf.distribute.ReduceOp.SUM, rows, axis=None)
 
 

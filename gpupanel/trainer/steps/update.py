@@ -46,7 +46,7 @@ class Update:
         )
 
     def __call__(self, before: State, contribution: Contribution) -> None:
-        """Apply what this replica contributes, together with what the others do.
+        """Apply what this replica contributes, together with what the other replicas do.
 
         Args:
             before: The state that the step started from.
@@ -126,7 +126,7 @@ class Update:
 def clipping_scale(gradients: list[tf.Tensor], clip_norm: float) -> tf.Tensor:
     """What a gradient is multiplied by so that its global norm is at most ``clip_norm``.
 
-    A gradient that is not finite stays so: it is found and told, not hidden.
+    A gradient that is not finite stays so: it is found and reported, not hidden.
     """
     squares = []
     for gradient in gradients:

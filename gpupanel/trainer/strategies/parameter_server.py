@@ -6,7 +6,7 @@ from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.event_details import LogicalDeviceAnswer
 from gpupanel.domain.plan import PlannedDevice
 from gpupanel.trainer.device_answers import device_answers
-from gpupanel.trainer.device_configuration import tell_devices
+from gpupanel.trainer.device_configuration import report_devices
 from gpupanel.trainer.device_log import DeviceLog
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.leader import stay_for_leader
@@ -37,7 +37,7 @@ def serve(run: StartedRun, events: EventWriter) -> None:
     Raises:
         PortTaken: See :func:`~gpupanel.trainer.strategies.serving.serving`.
         ProblemError: See :func:`~gpupanel.trainer.strategies.serving.serving` and
-            :func:`~gpupanel.trainer.device_configuration.tell_devices`.
+            :func:`~gpupanel.trainer.device_configuration.report_devices`.
     """
     cluster = _cluster()
     log = DeviceLog(run.layout.process_log(run.place))
@@ -49,7 +49,7 @@ def serve(run: StartedRun, events: EventWriter) -> None:
             protocol="grpc",
             config=server_configuration(run.process.devices),
         )
-    tell_devices(run, _server_answers(run.process.devices, log), events)
+    report_devices(run, _server_answers(run.process.devices, log), events)
     stay_for_leader(run)
     del server  # kept until here
 

@@ -43,7 +43,7 @@ class PlacedLayers:
         layer.build = _on(device, layer.build)
         layer.call = _on(device, layer.call)
 
-    def told(self, model: keras.Model) -> tuple[PlacedLayer, ...]:
+    def placed(self, model: keras.Model) -> tuple[PlacedLayer, ...]:
         """Where the layers of a model went, in their order."""
         return tuple(
             PlacedLayer(

@@ -45,7 +45,7 @@ class RunBinding(QObject):
         preparation = session.preparation
         errors = sum(problem.is_error for problem in preparation.problems)
         self._bar.setState(session.state_words, session.state_tone)
-        others = others_lines(preparation.others, DeviceLabels(session.inventory))
+        others = others_lines(preparation.other_processes, DeviceLabels(session.inventory))
         self._bar.setButtons(session.buttons, errors, others)
         status = session.run_status or self._control.shown_status
         self._progress.setStatus(status, "" if status is None else short_words(status))

@@ -6,7 +6,7 @@ from gpupanel.domain.preview import PreviewRequest, preview_request
 from gpupanel.domain.profile import Profile
 
 
-def test_that_the_data_and_the_file_of_the_model_are_looked_at_as_the_task_needs_them() -> None:
+def test_that_the_data_and_the_file_of_the_model_are_previewed_as_the_task_needs_them() -> None:
     saved = Profile(task="predict", model=SavedModel(path="/m.keras"))
     assert preview_request(saved, 24) == PreviewRequest(
         data=saved.data,

@@ -120,7 +120,7 @@ def test_that_a_setting_outside_of_tables_stands_first() -> None:
     )
 
 
-def test_that_tables_of_several_kinds_are_told_by_their_key() -> None:
+def test_that_tables_of_several_kinds_are_known_by_their_key() -> None:
     shape = section(UNKNOWN, "## `[shape]`")
     assert shape.startswith("`kind` says of which kind the table is, and is *required* in it.")
     assert 'Without this table: `kind = "ring"`, `radius = 9`.' in shape

@@ -181,7 +181,7 @@ def test_that_the_title_of_an_enum_is_that_of_its_setting() -> None:
     assert [choice["const"] for choice in optimizer["oneOf"]] == list(Optimizer)
 
 
-def test_that_each_kind_of_a_table_tells_itself_by_its_first_key() -> None:
+def test_that_each_kind_of_a_table_is_known_by_its_first_key() -> None:
     data = SCHEMA["properties"]["data"]
     assert [kind["required"][0] for kind in data["oneOf"]] == ["source"] * len(data["oneOf"])
     (npz,) = [kind for kind in data["oneOf"] if kind["properties"]["source"].get("const") == "npz"]

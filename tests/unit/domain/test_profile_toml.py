@@ -120,7 +120,7 @@ def test_that_every_profile_survives_the_way_to_toml_and_back(profile: Profile) 
 
 @settings(max_examples=200)
 @given(st.text())
-def test_that_any_text_is_a_profile_or_told_problems(text: str) -> None:
+def test_that_any_text_is_a_profile_or_its_problems_are_reported(text: str) -> None:
     answer: Profile | tuple[Problem, ...]
     try:
         answer = parse_profile(text)
@@ -129,7 +129,7 @@ def test_that_any_text_is_a_profile_or_told_problems(text: str) -> None:
     assert answer
 
 
-def test_that_all_five_mistakes_are_told_at_once_each_with_its_key() -> None:
+def test_that_all_five_mistakes_are_reported_at_once_each_with_its_key() -> None:
     problems = problems_of(FIVE_MISTAKES)
     assert set(problems) == {
         "bogus",
@@ -149,26 +149,26 @@ def test_that_all_five_mistakes_are_told_at_once_each_with_its_key() -> None:
     assert problems["bogus"].hint == "Remove it."
 
 
-def test_that_text_that_is_no_toml_is_told_with_its_line() -> None:
+def test_that_text_that_is_no_toml_is_reported_with_its_line() -> None:
     problem = problems_of("name = [,")[""]
     assert problem.code == "profile_not_toml"
     assert "line 1" in problem.message
 
 
-def test_that_a_newer_format_version_is_told_as_such() -> None:
+def test_that_a_newer_format_version_is_reported_as_such() -> None:
     # What that format has beside is not held against it.
     (problem,) = problems_of("schema_version = 9\nqubits = 7\n[data]\nkind = 1").values()
     assert problem.code == "profile_version_unknown"
     assert "9" in problem.message
 
 
-def test_that_shares_that_are_no_numbers_are_told_once() -> None:
+def test_that_shares_that_are_no_numbers_are_reported_once() -> None:
     problems = problems_of('[strategy]\nshares = "even"')
     assert set(problems) == {"strategy.shares"}
     assert "[48, 16]" in problems["strategy.shares"].hint
 
 
-def test_that_a_negative_share_is_told_at_its_place() -> None:
+def test_that_a_negative_share_is_reported_at_its_place() -> None:
     assert set(problems_of("[strategy]\nshares = [48, -1]")) == {"strategy.shares.1"}
 
 
@@ -178,7 +178,7 @@ def test_that_an_unknown_memory_policy_lists_those_there_are() -> None:
     assert problem.hint == "Use one of them."
 
 
-def test_that_a_table_without_its_deciding_key_is_told() -> None:
+def test_that_a_table_without_its_deciding_key_is_reported() -> None:
     problem = problems_of("[data]\nshuffle = true")["data.source"]
     assert problem.code == "profile_key_missing"
 

@@ -226,7 +226,7 @@ def test_that_a_split_above_what_is_free_now_is_warned_of() -> None:
     assert "memory_limit_above_free" not in codes
 
 
-def test_that_a_gpu_that_tells_no_memory_is_not_judged() -> None:
+def test_that_a_gpu_that_reports_no_memory_is_not_evaluated() -> None:
     blind = RTX_3060.model_copy(update={"memory_total_mib": None})
     inventory = DeviceInventory(devices=(blind,))
     profile = profile_with(memory={"GPU-3060": LimitedMemory(limit_mib=16_384)})
@@ -325,16 +325,16 @@ def test_that_cpu_and_gpu_together_are_refused() -> None:
     assert found(profile, "devices_mixed").is_error
 
 
-def test_that_idle_devices_of_a_one_device_run_are_told() -> None:
+def test_that_idle_devices_of_a_one_device_run_are_reported() -> None:
     assert found(Profile(), "devices_unused").severity is Severity.WARNING
 
 
-def test_that_shares_of_a_one_device_run_are_told_to_mean_nothing() -> None:
+def test_that_shares_of_a_one_device_run_are_reported_to_mean_nothing() -> None:
     profile = Profile(strategy=StrategySettings(shares=(32, 32)))
     assert found(profile, "shares_unused").severity is Severity.HINT
 
 
-def test_that_a_mirrored_run_on_one_device_is_told() -> None:
+def test_that_a_mirrored_run_on_one_device_is_reported() -> None:
     profile = profile_with(devices=DeviceSettings(visible=("GPU-4090",)))
     assert found(profile, "single_replica").severity is Severity.HINT
 
@@ -446,7 +446,7 @@ def codes(profile: Profile, preview: DataPreview) -> list[str]:
     return [problem.code for problem in prepare(profile, CPU_ONLY, None, preview).problems]
 
 
-def test_that_what_a_look_at_the_data_found_is_told_with_the_rest() -> None:
+def test_that_what_the_preview_found_is_reported_with_the_rest() -> None:
     told = Problem(code="data_file_missing", field="data.path", message="It is gone.")
     preview = DataPreview(problems=(told,))
     preparation = prepare(cpu_profile(data=NpzData(path="x.npz")), CPU_ONLY, None, preview)
@@ -479,7 +479,7 @@ def test_that_a_batch_above_the_examples_is_warned_of() -> None:
     assert codes(held_back, seen(8, 8, examples=127)) == ["batch_above_examples"]
 
 
-def test_that_accumulation_with_batch_normalisation_is_told_not_to_be_the_same() -> None:
+def test_that_accumulation_with_batch_normalisation_is_reported_not_to_be_the_same() -> None:
     training = TrainingSettings(accumulation_steps=2)
     profile = cpu_profile(training=training, model=MlpModel(batch_norm=True))
     assert found(profile, "accumulation_with_batch_norm", CPU_ONLY).severity is Severity.HINT
@@ -523,7 +523,7 @@ def test_that_xla_takes_the_batch_normalisation_of_parameter_servers() -> None:
     assert "jit_compile_with_batch_norm" not in codes
 
 
-def test_that_momentum_that_an_optimizer_has_not_is_told() -> None:
+def test_that_momentum_that_an_optimizer_has_not_is_reported() -> None:
     profile = cpu_profile(training=TrainingSettings(momentum=0.9))
     assert found(profile, "momentum_unused", CPU_ONLY).severity is Severity.HINT
     sgd = TrainingSettings(momentum=0.9, optimizer=Optimizer.SGD)

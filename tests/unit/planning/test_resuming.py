@@ -93,7 +93,7 @@ def test_that_epochs_may_only_grow() -> None:
     assert "not for fewer" in problem.hint
 
 
-def test_that_what_changes_is_told_in_the_order_of_the_keys() -> None:
+def test_that_what_changes_is_reported_in_the_order_of_the_keys() -> None:
     assert changes_between(STARTED, ELSEWHERE) == (
         Change(path=("name",), value="on two"),
         Change(path=("devices", "visible"), value=["GPU-2", "GPU-3"]),

@@ -139,7 +139,7 @@ def test_that_workers_with_unequal_logical_devices_are_refused() -> None:
     assert found(profile, "workers_have_unequal_devices").is_error
 
 
-def test_that_a_gpu_that_no_worker_uses_is_told() -> None:
+def test_that_a_gpu_that_no_worker_uses_is_reported() -> None:
     profile = with_kind(StrategyKind.PARAMETER_SERVER, workers=1)
     assert found(profile, "devices_unused").severity is Severity.WARNING
 
@@ -147,7 +147,7 @@ def test_that_a_gpu_that_no_worker_uses_is_told() -> None:
 @pytest.mark.parametrize(
     ("inventory", "kind"), [(TWO_UNEQUAL, "mirrored"), (CPU_ONLY, "one_device")]
 )
-def test_that_one_worker_alone_is_told(inventory: DeviceInventory, kind: str) -> None:
+def test_that_one_worker_alone_is_reported(inventory: DeviceInventory, kind: str) -> None:
     problem = found(with_kind(StrategyKind.MULTI_WORKER, workers=1), "single_worker", inventory)
     assert problem.severity is Severity.HINT
     assert problem.fix is not None
@@ -157,7 +157,7 @@ def test_that_one_worker_alone_is_told(inventory: DeviceInventory, kind: str) ->
 @pytest.mark.parametrize(
     ("placement", "wanted"), [("auto", 2), ({"dense_1": 0, "outputs": 2}, 3), ({}, 2)]
 )
-def test_that_one_cpu_device_for_a_strategy_of_several_is_told_and_more_are_offered(
+def test_that_one_cpu_device_for_a_strategy_of_several_is_reported_and_more_are_offered(
     placement: Any, wanted: int
 ) -> None:
     profile = with_kind(StrategyKind.MODEL_PARALLEL, placement=placement)
@@ -170,7 +170,9 @@ def test_that_one_cpu_device_for_a_strategy_of_several_is_told_and_more_are_offe
     "kind",
     [StrategyKind.ONE_DEVICE, StrategyKind.PARAMETER_SERVER, StrategyKind.MODEL_PARALLEL],
 )
-def test_that_shares_where_nothing_is_shared_are_told_to_mean_nothing(kind: StrategyKind) -> None:
+def test_that_shares_where_nothing_is_shared_are_reported_to_mean_nothing(
+    kind: StrategyKind,
+) -> None:
     profile = with_kind(kind, shares="balanced")
     assert found(profile, "shares_unused").severity is Severity.HINT
     assert not plan_of(profile).balanced
@@ -192,7 +194,7 @@ def test_that_balanced_shares_begin_as_equal_ones() -> None:
         (StrategyKind.ONE_DEVICE, AllReduce.NCCL),
     ],
 )
-def test_that_an_all_reduce_that_is_not_used_is_told(
+def test_that_an_all_reduce_that_is_not_used_is_reported(
     kind: StrategyKind, all_reduce: AllReduce
 ) -> None:
     profile = with_kind(kind, all_reduce=all_reduce)
@@ -209,7 +211,7 @@ def test_that_workers_may_sum_by_nccl() -> None:
 @pytest.mark.parametrize(
     "key", [{"workers": 2}, {"parameter_servers": 1}, {"placement": "auto"}], ids=str
 )
-def test_that_keys_of_other_strategies_are_told_to_do_nothing(key: dict[str, Any]) -> None:
+def test_that_keys_of_other_strategies_are_reported_to_do_nothing(key: dict[str, Any]) -> None:
     profile = with_kind(StrategyKind.MIRRORED, **key)
     assert found(profile, "strategy_key_unused").field == f"strategy.{next(iter(key))}"
 
@@ -296,7 +298,7 @@ def test_that_a_machine_without_any_device_has_no_plan() -> None:
         (LimitedMemory(limit_mib=512), 1, None),
     ],
 )
-def test_that_a_memory_policy_where_no_gpu_is_is_told(
+def test_that_a_memory_policy_where_no_gpu_is_is_reported(
     policy: Any, replicas: int, offered: int | None
 ) -> None:
     profile = Profile(

@@ -76,7 +76,7 @@ def test_that_central_storage_keeps_weights_in_host_memory() -> None:
     assert 'parameter_device="/device:CPU:0"' in text
 
 
-def test_that_each_worker_is_told_its_gpu_and_its_task() -> None:
+def test_that_each_worker_gets_its_gpu_and_its_task() -> None:
     memory = {"GPU-3060": LimitedMemory(limit_mib=1024), "GPU-4090": GrowingMemory()}
     strategy = StrategySettings(kind=StrategyKind.MULTI_WORKER, all_reduce=AllReduce.NCCL)
     text = calls(Profile(memory=memory, strategy=strategy))

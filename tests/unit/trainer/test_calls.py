@@ -36,7 +36,7 @@ def test_that_votes_are_counted_once_a_process(called: dict[str, Any]) -> None:
     assert {sums["steps"] for sums in called["told"]} == {8}
 
 
-def test_that_each_replica_tells_its_own_seconds(called: dict[str, Any]) -> None:
+def test_that_each_replica_reports_its_own_seconds(called: dict[str, Any]) -> None:
     timed = called["told"][2]
 
     assert len(timed["replica_seconds"]) == called["replicas"]

@@ -13,7 +13,7 @@ ROOM = 2
 
 
 @pytest.fixture
-def flight() -> Iterator[CallsInFlight]:
+def calls() -> Iterator[CallsInFlight]:
     with CallsInFlight(ROOM) as one:
         yield one
     for thread in one._threads:
@@ -33,51 +33,51 @@ class Call:
         return self._sums
 
 
-def take(flight: CallsInFlight, count: int) -> list[tuple[float, int]]:
+def take(calls: CallsInFlight, count: int) -> list[tuple[float, int]]:
     """So many calls that came back: loss and examples."""
     taken: list[tuple[float, int]] = []
     while len(taken) < count:
-        taken += [(finished.sums.loss_sum, finished.examples) for finished in flight.finished()]
+        taken += [(finished.sums.loss_sum, finished.examples) for finished in calls.finished()]
     return taken
 
 
-def begun(flight: CallsInFlight, loss_sum: float, examples: int) -> Call:
+def begun(calls: CallsInFlight, loss_sum: float, examples: int) -> Call:
     call = Call(loss_sum)
-    flight.begin(call, examples)
+    calls.begin(call, examples)
     return call
 
 
-def test_that_whichever_call_ends_first_comes_back_first(flight: CallsInFlight) -> None:
-    slow, fast = begun(flight, 1.0, 10), begun(flight, 2.0, 20)
-    assert flight.is_full
+def test_that_whichever_call_ends_first_comes_back_first(calls: CallsInFlight) -> None:
+    slow, fast = begun(calls, 1.0, 10), begun(calls, 2.0, 20)
+    assert calls.is_full
     fast.ends.set()
-    assert take(flight, 1) == [(2.0, 20)]
-    assert not flight.is_full
-    assert not flight.is_empty
+    assert take(calls, 1) == [(2.0, 20)]
+    assert not calls.is_full
+    assert not calls.is_empty
     slow.ends.set()
-    assert take(flight, 1) == [(1.0, 10)]
-    assert flight.is_empty
+    assert take(calls, 1) == [(1.0, 10)]
+    assert calls.is_empty
 
 
-def test_that_nobody_waits_long_for_calls_that_do_not_come_back(flight: CallsInFlight) -> None:
-    call = begun(flight, 1.0, 10)
+def test_that_nobody_waits_long_for_calls_that_do_not_come_back(calls: CallsInFlight) -> None:
+    call = begun(calls, 1.0, 10)
 
-    assert list(flight.finished()) == []
-    assert not flight.is_empty
+    assert list(calls.finished()) == []
+    assert not calls.is_empty
     call.ends.set()
-    assert take(flight, 1) == [(1.0, 10)]
+    assert take(calls, 1) == [(1.0, 10)]
 
 
-def test_that_nothing_comes_back_where_nothing_is_under_way(flight: CallsInFlight) -> None:
-    assert list(flight.finished()) == []
+def test_that_nothing_comes_back_where_nothing_is_under_way(calls: CallsInFlight) -> None:
+    assert list(calls.finished()) == []
 
 
-def test_that_what_a_call_fails_with_is_raised_by_the_one_who_asks(flight: CallsInFlight) -> None:
-    flight.begin(failing(OSError("no space")), 10)
+def test_that_what_a_call_fails_with_is_raised_by_the_one_who_asks(calls: CallsInFlight) -> None:
+    calls.begin(failing(OSError("no space")), 10)
 
     with pytest.raises(OSError, match="no space"):
-        take(flight, 1)
-    assert flight.is_empty
+        take(calls, 1)
+    assert calls.is_empty
 
 
 def failing(error: Exception) -> Callable[[], Any]:

@@ -202,7 +202,7 @@ def test_that_a_file_touched_before_anybody_had_read_it_is_not_called_the_same(
     assert named(before, pictures) == {"unknown": ["cat/1.bmp"]}
 
 
-def test_that_names_that_are_no_text_are_told_apart(pictures: Path) -> None:
+def test_that_names_that_are_no_text_are_distinguished(pictures: Path) -> None:
     odd = [pictures / "cat" / os.fsdecode(name) for name in (b"\xff.bmp", b"\xfe.bmp")]
     for path in odd:
         shutil.copyfile(pictures / "cat" / "0.bmp", path)
@@ -331,7 +331,7 @@ def test_that_a_run_of_an_earlier_version_goes_on_and_says_that_nothing_was_comp
     "damage",
     [b"", b"\xff", b"{}", b'{"looked_ns": 1, "files": [[1]]}', b"[" * 10_000, b"1" * 10_000],
 )
-def test_that_a_damaged_record_is_told_and_written_anew(kept: Kept, damage: bytes) -> None:
+def test_that_a_damaged_record_is_reported_and_written_anew(kept: Kept, damage: bytes) -> None:
     kept.trained()
     kept.layout.data_fingerprint.write_bytes(damage)
 

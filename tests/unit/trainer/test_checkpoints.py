@@ -255,7 +255,7 @@ def test_that_the_one_before_a_damaged_one_is_used(tmp_path: Path, file: str, ho
 
 
 @pytest.mark.parametrize("checksums", [True, False])
-def test_that_a_flipped_bit_is_told(tmp_path: Path, checksums: bool) -> None:
+def test_that_a_flipped_bit_is_reported(tmp_path: Path, checksums: bool) -> None:
     checkpoints = Checkpoints(tmp_path)
     place = checkpoints.save(STATE, Position(step=1)).place
     if not checksums:
@@ -441,7 +441,7 @@ def test_that_problems_are_passed_on_as_they_are() -> None:
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
-def test_that_a_full_disk_is_told(number: int) -> None:
+def test_that_a_full_disk_is_reported(number: int) -> None:
     assert told(OSError(number, os.strerror(number))).code == "no_space"
 
 
@@ -467,7 +467,7 @@ def test_that_too_little_memory_names_the_device() -> None:
     assert told(MemoryError()).code == "out_of_memory"
 
 
-def test_that_a_lost_peer_is_told_in_a_gang_only() -> None:
+def test_that_a_lost_peer_is_reported_in_a_gang_only() -> None:
     class UnavailableError(Exception):
         """Has the name of TensorFlow's."""
 

@@ -15,9 +15,9 @@ import sys
 from pathlib import Path
 from gpupanel.trainer.private_network import enter_handed_over, leads_nowhere
 enter_handed_over()
-from gpupanel.trainer.user_code import UserCode, user_code_problem
+from gpupanel.trainer.user_code import RunCode, user_code_problem
 try:
-    UserCode("data.path", "mine.py", Path(sys.argv[1])).function("load")()
+    RunCode("data.path", "mine.py", Path(sys.argv[1])).function("load")()
 except Exception as error:
     print(leads_nowhere(), user_code_problem(error).hint)
 """
@@ -49,7 +49,7 @@ def hint(code: Path, **started: object) -> str:
     [(DOWNLOADS, True), (RESOLVES, True), (FAILS, False)],
     ids=["downloads", "asks for a name", "fails otherwise"],
 )
-def test_that_code_that_reaches_nothing_is_told_why(
+def test_that_code_that_reaches_nothing_is_reported_why(
     tmp_path: Path, code: str, is_of_network: bool
 ) -> None:
     skip_without_networks()

@@ -23,7 +23,7 @@ class Workers:
             Interruptions(self.requests, EventWriter(self.events, leads=leads), leads=leads)
             for leads in (True, False)
         ]
-        self.agreements = [
+        self.processes = [
             SeveralProcesses(each, leads=leads)
             for each, leads in zip(self.interruptions, (True, False), strict=True)
         ]
@@ -31,12 +31,12 @@ class Workers:
 
     def call(self, seconds: tuple[float, float] = (0.001, 0.001)) -> list[Interruption | None]:
         """One call of all; gives what each of them does next."""
-        pairs = list(zip(self.agreements, self.paces, strict=True))
+        pairs = list(zip(self.processes, self.paces, strict=True))
         handed_in = [consensus.vote(pace) for consensus, pace in pairs]
         summed = tuple(sum(each) for each in zip(*handed_in, strict=True))
         for (consensus, pace), took_s in zip(pairs, seconds, strict=True):
             consensus.take_votes(summed, pace, pace.steps, took_s)
-        return [consensus.pending() for consensus in self.agreements]
+        return [consensus.pending() for consensus in self.processes]
 
 
 @pytest.fixture

@@ -116,7 +116,7 @@ def test_that_a_bare_pickle_as_a_member_is_damage_and_not_run(tmp_path: Path) ->
 
 
 @pytest.mark.usefixtures("small_memory")
-def test_that_an_archive_that_unpacks_to_more_than_the_memory_is_told_with_both_sizes(
+def test_that_an_archive_that_unpacks_to_more_than_the_memory_is_reported_with_both_sizes(
     tmp_path: Path,
 ) -> None:
     path = write_npz(tmp_path / "data.npz", x=npy(np.zeros(80 * MIB, np.uint8)))
@@ -155,14 +155,14 @@ def test_that_ways_of_packing_without_a_bound_are_refused(tmp_path: Path, method
 
 
 @pytest.mark.usefixtures("small_memory")
-def test_that_a_model_that_unpacks_to_more_than_the_memory_is_told(tmp_path: Path) -> None:
+def test_that_a_model_that_unpacks_to_more_than_the_memory_is_reported(tmp_path: Path) -> None:
     path = write_model(tmp_path / "m.keras", DENSE, bytes(80 * MIB))
     assert path.stat().st_size < MIB
 
     assert problem_of_model(path).code == "file_too_large"
 
 
-def test_that_weights_that_say_they_are_larger_than_the_memory_are_told(tmp_path: Path) -> None:
+def test_that_weights_that_say_they_are_larger_than_the_memory_are_reported(tmp_path: Path) -> None:
     path = write_model(tmp_path / "m.keras", DENSE, hdf5(kernel=(2**45,)))
     assert path.stat().st_size < MIB
 
@@ -206,7 +206,7 @@ def test_that_a_picture_of_too_many_pixels_is_not_decoded(tmp_path: Path, side: 
 
 
 @pytest.mark.usefixtures("small_memory")
-def test_that_pictures_that_fill_the_memory_when_they_are_scaled_up_are_told(
+def test_that_pictures_that_fill_the_memory_when_they_are_scaled_up_are_reported(
     tmp_path: Path,
 ) -> None:
     for name in ("cat", "dog"):

@@ -20,7 +20,7 @@ def test_that_the_digits_are_those_of_scikit_learn() -> None:
     assert data.greatest == expected.images.max()
 
 
-def test_that_missing_digits_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_that_missing_digits_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
 
     with pytest.raises(ProblemError) as caught:

@@ -111,7 +111,7 @@ def test_that_only_a_data_set_that_is_not_here_is_fetched(
 
 
 @pytest.mark.parametrize("content", [b"name = ", b"\xff", None], ids=["no TOML", "no text", "gone"])
-def test_that_a_profile_that_cannot_be_read_is_left_to_those_who_tell(
+def test_that_a_profile_that_cannot_be_read_is_left_to_those_who_report_it(
     tmp_path: Path, content: bytes | None, keras_home: Path
 ) -> None:
     layout = RunLayout(tmp_path)
@@ -124,7 +124,7 @@ def test_that_a_profile_that_cannot_be_read_is_left_to_those_who_tell(
     assert not must_fetch(layout.root)
 
 
-def test_that_a_network_that_cannot_be_entered_is_told(runs_dir: Path) -> None:
+def test_that_a_network_that_cannot_be_entered_is_reported(runs_dir: Path) -> None:
     layout = new_run(runs_dir, Profile())
     with layout.profile.open() as no_namespace:
         handed = f"{no_namespace.fileno()},{no_namespace.fileno()}"
@@ -169,7 +169,7 @@ def test_that_workers_download_once_and_train_in_a_network_of_their_own(
 
 
 @pytest.mark.tensorflow
-def test_that_a_download_that_fails_is_told_before_tensorflow_is_read(
+def test_that_a_download_that_fails_is_reported_before_tensorflow_is_read(
     runs_dir: Path, keras_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SERVED_MNIST", "http://127.0.0.1:9/mnist.npz")

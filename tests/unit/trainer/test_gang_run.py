@@ -123,7 +123,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> RunLayout:
     return layout
 
 
-def test_that_each_worker_tells_its_devices(undisturbed: RunLayout) -> None:
+def test_that_each_worker_reports_its_devices(undisturbed: RunLayout) -> None:
     told = [event for event in events_of(undisturbed) if isinstance(event, events.DevicesReady)]
     assert sorted(event.process for event in told) == [0, 1]
     for event in told:

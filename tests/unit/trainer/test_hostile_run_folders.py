@@ -27,7 +27,7 @@ from gpupanel.trainer.saving.checkpoint_files import CheckpointDamaged, read_che
 from gpupanel.trainer.saving.checkpoints import Checkpoints
 from gpupanel.trainer.saving.position import Position
 from gpupanel.trainer.started_run import read_started_run
-from gpupanel.trainer.user_code import UserCode
+from gpupanel.trainer.user_code import RunCode
 from tests.fakes.hostile_files import IN_PLACE_OF_A_FILE, IN_PLACE_OF_A_FOLDER, Plant
 from tests.fakes.run_directory import WrittenRun
 
@@ -123,7 +123,7 @@ def test_that_profile_plan_code_and_log_are_read_as_the_runs_own(
     layout.code.mkdir()
     plant(layout.model_code, victim)
     with pytest.raises(ProblemError) as caught:
-        UserCode("model.path", "model.py", layout.model_code).function("build_model")
+        RunCode("model.path", "model.py", layout.model_code).function("build_model")
     assert caught.value.problems[0].code == "code_missing"
     layout.trainer_log.unlink()
     plant(layout.trainer_log, victim)
@@ -181,7 +181,7 @@ def test_that_no_model_and_no_data_is_waited_for(
     )
 
 
-def test_that_an_image_that_is_a_fifo_is_told(tmp_path: Path) -> None:
+def test_that_an_image_that_is_a_fifo_is_reported(tmp_path: Path) -> None:
     for name in ("cat", "dog"):
         (tmp_path / name).mkdir()
         os.mkfifo(tmp_path / name / "a.png")

@@ -60,11 +60,11 @@ def test_that_a_subset_of_images_on_disk_reads_its_own(tmp_path: Path) -> None:
     assert int(chosen.read(np.array([0], np.int32)).mean()) == 81
 
 
-def test_that_a_missing_folder_is_told(tmp_path: Path) -> None:
+def test_that_a_missing_folder_is_reported(tmp_path: Path) -> None:
     assert problem_of(tmp_path / "gone").code == "data_file_missing"
 
 
-def test_that_no_folder_chosen_is_told() -> None:
+def test_that_no_folder_chosen_is_reported() -> None:
     assert problem_of(Path()).code == "data_path_missing"
 
 
@@ -75,25 +75,25 @@ def test_that_a_file_is_no_folder(tmp_path: Path) -> None:
     assert problem_of(path).code == "data_file_unreadable"
 
 
-def test_that_a_folder_without_classes_is_told(tmp_path: Path) -> None:
+def test_that_a_folder_without_classes_is_reported(tmp_path: Path) -> None:
     assert problem_of(tmp_path).code == "data_no_classes"
 
 
-def test_that_a_class_without_images_is_told_by_name(tmp_path: Path) -> None:
+def test_that_a_class_without_images_is_reported_by_name(tmp_path: Path) -> None:
     problem = problem_of(make_folder(tmp_path, {"cat": 2, "dog": 0}))
 
     assert problem.code == "data_class_empty"
     assert '"dog"' in problem.message
 
 
-def test_that_one_class_only_is_told(tmp_path: Path) -> None:
+def test_that_one_class_only_is_reported(tmp_path: Path) -> None:
     assert problem_of(make_folder(tmp_path, {"cat": 2})).code == "data_one_class"
     judged = read_images(ImagesData(path=str(tmp_path)), must_differ=False)
     assert judged.class_names == ("cat",)
 
 
 @pytest.mark.parametrize("damage", ["cut short", "no image"])
-def test_that_a_bad_image_is_told_by_name(tmp_path: Path, damage: str) -> None:
+def test_that_a_bad_image_is_reported_by_name(tmp_path: Path, damage: str) -> None:
     root = make_folder(tmp_path, {"cat": 2, "dog": 2})
     bad = root / "dog" / "1.png"
     if damage == "cut short":
@@ -133,7 +133,7 @@ def test_that_class_folders_and_images_may_have_names_that_are_no_utf_8(tmp_path
     assert data.training.labels.tolist() == [0, 0, 1, 1]
 
 
-def test_that_a_broken_image_whose_name_is_no_utf_8_can_be_told(tmp_path: Path) -> None:
+def test_that_a_broken_image_whose_name_is_no_utf_8_can_be_reported(tmp_path: Path) -> None:
     root = make_folder(tmp_path / "images", {"cat": 1, "dog": 1})
     (root / "dog" / os.fsdecode(b"d\xf6g.png")).write_bytes(b"no image")
 
@@ -143,7 +143,7 @@ def test_that_a_broken_image_whose_name_is_no_utf_8_can_be_told(tmp_path: Path) 
     assert Problem.model_validate_json(problem.model_dump_json()) == problem
 
 
-def test_that_more_class_folders_than_can_be_told_apart_are_refused(
+def test_that_more_class_folders_than_can_be_distinguished_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(images, "MOST_CLASSES", 2)

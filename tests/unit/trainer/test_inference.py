@@ -42,8 +42,8 @@ DIGITS = DigitsData(validation_fraction=0.2)
 SHARES = {"3+1": (3, 1), "1+1": (1, 1), "one device": (64,), "uneven": (100, 37, 11)}
 
 
-class Judged:
-    """A run that the child judged, and what plain Keras found."""
+class Evaluated:
+    """A run that the child evaluated, and what plain Keras found."""
 
     def __init__(self, root: Path) -> None:
         self.layout = RunLayout(root)
@@ -83,8 +83,10 @@ class Judged:
 
 
 @pytest.fixture(scope="module")
-def judged(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> Callable[[str], Judged]:
-    """Everything that the tests look at, judged by one child."""
+def evaluated(
+    tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun
+) -> Callable[[str], Evaluated]:
+    """Everything that the tests look at, evaluated by one child."""
     folder = tmp_path_factory.mktemp("inference")
     (folder / MODELS).mkdir()
     write_data(folder)
@@ -136,7 +138,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> Calla
         check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]
-    return lambda name: Judged(folder / name)
+    return lambda name: Evaluated(folder / name)
 
 
 def write_data(folder: Path) -> None:
@@ -186,7 +188,7 @@ def add_special_data(folder: Path, add: Callable[..., None]) -> None:
     )
 
 
-def as_keras_measures(run: Judged) -> None:
+def as_keras_measures(run: Evaluated) -> None:
     loss, measure = run.keras["measured"]
     metrics = run.evaluation.metrics
     # Keras takes a softmax of what goes into several sigmoids, which is not what they give.
@@ -198,9 +200,9 @@ def as_keras_measures(run: Judged) -> None:
 
 @pytest.mark.parametrize("shares", SHARES)
 def test_that_an_evaluation_is_that_of_plain_keras(
-    judged: Callable[[str], Judged], shares: str
+    evaluated: Callable[[str], Evaluated], shares: str
 ) -> None:
-    run = judged(f"evaluate {shares}")
+    run = evaluated(f"evaluate {shares}")
     as_keras_measures(run)
     matrix = run.matrix
     confusion = np.asarray(matrix.in_full())
@@ -218,9 +220,9 @@ def test_that_an_evaluation_is_that_of_plain_keras(
 
 @pytest.mark.parametrize("shares", SHARES)
 def test_that_predictions_are_those_of_plain_keras_in_order(
-    judged: Callable[[str], Judged], shares: str
+    evaluated: Callable[[str], Evaluated], shares: str
 ) -> None:
-    run = judged(f"predict {shares}")
+    run = evaluated(f"predict {shares}")
     found = run.predictions
     np.testing.assert_allclose(found["probabilities"], run.keras["outputs"], atol=1e-6)
     assert found["index"].tolist() == list(range(1797))
@@ -232,8 +234,8 @@ def test_that_predictions_are_those_of_plain_keras_in_order(
     assert not list(run.layout.root.glob(".partial*"))
 
 
-def test_that_progress_reaches_the_end(judged: Callable[[str], Judged]) -> None:
-    told = judged("predict 1+1").told_of(events.ExamplesDone)
+def test_that_progress_reaches_the_end(evaluated: Callable[[str], Evaluated]) -> None:
+    told = evaluated("predict 1+1").told_of(events.ExamplesDone)
     assert [event.examples_total for event in told] == [1797] * len(told)
     assert told[-1].examples == 1797
     counts = [event.examples for event in told]
@@ -253,13 +255,13 @@ def test_that_progress_reaches_the_end(judged: Callable[[str], Judged]) -> None:
     ],
 )
 def test_that_models_of_any_ending_are_understood_and_what_was_assumed_is_said(
-    judged: Callable[[str], Judged], model: str, assumed: str
+    evaluated: Callable[[str], Evaluated], model: str, assumed: str
 ) -> None:
-    run = judged(model)
+    run = evaluated(model)
     as_keras_measures(run)
     assert any(assumed in message for message in run.assumed), run.assumed
-    outputs = judged(f"predict {model}").keras["outputs"]
-    found = judged(f"predict {model}").predictions
+    outputs = evaluated(f"predict {model}").keras["outputs"]
+    found = evaluated(f"predict {model}").predictions
     assert found["predicted"].tolist() == outputs.argmax(axis=1).tolist()
     if model in ("softmax_operation", "sigmoids", "channel"):
         np.testing.assert_allclose(found["probabilities"], outputs, atol=1e-6)
@@ -267,53 +269,57 @@ def test_that_models_of_any_ending_are_understood_and_what_was_assumed_is_said(
         np.testing.assert_allclose(found["probabilities"].sum(axis=1), 1.0, atol=1e-5)
 
 
-def test_that_nothing_is_assumed_where_the_model_says_it(judged: Callable[[str], Judged]) -> None:
-    assert judged("first").assumed == judged("evaluate 3+1").assumed == []
+def test_that_nothing_is_assumed_where_the_model_says_it(
+    evaluated: Callable[[str], Evaluated],
+) -> None:
+    assert evaluated("first").assumed == evaluated("evaluate 3+1").assumed == []
 
 
 @pytest.mark.parametrize("model", ["one_sigmoid", "one_linear"])
-def test_that_one_output_tells_two_classes(judged: Callable[[str], Judged], model: str) -> None:
-    run = judged(f"two classes by {model}")
+def test_that_one_output_distinguishes_two_classes(
+    evaluated: Callable[[str], Evaluated], model: str
+) -> None:
+    run = evaluated(f"two classes by {model}")
     as_keras_measures(run)
     assert bool(run.assumed) == (model == "one_linear")
-    predicted = judged(f"predict two classes by {model}")
+    predicted = evaluated(f"predict two classes by {model}")
     outputs = predicted.keras["outputs"][:, 0]
     second = outputs if model == "one_sigmoid" else 1.0 / (1.0 + np.exp(-outputs))
     np.testing.assert_allclose(predicted.predictions["probabilities"][:, 1], second, atol=1e-6)
 
 
-def test_that_predicting_needs_no_labels(judged: Callable[[str], Judged]) -> None:
-    softmax = judged("unknown by softmax").predictions
+def test_that_predicting_needs_no_labels(evaluated: Callable[[str], Evaluated]) -> None:
+    softmax = evaluated("unknown by softmax").predictions
     assert "label" not in softmax
     assert softmax["class_names"].tolist() == list("0123456789")
-    assert judged("unknown by one_sigmoid").predictions["probabilities"].shape == (50, 2)
-    linear = judged("unknown by one_linear")
+    assert evaluated("unknown by one_sigmoid").predictions["probabilities"].shape == (50, 2)
+    linear = evaluated("unknown by one_linear")
     np.testing.assert_allclose(
         linear.predictions["values"], linear.keras["outputs"][:, 0], rtol=1e-5
     )
     assert "taken as values" in linear.assumed[0]
-    refused = judged("unknown refused").problem
+    refused = evaluated("unknown refused").problem
     assert (refused["code"], refused["field"]) == ("data_array_missing", "data.labels")
 
 
-def test_that_few_examples_of_one_class_are_judged_by_one_device(
-    judged: Callable[[str], Judged],
+def test_that_few_examples_of_one_class_are_evaluated_by_one_device(
+    evaluated: Callable[[str], Evaluated],
 ) -> None:
-    run = judged("few")
+    run = evaluated("few")
     as_keras_measures(run)
     assert run.matrix.totals[4] == 3
 
 
-def test_that_pictures_are_read_as_they_are_needed(judged: Callable[[str], Judged]) -> None:
-    run = judged("pictures")
+def test_that_pictures_are_read_as_they_are_needed(evaluated: Callable[[str], Evaluated]) -> None:
+    run = evaluated("pictures")
     as_keras_measures(run)
     assert run.matrix.class_names == ("dark", "light")
 
 
 def test_that_the_sigmoid_of_a_model_of_values_is_a_part_of_it(
-    judged: Callable[[str], Judged],
+    evaluated: Callable[[str], Evaluated],
 ) -> None:
-    run = judged("predict values of a sigmoid")
+    run = evaluated("predict values of a sigmoid")
 
     values = run.predictions["values"]
 
@@ -321,28 +327,28 @@ def test_that_the_sigmoid_of_a_model_of_values_is_a_part_of_it(
     np.testing.assert_allclose(values, run.keras["outputs"][:, 0], rtol=1e-5)
 
 
-def test_that_values_are_measured_in_their_own_unit(judged: Callable[[str], Judged]) -> None:
-    run = judged("values")
+def test_that_values_are_measured_in_their_own_unit(evaluated: Callable[[str], Evaluated]) -> None:
+    run = evaluated("values")
     as_keras_measures(run)
     assert (run.evaluation.class_count, run.evaluation.metrics.accuracy) == (0, None)
     assert run.evaluation.confusion_file == ""
     assert not run.layout.confusion.exists()
     assert run.evaluation.examples == 100
-    predicted = judged("predict values")
+    predicted = evaluated("predict values")
     np.testing.assert_allclose(
         predicted.predictions["values"], predicted.keras["outputs"][:, 0], rtol=1e-5
     )
 
 
 def test_that_the_examples_of_training_or_validation_are_those_of_the_split(
-    judged: Callable[[str], Judged],
+    evaluated: Callable[[str], Evaluated],
 ) -> None:
     data = read_digits()
     parts = split(data, DIGITS, Profile().training.seed)
-    whole = judged("predict 3+1").predictions
+    whole = evaluated("predict 3+1").predictions
     seen = []
     for which, examples in (("training", parts.training), ("validation", parts.validation)):
-        found = judged(f"predict {which}").predictions
+        found = evaluated(f"predict {which}").predictions
         assert examples is not None
         assert found["label"].tolist() == examples.labels.tolist()
         assert (np.diff(found["index"]) > 0).all()
@@ -353,11 +359,11 @@ def test_that_the_examples_of_training_or_validation_are_those_of_the_split(
     assert sorted(seen) == list(range(1797))
 
 
-def test_that_csv_holds_the_same_as_npz(judged: Callable[[str], Judged]) -> None:
-    path = judged("csv").layout.predictions("csv")
+def test_that_csv_holds_the_same_as_npz(evaluated: Callable[[str], Evaluated]) -> None:
+    path = evaluated("csv").layout.predictions("csv")
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
-    found = judged("predict one device").predictions
+    found = evaluated("predict one device").predictions
     assert [int(row["index"]) for row in rows] == found["index"].tolist()
     assert [int(row["predicted"]) for row in rows] == found["predicted"].tolist()
     assert [row["predicted_name"] for row in rows] == [str(n) for n in found["predicted"]]
@@ -367,9 +373,9 @@ def test_that_csv_holds_the_same_as_npz(judged: Callable[[str], Judged]) -> None
 
 
 def test_that_a_model_built_by_its_first_call_takes_batches_of_any_size(
-    judged: Callable[[str], Judged],
+    evaluated: Callable[[str], Evaluated],
 ) -> None:
-    as_keras_measures(judged("built by call"))
+    as_keras_measures(evaluated("built by call"))
 
 
 @pytest.mark.parametrize(
@@ -383,9 +389,9 @@ def test_that_a_model_built_by_its_first_call_takes_batches_of_any_size(
     ],
 )
 def test_that_a_model_that_does_not_fit_is_refused_in_a_sentence(
-    judged: Callable[[str], Judged], model: str, code: str, words: str
+    evaluated: Callable[[str], Evaluated], model: str, code: str, words: str
 ) -> None:
-    problem = judged(f"refused {model}").problem
+    problem = evaluated(f"refused {model}").problem
     assert problem["code"] == code
     assert words in problem["message"]
     assert problem["hint"]
@@ -393,9 +399,9 @@ def test_that_a_model_that_does_not_fit_is_refused_in_a_sentence(
 
 
 def test_that_a_stop_leaves_no_file_that_would_pass_for_whole(
-    judged: Callable[[str], Judged],
+    evaluated: Callable[[str], Evaluated],
 ) -> None:
-    run = judged("asked to stop")
+    run = evaluated("asked to stop")
     assert run.told["ended"] == "STOP"
     assert run.told_of(events.PredictionsSaved) == []
     assert not list(run.layout.root.glob("*predictions*"))

@@ -76,7 +76,9 @@ def test_that_only_a_saved_model_has_a_path() -> None:
         saved_model_path(MlpModel())
 
 
-def test_that_a_file_that_is_no_model_is_told_from_one_that_is_not_there(tmp_path: Path) -> None:
+def test_that_a_file_that_is_no_model_is_distinguished_from_one_that_is_not_there(
+    tmp_path: Path,
+) -> None:
     assert refusal("")[0] == "model_path_missing"
     assert refusal(tmp_path / "none.keras")[0] == "model_file_missing"
     assert refusal(tmp_path)[0] == "model_file_not_keras"
@@ -157,7 +159,7 @@ def floats(*rows: tuple[float, ...]) -> np.ndarray:
         (Activation.UNKNOWN, floats((1.3,)), 2, Meaning.BINARY_LOGIT, "no sigmoid"),
     ],
 )
-def test_that_outputs_are_understood_and_guesses_are_told(
+def test_that_outputs_are_understood_and_guesses_are_reported(
     activation: Activation,
     outputs: np.ndarray,
     classes: int | None,
@@ -361,7 +363,7 @@ def test_that_a_file_that_cannot_be_written_whole_is_not_there_at_all(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_that_progress_is_told_at_most_20_times_a_second_and_at_the_end(tmp_path: Path) -> None:
+def test_that_progress_is_reported_at_most_20_times_a_second_and_at_the_end(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     with EventWriter(path) as writer:
         progress = Progress(writer, 300)

@@ -160,7 +160,7 @@ def test_that_texts_become_the_words_that_occur_in_them(cache: Path) -> None:
     assert np.flatnonzero(row).tolist() == [0, 5, 4_999]
 
 
-def test_that_a_damaged_file_in_the_cache_is_told(cache: Path) -> None:
+def test_that_a_damaged_file_in_the_cache_is_reported(cache: Path) -> None:
     (cache / "mnist.npz").write_bytes(b"PK\x03\x04 and then nothing")
 
     with pytest.raises(ProblemError) as caught:
@@ -211,7 +211,7 @@ def failure(file: KerasFile) -> Problem:
     return problem
 
 
-def test_that_a_download_tells_how_far_it_is_and_is_kept(
+def test_that_a_download_reports_how_far_it_is_and_is_kept(
     cache: Path, server: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url, served = server
@@ -258,7 +258,7 @@ def test_that_a_download_that_is_not_the_known_file_is_refused(
 
 
 @pytest.mark.parametrize("what", ["no server", "no such file"])
-def test_that_a_download_that_fails_is_told(
+def test_that_a_download_that_fails_is_reported(
     cache: Path, server: tuple[str, Path], what: str
 ) -> None:
     url, _ = server

@@ -67,7 +67,7 @@ def test_that_it_is_refused_where_it_cannot_be_done(monkeypatch: pytest.MonkeyPa
         loopback.listen_on_loopback_only()
 
 
-def test_that_this_tensorflow_is_one_whose_servers_were_looked_into() -> None:
+def test_that_this_tensorflow_is_one_whose_servers_were_read() -> None:
     package = tensorflow_package()
     assert package is not None
     name, version = package

@@ -151,7 +151,7 @@ def test_that_only_memory_is_taken_for_memory(run: StartedRun, said: str, code: 
         InternalError("std::bad_alloc"),
     ],
 )
-def test_that_a_library_or_the_system_without_memory_is_told_as_the_hosts(
+def test_that_a_library_or_the_system_without_memory_is_reported_as_the_hosts(
     run: StartedRun, error: Exception
 ) -> None:
     assert [problem.code for problem in problems_of(error, run.plan)] == ["out_of_memory"]
@@ -254,7 +254,7 @@ def test_that_a_message_too_long_for_the_channel_is_no_lack_of_memory() -> None:
 
 
 @pytest.mark.tensorflow
-def test_that_a_real_run_tells_what_it_was_refused(
+def test_that_a_real_run_reports_what_it_was_refused(
     tmp_path: Path, make_run: MakeRun, start_new_trainer: StartTrainer
 ) -> None:
     # Its weights want half a terabyte at once.

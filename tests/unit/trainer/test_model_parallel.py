@@ -142,7 +142,7 @@ def test_that_dropout_normalisation_and_half_precision_work_on_placed_layers(
     assert metrics.val_loss == pytest.approx(loss, rel=0.02)
 
 
-def test_that_the_places_of_the_layers_are_told(runs: dict[str, RunLayout]) -> None:
+def test_that_the_places_of_the_layers_are_reported(runs: dict[str, RunLayout]) -> None:
     layers = placed(runs["adam, by hand"])
 
     assert [(layer.name, layer.place, layer.parameters) for layer in layers] == [

@@ -186,7 +186,7 @@ def test_that_each_worker_reads_its_own_share_of_the_files(gangs: dict[str, RunL
     assert (root / "read-1").read_text() == str(16 + 5 + 9)
 
 
-def test_that_only_one_worker_tells_and_saves(gangs: dict[str, RunLayout]) -> None:
+def test_that_only_one_worker_reports_and_saves(gangs: dict[str, RunLayout]) -> None:
     layout = gangs["sgd, 48 + 16"]
     epochs = [line for line in layout.events.read_text().splitlines() if '"epoch_done"' in line]
 

@@ -67,7 +67,7 @@ def test_that_a_missing_file_is_named(tmp_path: Path) -> None:
     assert str(tmp_path / "gone.npz") in problem.message
 
 
-def test_that_no_file_chosen_is_told() -> None:
+def test_that_no_file_chosen_is_reported() -> None:
     assert problem_of(Path()).code == "data_path_missing"
 
 
@@ -76,7 +76,7 @@ def test_that_a_folder_is_no_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kept", [0, 10, 200, 0.5, 0.9])
-def test_that_a_file_cut_short_is_told(tmp_path: Path, kept: float) -> None:
+def test_that_a_file_cut_short_is_reported(tmp_path: Path, kept: float) -> None:
     path = save(tmp_path)
     whole = path.read_bytes()
     path.write_bytes(whole[: int(kept * len(whole)) if isinstance(kept, float) else kept])
@@ -88,7 +88,7 @@ def test_that_a_file_cut_short_is_told(tmp_path: Path, kept: float) -> None:
     assert problem.detail
 
 
-def test_that_a_file_of_another_kind_is_told(tmp_path: Path) -> None:
+def test_that_a_file_of_another_kind_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "data.npz"
     path.write_text("a,b\n1,2\n", encoding="utf-8")
 
@@ -96,7 +96,7 @@ def test_that_a_file_of_another_kind_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("where", ["header", "values"])
-def test_that_a_damaged_array_is_told(tmp_path: Path, where: str) -> None:
+def test_that_a_damaged_array_is_reported(tmp_path: Path, where: str) -> None:
     path = tmp_path / "data.npz"
     member = tmp_path / "x.npy"
     np.save(member, FEATURES)
@@ -109,7 +109,7 @@ def test_that_a_damaged_array_is_told(tmp_path: Path, where: str) -> None:
     assert problem_of(path).code == "data_file_damaged"
 
 
-def test_that_a_missing_array_is_told_with_those_there_are(tmp_path: Path) -> None:
+def test_that_a_missing_array_is_reported_with_those_there_are(tmp_path: Path) -> None:
     problem = problem_of(save(tmp_path), features="pictures")
 
     assert (problem.code, problem.field) == ("data_array_missing", "data.features")
@@ -131,7 +131,7 @@ def test_that_object_arrays_are_refused_without_running_their_code(tmp_path: Pat
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e300])
-def test_that_features_that_are_not_finite_are_told(tmp_path: Path, value: float) -> None:
+def test_that_features_that_are_not_finite_are_reported(tmp_path: Path, value: float) -> None:
     features = FEATURES.astype(np.float64)
     features[4, 1] = value
 
@@ -153,7 +153,7 @@ def test_that_features_that_are_not_finite_are_told(tmp_path: Path, value: float
         (np.zeros((5, 2)), "data_lengths_differ"),
     ],
 )
-def test_that_bad_features_are_told(tmp_path: Path, features: object, code: str) -> None:
+def test_that_bad_features_are_reported(tmp_path: Path, features: object, code: str) -> None:
     if isinstance(features, np.float64):
         features = np.zeros(())
     assert problem_of(save(tmp_path, x=features)).code == code
@@ -172,7 +172,7 @@ def test_that_bad_features_are_told(tmp_path: Path, features: object, code: str)
         (np.array([0, 1, 2, 0, 1, 10**6]), "data_labels_out_of_range", "1,000,001 classes"),
     ],
 )
-def test_that_bad_labels_are_told(
+def test_that_bad_labels_are_reported(
     tmp_path: Path, labels: np.ndarray, code: str, words: str
 ) -> None:
     problem = problem_of(save(tmp_path, y=labels))
@@ -183,7 +183,7 @@ def test_that_bad_labels_are_told(
     assert problem.field == "data.labels"
 
 
-def test_that_a_label_beyond_all_classes_that_can_be_told_apart_is_refused() -> None:
+def test_that_a_label_beyond_all_classes_that_can_be_distinguished_is_refused() -> None:
     labels = np.arange(150_000)
     with pytest.raises(ProblemError) as caught:
         checked_classes(labels, ArrayName(source="file", name="y"), None)
@@ -193,7 +193,7 @@ def test_that_a_label_beyond_all_classes_that_can_be_told_apart_is_refused() -> 
     assert len(checked_classes(labels[:100_000], ArrayName(source="file", name="y"), None))
 
 
-def test_that_labels_outside_the_classes_are_told(tmp_path: Path) -> None:
+def test_that_labels_outside_the_classes_are_reported(tmp_path: Path) -> None:
     problem = problem_of(save(tmp_path), class_count=2)
 
     assert problem.code == "data_labels_out_of_range"
@@ -221,7 +221,7 @@ def test_that_a_label_too_great_for_a_class_is_not_called_negative(
     assert said in problem.message
 
 
-def test_that_a_great_negative_label_is_told_as_it_stands(tmp_path: Path) -> None:
+def test_that_a_great_negative_label_is_reported_as_it_stands(tmp_path: Path) -> None:
     problem = problem_of(save(tmp_path, y=np.array([0, 1, -1e30, 0, 1, 2])))
 
     assert problem.code == "data_labels_negative"

@@ -126,7 +126,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, RunLayo
             process.wait()
 
 
-def test_that_each_process_that_serves_tells_its_devices(runs: dict[str, RunLayout]) -> None:
+def test_that_each_process_that_serves_reports_its_devices(runs: dict[str, RunLayout]) -> None:
     told = [each for each in all_events(runs["learning"]) if isinstance(each, DevicesReady)]
     assert sorted(event.process for event in told) == [1, 2, 3]
     for event in told:

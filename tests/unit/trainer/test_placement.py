@@ -29,7 +29,7 @@ def test_that_layers_before_the_first_named_one_go_with_it() -> None:
     assert place({"dense_1": 1, "outputs": 0}) == (1, 1, 1, 0)
 
 
-def test_that_a_layer_that_is_not_there_is_told_with_those_that_are() -> None:
+def test_that_a_layer_that_is_not_there_is_reported_with_those_that_are() -> None:
     with pytest.raises(ProblemError) as raised:
         place({"dense_2": 0, "outputs": 1})
 
@@ -39,7 +39,7 @@ def test_that_a_layer_that_is_not_there_is_told_with_those_that_are() -> None:
     assert '"pixels", "dense_1", "dense_1_relu", "outputs"' in problem.message
 
 
-def test_that_a_place_beyond_the_devices_is_told() -> None:
+def test_that_a_place_beyond_the_devices_is_reported() -> None:
     with pytest.raises(ProblemError) as raised:
         place({"dense_1": 2, "outputs": 1})
 

@@ -47,7 +47,7 @@ def test_that_the_process_answers_without_tensorflow() -> None:
     assert len(base64.b64decode(picture.pixels_base64)) == 64
 
 
-def test_that_a_model_file_is_looked_at_as_a_start_would(tmp_path: Path) -> None:
+def test_that_a_model_file_is_read_as_a_start_would(tmp_path: Path) -> None:
     def codes(model: SavedModel | PythonModel) -> list[tuple[str, str | None]]:
         found = preview(PreviewRequest(data=DigitsData(), model=model, example_limit=0))
         assert found.problems == ()
@@ -74,7 +74,7 @@ def test_that_a_model_file_is_looked_at_as_a_start_would(tmp_path: Path) -> None
     assert codes(PythonModel()) == []
 
 
-def test_that_a_look_at_a_large_model_does_not_read_its_weights(
+def test_that_a_preview_of_a_large_model_does_not_read_its_weights(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "large.keras"
@@ -91,7 +91,7 @@ def test_that_a_look_at_a_large_model_does_not_read_its_weights(
 
 
 @pytest.mark.parametrize("task", ["evaluate", "predict"])
-def test_that_examples_of_one_class_can_be_judged_but_not_learned_from(
+def test_that_examples_of_one_class_can_be_evaluated_but_not_learned_from(
     tmp_path: Path, task: Task
 ) -> None:
     (tmp_path / "images" / "cat").mkdir(parents=True)
@@ -128,7 +128,7 @@ def test_that_the_seed_draws_the_examples() -> None:
     assert labels(1) != labels(2)
 
 
-def test_that_examples_that_are_no_pictures_are_told_as_values(tmp_path: Path) -> None:
+def test_that_examples_that_are_no_pictures_are_reported_as_values(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", x=np.arange(40.0).reshape(4, 10), y=[0, 1, 0, 1])
 
     answer = preview(PreviewRequest(data=NpzData(path=str(tmp_path / "a.npz")), example_limit=1))
@@ -156,7 +156,7 @@ def test_that_problems_are_those_of_training(tmp_path: Path) -> None:
     assert [problem.code for problem in answer.problems] == ["data_file_missing"]
 
 
-def test_that_a_fraction_that_leaves_nothing_is_told() -> None:
+def test_that_a_fraction_that_leaves_nothing_is_reported() -> None:
     answer = preview(PreviewRequest(data=DigitsData(validation_fraction=0.0001)))
 
     assert [problem.code for problem in answer.problems] == ["data_validation_fraction"]

@@ -63,7 +63,7 @@ def _compile(folder: Path, name: str, source: str, *flags: str) -> Path:
 
 
 @pytest.mark.parametrize("question", ["cuDeviceGetUuid_v2", "cuDeviceGetUuid"])
-def test_that_cudas_devices_are_told_with_all_that_identifies_them(
+def test_that_cudas_devices_are_reported_with_all_that_identifies_them(
     tmp_path: Path, question: str
 ) -> None:
     driver = _compile(tmp_path, "libcuda.so.1", DRIVER, "-DINIT=0", f"-DUUID_QUESTION={question}")
@@ -97,7 +97,7 @@ def test_that_cudas_devices_are_told_with_all_that_identifies_them(
         (999, "CUDA error 999"),
     ],
 )
-def test_that_cudas_refusal_to_start_is_told_in_its_words(
+def test_that_cudas_refusal_to_start_is_reported_in_its_words(
     tmp_path: Path, code: int, words: str
 ) -> None:
     driver = _compile(
@@ -111,7 +111,7 @@ def test_that_cudas_refusal_to_start_is_told_in_its_words(
     assert facts.devices == ()
 
 
-def test_that_without_a_driver_nothing_is_told_of_cuda(tmp_path: Path) -> None:
+def test_that_without_a_driver_nothing_is_reported_of_cuda(tmp_path: Path) -> None:
     assert cuda_facts(str(tmp_path / "libcuda.so.1")) is None
 
 

@@ -273,7 +273,7 @@ def test_that_a_loss_that_is_not_finite_ends_the_training_and_names_the_step(
     assert not layout.model.exists()
 
 
-def test_that_a_full_disk_is_told_and_the_checkpoint_kept(
+def test_that_a_full_disk_is_reported_and_the_checkpoint_kept(
     disk_for_a_run: Path,  # noqa: F811
     make_run: MakeRun,
     start_trainer: StartTrainer,
@@ -353,7 +353,7 @@ def put_a_file_in_the_place_of(folder: Path) -> None:
             return
 
 
-def test_that_too_little_memory_is_told_with_the_device(
+def test_that_too_little_memory_is_reported_with_the_device(
     tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
 ) -> None:
     # Its weights want half a terabyte at once.
@@ -418,7 +418,7 @@ def test_that_events_that_are_a_link_are_not_written(
     assert not (tmp_path / "made").exists()
 
 
-def test_that_the_status_tells_of_no_space_where_the_log_has_none_either(
+def test_that_the_status_reports_no_space_where_the_log_has_none_either(
     tmp_path: Path,
     small_disk: Path,  # noqa: F811
     make_run: MakeRun,
@@ -441,7 +441,7 @@ def test_that_the_status_tells_of_no_space_where_the_log_has_none_either(
     assert ended.returncode == NO_SPACE_STATUS
 
 
-def test_that_a_tensorflow_that_cannot_be_imported_is_told(
+def test_that_a_tensorflow_that_cannot_be_imported_is_reported(
     tmp_path: Path, make_run: MakeRun, start_new_trainer: StartTrainer
 ) -> None:
     broken = tmp_path / "site" / "tensorflow"
@@ -461,7 +461,7 @@ def test_that_a_tensorflow_that_cannot_be_imported_is_told(
     assert end.metrics == Metrics()
 
 
-def test_that_a_bad_profile_or_plan_is_told(
+def test_that_a_bad_profile_or_plan_is_reported(
     tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
 ) -> None:
     layout = make_run(tmp_path / "run", DIGITS, [64])
@@ -470,7 +470,7 @@ def test_that_a_bad_profile_or_plan_is_told(
     failed(start_trainer(layout), "run_unreadable")
 
 
-def test_that_a_download_without_a_network_is_told(
+def test_that_a_download_without_a_network_is_reported(
     tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
 ) -> None:
     mnist = DIGITS.model_copy(update={"data": KerasData(source="mnist")})

@@ -20,7 +20,7 @@ from gpupanel.trainer.datasets.examples import DataSet, Scaling
 from gpupanel.trainer.datasets.python_data import read_python_data
 from gpupanel.trainer.datasets.read import read_data
 from gpupanel.trainer.failures import problems_of
-from gpupanel.trainer.user_code import UserCode
+from gpupanel.trainer.user_code import RunCode
 from tests.forked.processes import run_forked
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.trained_runs import (
@@ -79,10 +79,10 @@ def load():
 """
 
 
-def code(folder: Path, text: str, key: str = "data.path") -> UserCode:
+def code(folder: Path, text: str, key: str = "data.path") -> RunCode:
     kept = folder / "code.py"
     kept.write_text(text)
-    return UserCode(key, NAMED, kept)
+    return RunCode(key, NAMED, kept)
 
 
 def loaded(folder: Path, text: str, predicts: Target = Target.CLASSES, seed: int = 7) -> DataSet:
@@ -152,19 +152,21 @@ def test_that_what_is_drawn_depends_on_the_seed_alone(tmp_path: Path) -> None:
         ("(x * np.inf, y)", "data_features_not_finite", "infinite"),
     ],
 )  # fmt: skip
-def test_that_what_does_not_fit_is_told(tmp_path: Path, what: str, code: str, words: str) -> None:
+def test_that_what_does_not_fit_is_reported(
+    tmp_path: Path, what: str, code: str, words: str
+) -> None:
     problem = refusal(tmp_path, giving(what))
     assert problem.code == code
     assert words in problem.message
     assert NAMED in problem.message
 
 
-def test_that_a_function_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_that_a_function_that_is_not_there_is_reported(tmp_path: Path) -> None:
     problem = refusal(tmp_path, "def lod(): pass")
     assert problem.code == "user_code_function_missing"
 
 
-def test_that_a_file_that_ends_the_process_is_told(tmp_path: Path) -> None:
+def test_that_a_file_that_ends_the_process_is_reported(tmp_path: Path) -> None:
     for text in ("import sys\nsys.exit(3)", "import sys\ndef load(): sys.exit(3)"):
         assert "exit status 3" in refusal(tmp_path, text).message
 
@@ -178,7 +180,7 @@ def test_that_a_file_that_ends_the_process_is_told(tmp_path: Path) -> None:
         ("import numpy\ndef load():\n    return numpy.zeros(3).reshape(2)", 3, "ValueError"),
     ],
 )
-def test_that_an_error_is_told_with_file_line_and_sentence(
+def test_that_an_error_is_reported_with_file_line_and_sentence(
     tmp_path: Path, text: str, line: int, words: str
 ) -> None:
     with pytest.raises(Exception, match=r".*") as caught:
@@ -190,7 +192,7 @@ def test_that_an_error_is_told_with_file_line_and_sentence(
     assert problem.detail
 
 
-def test_that_a_look_at_data_never_gets_to_the_code() -> None:
+def test_that_a_preview_of_data_never_gets_to_the_code() -> None:
     with pytest.raises(ProblemError) as caught:
         read_data(PythonData(path=NAMED), print)
     assert caught.value.problems[0].code == "code_not_carried_out"
@@ -265,7 +267,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.datasets.examples import DataSet, Examples
 from gpupanel.domain.model import PythonModel
 from gpupanel.trainer.models.network import Building, network_of
-from gpupanel.trainer.user_code import UserCode
+from gpupanel.trainer.user_code import RunCode
 
 examples = Examples(np.zeros((8, 2), np.float32), np.zeros(8, np.int32))
 data = DataSet(examples, class_names=("a", "b", "c", "d"))
@@ -273,7 +275,7 @@ told = {}
 for path in map(Path, sys.argv[1:]):
     try:
         model = PythonModel(path=path.name)
-        building = Building(data, examples, UserCode("model.path", path.name, path))
+        building = Building(data, examples, RunCode("model.path", path.name, path))
         network_of(model).outputs(model, building.inputs, building)
         told[path.stem] = "fine"
     except ProblemError as error:
@@ -294,7 +296,7 @@ def build_model(input_shape, outputs):
 
 
 @pytest.mark.tensorflow
-def test_that_a_model_that_cannot_be_trained_is_told(tmp_path: Path) -> None:
+def test_that_a_model_that_cannot_be_trained_is_reported(tmp_path: Path) -> None:
     for name, (what, _) in MISFITS.items():
         (tmp_path / f"{name}.py").write_text(_BUILDER.format(what=what))
     done = run_forked(

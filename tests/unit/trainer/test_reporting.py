@@ -44,7 +44,7 @@ def read(path: Path) -> list[object]:
     return [decode_event(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def test_that_the_same_phase_is_told_once(tmp_path: Path) -> None:
+def test_that_the_same_phase_is_reported_once(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     with EventWriter(path) as events:
         for phase in (Phase.TRAINING, Phase.TRAINING, Phase.SAVING, Phase.TRAINING):
@@ -111,7 +111,7 @@ def test_that_the_last_word_is_tried_again_where_the_disk_does_not_answer(
         assert isinstance(ended, TrainingEnded)
 
 
-def test_that_deleted_events_are_told(tmp_path: Path) -> None:
+def test_that_deleted_events_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     with EventWriter(path) as events:
         events.phase(Phase.TRAINING)

@@ -48,7 +48,7 @@ def test_that_a_test_set_validates_when_no_fraction_is_given(
 
 
 @pytest.mark.parametrize(("fraction", "words"), [(0.001, "validate on"), (0.999, "train on")])
-def test_that_a_fraction_that_leaves_nothing_is_told(fraction: float, words: str) -> None:
+def test_that_a_fraction_that_leaves_nothing_is_reported(fraction: float, words: str) -> None:
     with pytest.raises(ProblemError) as caught:
         split(DataSet(NUMBERED), DigitsData(validation_fraction=fraction), seed=7)
 

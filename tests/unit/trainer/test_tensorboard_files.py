@@ -46,7 +46,7 @@ write("whole")
 
 
 @pytest.mark.tensorflow
-def test_that_a_file_that_cannot_be_made_or_written_is_told_once_and_why(
+def test_that_a_file_that_cannot_be_made_or_written_is_reported_once_and_why(
     small_disk: Path,  # noqa: F811
     tmp_path: Path,
 ) -> None:

@@ -84,7 +84,7 @@ def test_that_gpus_that_the_plan_does_not_use_stay_hidden(tensorflow: Answers) -
     ]
 
 
-def test_that_what_tensorflow_says_in_its_log_is_told(tensorflow: Answers) -> None:
+def test_that_what_tensorflow_says_in_its_log_is_reported(tensorflow: Answers) -> None:
     first, second, cpu = tensorflow["whole"]["answers"]
     assert first == {
         "name": "/device:GPU:0",
@@ -145,7 +145,7 @@ def test_that_a_run_on_another_gpu_than_planned_ends_and_names_both(tensorflow: 
     assert "means another GPU (PCI bus 0000:07:00.0)" in elsewhere
 
 
-def test_that_gpus_which_tensorflow_does_not_take_are_told(tensorflow: Answers) -> None:
+def test_that_gpus_which_tensorflow_does_not_take_are_reported(tensorflow: Answers) -> None:
     problems = {
         name: tensorflow[name]["problem"]
         for name in ("one seen", "none seen", "one made", "one left out")
@@ -171,7 +171,7 @@ def test_that_logical_cpus_are_the_processor(tensorflow: Answers) -> None:
     ]
 
 
-def test_that_a_trainer_on_another_gpu_tells_the_answer_and_ends(tmp_path: Path) -> None:
+def test_that_a_trainer_on_another_gpu_reports_the_answer_and_ends(tmp_path: Path) -> None:
     layout = create_run(Profile(), started(("growth",)), tmp_path)
     with layout.trainer_log.open("ab") as log:
         done = run_forked(

@@ -30,7 +30,7 @@ def test_that_the_wines_are_those_of_scikit_learn() -> None:
     assert data.scaling is Scaling.STANDARDISE
 
 
-def test_that_missing_wines_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_that_missing_wines_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
 
     with pytest.raises(ProblemError) as caught:
@@ -39,7 +39,7 @@ def test_that_missing_wines_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert caught.value.problems[0].code == "data_wines_missing"
 
 
-def test_that_wines_are_looked_at_as_numbers() -> None:
+def test_that_wines_are_previewed_as_numbers() -> None:
     found = preview(PreviewRequest(data=WINE, example_limit=2))
 
     assert (found.example_count, found.feature_shape, found.problems) == (178, (13,), ())
@@ -56,7 +56,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[st
 
 
 @pytest.mark.tensorflow
-def test_that_wines_are_told_apart_in_three_epochs(runs: dict[str, RunLayout]) -> None:
+def test_that_wines_are_distinguished_in_three_epochs(runs: dict[str, RunLayout]) -> None:
     metrics = last_metrics(runs["one"])
 
     assert metrics.val_accuracy is not None

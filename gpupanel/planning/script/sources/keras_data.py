@@ -25,7 +25,7 @@ _CIFAR_FILES = {
 """In Keras's cache. Keras itself fetches the archive again where only its content is there."""
 
 WORD_COUNT = 5_000
-"""Most frequent words that texts are told apart by."""
+"""Most frequent words that texts are distinguished by."""
 
 _PICTURES = """
 (x, y), (x_test, y_test) = keras.datasets.$name.load_data()

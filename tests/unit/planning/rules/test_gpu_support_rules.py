@@ -51,9 +51,7 @@ def test_that_nothing_is_said_while_nobody_asked_or_where_all_is_well() -> None:
         assert prepared(profile_on(*BOTH), support).problems == ()
 
 
-def test_that_gpus_that_cannot_be_used_are_told_with_the_command_and_keep_it_from_starting() -> (
-    None
-):
+def test_that_gpus_that_cannot_be_used_keep_it_from_starting_and_the_command_is_reported() -> None:
     problem = the_problem(profile_on(*BOTH), faulty(*BOTH))
 
     assert problem.code == "gpu_not_usable"
@@ -152,7 +150,7 @@ def test_that_what_is_not_known_is_a_warning() -> None:
     assert "RTX 4090, RTX 3060 is not known: It did not answer." in problem.message
 
 
-def test_that_a_build_without_cuda_is_told_once_with_the_command() -> None:
+def test_that_a_build_without_cuda_is_reported_once_with_the_command() -> None:
     build = TensorFlowBuild(version="2.21.0")
     support = faulty(*BOTH).model_copy(update={"build": build})
 
@@ -162,7 +160,7 @@ def test_that_a_build_without_cuda_is_told_once_with_the_command() -> None:
     assert problem.command == "pip install it"
 
 
-def test_that_a_gpu_that_the_build_was_not_made_for_is_told_once() -> None:
+def test_that_a_gpu_that_the_build_was_not_made_for_is_reported_once() -> None:
     build = TensorFlowBuild(
         version="2.21.0", is_cuda_build=True, compute_capabilities=("sm_89", "compute_90")
     )
@@ -173,7 +171,7 @@ def test_that_a_gpu_that_the_build_was_not_made_for_is_told_once() -> None:
     assert problem.code == "gpu_not_in_tensorflow_build"
 
 
-def test_that_gpus_with_different_faults_are_told_apart() -> None:
+def test_that_gpus_with_different_faults_are_distinguished() -> None:
     other = LIBRARIES.model_copy(update={"message": "It is too old."})
     support = GpuSupport(
         faults=(

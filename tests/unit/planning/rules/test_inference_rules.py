@@ -78,7 +78,7 @@ def test_that_a_saved_model_is_not_trained() -> None:
 
 @TASKS
 @pytest.mark.parametrize("model", [MlpModel(), CnnModel()])
-def test_that_only_a_saved_model_is_judged(task: str, model: MlpModel | CnnModel) -> None:
+def test_that_only_a_saved_model_is_evaluated(task: str, model: MlpModel | CnnModel) -> None:
     problem = the_problem(judging(task, model=model))
     assert (problem.code, problem.is_error) == ("inference_needs_saved_model", True)
 

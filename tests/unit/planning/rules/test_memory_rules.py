@@ -318,7 +318,7 @@ def test_that_workers_with_split_gpus_do_not_sum_by_nccl() -> None:
     assert found(profile, "nccl_with_split").is_error
 
 
-def test_that_split_parts_that_no_worker_uses_are_told() -> None:
+def test_that_split_parts_that_no_worker_uses_are_reported() -> None:
     strategy = StrategySettings(kind=StrategyKind.PARAMETER_SERVER)
     halves = SplitMemory(split_mib=(1024, 1024))
     problem = found(mirrored(strategy=strategy, memory={"GPU-4090": halves}), "split_parts_unused")
@@ -357,7 +357,7 @@ def test_that_a_gpu_older_than_the_build_is_left_out() -> None:
     assert problem.fix.changes[0].value == ["GPU-4090"]
 
 
-def test_that_equal_gpus_are_told_of_once() -> None:
+def test_that_equal_gpus_are_reported_once() -> None:
     old = tuple(gpu_of((3, 7), key).model_copy(update={"name": "K80"}) for key in ("a", "b"))
     inventory = DeviceInventory(devices=(*old, RTX_4090, CPU))
     problem = found(mirrored(), "gpu_not_in_tensorflow_build", inventory, build=BUILD)
@@ -389,7 +389,7 @@ def test_that_a_build_without_cuda_is_refused_on_a_gpu_and_fine_on_the_cpu() -> 
     assert codes(Profile(devices=DeviceSettings(visible=("cpu",))), build=build) == set()
 
 
-def test_that_a_build_that_does_not_say_its_targets_is_not_judged() -> None:
+def test_that_a_build_that_does_not_say_its_targets_is_not_evaluated() -> None:
     build = BUILD.model_copy(update={"compute_capabilities": ()})
     inventory = DeviceInventory(devices=(gpu_of((3, 5)), CPU))
     assert codes(Profile(), inventory, build=build) == set()
@@ -465,7 +465,7 @@ def test_that_others_on_the_chosen_gpus_are_listed_who_holds_most_first() -> Non
             DeviceReading(key="cpu", processes=(small,)),
         ),
     )
-    (held,) = prepare(mirrored(), TWO_UNEQUAL, sample).others
+    (held,) = prepare(mirrored(), TWO_UNEQUAL, sample).other_processes
     assert (held.device_key, held.device_name, held.memory_mib) == ("GPU-4090", "RTX 4090", 1_100)
     assert held.processes == (big, small, secret)
     assert other_processes((CPU,), sample) == ()

@@ -32,7 +32,7 @@ def told(
 
 @pytest.mark.parametrize("kind", GANG_KINDS)
 @pytest.mark.parametrize("inventory", [CPU_ONLY, TWO_UNEQUAL], ids=["CPU", "GPUs"])
-def test_that_open_ports_are_told_with_who_could_use_them(
+def test_that_open_ports_are_reported_with_who_could_use_them(
     kind: StrategyKind, inventory: DeviceInventory
 ) -> None:
     (problem,) = told(with_kind(kind), REFUSED, inventory)
@@ -61,7 +61,7 @@ def test_that_open_ports_are_told_with_who_could_use_them(
     ],
     ids=["one process", "nobody asked", "a network of its own", "one person's machine"],
 )
-def test_that_nothing_is_told_where_nobody_else_can_connect(
+def test_that_nothing_is_reported_where_nobody_else_can_connect(
     kind: StrategyKind, network: NetworkAccess | None
 ) -> None:
     assert told(with_kind(kind, None), network) == []

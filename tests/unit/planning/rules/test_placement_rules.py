@@ -54,7 +54,7 @@ def test_that_layers_of_the_model_can_be_placed_on_the_devices(placement: object
     assert codes(profile(placement)) == []
 
 
-def test_that_a_layer_that_the_model_has_not_is_told_with_those_that_it_has() -> None:
+def test_that_a_layer_that_the_model_has_not_is_reported_with_those_that_it_has() -> None:
     problem = only(profile({"dense_2": 0, "outputs": 1}))
 
     assert problem.code == "placement_layer_missing"
@@ -62,7 +62,7 @@ def test_that_a_layer_that_the_model_has_not_is_told_with_those_that_it_has() ->
     assert '"pixels", "flatten", "dense_1", "dense_1_relu", "outputs"' in problem.message
 
 
-def test_that_a_number_beyond_the_devices_is_told() -> None:
+def test_that_a_number_beyond_the_devices_is_reported() -> None:
     problem = only(profile({"dense_1": 2, "outputs": 1}))
 
     assert problem.code == "placement_beyond_devices"

@@ -96,7 +96,7 @@ def test_that_logical_devices_of_the_cpu_share_its_cores_too() -> None:
     assert "33 replicas" in problem.message
 
 
-def test_that_a_machine_that_tells_nothing_of_itself_is_not_judged() -> None:
+def test_that_a_machine_that_reports_nothing_of_itself_is_not_evaluated() -> None:
     silent = CPU.model_copy(update={"memory_total_mib": None, "core_count": None})
     assert found(gang(1_024), DeviceInventory(devices=(silent,))) == []
     on_a_gpu = Profile(devices=DeviceSettings(visible=("GPU-4090",)))

@@ -79,7 +79,7 @@ def test_that_without_any_device_nothing_is_said_of_devices(kind: StrategyKind, 
 
 @KINDS
 @pytest.mark.parametrize("inventory", [CPU_ONLY, TWO_UNEQUAL], ids=["CPU", "GPUs"])
-def test_that_the_plan_is_the_one_that_the_rules_judged(
+def test_that_the_plan_is_the_one_that_the_rules_evaluated(
     kind: StrategyKind, inventory: DeviceInventory
 ) -> None:
     profile = Profile(strategy=StrategySettings(kind=kind))
@@ -96,7 +96,7 @@ def test_that_shares_that_do_not_fit_leave_no_plan_and_count_as_none() -> None:
     assert (context.shares, context.plan, context.working_replicas) == (None, None, 2)
 
 
-def test_that_problems_are_told_by_severity_and_then_in_the_order_of_the_rules(
+def test_that_problems_are_reported_by_severity_and_then_in_the_order_of_the_rules(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     severities = (Severity.HINT, Severity.ERROR, Severity.WARNING, Severity.ERROR, Severity.HINT)

@@ -79,7 +79,7 @@ def test_that_measuring_leaves_no_trace(measured: dict[str, Any]) -> None:
     assert [name for name in fixed if "learning_rate" not in name] == []
 
 
-def test_that_what_was_measured_is_told(measured: dict[str, Any]) -> None:
+def test_that_what_was_measured_is_reported(measured: dict[str, Any]) -> None:
     told = events(measured["layout"])
     (chosen,) = [event for event in told if isinstance(event, SharesChosen)]
 

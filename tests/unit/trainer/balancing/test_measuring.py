@@ -57,7 +57,7 @@ def test_that_the_largest_share_is_found_with_some_memory_left() -> None:
     assert large.largest_share is None
 
 
-def test_that_shares_fit_also_when_nobody_tells_whose_memory_was_too_small() -> None:
+def test_that_shares_fit_also_when_nobody_knows_whose_memory_was_too_small() -> None:
     replicas = Replicas(
         SpeedCurve(0.0, 1e-4, largest_share=100),
         SpeedCurve(0.0, 1e-4, largest_share=100),
