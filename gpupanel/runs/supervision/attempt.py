@@ -21,16 +21,14 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import status
 from gpupanel.files.patient_log import MAY_PASS
-from gpupanel.files.process_limits import address_space_limit
 from gpupanel.files.process_log import say_in_log
 from gpupanel.planning.rules.network_rules import port_open
 from gpupanel.runs.directory.checkpoint_folder import has_checkpoint
 from gpupanel.runs.directory.tails import LineTail, last_lines
 from gpupanel.runs.following.status import RunStatus
-from gpupanel.runs.supervision.crash_log import log_size, shortage_in_log
 from gpupanel.runs.supervision.exit_reading import Ending, MemberSeen, read_end, read_failure
 from gpupanel.runs.supervision.gang import Gang, Member
-from gpupanel.runs.supervision.host_memory_watch import HostMemoryWatch
+from gpupanel.runs.supervision.shortage_watch import ShortageWatch
 from gpupanel.runs.supervision.stop_requests import StopRequests
 from gpupanel.runs.supervision.watchdogs import Act, Patience, Watched, decide
 
@@ -40,7 +38,6 @@ if TYPE_CHECKING:
 _TICK_S = 0.1
 _LAST_READ_S = 10.0
 """How long the last words of a run are tried, on a disk that does not answer."""
-_CRASHES = (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS)
 
 Report = Callable[[Event], None]
 
@@ -77,16 +74,13 @@ class Attempt:
         self.exit_code: int | None = None
         self.shortage: MemoryExhausted | None = None
         self._layout = layout
-        self._plan = plan
         self._gang = Gang(layout, plan, command)
         self._patience = patience
         self._report = report
         self._news = news
         self._stop_requests = stop_requests
         self._status = RunStatus()
-        self._host_memory = HostMemoryWatch(address_space_limit=address_space_limit())
-        self._shortages: dict[int, MemoryExhausted] = {}
-        self._log_begins: list[int] = []
+        self._shortages = ShortageWatch(layout, plan)
         self._last_words: dict[int, TrainingEnded] = {}
         self._watchdog: Problem | None = None
         self._last_sign_s = time.monotonic()
@@ -118,8 +112,6 @@ class Attempt:
         Raises:
             OSError: A process could not be started.
         """
-        places = range(len(self._plan.gang))
-        self._log_begins = [log_size(self._layout.process_log(place)) for place in places]
         try:
             self._gang.start(self._report_started)
             self._report_open_port()
@@ -138,19 +130,11 @@ class Attempt:
 
     def _shortage_behind(self, ending: Ending) -> MemoryExhausted | None:
         """What was not to be had; reported here where the process could not any more."""
-        place = ending.place
         if ending.outcome is Outcome.FAILED:
-            return self._shortages.get(place)
+            return self._shortages.reported_by(ending.place)
         if ending.outcome is not Outcome.LOST or self._killed:
             return None
-        shortage = None
-        if self.exit_code == -signal.SIGKILL:
-            shortage = self._host_memory.kill_of(place)
-        elif self.exit_code in _CRASHES:
-            log = self._layout.process_log(place)
-            shortage = shortage_in_log(
-                log, self._log_begins[place], place, self._plan.gang[place]
-            ) or self._host_memory.crash_of(place)
+        shortage = self._shortages.behind_death_of(ending.place, self.exit_code)
         if shortage is not None:
             self._report(shortage)
         return shortage
@@ -160,7 +144,7 @@ class Attempt:
         while self._gang.is_there():
             self._gang.poll()
             there = (member for member in self._gang.members if member.is_there)
-            self._host_memory.observe((member.place, member.pid) for member in there)
+            self._shortages.observe((member.place, member.pid) for member in there)
             self._take_news()
             self._act()
             is_late = not self._gang.is_there() or self._has_waited_for_the_rest()
@@ -235,7 +219,7 @@ class Attempt:
     def _take(self, event: Event) -> None:
         self._status = self._status.after(event)
         if isinstance(event, MemoryExhausted):
-            self._shortages[event.process] = event
+            self._shortages.take(event)
         elif isinstance(event, TrainingEnded):
             self._last_words.setdefault(event.process, event)
 
