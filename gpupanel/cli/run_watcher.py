@@ -190,7 +190,7 @@ class _Watcher:
             self._print_memory(event)
 
     def _print_epoch(self, event: EpochDone) -> None:
-        words = _metric_words(event.metrics)
+        words = metrics_text(event.metrics)
         console.print(f"{_epoch_words(event.epoch, self.status.epoch_total)}  {words}")
 
     def _print_epochs(self, last: EpochDone, done: int) -> None:
@@ -199,7 +199,7 @@ class _Watcher:
             return
         total = self.status.epoch_total
         words = f"{last.epoch:,}{f' of {total:,}' if total else ''} epochs done, the last with"
-        console.print(f"{words}  {_metric_words(last.metrics)}")
+        console.print(f"{words}  {metrics_text(last.metrics)}")
 
     def _print_memory(self, event: MemoryReturned) -> None:
         words = returned_words(event, _device_names(self._layout))
@@ -254,7 +254,8 @@ def _epoch_words(epoch: int, total: int) -> str:
     return f"epoch {epoch}/{total}" if total else f"epoch {epoch}"
 
 
-def _metric_words(metrics: Metrics) -> str:
+def metrics_text(metrics: Metrics) -> str:
+    """Those that are known, in one line: "loss 0.1234  accuracy 0.9876"."""
     known = metrics.model_dump(exclude_none=True)
     return "  ".join(f"{name} {value:.4f}" for name, value in known.items())
 

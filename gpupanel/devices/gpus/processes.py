@@ -52,7 +52,7 @@ class _Identity:
 class ProcessNames:
     """Names processes, asking the host once for each as long as it is seen.
 
-    Call :meth:`forget_others` after each round: a pid that was gone for a round may come back as
+    Call :meth:`forget_all_but` after each round: a pid that was gone for a round may come back as
     another process. May be used by several threads.
     """
 
@@ -78,7 +78,7 @@ class ProcessNames:
             is_mine=known.is_mine,
         )
 
-    def forget_others(self, seen: Iterable[int]) -> None:
+    def forget_all_but(self, seen: Iterable[int]) -> None:
         """Forget every process that is not among ``seen``."""
         still_there = set(seen)
         with self._lock:

@@ -1,9 +1,10 @@
-"""Whether a file belongs to a run: what a run was started with is its record, and stays."""
+"""Whether a file belongs to a run, whose record stays, and whether a run has a checkpoint."""
 
 from pathlib import Path
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.guarded_files import check_folder
 
 
 def run_of_file(path: Path) -> RunLayout | None:
@@ -59,3 +60,11 @@ def _holds_part_of_run(folder: Path) -> bool:
 def _holds_run(folder: Path) -> bool:
     layout = RunLayout(folder)
     return layout.plan.exists() and layout.events.exists() and layout.profile.exists()
+
+
+def has_checkpoint(layout: RunLayout) -> bool:
+    """Whether a run has something to go on from; what is half written has another name."""
+    try:
+        return check_folder(layout.checkpoints) and any(layout.checkpoints.glob("step-*"))
+    except OSError:
+        return False  # a link in its place leads to checkpoints of something else

@@ -23,7 +23,7 @@ from gpupanel.files.guarded_files import status
 from gpupanel.files.patient_log import MAY_PASS
 from gpupanel.files.process_log import say_in_log
 from gpupanel.planning.rules.network_rules import port_open
-from gpupanel.runs.directory.checkpoint_folder import has_checkpoint
+from gpupanel.runs.directory.run_folder import has_checkpoint
 from gpupanel.runs.directory.tails import LineTail, last_lines
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.supervision.exit_reading import Ending, MemberSeen, read_end, read_failure

@@ -42,18 +42,18 @@ class HeldMemory:
         self._after: deque[int] = deque(maxlen=_STEADY)
         self._last: DeviceReading | None = None
         self._left: tuple[DeviceProcess, ...] = ()
-        self._others: tuple[DeviceProcess, ...] = ()
-        self._others_mib: int | None = None
+        self._other_processes: tuple[DeviceProcess, ...] = ()
+        self._other_processes_mib: int | None = None
 
     @property
-    def others(self) -> tuple[DeviceProcess, ...]:
+    def other_processes(self) -> tuple[DeviceProcess, ...]:
         """Who else held memory of it when it was last read while the run went on."""
-        return self._others
+        return self._other_processes
 
     @property
-    def others_mib(self) -> int | None:
+    def other_processes_mib(self) -> int | None:
         """How much was not the run's then; ``None`` where the GPU does not report it."""
-        return self._others_mib if self._listed else self._used_at_first
+        return self._other_processes_mib if self._listed else self._used_at_first
 
     @property
     def held_mib(self) -> int:
@@ -76,9 +76,9 @@ class HeldMemory:
             if self._used_at_first is None:
                 self._used_at_first = reading.memory_used_mib
             mine = sum(process.memory_used_mib or 0 for process in ours)
-            self._others_mib = max(0, reading.memory_used_mib - mine)
+            self._other_processes_mib = max(0, reading.memory_used_mib - mine)
         self._listed |= {process.pid: process.memory_used_mib for process in ours}
-        self._others = tuple(
+        self._other_processes = tuple(
             _greatest_first(process for process in reading.processes if process not in ours)
         )
 

@@ -66,11 +66,11 @@ class MemoryWatch:
                     self._account(held, reading, now_s, begun_s)
             self._news.notify_all()
 
-    def of_others(self, key: str) -> tuple[int | None, tuple[DeviceProcess, ...]]:
+    def of_other_processes(self, key: str) -> tuple[int | None, tuple[DeviceProcess, ...]]:
         """What other processes hold of a GPU, in MiB (``None``: not known), and who they are."""
         with self._news:
             held = self._held.get(key)
-            return (None, ()) if held is None else (held.others_mib, held.others)
+            return (None, ()) if held is None else (held.other_processes_mib, held.other_processes)
 
     def run_ended(self) -> bool:
         """Note that the last process has ended; whether there is memory to wait for."""

@@ -50,10 +50,8 @@ class ShortageCare:
             profile = read_run_profile(self._layout)
         except ProblemError:
             return ending  # it was there when the run began; what the process said remains
-        others_mib, others = self._memory.of_others(shortage.device_key or "")
-        context = ShortageContext(
-            self._telemetry.inventory, self._memory.sample, others_mib, others
-        )
+        held = self._memory.of_other_processes(shortage.device_key or "")
+        context = ShortageContext(self._telemetry.inventory, self._memory.sample, *held)
         detail = "" if ending.problem is None else ending.problem.detail
         problem = shortage_problem(shortage, process, profile, plan, context, detail)
         return ending.model_copy(update={"problem": problem})
