@@ -27,7 +27,12 @@ SOURCES: tuple[type[KindValue], ...] = get_args(get_args(DataSettings)[0])
 MODELS: tuple[type[KindValue], ...] = get_args(get_args(ModelSettings)[0])
 TRAINABLE = [kind.values for kind in kinds_of(ModelSettings) if kind.new().is_trainable]
 PACKAGE = Path(gpupanel.__file__).parent
-MAY_NAME_A_SOURCE = ("domain/data.py", "trainer/datasets/", "planning/script/sources/")
+MAY_NAME_A_SOURCE = (
+    "domain/data.py",
+    "domain/keras_data.py",
+    "trainer/datasets/",
+    "planning/script/sources/",
+)
 MAY_NAME_A_MODEL = ("domain/model.py", "trainer/models/", "planning/script/models/")
 
 

@@ -15,9 +15,9 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from gpupanel.domain.class_names import KERAS_CLASS_NAMES
-from gpupanel.domain.data import KerasData, KerasDataName, Target
-from gpupanel.domain.keras_files import KERAS_FILES, KerasFile
+from gpupanel.domain.data import KerasData, Target
+from gpupanel.domain.data_source import KerasFile
+from gpupanel.domain.keras_data import KERAS_CLASS_NAMES, KERAS_FILES, KerasDataName
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.download import download
 from gpupanel.trainer.datasets.examples import Scaling
