@@ -40,6 +40,7 @@ from gpupanel.runs.launcher import create_run, launch, resume
 from gpupanel.runs.supervision.cluster import process_environments
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.run_networks import assert_out_of_reach
+from tests.forked.processes import ForkedProcess, run_forked
 from tests.patience import PATIENCE_S
 from tests.unit.trainer.test_multi_worker import images
 from tests.unit.trainer.trained_runs import (
@@ -103,13 +104,13 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, RunLayo
     ]
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
     serving = [
-        subprocess.Popen(
+        ForkedProcess(
             serve, env={**environment, **other}, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT
         )
         for other in others
     ]
     try:
-        done = subprocess.run(
+        done = run_forked(
             train,
             env={**environment, **coordinator},
             capture_output=True,
@@ -220,13 +221,13 @@ def pids(layout: RunLayout) -> dict[str, int]:
 
 def launched(runs_dir: Path) -> RunLayout:
     """A run that ends in days, after some epochs."""
-    endless = TrainingSettings(epochs=100_000, max_restarts=1, checkpoint_every_epochs=10)
+    endless = TrainingSettings(epochs=100_000, max_restarts=1, checkpoint_every_epochs=2)
     chosen = profile(endless, SERVED, model=MlpModel(hidden=(32,), dropout=0.2))
     plan = prepare(chosen, CPU_ONLY).plan
     assert plan is not None
     layout = launch(chosen, plan, runs_dir)
     wait_until(layout, layout.events.exists)
-    wait_for_epochs(layout, 15)
+    wait_for_epochs(layout, 3)
     return layout
 
 
