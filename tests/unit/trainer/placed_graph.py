@@ -12,7 +12,7 @@ from pathlib import Path
 import tensorflow as tf
 
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.trainer.datasets.read import read_data
+from gpupanel.trainer.datasets.source import read_data
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.learner import make_learner
 from gpupanel.trainer.started_run import read_started_run

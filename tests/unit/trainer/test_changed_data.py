@@ -22,7 +22,7 @@ from gpupanel.trainer.datasets.digits import read_digits
 from gpupanel.trainer.datasets.examples import DataSet, Examples
 from gpupanel.trainer.datasets.file_prints import DataFiles
 from gpupanel.trainer.datasets.fingerprint import Fingerprint, compare, take_fingerprint
-from gpupanel.trainer.datasets.read import read_data
+from gpupanel.trainer.datasets.source import read_data
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.saving.data_record import DataRecord

@@ -30,8 +30,8 @@ from gpupanel.trainer.inference.meaning import (
 )
 from gpupanel.trainer.inference.model_file import check_model_file, saved_model_path
 from gpupanel.trainer.inference.predictions import Predictions, write_predictions
-from gpupanel.trainer.inference.progress import Progress
 from gpupanel.trainer.inference.spread import Spread
+from gpupanel.trainer.progress import ExampleReports
 
 KERAS_LAYER = {"module": "keras.layers", "class_name": "Dense", "registered_name": None}
 
@@ -366,7 +366,7 @@ def test_that_a_file_that_cannot_be_written_whole_is_not_there_at_all(
 def test_that_progress_is_reported_at_most_20_times_a_second_and_at_the_end(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     with EventWriter(path) as writer:
-        progress = Progress(writer, 300)
+        progress = ExampleReports(writer, 300)
         end = time.monotonic() + 0.3
         for _ in range(300):
             progress.add(1)

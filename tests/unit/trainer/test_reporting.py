@@ -25,7 +25,7 @@ from gpupanel.trainer import process
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.loop.consensus import Pace
-from gpupanel.trainer.loop.step_reports import StepReports
+from gpupanel.trainer.progress import StepReports
 from tests.fakes.small_disks import fill, small_disk  # noqa: F401 - a fixture
 from tests.unit.trainer.conftest import MakeRun
 

@@ -14,7 +14,7 @@ import tensorflow as tf
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.trainer.balancing.balancing import make_balancing
 from gpupanel.trainer.balancing.measuring import Measuring
-from gpupanel.trainer.datasets.read import read_data
+from gpupanel.trainer.datasets.source import read_data
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.device_configuration import configure_devices
 from gpupanel.trainer.event_writer import EventWriter
