@@ -25,8 +25,7 @@ from gpupanel.ui.panels.queue_panel.queue_model import QueueModel
 from gpupanel.ui.panels.runs_panel.table import RunsTable
 from gpupanel.ui.plots.curve import Curve
 from gpupanel.ui.plots.sample_buffer import SampleBuffer
-from gpupanel.ui.widgets.elided_label import ElidedLabel
-from gpupanel.ui.widgets.prose_label import ProseLabel
+from gpupanel.ui.widgets.labels import ElidedLabel, ProseLabel
 from gpupanel.ui.widgets.tips import wrapped
 from tests.fakes.run_directory import WrittenRun
 

@@ -14,9 +14,8 @@ from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.runs.following.readings import SampleBatch
 from gpupanel.ui import formatting, theme
 from gpupanel.ui.panels.live_panel import LivePanel
+from gpupanel.ui.plots.axes import TimeAxis, ValueAxis
 from gpupanel.ui.plots.legend import Legend, LegendEntry
-from gpupanel.ui.plots.time_axis import TimeAxis
-from gpupanel.ui.plots.value_axis import ValueAxis
 from tests.fakes.devices import TWO_UNEQUAL
 from tests.fakes.readings import EIGHT_DEVICES, busy_sample
 

@@ -22,8 +22,8 @@ from gpupanel.ui.panels.training_panel import TrainingPanel
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.task_choices import TaskChoices
-from gpupanel.ui.widgets.fold_button import FoldButton
-from gpupanel.ui.widgets.note import Note
+from gpupanel.ui.widgets.buttons import FoldButton
+from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.workers.preview_worker import PreviewLoader
 from tests.ui.values import TWO_GPUS
 

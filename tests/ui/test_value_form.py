@@ -24,7 +24,7 @@ from gpupanel.ui.inputs.real_spin_box import RealSpinBox
 from gpupanel.ui.inputs.size_input import SizeInput
 from gpupanel.ui.inputs.switch import Switch
 from gpupanel.ui.inputs.text_input import TextInput
-from gpupanel.ui.widgets.fold_button import FoldButton
+from gpupanel.ui.widgets.buttons import FoldButton
 
 Side = Annotated[int, Field(ge=1, le=64)]
 

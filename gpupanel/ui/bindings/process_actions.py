@@ -25,7 +25,7 @@ class ProcessActions(QObject):
         self._asked: set[tuple[int, float | None]] = set()
         self._ender = ProcessEnder(self)
         self._ender.asked.connect(self._remember)
-        self._ender.refused.connect(self._tell_refusal)
+        self._ender.refused.connect(self._show_refusal)
 
     @Slot(object)
     def end(self, process: DeviceProcess) -> None:
@@ -46,5 +46,5 @@ class ProcessActions(QObject):
         self._asked.add((process.pid, process.started_s))
 
     @Slot(object)
-    def _tell_refusal(self, problems: tuple[Problem, ...]) -> None:
-        self._questions.tell("The process was not ended.", problems)
+    def _show_refusal(self, problems: tuple[Problem, ...]) -> None:
+        self._questions.show_problems("The process was not ended.", problems)

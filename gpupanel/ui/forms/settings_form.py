@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFormLayout, QLabel, QSizePolicy, QWidget
 
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.setting import Setting
-from gpupanel.ui.widgets.note import Note
+from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.tips import teach, wrapped
 
 WIDEST_INPUT = 320
@@ -136,7 +136,7 @@ class SettingsForm(QWidget):
             self.set_row_visible(editor, visible=self._shown.get(editor, True))
 
     def _describe(self, editor: QWidget, sentence: str) -> None:
-        """Tells assistive technology what is wrong before what the setting does."""
+        """Describes to assistive technology what is wrong before what the setting does."""
         focused = editor.focusProxy() or editor
         taught = self._taught.setdefault(focused, focused.accessibleDescription())
         focused.setAccessibleDescription(f"{sentence} {taught}".strip())

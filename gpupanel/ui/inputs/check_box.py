@@ -1,4 +1,4 @@
-"""A check box whose value is set without telling anyone."""
+"""A check box whose value is set silently."""
 
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QCheckBox, QWidget
@@ -19,7 +19,7 @@ class CheckBox(QCheckBox):
         return self.isChecked()
 
     def setValue(self, value: bool) -> None:
-        """Checks it, or not, without telling anyone."""
+        """Checks it, or not, silently."""
         with QSignalBlocker(self):
             self.setChecked(value)
         self.update()

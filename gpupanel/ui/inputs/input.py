@@ -18,4 +18,4 @@ class Input(Protocol):
         """The value as shown."""
 
     def setValue(self, value: Any) -> None:  # noqa: ANN401
-        """Shows another value without telling anyone."""
+        """Shows another value silently."""

@@ -1,8 +1,9 @@
 """A path that is typed, or chosen with a button."""
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QPushButton, QWidget
 
+from gpupanel.ui.widgets.layouts import row_in
 from gpupanel.ui.widgets.tips import teach, wrapped
 
 
@@ -39,9 +40,7 @@ class PathEdit(QWidget):
         self._browse = QPushButton("&Browse…")
         thing = "file" if file_filter else "folder"
         teach(self._browse, f"Browse for the {thing}", f"Choose the {thing} from this machine.")
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
+        layout = row_in(self)
         layout.addWidget(self._field, 1)
         layout.addWidget(self._browse)
         self.setFocusProxy(self._field)
@@ -53,7 +52,7 @@ class PathEdit(QWidget):
         return self._field.text()
 
     def setValue(self, path: str) -> None:
-        """Shows a path without telling anyone."""
+        """Shows a path silently."""
         if path != self._field.text():
             self._field.setText(path)
         self._field.setToolTip(wrapped(path) or self.toolTip())

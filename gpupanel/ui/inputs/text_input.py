@@ -19,6 +19,6 @@ class TextInput(QLineEdit):
         return self.text()
 
     def setValue(self, value: str) -> None:
-        """Shows another text without telling anyone; what is being typed is left alone."""
+        """Shows another text silently; what is being typed is left alone."""
         if value != self.text():
             self.setText(value)

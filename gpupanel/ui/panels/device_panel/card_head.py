@@ -1,7 +1,7 @@
 """The first line of a device's card."""
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.ui import formatting
@@ -9,7 +9,8 @@ from gpupanel.ui.inputs.switch import Switch
 from gpupanel.ui.panels.device_panel.reading_text import about
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.color_dot import ColorDot
-from gpupanel.ui.widgets.elided_label import ElidedLabel
+from gpupanel.ui.widgets.labels import ElidedLabel
+from gpupanel.ui.widgets.layouts import row_in
 from gpupanel.ui.widgets.tips import wrapped
 
 
@@ -84,9 +85,7 @@ class CardHead(QWidget):
         self._utilization.setText(words)
 
     def _arrange(self) -> None:
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(GRID // 2)
+        layout = row_in(self, spacing=GRID // 2)
         layout.addWidget(self._dot)
         layout.addSpacing(2)
         layout.addWidget(self._name, 1)

@@ -1,18 +1,19 @@
 """A memory limit by slider or by number."""
 
 from PySide6.QtCore import QSignalBlocker, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from gpupanel.domain.memory import LimitedMemory
 from gpupanel.domain.setting import setting_of
 from gpupanel.ui.inputs.quiet_inputs import Slider, SpinBox
 from gpupanel.ui.panels.device_panel.room_label import RoomLabel
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.memory_bar import STEP_MIB
 from gpupanel.ui.widgets.tips import wrapped
 
 UNKNOWN_MIB = 256 * 1024
-"""As much as can be asked of a device that does not tell how much memory it has."""
+"""As much as can be asked of a device that does not report how much memory it has."""
 
 
 class LimitEditor(QWidget):
@@ -43,7 +44,7 @@ class LimitEditor(QWidget):
         return self._spin.value()
 
     def setValue(self, limit_mib: int) -> None:
-        """Show that limit, also one beyond the device's memory: planning tells about it."""
+        """Show that limit, also one beyond the device's memory: planning says so."""
         self._widen(limit_mib)
         with QSignalBlocker(self._spin), QSignalBlocker(self._slider):
             self._spin.setValue(limit_mib)
@@ -69,9 +70,7 @@ class LimitEditor(QWidget):
         row.setSpacing(GRID)
         row.addWidget(self._slider, 1)
         row.addWidget(self._spin)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(GRID // 2)
+        layout = column_in(self, spacing=GRID // 2)
         layout.addLayout(row)
         layout.addWidget(self._room)
 
@@ -90,15 +89,15 @@ class LimitEditor(QWidget):
         rounded = max(STEP_MIB, round(limit_mib / STEP_MIB) * STEP_MIB)
         with QSignalBlocker(self._spin):
             self._spin.setValue(limit_mib if at_end else rounded)
-        self._tell()
+        self._report()
 
     @Slot(int)
     def _take_spin(self, limit_mib: int) -> None:
         with QSignalBlocker(self._slider):
             self._slider.setValue(limit_mib)
-        self._tell()
+        self._report()
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         self._show_room()
         self.valueChanged.emit(self.value())
 

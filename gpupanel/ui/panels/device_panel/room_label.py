@@ -4,9 +4,8 @@ from PySide6.QtWidgets import QWidget
 
 from gpupanel.domain.memory import CUDA_CONTEXT_MIB
 from gpupanel.ui import formatting
-from gpupanel.ui.widgets.elided_label import ElidedLabel
+from gpupanel.ui.widgets.labels import ElidedLabel, Tone, set_tone
 from gpupanel.ui.widgets.tips import wrapped
-from gpupanel.ui.widgets.tone import Tone, set_tone
 
 _LESSON = (
     f"A limit does not include the CUDA context: some {CUDA_CONTEXT_MIB} MiB more for "
@@ -25,7 +24,7 @@ class RoomLabel(ElidedLabel):
     def show_room(
         self, wanted_mib: int, total_mib: int | None, free_mib: int | None, sum_: str
     ) -> None:
-        """Tell it.
+        """Say it.
 
         Args:
             wanted_mib: What TensorFlow may take.

@@ -8,8 +8,9 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem
 from gpupanel.runs.following.status import RunStatus
+from gpupanel.ui.widgets.labels import Tone, set_tone
+from gpupanel.ui.widgets.layouts import discard
 from gpupanel.ui.widgets.tips import wrapped
-from gpupanel.ui.widgets.tone import Tone, set_tone
 
 _COLUMNS = 6
 
@@ -67,9 +68,7 @@ class GangRow(QWidget):
         """Shows what the processes do now."""
         while len(self._labels) > len(states):
             label = self._labels.pop()
-            self._grid.removeWidget(label)
-            label.hide()
-            label.deleteLater()
+            discard(self._grid, [label])
         while len(self._labels) < len(states):
             label = QLabel(self)
             label.setTextFormat(Qt.TextFormat.PlainText)

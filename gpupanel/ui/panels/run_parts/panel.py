@@ -11,8 +11,8 @@ from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.panels.run_parts.gang_row import GangRow, member_states
 from gpupanel.ui.panels.run_parts.layers_strip import LayersStrip
 from gpupanel.ui.panels.run_parts.shares_strip import SharesStrip
-from gpupanel.ui.widgets.column import column
 from gpupanel.ui.widgets.device_report_box import DeviceReportBox
+from gpupanel.ui.widgets.layouts import column_in
 
 
 class RunPartsPanel(QWidget):
@@ -34,7 +34,7 @@ class RunPartsPanel(QWidget):
         self._shares = SharesStrip()
         self._layers = LayersStrip()
         self._answers = DeviceReportBox(wide=True)
-        layout = column(self)
+        layout = column_in(self)
         for part in (self._gang, self._shares, self._layers, self._answers):
             layout.addWidget(part)
         self._shares.keepRequested.connect(self.keepRequested)

@@ -7,8 +7,8 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import measured_shares
 from gpupanel.ui.device_labels import DeviceLabels
-from gpupanel.ui.widgets.column import column
-from gpupanel.ui.widgets.note import Caption, Note
+from gpupanel.ui.widgets.labels import Caption, Note
+from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.share_bar import ShareBar
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -40,13 +40,13 @@ class SharesStrip(QWidget):
         self._keep = QPushButton("&Keep these shares")
         self._keep.setObjectName("keep_shares")
         self._keep.setToolTip(wrapped(_KEEP_TIP))
-        self._keep.clicked.connect(self._tell)
+        self._keep.clicked.connect(self._report)
         foot = QHBoxLayout()
         foot.setSpacing(16)
         foot.addWidget(Caption("Shares"))
         foot.addWidget(self._words, 1)
         foot.addWidget(self._keep)
-        layout = column(self, spacing=0)
+        layout = column_in(self, spacing=0)
         layout.addLayout(foot)
         layout.addWidget(self._bar)
 
@@ -62,7 +62,7 @@ class SharesStrip(QWidget):
         self._show_button()
 
     @Slot()
-    def _tell(self) -> None:
+    def _report(self) -> None:
         self._kept = self._shares
         self._show_button()
         self.keepRequested.emit(self._shares)

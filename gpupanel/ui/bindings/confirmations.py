@@ -1,12 +1,14 @@
-"""Asks before a run that was told to stop is ended without saving."""
+"""Asks a person before a run is ended without saving, and before unknown code is executed."""
 
 from PySide6.QtCore import QObject, Slot
 
 from gpupanel.runs.following.end_text import loss_words
 from gpupanel.runs.following.status import RunStatus
+from gpupanel.runs.trust.user_code import UserCode
 from gpupanel.ui.questions import Questions
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.session import Session
+from gpupanel.ui.workers.launch_worker import Order
 
 
 class EndConfirmation(QObject):
@@ -41,3 +43,22 @@ class EndConfirmation(QObject):
     def _withdraw(self) -> None:
         """The run has ended meanwhile: there is nothing to decide any more."""
         self._questions.withdraw_ending_run()
+
+
+class TrustConfirmation(QObject):
+    """Stands between a start that was refused for want of trust and the same start again."""
+
+    def __init__(
+        self, control: RunControl, questions: Questions, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._control = control
+        self._questions = questions
+        control.notTrusted.connect(self._ask)
+
+    @Slot(object, object)
+    def _ask(self, order: Order, code: tuple[UserCode, ...]) -> None:
+        if self._questions.about_code(code):
+            self._control.start_trusted(order, code)
+        else:
+            self._control.give_up_start()
