@@ -314,16 +314,16 @@ with zipfile.ZipFile(folder / "custom.keras", "w") as archive:
     for name, content in members.items():
         archive.writestr(name, content)
 
-told = []
+reported = []
 for name in ("lambda.keras", "custom.keras"):
     for refuse in (check_model_file, _load):  # ours, and behind it Keras's own safe mode
         try:
             refuse(str(folder / name))
         except ProblemError as error:
-            told.append(error.problems[0].code)
+            reported.append(error.problems[0].code)
         else:
-            told.append("taken")
-print(json.dumps(told))
+            reported.append("taken")
+print(json.dumps(reported))
 """
 
 

@@ -169,9 +169,9 @@ def test_that_outputs_are_understood_and_guesses_are_reported(
     reading = read_outputs(activation, outputs, classes, has_values=False)
     assert reading.meaning is meaning
     assert reading.class_count == (0 if meaning is Meaning.VALUES else 2)
-    told = "" if reading.hint is None else reading.hint.message
-    assert assumed in told
-    assert bool(assumed) == bool(told)
+    reported = "" if reading.hint is None else reading.hint.message
+    assert assumed in reported
+    assert bool(assumed) == bool(reported)
     values = read_outputs(activation, outputs[:, :1], None, has_values=True)
     assert (values.meaning, values.class_count, values.hint) == (Meaning.VALUES, 0, None)
 
@@ -371,12 +371,12 @@ def test_that_progress_is_reported_at_most_20_times_a_second_and_at_the_end(tmp_
         for _ in range(300):
             progress.add(1)
             time.sleep(max(0.0, end - time.monotonic()) / 300)
-    told = [decode_event(line) for line in path.read_text().splitlines()]
-    assert all(isinstance(event, ExamplesDone) for event in told)
-    times = [event.time_s for event in told[:-1]]
+    reported = [decode_event(line) for line in path.read_text().splitlines()]
+    assert all(isinstance(event, ExamplesDone) for event in reported)
+    times = [event.time_s for event in reported[:-1]]
     assert len(times) >= 2
     assert all(later - earlier > 0.05 for earlier, later in itertools.pairwise(times))
-    last = told[-1]
+    last = reported[-1]
     assert isinstance(last, ExamplesDone)
     assert (last.examples, last.examples_total) == (300, 300)
     assert last.examples_per_second > 0

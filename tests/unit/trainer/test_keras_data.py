@@ -220,14 +220,14 @@ def test_that_a_download_reports_how_far_it_is_and_is_kept(
     (served / "mnist.npz").write_bytes(content)
     file = KerasFile(f"{url}/mnist.npz", "mnist.npz", hashlib.sha256(content).hexdigest())
     monkeypatch.setitem(KERAS_FILES, "mnist", (file,))
-    told: list[tuple[str, int, int | None]] = []
+    reported: list[tuple[str, int, int | None]] = []
 
     with pytest.raises(ProblemError):  # zeros behind the archive: read as damaged, yet kept
-        read_keras_data(KerasData(source="mnist"), lambda *progress: told.append(progress))
+        read_keras_data(KerasData(source="mnist"), lambda *progress: reported.append(progress))
 
-    assert [name for name, _, _ in told] == ["mnist"] * len(told)
-    assert len(told) > 1
-    assert told[-1][1:] == (len(content), len(content))
+    assert [name for name, _, _ in reported] == ["mnist"] * len(reported)
+    assert len(reported) > 1
+    assert reported[-1][1:] == (len(content), len(content))
     assert (cache / "mnist.npz").read_bytes() == content
     assert [path.name for path in cache.iterdir()] == ["mnist.npz"]
 

@@ -62,14 +62,14 @@ def main() -> None:
 
     trials = Trials(strategy, make_feed(parts.training, plan), tried, plan)
     curves = Measuring(trials, len(plan.replicas), plan.global_batch_size, 1).curves()
-    told = {
+    reported = {
         "unchanged": [bool(np.array_equal(before[name], measured[name])) for name in before],
         "learned": [not np.array_equal(measured[name], trained[name]) for name in before],
         "names": list(before),
         "tried_s": tried_s,
         "largest": [curve.largest_share for curve in curves],
     }
-    print(json.dumps(told))
+    print(json.dumps(reported))
 
 
 main()
