@@ -10,10 +10,9 @@ from typing_extensions import override
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.ui.bindings.comparison import Comparison
-from gpupanel.ui.bindings.confirmations import EndConfirmation, TrustConfirmation
+from gpupanel.ui.bindings.confirmations import EndConfirmation, ProcessActions, TrustConfirmation
 from gpupanel.ui.bindings.doctor_binding import DoctorBinding
 from gpupanel.ui.bindings.history_binding import HistoryBinding
-from gpupanel.ui.bindings.process_actions import ProcessActions
 from gpupanel.ui.bindings.profile_binding import ProfileBinding
 from gpupanel.ui.bindings.queue_binding import QueueBinding
 from gpupanel.ui.bindings.run_binding import RunBinding

@@ -21,7 +21,7 @@ from gpupanel.ui.panels.evaluation_panel.confusion_map import ConfusionMap
 from gpupanel.ui.panels.evaluation_panel.predictions_view import PredictionsView
 from gpupanel.ui.panels.log_panel import LogPanel
 from gpupanel.ui.panels.profile_bar import ProfileBar
-from gpupanel.ui.panels.queue_panel.queue_model import QueueModel
+from gpupanel.ui.panels.queue_panel.queue_table import QueueModel
 from gpupanel.ui.panels.runs_panel.table import RunsTable
 from gpupanel.ui.plots.curve import Curve
 from gpupanel.ui.plots.sample_buffer import SampleBuffer

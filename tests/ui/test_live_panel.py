@@ -84,7 +84,7 @@ def redraw_count(panel: LivePanel, monkeypatch) -> list[None]:
 
 
 def test_that_an_empty_panel_says_what_will_appear(panel):
-    from gpupanel.ui.widgets.empty_state import EmptyState
+    from gpupanel.ui.widgets.labels import EmptyState
 
     state = panel.findChild(EmptyState)
     assert state.isVisible()
@@ -93,7 +93,7 @@ def test_that_an_empty_panel_says_what_will_appear(panel):
 
 
 def test_that_a_run_that_starts_says_so_until_there_is_something_to_draw(panel):
-    from gpupanel.ui.widgets.empty_state import EmptyState
+    from gpupanel.ui.widgets.labels import EmptyState
 
     panel.setDevices(TWO_UNEQUAL)
     panel.addEvents([RunStarted(time_s=START, supervisor_pid=1)])

@@ -13,7 +13,7 @@ from gpupanel.planning.prepare import Preparation
 from gpupanel.ui.forms.settings_card import SettingsCard
 from gpupanel.ui.forms.settings_form import SettingsForm
 from gpupanel.ui.inputs.counter import Counter
-from gpupanel.ui.inputs.path_edit import PathEdit
+from gpupanel.ui.inputs.text_input import PathEdit
 from gpupanel.ui.panels.data_panel import DataPanel
 from gpupanel.ui.panels.model_panel import ModelPanel
 from gpupanel.ui.panels.strategy_panel import StrategyPanel

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 from gpupanel.devices.process_ending import as_it_is_now
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.runs.following.status import RunStatus
-from gpupanel.ui.bindings.process_actions import ProcessActions
+from gpupanel.ui.bindings.confirmations import ProcessActions
 from gpupanel.ui.questions import Questions
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.session import Session

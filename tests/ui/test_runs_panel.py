@@ -14,7 +14,7 @@ from gpupanel.ui.panels.runs_panel import RunsPanel
 from gpupanel.ui.panels.runs_panel.columns import COLUMNS
 from gpupanel.ui.panels.runs_panel.table import ColumnChoices
 from gpupanel.ui.remembered import remember_columns, remembered_columns
-from gpupanel.ui.widgets.empty_state import EmptyState
+from gpupanel.ui.widgets.labels import EmptyState
 
 BEST = RunSummary(
     name="b",

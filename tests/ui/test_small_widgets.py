@@ -5,8 +5,7 @@ from PySide6.QtTest import QTest
 
 from gpupanel.ui import theme
 from gpupanel.ui.inputs.switch import Switch
-from gpupanel.ui.widgets.empty_state import EmptyState
-from gpupanel.ui.widgets.labels import ElidedLabel, Tone, set_tone
+from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState, Tone, set_tone
 from gpupanel.ui.widgets.sparkline import Sparkline
 
 

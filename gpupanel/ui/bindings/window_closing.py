@@ -6,7 +6,7 @@ from PySide6.QtCore import QByteArray, QObject, QSettings, Signal
 from PySide6.QtWidgets import QApplication, QMainWindow
 
 from gpupanel.ui.closing import hide_and_end
-from gpupanel.ui.inputs.finishing import finish_editing
+from gpupanel.ui.inputs.input import finish_editing
 from gpupanel.ui.profile_actions import ProfileActions
 from gpupanel.ui.questions import Questions
 from gpupanel.ui.run_control import RunControl

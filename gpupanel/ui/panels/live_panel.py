@@ -13,7 +13,7 @@ from gpupanel.ui.plots.plot_library import PlotLibrary
 from gpupanel.ui.plots.plot_wall import PlotWall
 from gpupanel.ui.plots.run_curves import RunCurves
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.empty_state import EmptyState
+from gpupanel.ui.widgets.labels import EmptyState
 from gpupanel.ui.widgets.layouts import column_in
 
 _PREPARE_AFTER_MS = 600

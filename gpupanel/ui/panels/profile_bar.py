@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from gpupanel.domain.visible_text import visible_line
-from gpupanel.ui.inputs.finishing import finish_editing
+from gpupanel.ui.inputs.input import finish_editing
 from gpupanel.ui.queue_button import QueueButton
 from gpupanel.ui.run_state import ButtonStates
 from gpupanel.ui.widgets.labels import Tone, set_tone

@@ -5,10 +5,11 @@ from enum import StrEnum
 
 from PySide6.QtCore import QSize, Qt, QTimer, Slot
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.visible_text import visible_line, visible_lines
+from gpupanel.ui.theme import GRID
 
 
 class Tone(StrEnum):
@@ -143,8 +144,31 @@ class Note(QLabel):
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
 
-    def setTone(self, tone: str) -> None:
-        """Says how the sentence is meant, by its colour."""
-        if tone != self.property("tone"):
-            self.setProperty("tone", tone)
-            self.style().polish(self)
+
+class EmptyState(QWidget):
+    """A title and a sentence in the middle of an empty place."""
+
+    def __init__(self, title: str, sentence: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._title = QLabel(title)
+        self._title.setProperty("role", "title")
+        self._sentence = QLabel(sentence)
+        self._sentence.setProperty("tone", "muted")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(3 * GRID, 3 * GRID, 3 * GRID, 3 * GRID)
+        layout.setSpacing(GRID)
+        layout.addStretch(1)
+        for label in (self._title, self._sentence):
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            label.setWordWrap(True)
+            layout.addWidget(label)
+        layout.addStretch(1)
+
+    def setTexts(self, title: str, sentence: str) -> None:
+        """Say something else."""
+        self._title.setText(title)
+        self._sentence.setText(sentence)
+
+    def text(self) -> str:
+        """All that it says."""
+        return f"{self._title.text()}\n{self._sentence.text()}"

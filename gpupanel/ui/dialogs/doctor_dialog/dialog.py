@@ -20,7 +20,7 @@ from gpupanel.domain.problem import Severity
 from gpupanel.ui.dialogs.doctor_dialog.report_view import FactGroupView, FindingRow, report_text
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.command_line import CommandLine
-from gpupanel.ui.widgets.empty_state import EmptyState
+from gpupanel.ui.widgets.labels import EmptyState
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
 
 _BUSY = "Checking driver and TensorFlow…"

@@ -19,13 +19,11 @@ from gpupanel.ui import theme
 from gpupanel.ui.panels.comparison_panel.comparison_curves import ComparisonCurves
 from gpupanel.ui.panels.comparison_panel.curve_grid import CurveGrid
 from gpupanel.ui.panels.comparison_panel.difference_table import DifferenceTable
-from gpupanel.ui.panels.comparison_panel.legend_model import LegendModel
-from gpupanel.ui.panels.comparison_panel.legend_view import LegendView
+from gpupanel.ui.panels.comparison_panel.legend import LegendModel, LegendView
 from gpupanel.ui.panels.comparison_panel.picture import ComparisonPicture
 from gpupanel.ui.panels.comparison_panel.tools import ExportTools, ViewTools
 from gpupanel.ui.plots.axis_range import AxisKind
-from gpupanel.ui.widgets.empty_state import EmptyState
-from gpupanel.ui.widgets.labels import ElidedLabel
+from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState
 from gpupanel.ui.widgets.layouts import column_in, row_in
 from gpupanel.ui.widgets.tips import wrapped
 from gpupanel.ui.workers.comparison_worker import ComparedRun

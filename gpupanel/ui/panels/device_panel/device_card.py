@@ -9,8 +9,8 @@ from gpupanel.domain.profile import DeviceSettings
 from gpupanel.domain.setting import setting_of
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, DiskReading
 from gpupanel.ui.inputs.quiet_inputs import SpinBox
-from gpupanel.ui.panels.device_panel.card_head import CardHead
 from gpupanel.ui.panels.device_panel.details_view import DetailsFold
+from gpupanel.ui.panels.device_panel.heads import CardHead
 from gpupanel.ui.panels.device_panel.host_view import HostView
 from gpupanel.ui.panels.device_panel.memory_editor import MemoryEditor
 from gpupanel.ui.panels.device_panel.memory_shares import memory_use, room_mib

@@ -13,7 +13,7 @@ from gpupanel.ui.device_choices import DeviceChoices
 from gpupanel.ui.panels.device_panel import panel_text
 from gpupanel.ui.panels.device_panel.absent_card import AbsentCard
 from gpupanel.ui.panels.device_panel.device_card import DeviceCard
-from gpupanel.ui.panels.device_panel.panel_head import PanelHead
+from gpupanel.ui.panels.device_panel.heads import PanelHead
 from gpupanel.ui.panels.device_panel.problem_note import ProblemNotes
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.labels import Note

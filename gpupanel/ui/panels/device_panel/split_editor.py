@@ -13,8 +13,7 @@ from PySide6.QtWidgets import (
 from gpupanel.domain.memory import CUDA_CONTEXT_MIB, SplitMemory
 from gpupanel.ui import formatting
 from gpupanel.ui.inputs.quiet_inputs import SpinBox
-from gpupanel.ui.panels.device_panel.limit_editor import UNKNOWN_MIB
-from gpupanel.ui.panels.device_panel.room_label import RoomLabel
+from gpupanel.ui.panels.device_panel.limit_editor import UNKNOWN_MIB, RoomLabel
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.layouts import column_in, discard, row_in
 from gpupanel.ui.widgets.memory_bar import STEP_MIB

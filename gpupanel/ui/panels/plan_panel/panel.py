@@ -17,9 +17,8 @@ from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.forms.settings_card import SettingsCard
 from gpupanel.ui.panels.plan_panel import plan_text
 from gpupanel.ui.panels.plan_panel.calls_box import CallsBox
-from gpupanel.ui.panels.plan_panel.memory_list import MemoryList
 from gpupanel.ui.panels.plan_panel.other_processes_list import OtherProcessesList
-from gpupanel.ui.panels.plan_panel.plan_tables import ProcessTable, ReplicaTable
+from gpupanel.ui.panels.plan_panel.plan_tables import MemoryList, ProcessTable, ReplicaTable
 from gpupanel.ui.panels.plan_panel.share_part import SharePart
 from gpupanel.ui.task_choices import Task
 from gpupanel.ui.widgets.device_report_box import DeviceReportBox

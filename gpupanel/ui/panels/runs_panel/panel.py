@@ -21,8 +21,7 @@ from gpupanel.ui.panels.runs_panel.actions import RunActions, action
 from gpupanel.ui.panels.runs_panel.table import ColumnChoices, RunsTable
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.buttons import ActionButton
-from gpupanel.ui.widgets.empty_state import EmptyState
-from gpupanel.ui.widgets.labels import ElidedLabel
+from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState
 from gpupanel.ui.widgets.tips import wrapped
 
 _NO_RUNS = "No runs yet"

@@ -8,9 +8,8 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.strategy import StrategyKind
-from gpupanel.ui.panels.strategy_panel.pictures.canvas import Canvas
 from gpupanel.ui.panels.strategy_panel.pictures.layers import LayerPicture
-from gpupanel.ui.panels.strategy_panel.pictures.picture import Division, Picture
+from gpupanel.ui.panels.strategy_panel.pictures.picture import Canvas, Division, Picture
 from gpupanel.ui.panels.strategy_panel.pictures.replicas import ReplicaPicture
 from gpupanel.ui.panels.strategy_panel.pictures.servers import ServerPicture
 from gpupanel.ui.widgets.tips import wrapped
