@@ -1,18 +1,16 @@
 """What evaluating and predicting found, for people and for scripts."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
 from gpupanel.cli.output import NONE_GIVEN, answers, print_problems
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.following.confusion_matrix import (
-    MOST_CLASSES_IN_FULL,
-    ConfusionMatrix,
-    read_matrix,
-)
 from gpupanel.runs.following.status import RunStatus
+
+if TYPE_CHECKING:
+    from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
 
 _MOST_CLASSES_PRINTED = 200
 _WORST_PRINTED = 50
@@ -54,22 +52,29 @@ def evaluation_document(layout: RunLayout, status: RunStatus) -> dict[str, Any]:
     return document
 
 
-def _matrix(layout: RunLayout, status: RunStatus) -> ConfusionMatrix | None:
+def _matrix(layout: RunLayout, status: RunStatus) -> "ConfusionMatrix | None":
     """``None`` where there are no classes; where it cannot be read a problem is printed."""
-    found = None if status.evaluation is None else read_matrix(layout, status.evaluation)
+    if status.evaluation is None:
+        return None
+    # Here and not above: no verb needs NumPy, which takes a fifth of its start, for a training.
+    from gpupanel.runs.following.confusion_matrix import read_matrix
+
+    found = read_matrix(layout, status.evaluation)
     if isinstance(found, Problem):
         print_problems([found])
         return None
     return found
 
 
-def _in_full(matrix: ConfusionMatrix | None) -> list[list[int]] | None:
+def _in_full(matrix: "ConfusionMatrix | None") -> list[list[int]] | None:
     if matrix is None:
         return []
+    from gpupanel.runs.following.confusion_matrix import MOST_CLASSES_IN_FULL
+
     return matrix.in_full() if matrix.size <= MOST_CLASSES_IN_FULL else None
 
 
-def _printed_classes(matrix: ConfusionMatrix) -> list[int]:
+def _printed_classes(matrix: "ConfusionMatrix") -> list[int]:
     """All classes; where they are many, those with the most mistakes, the worst first."""
     if matrix.size <= _MOST_CLASSES_PRINTED:
         return list(range(matrix.size))
@@ -78,7 +83,7 @@ def _printed_classes(matrix: ConfusionMatrix) -> list[int]:
     return [number for _, number in sorted(known)[:_WORST_PRINTED]]
 
 
-def _class_table(matrix: ConfusionMatrix) -> Table:
+def _class_table(matrix: "ConfusionMatrix") -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("class", overflow="fold")
     for name in ("precision", "recall", "F1", "examples", "most confused with"):
@@ -96,7 +101,7 @@ def _class_table(matrix: ConfusionMatrix) -> Table:
     return table
 
 
-def _mistaken_for(matrix: ConfusionMatrix, index: int) -> str:
+def _mistaken_for(matrix: "ConfusionMatrix", index: int) -> str:
     mistake = matrix.most_mistaken_for(index)
     return "" if mistake is None else f"{mistake[0]} ({mistake[1]:,})"
 

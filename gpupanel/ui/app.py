@@ -30,7 +30,7 @@ def open_window(target: Path | None) -> int:
     application = make_application()
     window = MainWindow(QSettings(), default_runs_dir())
     bridge = ErrorBridge(window)
-    bridge.raised.connect(window.tell_error)
+    bridge.raised.connect(window.report_error)
     bridge.install()
     leaving, closing = Leaving(application), window.closing
     closing.closed.connect(leaving.begin)

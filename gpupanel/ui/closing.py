@@ -15,13 +15,13 @@ from PySide6.QtWidgets import QApplication, QWidget
 from gpupanel.ui.workers.worker_thread import end_threads_of, is_work_left, wait_for_ending
 
 LONGEST_WORK_MS = 120_000
-"""What was ordered is waited for so long without a window. A resume waits 50 s at most for others,
-a change of the queue 10 s; deleting many runs may take longer, and what it leaves has a hidden
-name."""
+"""What was ordered is waited for so long without a window. A resume waits 50 s at most for other
+processes, a change of the queue 10 s; deleting many runs may take longer, and what it leaves has a
+hidden name."""
 _IDLE_MS = 500
 """Threads that are idle have ended by then; the window is out of sight already."""
 _LAST_WAIT_MS = 3_000
-_LOOK_MS = 50
+_CHECK_MS = 50
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -47,7 +47,7 @@ def hide_and_end(
 class Leaving(QObject):
     """Lets the application go when its window is closed and what was ordered is done.
 
-    Without a window the event loop goes on: an order that fails is told all the same, and stays
+    Without a window the event loop goes on: an order that fails is shown all the same, and stays
     on the screen until it is read.
     """
 
@@ -56,7 +56,7 @@ class Leaving(QObject):
         self._application = application
         self._waited_ms = 0
         self._was_done = False
-        self._timer = QTimer(self, interval=_LOOK_MS)
+        self._timer = QTimer(self, interval=_CHECK_MS)
         self._timer.timeout.connect(self._look)
         application.setQuitOnLastWindowClosed(False)
 
@@ -70,8 +70,8 @@ class Leaving(QObject):
         if any(each.isVisible() for each in self._application.topLevelWidgets()):
             self._waited_ms = 0
             return
-        self._waited_ms += _LOOK_MS
-        # What a thread said last may still be on its way when it has ended: looked at twice.
+        self._waited_ms += _CHECK_MS
+        # What a thread said last may still be on its way when it has ended: checked twice.
         was_done, self._was_done = self._was_done, not is_work_left()
         if (was_done and self._was_done) or self._waited_ms > LONGEST_WORK_MS:
             self._timer.stop()

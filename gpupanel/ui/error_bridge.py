@@ -1,4 +1,4 @@
-"""Unexpected errors of the window, told to the person instead of a terminal nobody looks at."""
+"""Unexpected errors, shown to the person instead of in a terminal that nobody reads."""
 
 import sys
 import threading
@@ -11,14 +11,14 @@ from gpupanel.domain.problem import Problem
 
 
 class ErrorBridge(QObject):
-    """Takes exceptions that nothing caught, of any thread, to whoever tells the person."""
+    """Takes exceptions that nothing caught, of any thread, to whoever shows them."""
 
     raised = Signal(object)
-    """The :class:`Problem`; each kind of error is told once, however often it comes."""
+    """The :class:`Problem`; each kind of error is reported once, however often it comes."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         self._hooks = (sys.excepthook, threading.excepthook)
 
     def install(self) -> None:
@@ -42,9 +42,9 @@ class ErrorBridge(QObject):
             return
         frames = traceback.extract_tb(trace)
         place = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
-        if (key := f"{kind.__name__} {place}") in self._told:
+        if (key := f"{kind.__name__} {place}") in self._reported:
             return
-        self._told.add(key)
+        self._reported.add(key)
         self.raised.emit(_problem(kind, error, trace))
 
     def _on_thread_exception(self, args: threading.ExceptHookArgs) -> None:

@@ -1,4 +1,4 @@
-"""Numbers as people read them; what cannot be told is a dash."""
+"""Numbers as people read them; what is not known is a dash."""
 
 import math
 

@@ -246,9 +246,9 @@ class LivePage(QWidget):
 
 
 def _problem_to_tell(status: RunStatus) -> Problem | None:
-    """What keeps the run, or ended it, or what it told last since it was started again."""
-    told = status.problems[status.problems_before :]
-    return status.stuck or status.ending_problem or (told[-1] if told else None)
+    """What keeps the run, or ended it, or what it reported last since it was started again."""
+    reported = status.problems[status.problems_before :]
+    return status.stuck or status.ending_problem or (reported[-1] if reported else None)
 
 
 def with_devices_of(plan: LaunchPlan | None, inventory: DeviceInventory) -> DeviceInventory:

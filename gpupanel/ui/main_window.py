@@ -4,36 +4,33 @@ from pathlib import Path
 
 from PySide6.QtCore import QFileInfo, QSettings, Qt, Slot
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QMainWindow, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow, QSplitter, QTabWidget, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.ui.bindings.comparison import Comparison
+from gpupanel.ui.bindings.confirmations import EndConfirmation, ProcessActions, TrustConfirmation
 from gpupanel.ui.bindings.doctor_binding import DoctorBinding
-from gpupanel.ui.bindings.end_confirmation import EndConfirmation
 from gpupanel.ui.bindings.history_binding import HistoryBinding
-from gpupanel.ui.bindings.process_actions import ProcessActions
 from gpupanel.ui.bindings.profile_binding import ProfileBinding
 from gpupanel.ui.bindings.queue_binding import QueueBinding
-from gpupanel.ui.bindings.retry_with_fix import RetryWithFix
 from gpupanel.ui.bindings.run_binding import RunBinding
-from gpupanel.ui.bindings.settings_reuse import SettingsReuse
-from gpupanel.ui.bindings.trust_confirmation import TrustConfirmation
+from gpupanel.ui.bindings.settings_reuse import RetryWithFix, SettingsReuse
 from gpupanel.ui.bindings.window_closing import WindowClosing
 from gpupanel.ui.live_page import LivePage
-from gpupanel.ui.main_tabs import MainTabs
 from gpupanel.ui.panels.device_panel import DevicePanel
 from gpupanel.ui.panels.profile_bar import ProfileBar
 from gpupanel.ui.panels.progress_panel import ProgressPanel
 from gpupanel.ui.profile_actions import ProfileActions
 from gpupanel.ui.questions import Questions
-from gpupanel.ui.remembered_folds import remember_folds, remembered_folds
+from gpupanel.ui.remembered import remember_folds, remembered_folds
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.runs_page import RunsPage
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.workers.device_worker import DeviceWatch
 from gpupanel.ui.workers.launch_worker import Launcher
 from gpupanel.ui.workers.preview_worker import PreviewLoader
@@ -97,7 +94,7 @@ class MainWindow(QMainWindow):
         self._connect()
 
     def begin(self) -> None:
-        """Look at devices and runs; a run that goes on is followed at once."""
+        """Watch devices and runs; a run that goes on is followed at once."""
         self._device_watch.start()
         self._history.refresh()
         self._queue.begin()
@@ -110,13 +107,13 @@ class MainWindow(QMainWindow):
             self.profiles.open_file(target)
 
     @Slot(object)
-    def tell_error(self, problem: Problem) -> None:
-        """Tell something that should not have happened."""
-        self._tell_errors((problem,))
+    def report_error(self, problem: Problem) -> None:
+        """Show something that should not have happened."""
+        self._show_errors((problem,))
 
     @Slot(object)
-    def _tell_errors(self, problems: tuple[Problem, ...]) -> None:
-        self._questions.tell("Something unexpected happened.", problems)
+    def _show_errors(self, problems: tuple[Problem, ...]) -> None:
+        self._questions.show_problems("Something unexpected happened.", problems)
 
     def _compose(self) -> None:
         self.tabs = MainTabs(self.session_page, self.live_page, self.runs)
@@ -128,9 +125,7 @@ class MainWindow(QMainWindow):
         splitter.setStretchFactor(1, 1)
         splitter.setSizes([320, 960])
         central = QWidget()
-        layout = QVBoxLayout(central)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
+        layout = column_in(central, spacing=0)
         layout.addWidget(self.profile_bar)
         layout.addWidget(splitter, 1)
         layout.addWidget(self.progress)
@@ -142,9 +137,9 @@ class MainWindow(QMainWindow):
         self._device_watch.inventoryChanged.connect(self.session.set_inventory)
         self._device_watch.sampled.connect(self.session.set_sample)
         self._device_watch.sampled.connect(self.devices.setSample)
-        self._device_watch.refused.connect(self._tell_errors)
-        self._doctor_binding.refused.connect(self._tell_errors)
-        self._preview_loader.refused.connect(self._tell_errors)
+        self._device_watch.refused.connect(self._show_errors)
+        self._doctor_binding.refused.connect(self._show_errors)
+        self._preview_loader.refused.connect(self._show_errors)
         self.session_page.plan.fieldActivated.connect(self.devices.show_field)
         self.devices.doctorRequested.connect(self._doctor_binding.open_doctor)
         self.session_page.plan.doctorRequested.connect(self._doctor_binding.open_doctor)
@@ -152,7 +147,7 @@ class MainWindow(QMainWindow):
         self.control.launched.connect(self.tabs.show_live)
         self.control.launched.connect(self._history.refresh)
         self.control.ended.connect(self._history.refresh)
-        self.control.refused.connect(self._tell_refusal)
+        self.control.refused.connect(self._show_refusal)
         self.live_page.evaluateRequested.connect(self.session_page.evaluate)
         self.live_page.evaluateRequested.connect(self.tabs.show_session)
         self.live_page.keepSharesRequested.connect(self.session_page.choose_shares)
@@ -173,8 +168,8 @@ class MainWindow(QMainWindow):
             self.tabs.show_live()
 
     @Slot(object)
-    def _tell_refusal(self, problems: tuple[Problem, ...]) -> None:
-        self._questions.tell("That could not be done.", problems)
+    def _show_refusal(self, problems: tuple[Problem, ...]) -> None:
+        self._questions.show_problems("That could not be done.", problems)
 
     @override
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
@@ -203,3 +198,35 @@ class MainWindow(QMainWindow):
 
     def _remember_folds(self) -> None:
         remember_folds(self._settings, self.devices.folds())
+
+
+class MainTabs(QTabWidget):
+    """What is chosen, what happens, what happened.
+
+    Args:
+        session: What is trained, on what, and what will happen.
+        live: A run while it goes on, or a past one.
+        runs: The runs there are.
+    """
+
+    def __init__(self, session: QWidget, live: QWidget, runs: QWidget) -> None:
+        super().__init__()
+        self.setObjectName("main_tabs")
+        self.setDocumentMode(True)
+        self._session, self._live = session, live
+        for page, title, tip in (
+            (session, "Session", "What is trained, on what, and what will happen"),
+            (live, "Live", "Curves, devices and log of a run"),
+            (runs, "Runs", "Past runs"),
+        ):
+            self.setTabToolTip(self.addTab(page, title), tip)
+
+    @Slot()
+    def show_session(self) -> None:
+        """Go to what is chosen."""
+        self.setCurrentWidget(self._session)
+
+    @Slot()
+    def show_live(self) -> None:
+        """Go to the run that is shown."""
+        self.setCurrentWidget(self._live)

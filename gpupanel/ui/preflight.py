@@ -1,4 +1,4 @@
-"""Whether a window can open here, told before Qt is loaded: without this Qt aborts the process.
+"""Whether a window can open here, said before Qt is loaded: without this Qt aborts the process.
 
 Imports nothing of Qt. ``python -m gpupanel.ui.preflight`` says what every use of Qt lacks, a
 display or not, and exits with 1 when something is missing.

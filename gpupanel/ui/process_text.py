@@ -8,7 +8,7 @@ from gpupanel.ui.device_labels import DeviceLabels
 _MOST_NAMED = 4
 
 
-def others_lines(
+def other_process_lines(
     others: tuple[OtherProcesses, ...], device_labels: DeviceLabels
 ) -> tuple[str, ...]:
     """A line for each device: "RTX 4090: Xorg (root) 300 MiB, python3 (ana) 1.0 GiB"."""
@@ -25,10 +25,10 @@ def process_words(process: DeviceProcess) -> str:
 
 
 def _named(processes: tuple[DeviceProcess, ...]) -> str:
-    told = [
+    named = [
         f"{process.name or f'process {process.pid}'}"
         f"{f' ({process.user})' if process.user else ''} {formatting.mib(process.memory_used_mib)}"
         for process in processes[:_MOST_NAMED]
     ]
-    more = len(processes) - len(told)
-    return ", ".join([*told, f"{more} more"] if more else told)
+    more = len(processes) - len(named)
+    return ", ".join([*named, f"{more} more"] if more else named)

@@ -22,7 +22,7 @@ _UNTITLED = Profile().name
 
 
 class ProfileQuestions(Protocol):
-    """What must be asked of a person, or told."""
+    """What must be asked of a person, or shown."""
 
     def about_changes(self, name: str) -> SaveChoice:
         """Whether to save changes before they would be lost."""
@@ -33,8 +33,8 @@ class ProfileQuestions(Protocol):
     def place_to_save(self, suggestion: Path) -> Path | None:
         """The file to save to."""
 
-    def tell(self, title: str, problems: Sequence[Problem]) -> None:
-        """Tell problems."""
+    def show_problems(self, title: str, problems: Sequence[Problem]) -> None:
+        """Show problems."""
 
 
 class ProfileActions(QObject):
@@ -148,7 +148,7 @@ class ProfileActions(QObject):
             count = len(error.problems)
             number = "a problem" if count == 1 else f"{count} problems"
             title = f"{path.name} was not opened: it has {number}."
-            self._questions.tell(title, error.problems)
+            self._questions.show_problems(title, error.problems)
             return None
 
     def _write(self, path: Path) -> bool:
@@ -160,7 +160,7 @@ class ProfileActions(QObject):
         try:
             write_profile(path, profile)
         except ProblemError as error:
-            self._questions.tell(f"{path.name} was not saved.", error.problems)
+            self._questions.show_problems(f"{path.name} was not saved.", error.problems)
             return False
         self._session.edit(profile)
         self._session.mark_saved(path)
@@ -187,6 +187,6 @@ def example_profiles() -> tuple[tuple[str, Path], ...]:
         try:
             titled.append((read_profile(path).name, path))
         except ProblemError:
-            # An example of mistakes: opening it tells them.
+            # An example of mistakes: opening it shows them.
             titled.append((path.stem, path))
     return tuple(titled)

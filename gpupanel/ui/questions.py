@@ -1,4 +1,4 @@
-"""What the window asks a person, and how it tells problems: the only modal dialogs."""
+"""What the window asks a person, and how it shows problems: the only modal dialogs."""
 
 from collections.abc import Sequence
 from enum import Enum, auto
@@ -51,12 +51,9 @@ class Questions:
 
     def about_changes(self, name: str) -> SaveChoice:
         """Whether to save changes of the profile before they would be lost."""
-        box = QMessageBox(self._window)
+        text = f"Save the changes of “{visible_line(name)}”?"
+        box = self._box("changes_question", "Unsaved changes", text, "They are lost otherwise.")
         box.setIcon(QMessageBox.Icon.Question)
-        box.setWindowTitle("Unsaved changes")
-        box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setText(f"Save the changes of “{visible_line(name)}”?")
-        box.setInformativeText("They are lost otherwise.")
         buttons = QMessageBox.StandardButton
         box.setStandardButtons(buttons.Save | buttons.Discard | buttons.Cancel)
         box.setDefaultButton(buttons.Save)
@@ -70,20 +67,16 @@ class Questions:
             process: One of the person's own.
             by_force: It was asked before and did not end.
         """
-        box = QMessageBox(self._window)
-        box.setObjectName("ending_question")
-        box.setIcon(QMessageBox.Icon.Warning if by_force else QMessageBox.Icon.Question)
-        box.setWindowTitle("End process")
-        box.setTextFormat(Qt.TextFormat.PlainText)
         name = visible_line(process.name or "the program")
         how = " now, without saving" if by_force else ""
-        box.setText(f"End {name} (process {process.pid}){how}?")
-        box.setInformativeText(ending_words(process, by_force=by_force))
-        role = QMessageBox.ButtonRole
-        end = box.addButton("&End now" if by_force else "&End", role.DestructiveRole)
-        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
-        box.exec()
-        return box.clickedButton() is end
+        box = self._box(
+            "ending_question",
+            "End process",
+            f"End {name} (process {process.pid}){how}?",
+            ending_words(process, by_force=by_force),
+        )
+        box.setIcon(QMessageBox.Icon.Warning if by_force else QMessageBox.Icon.Question)
+        return _is_confirmed(box, "&End now" if by_force else "&End")
 
     def about_ending_run(self, name: str, loss: str) -> bool:
         """Whether to end a run at once, without saving.
@@ -92,13 +85,12 @@ class Questions:
             name: Of the run.
             loss: What would be lost.
         """
-        box = QMessageBox(self._window)
-        box.setObjectName("ending_run_question")
-        box.setIcon(QMessageBox.Icon.Warning)
-        box.setWindowTitle("End without saving")
-        box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setText(f"End {name} now, without saving?")
-        box.setInformativeText(f"It was asked to stop, and saves before it ends. {loss}")
+        box = self._box(
+            "ending_run_question",
+            "End without saving",
+            f"End {name} now, without saving?",
+            f"It was asked to stop, and saves before it ends. {loss}",
+        )
         end = box.addButton("&End without saving", QMessageBox.ButtonRole.DestructiveRole)
         keep = box.addButton("&Let it save", QMessageBox.ButtonRole.RejectRole)
         box.setDefaultButton(keep)
@@ -135,18 +127,14 @@ class Questions:
 
     def about_deleting_for_good(self, runs: Sequence[Path]) -> bool:
         """Whether to delete runs where their file system has no bin."""
-        box = QMessageBox(self._window)
-        box.setObjectName("deleting_question")
-        box.setIcon(QMessageBox.Icon.Warning)
-        box.setWindowTitle("Delete permanently")
-        box.setTextFormat(Qt.TextFormat.PlainText)
         what = visible_line(runs[0].name) if len(runs) == 1 else f"{len(runs)} runs"
-        box.setText(f"The disk of these runs has no bin. Delete {what} permanently?")
-        box.setInformativeText("Their checkpoints, models and curves cannot be brought back.")
-        delete = box.addButton("&Delete permanently", QMessageBox.ButtonRole.DestructiveRole)
-        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
-        box.exec()
-        return box.clickedButton() is delete
+        box = self._box(
+            "deleting_question",
+            "Delete permanently",
+            f"The disk of these runs has no bin. Delete {what} permanently?",
+            "Their checkpoints, models and curves cannot be brought back.",
+        )
+        return _is_confirmed(box, "&Delete permanently")
 
     def profile_to_open(self, folder: Path) -> Path | None:
         """The profile that a person picks, or ``None``."""
@@ -184,20 +172,28 @@ class Questions:
         return path if self._may_replace(path) else None
 
     def _may_replace(self, path: Path) -> bool:
-        box = QMessageBox(self._window)
-        box.setObjectName("replacing_question")
+        box = self._box(
+            "replacing_question",
+            "Replace file",
+            f"{visible_line(path.name)} exists already. Replace it?",
+            f"It is in {visible_line(str(path.parent))}.",
+        )
         box.setIcon(QMessageBox.Icon.Question)
-        box.setWindowTitle("Replace file")
-        box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setText(f"{visible_line(path.name)} exists already. Replace it?")
-        box.setInformativeText(f"It is in {visible_line(str(path.parent))}.")
-        replace = box.addButton("&Replace", QMessageBox.ButtonRole.DestructiveRole)
-        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
-        box.exec()
-        return box.clickedButton() is replace
+        return _is_confirmed(box, "&Replace")
 
-    def tell_run_goes_on(self) -> None:
-        """Tell, in passing, that closing the window does not end the run."""
+    def _box(self, name: str, title: str, text: str, more: str) -> QMessageBox:
+        """A warning that asks, before it has buttons."""
+        box = QMessageBox(self._window)
+        box.setObjectName(name)
+        box.setIcon(QMessageBox.Icon.Warning)
+        box.setWindowTitle(title)
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setText(text)
+        box.setInformativeText(more)
+        return box
+
+    def show_run_goes_on(self) -> None:
+        """Say, in passing, that closing the window does not end the run."""
         notice = QMessageBox(
             QMessageBox.Icon.Information,
             "gpupanel",
@@ -210,8 +206,8 @@ class Questions:
         QTimer.singleShot(_NOTICE_MS, notice, notice.close)
         notice.show()
 
-    def tell(self, title: str, problems: Sequence[Problem]) -> None:
-        """Tell problems, all of them, as text that can be copied; does not wait for an answer."""
+    def show_problems(self, title: str, problems: Sequence[Problem]) -> None:
+        """Show problems, all of them, as text that can be copied; does not wait for an answer."""
         dialog = ProblemDialog(title, problems, self._window)
         dialog.open()
 
@@ -253,6 +249,14 @@ class ProblemDialog(QDialog):
     def _copy(self) -> None:
         self._text.selectAll()
         self._text.copy()
+
+
+def _is_confirmed(box: QMessageBox, act: str) -> bool:
+    """Whether a person chose the act, and not Cancel, which Return does."""
+    confirm = box.addButton(act, QMessageBox.ButtonRole.DestructiveRole)
+    box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
+    box.exec()
+    return box.clickedButton() is confirm
 
 
 def ending_words(process: DeviceProcess, *, by_force: bool) -> str:

@@ -1,4 +1,4 @@
-"""Starts, stops and shows runs; knows which run goes on and which one is looked at."""
+"""Starts, stops and shows runs; knows which run goes on and which one is shown."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,7 +29,7 @@ class RunControl(QObject):
     """What the Start and Stop buttons do.
 
     Two runs can matter at once: the *active* one, which goes on and which Stop means, and the
-    *shown* one, whose curves are looked at. Mostly they are the same, and then one watch serves
+    *shown* one, whose curves are seen. Mostly they are the same, and then one watch serves
     both.
     """
 
@@ -82,23 +82,23 @@ class RunControl(QObject):
 
     @property
     def shown(self) -> RunLayout | None:
-        """The run that is looked at."""
+        """The run whose curves are shown."""
         return None if self._shown is None else self._shown.layout
 
     @property
     def shown_status(self) -> RunStatus | None:
-        """Where the run stands that is looked at."""
+        """Where the shown run stands."""
         return None if self._shown is None else self._shown.status
 
     @property
     def shown_confusion(self) -> "ConfusionMatrix | Problem | None":
-        """What the run that is looked at confused, where it evaluated; or why nobody knows."""
+        """The confusion matrix of the shown run, where it evaluated; or why it cannot be read."""
         return None if self._shown is None else self._shown.confusion
 
     @property
     def is_saving_checkpoint(self) -> bool:
-        """Whether the active run was asked here for a checkpoint, and told of none since."""
-        return self._active is not None and self._saved_before == _told_of_saving(
+        """Whether the active run was asked here for a checkpoint, and has reported none since."""
+        return self._active is not None and self._saved_before == _reported_saving(
             self._active.status
         )
 
@@ -171,7 +171,7 @@ class RunControl(QObject):
         """Ask the active run to save a checkpoint and go on."""
         if self._active is None or self._session.run_state is not RunState.RUNNING:
             return
-        self._saved_before = _told_of_saving(self._active.status)
+        self._saved_before = _reported_saving(self._active.status)
         self._launcher.ask(self._active.layout, Request.CHECKPOINT)
         self.checkpointAsked.emit()
 
@@ -301,7 +301,7 @@ class RunControl(QObject):
     def _on_caught_up(self) -> None:
         """Take over a run that was only opened and turns out to go on.
 
-        Stop must mean the run that is looked at; another one that was followed goes on alone.
+        Stop must mean the run that is shown; another one that was followed goes on alone.
         """
         is_launching = self._active is None and self._session.run_state.is_busy
         if self._shown is None or self._shown is self._active or is_launching:
@@ -328,7 +328,7 @@ class RunControl(QObject):
 
     @Slot()
     def _refresh_state(self) -> None:
-        """Tell the state that follows from what was asked here since the last status."""
+        """Report the state that follows from what was asked here since the last status."""
         status = self._session.run_status
         self._set_run(self._state(status or RunStatus()), status)
 
@@ -336,6 +336,6 @@ class RunControl(QObject):
         self._session.set_run(state, status, stopped_now=self._after_stop.isActive())
 
 
-def _told_of_saving(status: RunStatus) -> tuple[CheckpointSaved | None, int]:
+def _reported_saving(status: RunStatus) -> tuple[CheckpointSaved | None, int]:
     """What changes when a checkpoint was saved, or could not be."""
     return status.checkpoint, len(status.problems)

@@ -1,4 +1,4 @@
-"""What can be done about the run, and in which words it is told."""
+"""What can be done about the run, and the words for it."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,7 +12,7 @@ from gpupanel.planning.prepare import Preparation
 from gpupanel.runs.following.end_text import end_words, loses_steps, short_end_words
 from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.ui import formatting
-from gpupanel.ui.widgets.tone import Tone
+from gpupanel.ui.widgets.labels import Tone
 
 
 class RunState(StrEnum):
@@ -28,7 +28,7 @@ class RunState(StrEnum):
     STOPPING = "stopping"
     """It was asked to finish its step, save and end."""
     KILLING = "killing"
-    """It was told to end now, without saving."""
+    """It was asked to end now, without saving."""
     ENDED = "ended"
 
     @property
@@ -82,7 +82,7 @@ def button_states(
         judges: The run evaluates or predicts: it has nothing to go on from.
         stopped_now: Stop was clicked a moment ago.
         checking: TensorFlow is being asked about the chosen GPUs. A start is possible all the
-            same: the run asks it, too, and tells what it finds.
+            same: the run asks it, too, and reports what it finds.
     """
     may_suspend = run in _MAY_SUSPEND and not judges
     tip = "Only a training can be suspended" if judges else "No run is in progress"
@@ -199,11 +199,11 @@ def _end_words(status: RunStatus) -> str:
     words = short_words(status)
     if not status.has_ended:
         return words
-    told = end_words(status.outcome, status.saved_work)
+    ending = end_words(status.outcome, status.saved_work)
     if status.outcome is not Outcome.SUSPENDED:
-        return told or words
-    if told:
-        words = told
+        return ending or words
+    if ending:
+        words = ending
     elif status.checkpoint is not None:
         words = f"{words} at step {formatting.count(status.checkpoint.step)}"
     returned = status.memory_returned

@@ -18,7 +18,7 @@ _REFRESH_MS = 2_000
 class RunsPage(QWidget):
     """Composes the queue above all runs; a comparison takes the place of both.
 
-    The queue's panel comes in by :meth:`setQueue` and hides itself while it has nothing to tell;
+    The queue's panel comes in by :meth:`setQueue` and hides itself while it has nothing to show;
     the comparison comes in by :meth:`setComparison`. Without one of them its place is empty.
 
     Args:
@@ -57,8 +57,8 @@ class RunsPage(QWidget):
         self.panel.runOpened.connect(self.runOpened)
         self.panel.refreshRequested.connect(self.refreshRequested)
         self.panel.compareRequested.connect(self.compareRequested)
-        self._pulse = QTimer(self, interval=_REFRESH_MS)
-        self._pulse.timeout.connect(self.refreshRequested)
+        self._refresh_timer = QTimer(self, interval=_REFRESH_MS)
+        self._refresh_timer.timeout.connect(self.refreshRequested)
 
     def setQueue(self, queue: QWidget) -> None:
         """Put the queue's panel above the table; it is as high as it asks to be."""
@@ -102,11 +102,11 @@ class RunsPage(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.refreshRequested.emit()
-        self._pulse.start()
+        self._refresh_timer.start()
 
     @override
     def hideEvent(self, event: QHideEvent) -> None:
-        self._pulse.stop()
+        self._refresh_timer.stop()
         super().hideEvent(event)
 
     def _make_head(self) -> QHBoxLayout:

@@ -21,7 +21,7 @@ from gpupanel.ui.run_state import (
     state_tone,
     state_words,
 )
-from gpupanel.ui.widgets.tone import Tone
+from gpupanel.ui.widgets.labels import Tone
 
 PREPARE_DELAY_MS = 40
 """Typing and dragging ask for one preparation a frame or two, not one a keystroke."""
@@ -199,7 +199,7 @@ class Session(QObject):
             self._timer.start()
 
     def set_preview(self, request: PreviewRequest, preview: DataPreview) -> None:
-        """Take over what a look at that found."""
+        """Take over what a preview found."""
         self._previewed = (request, preview)
         self._timer.start()
 

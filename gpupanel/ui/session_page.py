@@ -21,7 +21,7 @@ from gpupanel.ui.panels.training_panel import TrainingPanel
 from gpupanel.ui.session import Session
 from gpupanel.ui.task_choices import TaskChoices, TaskSwitch, evaluating
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.tab_order import follow_each_other
+from gpupanel.ui.widgets.layouts import follow_each_other
 from gpupanel.ui.workers.preview_worker import PreviewLoader
 
 PREVIEW_DELAY_MS = 300
@@ -113,7 +113,7 @@ class SessionPage(QWidget):
         self._loader.busyChanged.connect(self.data.setPreviewBusy)
         application = QApplication.instance()
         if isinstance(application, QApplication):
-            application.applicationStateChanged.connect(self._look_again)
+            application.applicationStateChanged.connect(self._check_again)
 
     @Slot()
     def _edit(self) -> None:
@@ -238,7 +238,7 @@ class SessionPage(QWidget):
             self._session.set_preview(self._previewed, preview)
 
     @Slot(Qt.ApplicationState)
-    def _look_again(self, state: Qt.ApplicationState) -> None:
+    def _check_again(self, state: Qt.ApplicationState) -> None:
         """Somebody who comes back to the window may have mended the data elsewhere."""
         if state is Qt.ApplicationState.ApplicationActive and self._preview_has_problems:
             self._preview_timer.start()

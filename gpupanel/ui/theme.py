@@ -132,7 +132,7 @@ DARK = Theme(
 
 
 class ThemeChanges(QObject):
-    """Tells that the theme changed, for what keeps colours of its own, such as plots."""
+    """Reports that the theme changed, for what keeps colours of its own, such as plots."""
 
     changed = Signal()
 

@@ -1,4 +1,4 @@
-"""Who answers the window's questions in a test, and is told things."""
+"""Who answers the window's questions in a test, and is shown problems."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,14 +14,14 @@ from gpupanel.ui.questions import Questions, SaveChoice
 
 
 class Person(Questions):
-    """Answers as the test says, and remembers what was asked and told."""
+    """Answers as the test says, and remembers what was asked and shown."""
 
     def __init__(self) -> None:
         self.choice = SaveChoice.DISCARD
         self.opens: Path | None = None
         self.saves: Path | None = None
         self.asked: list[str] = []
-        self.told: list[tuple[str, tuple[Problem, ...]]] = []
+        self.problems: list[tuple[str, tuple[Problem, ...]]] = []
         self.farewells = 0
         self.ends = True
         self.label: RunLabel | None = None
@@ -81,9 +81,9 @@ class Person(Questions):
         return self.saves
 
     @override
-    def tell(self, title: str, problems: Sequence[Problem]) -> None:
-        self.told.append((title, tuple(problems)))
+    def show_problems(self, title: str, problems: Sequence[Problem]) -> None:
+        self.problems.append((title, tuple(problems)))
 
     @override
-    def tell_run_goes_on(self) -> None:
+    def show_run_goes_on(self) -> None:
         self.farewells += 1

@@ -122,8 +122,8 @@ def test_that_a_picture_is_saved(compared, person, tmp_path):
 def test_that_a_file_that_cannot_be_written_is_told(qtbot, compared, person, tmp_path, name):
     person.saves = tmp_path / "nowhere" / "file"
     button(compared, name).click()
-    qtbot.waitUntil(lambda: len(person.told) == 1)
-    title, (problem,) = person.told[0]
+    qtbot.waitUntil(lambda: len(person.problems) == 1)
+    title, (problem,) = person.problems[0]
     assert title == "The file was not saved."
     assert problem.code == "file_missing"
     assert button(compared, name).isEnabled()
@@ -134,4 +134,4 @@ def test_that_no_place_writes_nothing(compared, person, name):
     person.saves = None
     button(compared, name).click()
     assert word(compared) == ""
-    assert not person.told
+    assert not person.problems

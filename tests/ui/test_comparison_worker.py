@@ -111,7 +111,7 @@ def test_that_nothing_more_is_told_of_runs_that_are_no_longer_compared(qtbot, ru
 
 def test_that_a_long_history_is_told_while_it_is_read(qtbot, runs_dir, told, monkeypatch):
     comparison, _, _ = told
-    monkeypatch.setattr(comparison_worker, "_TELL_S", 0.0)
+    monkeypatch.setattr(comparison_worker, "_REPORT_S", 0.0)
     seen = []
     comparison.runRead.connect(lambda _place, run: seen.append((run.step, run.is_read)))
     run = ended_run(runs_dir, 0)

@@ -22,8 +22,8 @@ from gpupanel.domain.preview import DataPreview, ExamplePreview
 from gpupanel.domain.problem import Problem
 from gpupanel.ui import theme
 from gpupanel.ui.inputs.counter import Counter
-from gpupanel.ui.inputs.path_edit import PathEdit
 from gpupanel.ui.inputs.real_spin_box import RealSpinBox
+from gpupanel.ui.inputs.text_input import PathEdit
 from gpupanel.ui.panels.data_panel import DataPanel
 from gpupanel.ui.panels.data_panel.class_counts_view import ClassCountsView
 from gpupanel.ui.panels.data_panel.examples_view import ExamplesView

@@ -25,9 +25,9 @@ from gpupanel.ui.device_choices import DeviceChoices
 from gpupanel.ui.inputs.switch import Switch
 from gpupanel.ui.panels.device_panel import DevicePanel
 from gpupanel.ui.panels.device_panel.device_card import DeviceCard
-from gpupanel.ui.panels.device_panel.notice_tag import NoticeTag
+from gpupanel.ui.panels.device_panel.readings_view import NoticeTag
+from gpupanel.ui.widgets.buttons import FoldButton
 from gpupanel.ui.widgets.core_bars import CoreBars
-from gpupanel.ui.widgets.fold_button import FoldButton
 from gpupanel.ui.widgets.process_list import ProcessList
 from gpupanel.ui.widgets.sparkline import Sparkline
 from tests.fakes.devices import CPU, RTX_3060, RTX_4090, TWO_UNEQUAL

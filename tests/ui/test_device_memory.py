@@ -83,7 +83,11 @@ def test_that_the_cap_in_the_bar_the_slider_and_the_number_are_one(panel):
 def test_that_the_context_stands_behind_the_cap_and_counts(panel):
     panel.setValue(DeviceChoices(memory={SMALL: LimitedMemory(limit_mib=4096)}))
     use = bar(panel, SMALL).use()
-    assert (use.others_mib, use.limits_mib, use.context_mib) == (2000, (4096,), CUDA_CONTEXT_MIB)
+    assert (use.other_processes_mib, use.limits_mib, use.context_mib) == (
+        2000,
+        (4096,),
+        CUDA_CONTEXT_MIB,
+    )
     assert "+ 500 MiB CUDA context, of 10.0 GiB free now" in seen_texts(card(panel, SMALL))
     panel.setValue(DeviceChoices(memory={SMALL: LimitedMemory(limit_mib=10_200)}))
     assert "+ 500 MiB CUDA context: over the 10.0 GiB free now" in seen_texts(card(panel, SMALL))

@@ -194,9 +194,9 @@ def test_that_the_runs_own_memory_is_told_from_that_of_others(panel):
     panel.setValue(DeviceChoices(memory={"GPU-3060": LimitedMemory(limit_mib=4096)}))
     panel.setSample(busy_sample(TWO_UNEQUAL, 0.0))
     bar = card(panel, "GPU-3060").findChild(MemoryBar)
-    assert (bar.use().others_mib, bar.use().ours_mib) == (4608, 0)
+    assert (bar.use().other_processes_mib, bar.use().ours_mib) == (4608, 0)
     panel.setOwnProcesses(frozenset([OUR_PID]))
-    assert (bar.use().others_mib, bar.use().ours_mib) == (1536, 3072)
+    assert (bar.use().other_processes_mib, bar.use().ours_mib) == (1536, 3072)
     assert bar.use().cap_mib == 4096
 
 

@@ -12,9 +12,9 @@ from gpupanel.domain.problem import Severity
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.panels.plan_panel import PlanPanel
+from gpupanel.ui.widgets.buttons import FoldButton
 from gpupanel.ui.widgets.color_dot import ColorDot
 from gpupanel.ui.widgets.device_report_box import DeviceReportBox
-from gpupanel.ui.widgets.fold_button import FoldButton
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
 from tests.ui.values import TWO_GPUS
 

@@ -23,13 +23,12 @@ from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySampl
 from gpupanel.ui.bindings import doctor_binding
 from gpupanel.ui.bindings.doctor_binding import DoctorBinding
 from gpupanel.ui.dialogs.doctor_dialog import DoctorDialog
-from gpupanel.ui.dialogs.doctor_dialog.fact_group_view import FactGroupView
-from gpupanel.ui.dialogs.doctor_dialog.finding_row import FindingRow
+from gpupanel.ui.dialogs.doctor_dialog.report_view import FactGroupView, FindingRow
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.session import Session
+from gpupanel.ui.widgets.buttons import FoldButton
 from gpupanel.ui.widgets.command_line import CommandLine
-from gpupanel.ui.widgets.fold_button import FoldButton
-from gpupanel.ui.widgets.prose_label import ProseLabel
+from gpupanel.ui.widgets.labels import ProseLabel
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
 from gpupanel.ui.workers import gpu_support_worker
 from gpupanel.ui.workers.doctor_worker import DoctorExaminer

@@ -14,7 +14,7 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.session import Session
-from gpupanel.ui.widgets.empty_state import EmptyState
+from gpupanel.ui.widgets.labels import EmptyState
 from gpupanel.ui.workers.launch_worker import Launcher
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.run_directory import STARTED_S, WrittenRun

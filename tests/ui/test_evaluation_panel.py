@@ -19,7 +19,7 @@ from gpupanel.ui import formatting, theme
 from gpupanel.ui.panels.evaluation_panel import EvaluationPanel
 from gpupanel.ui.panels.evaluation_panel.class_table import ClassTable
 from gpupanel.ui.panels.evaluation_panel.confusion_map import ConfusionMap, _mixed
-from gpupanel.ui.widgets.empty_state import EmptyState
+from gpupanel.ui.widgets.labels import EmptyState
 
 FOLDER = Path("/runs/one")
 PETS = EvaluationDone(

@@ -78,7 +78,7 @@ def test_that_tensorflow_is_asked_once_however_often_the_same_gpus_are_listed(
 def test_that_without_a_gpu_tensorflow_is_not_asked(qtbot, loader, source):
     loader.set_gpus((), None)
     loader.ask_anew()
-    loader.look_again()
+    loader.check_again()
     loader.stop()
 
     assert source.asked == source.recalled == []
@@ -155,11 +155,11 @@ def test_that_coming_back_to_the_window_asks_only_where_packages_have_changed(
     with qtbot.waitSignal(loader.busyChanged, check_params_cb=lambda is_busy: not is_busy):
         loader.set_gpus(GPUS, DRIVER)
     with qtbot.assertNotEmitted(loader.busyChanged, wait=200):
-        loader.look_again()
+        loader.check_again()
 
     basis[0], source.answer = "pip installed something", USABLE
     with qtbot.waitSignal(loader.answered) as answered:
-        loader.look_again()
+        loader.check_again()
 
     assert answered.args == [USABLE]
 
@@ -170,7 +170,7 @@ def test_that_what_can_be_used_is_not_compared_again(qtbot, loader, source, monk
     monkeypatch.setattr(gpu_support_worker, "_basis", lambda question: "something else")
 
     with qtbot.assertNotEmitted(loader.busyChanged, wait=200):
-        loader.look_again()
+        loader.check_again()
 
 
 def test_that_an_error_of_the_question_does_not_leave_it_busy(qtbot, loader, source):

@@ -119,8 +119,8 @@ def test_that_a_label_that_cannot_be_written_is_told(
     table.selectRow(0)
     page.panel.notesRequested.emit(page.panel.chosen_runs()[0])
 
-    qtbot.waitUntil(lambda: len(person.told) == 1, timeout=5000)
-    assert person.told[0][1][0].code == "no_space"
+    qtbot.waitUntil(lambda: len(person.problems) == 1, timeout=5000)
+    assert person.problems[0][1][0].code == "no_space"
 
 
 def test_that_runs_go_to_the_bin_with_all_that_they_hold(
@@ -151,8 +151,8 @@ def test_that_a_run_started_meanwhile_is_kept_and_the_person_is_told(
     layout.events.unlink()  # as if it had just been launched
     qtbot.keyClick(table, Qt.Key.Key_Delete)
 
-    qtbot.waitUntil(lambda: len(person.told) == 1, timeout=5000)
-    assert person.told[0][1][0].code == "run_goes_on"
+    qtbot.waitUntil(lambda: len(person.problems) == 1, timeout=5000)
+    assert person.problems[0][1][0].code == "run_goes_on"
     assert layout.root.is_dir()
 
 

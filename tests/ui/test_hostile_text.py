@@ -21,12 +21,11 @@ from gpupanel.ui.panels.evaluation_panel.confusion_map import ConfusionMap
 from gpupanel.ui.panels.evaluation_panel.predictions_view import PredictionsView
 from gpupanel.ui.panels.log_panel import LogPanel
 from gpupanel.ui.panels.profile_bar import ProfileBar
-from gpupanel.ui.panels.queue_panel.queue_model import QueueModel
+from gpupanel.ui.panels.queue_panel.queue_table import QueueModel
 from gpupanel.ui.panels.runs_panel.table import RunsTable
 from gpupanel.ui.plots.curve import Curve
 from gpupanel.ui.plots.sample_buffer import SampleBuffer
-from gpupanel.ui.widgets.elided_label import ElidedLabel
-from gpupanel.ui.widgets.prose_label import ProseLabel
+from gpupanel.ui.widgets.labels import ElidedLabel, ProseLabel
 from gpupanel.ui.widgets.tips import wrapped
 from tests.fakes.run_directory import WrittenRun
 

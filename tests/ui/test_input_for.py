@@ -13,16 +13,14 @@ from gpupanel.domain.choice import Choice, ChoiceEnum
 from gpupanel.domain.setting import PathKind, SettingType, setting, setting_of, settings_of
 from gpupanel.domain.value import Value
 from gpupanel.ui.forms.input_for import input_for
-from gpupanel.ui.inputs.check_box import CheckBox
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.inputs.counter import GREATEST, Counter, OptionalCounter
 from gpupanel.ui.inputs.number_list_edit import NumberListEdit
 from gpupanel.ui.inputs.optional_real import OptionalReal
-from gpupanel.ui.inputs.path_edit import PathEdit
 from gpupanel.ui.inputs.real_spin_box import RealSpinBox
 from gpupanel.ui.inputs.size_input import SizeInput
-from gpupanel.ui.inputs.switch import Switch
-from gpupanel.ui.inputs.text_input import TextInput
+from gpupanel.ui.inputs.switch import CheckBox, Switch
+from gpupanel.ui.inputs.text_input import PathEdit, TextInput
 
 
 class Colour(ChoiceEnum):

@@ -18,7 +18,7 @@ from gpupanel.ui.inputs.counter import Counter
 from gpupanel.ui.inputs.text_input import TextInput
 from gpupanel.ui.panels.data_panel import DataPanel
 from gpupanel.ui.panels.model_panel import ModelPanel
-from gpupanel.ui.widgets.note import Note
+from gpupanel.ui.widgets.labels import Note
 
 
 class Square(Value):

@@ -14,9 +14,8 @@ from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.runs.following.readings import SampleBatch
 from gpupanel.ui import formatting, theme
 from gpupanel.ui.panels.live_panel import LivePanel
+from gpupanel.ui.plots.axes import TimeAxis, ValueAxis
 from gpupanel.ui.plots.legend import Legend, LegendEntry
-from gpupanel.ui.plots.time_axis import TimeAxis
-from gpupanel.ui.plots.value_axis import ValueAxis
 from tests.fakes.devices import TWO_UNEQUAL
 from tests.fakes.readings import EIGHT_DEVICES, busy_sample
 
@@ -85,7 +84,7 @@ def redraw_count(panel: LivePanel, monkeypatch) -> list[None]:
 
 
 def test_that_an_empty_panel_says_what_will_appear(panel):
-    from gpupanel.ui.widgets.empty_state import EmptyState
+    from gpupanel.ui.widgets.labels import EmptyState
 
     state = panel.findChild(EmptyState)
     assert state.isVisible()
@@ -94,7 +93,7 @@ def test_that_an_empty_panel_says_what_will_appear(panel):
 
 
 def test_that_a_run_that_starts_says_so_until_there_is_something_to_draw(panel):
-    from gpupanel.ui.widgets.empty_state import EmptyState
+    from gpupanel.ui.widgets.labels import EmptyState
 
     panel.setDevices(TWO_UNEQUAL)
     panel.addEvents([RunStarted(time_s=START, supervisor_pid=1)])

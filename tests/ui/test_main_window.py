@@ -36,7 +36,7 @@ from gpupanel.ui import closing
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.panels.device_panel.device_card import DeviceCard
 from gpupanel.ui.questions import ProblemDialog, SaveChoice
-from gpupanel.ui.remembered_folds import remembered_folds
+from gpupanel.ui.remembered import remembered_folds
 from gpupanel.ui.run_state import RunState
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.person import Person
@@ -221,7 +221,7 @@ def test_that_a_bad_profile_is_refused_with_all_its_problems(opened, person, tmp
 
     window.open_target(bad)
 
-    assert len(person.told[0][1]) == 2
+    assert len(person.problems[0][1]) == 2
     assert window.session.profile == before
 
 

@@ -29,7 +29,9 @@ def heard_of(bar: MemoryBar) -> list[tuple[int, ...]]:
     def take(limits: tuple[int, ...]) -> None:
         heard.append(limits)
         use = bar.use()
-        bar.setUse(MemoryUse(use.total_mib, use.others_mib, use.ours_mib, limits_mib=limits))
+        bar.setUse(
+            MemoryUse(use.total_mib, use.other_processes_mib, use.ours_mib, limits_mib=limits)
+        )
 
     bar.limitsMoved.connect(take)
     return heard
@@ -55,7 +57,9 @@ def near(one: QColor, other: QColor) -> bool:
 
 def test_that_others_come_first_then_ours_then_what_may_be_taken_then_free(bar):
     bar.setMovable(False)
-    bar.setUse(MemoryUse(1000, others_mib=200, ours_mib=200, limits_mib=(400,), context_mib=50))
+    bar.setUse(
+        MemoryUse(1000, other_processes_mib=200, ours_mib=200, limits_mib=(400,), context_mib=50)
+    )
     colors, own = theme.current(), theme.device_color(0)
     assert near(pixel(bar, 0.3), own)
     assert near(pixel(bar, 0.9), colors.color("track"))
@@ -90,13 +94,13 @@ def test_that_the_same_is_said_in_words(bar):
 
 
 def test_that_a_cap_beyond_the_memory_is_drawn_at_its_end():
-    assert MemoryUse(1000, others_mib=500, limits_mib=(900,)).borders_mib == (1000,)
+    assert MemoryUse(1000, other_processes_mib=500, limits_mib=(900,)).borders_mib == (1000,)
     assert MemoryUse(1000).borders_mib == ()
     assert MemoryUse(limits_mib=(5,)).borders_mib == ()
 
 
 def test_that_the_cap_is_dragged_and_told_while_it_moves(bar):
-    bar.setUse(MemoryUse(16 * GIB, others_mib=4 * GIB, limits_mib=(4 * GIB,)))
+    bar.setUse(MemoryUse(16 * GIB, other_processes_mib=4 * GIB, limits_mib=(4 * GIB,)))
     heard = heard_of(bar)
     (border,) = bar.border_positions()
     drag(bar, border, border + 50, border + 100)
@@ -104,7 +108,7 @@ def test_that_the_cap_is_dragged_and_told_while_it_moves(bar):
 
 
 def test_that_dragging_to_the_end_takes_what_others_leave_and_never_less_than_a_step(bar):
-    bar.setUse(MemoryUse(16 * GIB, others_mib=4 * GIB, limits_mib=(4 * GIB,)))
+    bar.setUse(MemoryUse(16 * GIB, other_processes_mib=4 * GIB, limits_mib=(4 * GIB,)))
     heard = heard_of(bar)
     (border,) = bar.border_positions()
     drag(bar, border, 500)
@@ -128,7 +132,7 @@ def test_that_a_border_between_parts_takes_from_one_and_gives_to_the_other(bar):
     stops=st.lists(st.integers(-20, 430), min_size=1, max_size=4),
 )
 def test_that_no_drag_loses_memory_or_a_part(bar, parts, border, stops):
-    bar.setUse(MemoryUse(24 * GIB, others_mib=GIB, limits_mib=tuple(parts)))
+    bar.setUse(MemoryUse(24 * GIB, other_processes_mib=GIB, limits_mib=tuple(parts)))
     heard = heard_of(bar)
     positions = bar.border_positions()
     drag(bar, positions[border % len(positions)], *stops)
@@ -158,14 +162,14 @@ def test_that_keys_move_the_chosen_border(bar):
 
 
 def test_that_nothing_slips_under_the_pointer_while_readings_change(bar):
-    bar.setUse(MemoryUse(16 * GIB, others_mib=2 * GIB, limits_mib=(4 * GIB,)))
+    bar.setUse(MemoryUse(16 * GIB, other_processes_mib=2 * GIB, limits_mib=(4 * GIB,)))
     (border,) = bar.border_positions()
     y = bar.height() // 2
     QTest.mousePress(bar, Qt.MouseButton.LeftButton, pos=QPoint(round(border), y))
-    bar.setUse(MemoryUse(16 * GIB, others_mib=8 * GIB, limits_mib=(4 * GIB,)))
+    bar.setUse(MemoryUse(16 * GIB, other_processes_mib=8 * GIB, limits_mib=(4 * GIB,)))
     assert bar.border_positions() == (border,)
     QTest.mouseRelease(bar, Qt.MouseButton.LeftButton, pos=QPoint(round(border), y))
-    assert bar.use().others_mib == 8 * GIB
+    assert bar.use().other_processes_mib == 8 * GIB
     assert bar.border_positions() != (border,)
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpupanel.ui.forms.mnemonics import with_mnemonics
+from gpupanel.ui.forms.value_form import with_mnemonics
 
 TITLES = st.lists(st.text(st.characters(codec="ascii", exclude_characters="&"), max_size=12))
 

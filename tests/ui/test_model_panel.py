@@ -7,9 +7,9 @@ from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.model import CnnModel, MlpModel, PythonModel, SavedModel
 from gpupanel.ui.inputs.number_list_edit import NumberListEdit
-from gpupanel.ui.inputs.path_edit import PathEdit
+from gpupanel.ui.inputs.text_input import PathEdit
 from gpupanel.ui.panels.model_panel import ModelPanel
-from gpupanel.ui.widgets.note import Note
+from gpupanel.ui.widgets.labels import Note
 from tests.ui.values import MODELS
 
 

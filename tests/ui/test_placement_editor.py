@@ -13,7 +13,7 @@ from gpupanel.planning.prepare import prepare
 from gpupanel.ui import theme
 from gpupanel.ui.panels.strategy_panel import StrategyPanel
 from gpupanel.ui.panels.strategy_panel.placement_editor import PlacementEditor
-from gpupanel.ui.widgets.note import Note
+from gpupanel.ui.widgets.labels import Note
 from tests.ui.values import TWO_GPUS
 
 LAYERS = model_layers(MlpModel(hidden=(128, 64)), (8, 8), 10)

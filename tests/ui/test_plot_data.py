@@ -9,7 +9,7 @@ from gpupanel.domain.events import EpochDone, RunStarted, StepsDone
 from gpupanel.domain.outcome import Metrics
 from gpupanel.runs.following.readings import SampleBatch
 from gpupanel.ui.plots.axis_range import nice_step, settled_range, time_range
-from gpupanel.ui.plots.decimation import envelope
+from gpupanel.ui.plots.drawn_curve import envelope
 from gpupanel.ui.plots.run_curves import RunCurves
 from gpupanel.ui.plots.sample_buffer import SampleBuffer
 from tests.fakes.devices import TWO_UNEQUAL

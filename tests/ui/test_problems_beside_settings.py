@@ -13,7 +13,7 @@ from gpupanel.planning.prepare import Preparation
 from gpupanel.ui.forms.settings_card import SettingsCard
 from gpupanel.ui.forms.settings_form import SettingsForm
 from gpupanel.ui.inputs.counter import Counter
-from gpupanel.ui.inputs.path_edit import PathEdit
+from gpupanel.ui.inputs.text_input import PathEdit
 from gpupanel.ui.panels.data_panel import DataPanel
 from gpupanel.ui.panels.model_panel import ModelPanel
 from gpupanel.ui.panels.strategy_panel import StrategyPanel
@@ -22,8 +22,8 @@ from gpupanel.ui.panels.training_panel import TrainingPanel
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.task_choices import TaskChoices
-from gpupanel.ui.widgets.fold_button import FoldButton
-from gpupanel.ui.widgets.note import Note
+from gpupanel.ui.widgets.buttons import FoldButton
+from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.workers.preview_worker import PreviewLoader
 from tests.ui.values import TWO_GPUS
 

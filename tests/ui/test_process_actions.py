@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 from gpupanel.devices.process_ending import as_it_is_now
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.runs.following.status import RunStatus
-from gpupanel.ui.bindings.process_actions import ProcessActions
+from gpupanel.ui.bindings.confirmations import ProcessActions
 from gpupanel.ui.questions import Questions
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.session import Session
@@ -72,7 +72,7 @@ def test_that_a_process_is_asked_first_and_ended_by_force_the_second_time(
         actions.end(listed)
     assert stubborn.wait(timeout=5) == -signal.SIGKILL
     assert person.endings == [(listed, False), (listed, True)]
-    assert person.told == []
+    assert person.problems == []
 
 
 def test_that_nothing_is_ended_when_the_person_does_not_want_it(qtbot, actions, person, stubborn):
@@ -91,7 +91,7 @@ def test_that_a_process_of_the_run_is_refused_with_the_way_to_end_it(
     session.set_run(RunState.RUNNING, RunStatus(pids=(stubborn.pid,)))
     with qtbot.waitSignal(actions._ender.refused):
         actions.end(as_it_is_now(stubborn.pid))
-    ((_, (problem,)),) = person.told
+    ((_, (problem,)),) = person.problems
     assert problem.code == "process_of_a_run"
     assert "Stop the run" in problem.hint
     assert stubborn.poll() is None

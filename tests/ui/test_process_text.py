@@ -1,7 +1,7 @@
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.planning.prepare import OtherProcesses
 from gpupanel.ui.device_labels import DeviceLabels
-from gpupanel.ui.process_text import others_lines, process_words
+from gpupanel.ui.process_text import other_process_lines, process_words
 from tests.fakes.devices import RTX_4090, TWO_UNEQUAL
 
 XORG = DeviceProcess(pid=5, name="Xorg", user="root", memory_used_mib=300)
@@ -15,12 +15,12 @@ def held(*processes: DeviceProcess) -> OtherProcesses:
 
 
 def test_that_a_line_names_the_device_and_who_uses_it():
-    (line,) = others_lines((held(XORG, UNSEEN),), DeviceLabels(TWO_UNEQUAL))
+    (line,) = other_process_lines((held(XORG, UNSEEN),), DeviceLabels(TWO_UNEQUAL))
     assert line == "RTX 4090: Xorg (root) 300 MiB, process 6 –"  # noqa: RUF001
 
 
 def test_that_many_processes_are_cut_short():
-    (line,) = others_lines((held(*[XORG] * 6),), DeviceLabels(TWO_UNEQUAL))
+    (line,) = other_process_lines((held(*[XORG] * 6),), DeviceLabels(TWO_UNEQUAL))
     assert line.endswith(", 2 more")
 
 

@@ -37,7 +37,7 @@ class _Person:
         self.opens: Path | None = None
         self.saves: Path | None = None
         self.asked = []
-        self.told = []
+        self.problems = []
 
     def about_changes(self, name):
         self.asked.append(name)
@@ -49,8 +49,8 @@ class _Person:
     def place_to_save(self, suggestion):
         return self.saves
 
-    def tell(self, title, problems):
-        self.told.append((title, tuple(problems)))
+    def show_problems(self, title, problems):
+        self.problems.append((title, tuple(problems)))
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_that_a_bad_file_tells_all_its_mistakes_and_changes_nothing(
 
     assert not actions.open_file(bad)
 
-    (title, problems) = person.told[0]
+    (title, problems) = person.problems[0]
     assert "5 problems" in title
     assert {problem.field for problem in problems} == {
         "colour",
@@ -114,7 +114,7 @@ def test_that_a_bad_file_tells_all_its_mistakes_and_changes_nothing(
 def test_that_a_missing_file_is_told(actions, person, tmp_path):
     assert not actions.open_file(tmp_path / "gone.toml")
 
-    assert "does not exist" in person.told[0][1][0].message
+    assert "does not exist" in person.problems[0][1][0].message
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_that_a_hostile_profile_is_told_and_not_waited_for(
 
     assert not actions.open_file(path)
 
-    (problem,) = person.told[0][1]
+    (problem,) = person.problems[0][1]
     codes = ("not_a_regular_file", "profile_not_toml", "home_unknown")
     assert problem.code in codes
     assert session.profile.name == "before"
@@ -181,7 +181,7 @@ def test_that_a_save_that_fails_is_told_and_stays_dirty(actions, session, person
     assert not actions.save()
 
     assert session.is_dirty
-    assert person.told
+    assert person.problems
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_that_a_save_on_a_full_disk_keeps_the_old_file_and_the_changes(
     session.edit(session.profile.model_copy(update={"name": "after"}))
     filler = fill(small_disk)
     assert not actions.save()
-    ((title, problems),) = person.told
+    ((title, problems),) = person.problems
     assert title == "kept.toml was not saved."
     assert [problem.code for problem in problems] == ["no_space"]
     assert path.read_bytes() == before
@@ -307,7 +307,7 @@ def test_that_the_profile_of_a_run_opens_as_a_copy_that_no_file_holds(
     session.edit(session.profile.model_copy(update={"name": "changed"}))
     person.saves = path
     assert not actions.save()
-    assert person.told[-1][1][0].code == "inside_a_run"
+    assert person.problems[-1][1][0].code == "inside_a_run"
     assert session.is_dirty
     person.saves = tmp_path / "mine.toml"
     assert actions.save()
@@ -333,5 +333,5 @@ def test_that_the_settings_of_a_run_are_used_unless_changes_would_be_lost(
     assert (session.profile.name, session.path) == ("of a run", None)
     run.profile.write_text("colour = 'red'")
     assert not actions.use_settings_of(run)
-    assert person.told
+    assert person.problems
     assert session.profile.name == "of a run"

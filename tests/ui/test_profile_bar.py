@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QPushButton
 
 from gpupanel.ui.panels.profile_bar import ProfileBar
 from gpupanel.ui.run_state import ButtonStates
-from gpupanel.ui.widgets.tone import Tone
+from gpupanel.ui.widgets.labels import Tone
 
 READY = ButtonStates(start=True, stop=False, stop_ends_now=False)
 GOING = ButtonStates(start=False, stop=True, stop_ends_now=False)

@@ -250,8 +250,8 @@ def test_that_an_entry_started_while_it_was_edited_is_told_and_the_profile_stays
     rename(window, "mine")
     running = entry.model_copy(update={"state": EntryState.RUNNING})
     files.change(lambda line: line.with_changed(running))
-    qtbot.waitUntil(lambda: bool(person.told), timeout=10_000)
-    assert person.told[0][1][0].code == "queue_entry_overtaken"
+    qtbot.waitUntil(lambda: bool(person.problems), timeout=10_000)
+    assert person.problems[0][1][0].code == "queue_entry_overtaken"
     assert window.session.profile.name == "mine"
     assert button(window, "queue_button").text() == "&Queue"
     assert not button(window, "queue_remove").isEnabled()

@@ -11,7 +11,7 @@ from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Change, Fix, Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.training import TrainingSettings
-from gpupanel.ui.bindings.retry_with_fix import RetryWithFix
+from gpupanel.ui.bindings.settings_reuse import RetryWithFix
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.profile_actions import ProfileActions

@@ -28,7 +28,7 @@ from gpupanel.ui.run_state import (
     state_words,
     status_words,
 )
-from gpupanel.ui.widgets.tone import Tone
+from gpupanel.ui.widgets.labels import Tone
 from tests.fakes.devices import CPU_ONLY
 
 READY = prepare(Profile(), CPU_ONLY)

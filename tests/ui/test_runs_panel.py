@@ -12,9 +12,9 @@ from gpupanel.domain.problem import Problem
 from gpupanel.runs.history.run_summary import RunProgress, RunSummary
 from gpupanel.ui.panels.runs_panel import RunsPanel
 from gpupanel.ui.panels.runs_panel.columns import COLUMNS
-from gpupanel.ui.panels.runs_panel.remembered_columns import remember_columns, remembered_columns
 from gpupanel.ui.panels.runs_panel.table import ColumnChoices
-from gpupanel.ui.widgets.empty_state import EmptyState
+from gpupanel.ui.remembered import remember_columns, remembered_columns
+from gpupanel.ui.widgets.labels import EmptyState
 
 BEST = RunSummary(
     name="b",

@@ -5,10 +5,8 @@ from PySide6.QtTest import QTest
 
 from gpupanel.ui import theme
 from gpupanel.ui.inputs.switch import Switch
-from gpupanel.ui.widgets.elided_label import ElidedLabel
-from gpupanel.ui.widgets.empty_state import EmptyState
+from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState, Tone, set_tone
 from gpupanel.ui.widgets.sparkline import Sparkline
-from gpupanel.ui.widgets.tone import Tone, set_tone
 
 
 def pixel(widget, x: int, y: int) -> QColor:

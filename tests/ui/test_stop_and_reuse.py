@@ -15,7 +15,7 @@ from gpupanel.ui import questions, run_control
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.questions import SaveChoice
 from gpupanel.ui.run_state import RunState
-from gpupanel.ui.widgets.tone import Tone
+from gpupanel.ui.widgets.labels import Tone
 from tests.fakes.person import Person
 from tests.fakes.run_directory import WrittenRun
 

@@ -13,7 +13,7 @@ from gpupanel.ui.inputs.counter import Counter
 from gpupanel.ui.panels.strategy_panel import StrategyPanel
 from gpupanel.ui.panels.strategy_panel.division_diagram import DivisionDiagram
 from gpupanel.ui.panels.strategy_panel.share_fields import ShareFields
-from gpupanel.ui.widgets.note import Note
+from gpupanel.ui.widgets.labels import Note
 from tests.ui.values import STRATEGIES, TWO_GPUS, mirrored
 
 

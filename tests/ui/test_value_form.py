@@ -14,17 +14,15 @@ from gpupanel.domain.setting import PathKind, setting, settings_of
 from gpupanel.domain.value import Value
 from gpupanel.ui.forms.settings_form import WIDEST_INPUT
 from gpupanel.ui.forms.value_form import ValueForm
-from gpupanel.ui.inputs.check_box import CheckBox
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.inputs.counter import Counter, OptionalCounter
 from gpupanel.ui.inputs.number_list_edit import NumberListEdit
 from gpupanel.ui.inputs.optional_real import OptionalReal
-from gpupanel.ui.inputs.path_edit import PathEdit
 from gpupanel.ui.inputs.real_spin_box import RealSpinBox
 from gpupanel.ui.inputs.size_input import SizeInput
-from gpupanel.ui.inputs.switch import Switch
-from gpupanel.ui.inputs.text_input import TextInput
-from gpupanel.ui.widgets.fold_button import FoldButton
+from gpupanel.ui.inputs.switch import CheckBox, Switch
+from gpupanel.ui.inputs.text_input import PathEdit, TextInput
+from gpupanel.ui.widgets.buttons import FoldButton
 
 Side = Annotated[int, Field(ge=1, le=64)]
 

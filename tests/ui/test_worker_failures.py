@@ -358,11 +358,11 @@ def test_that_a_start_that_fails_whatever_the_reason_leaves_start_on(
     start.click()
     stop.click()
     stop.click()
-    qtbot.waitUntil(lambda: bool(person.told), timeout=10_000)
+    qtbot.waitUntil(lambda: bool(person.problems), timeout=10_000)
     assert window.session.run_state is RunState.IDLE
     assert start.isEnabled()
     assert not stop.isEnabled()
-    assert [each[1][0].message for each in person.told]
+    assert [each[1][0].message for each in person.problems]
     assert list(runs_dir.iterdir()) == []
 
 
@@ -374,14 +374,14 @@ def test_that_the_window_tells_what_each_of_its_facades_could_not_do(
     facades = window.findChildren(WorkerFacade)
     assert len(facades) >= 9
     for facade in facades:
-        person.told.clear()
+        person.problems.clear()
         problem = Problem(code="x", message=f"{type(facade).__name__} could not do it.")
         signal = getattr(facade, "unreadable", facade.refused)
         if isinstance(facade, history_worker.RunHistory):
             signal = facade.refused
         signal.emit(problem if signal is not facade.refused else (problem,))
-        assert person.told, type(facade).__name__
-        assert person.told[-1][1] == (problem,)
+        assert person.problems, type(facade).__name__
+        assert person.problems[-1][1] == (problem,)
 
 
 class _Endless:

@@ -17,7 +17,7 @@ class Comparison(QObject):
 
     Args:
         page: Asks, and gives the place.
-        questions: Asks where files are wanted, and tells why one could not be written.
+        questions: Asks where files are wanted, and shows why one could not be written.
     """
 
     def __init__(self, page: RunsPage, questions: Questions, parent: QObject | None = None) -> None:

@@ -24,7 +24,7 @@ class ComparisonBinding(QObject):
 
     Args:
         page: Whose place the comparison takes.
-        questions: Asks where files are wanted, and tells why one could not be written.
+        questions: Asks where files are wanted, and shows why one could not be written.
     """
 
     def __init__(self, page: RunsPage, questions: Questions, parent: QObject | None = None) -> None:
@@ -44,7 +44,7 @@ class ComparisonBinding(QObject):
         self.panel.pictureRequested.connect(self._save_picture)
         self._writer.written.connect(self._on_table_written)
         self._writer.refused.connect(self._on_table_refused)
-        self._reader.refused.connect(self._tell_refusal)
+        self._reader.refused.connect(self._show_refusal)
 
     def compare(self, runs: tuple[RunSummary, ...]) -> None:
         """Show these runs instead of those before."""
@@ -76,11 +76,11 @@ class ComparisonBinding(QObject):
     def _on_table_refused(self, problems: tuple[Problem, ...]) -> None:
         self.panel.setTableBusy(False)
         self.panel.setWord("")
-        self._questions.tell(_NOT_SAVED, problems)
+        self._questions.show_problems(_NOT_SAVED, problems)
 
     @Slot(object)
-    def _tell_refusal(self, problems: tuple[Problem, ...]) -> None:
-        self._questions.tell("The runs could not be compared.", problems)
+    def _show_refusal(self, problems: tuple[Problem, ...]) -> None:
+        self._questions.show_problems("The runs could not be compared.", problems)
 
     @Slot(bool)
     def _save_picture(self, is_on_white: bool) -> None:
@@ -90,7 +90,7 @@ class ComparisonBinding(QObject):
         try:
             write_picture(self.panel.picture(is_on_white=is_on_white), path)
         except OSError as error:
-            self._questions.tell(_NOT_SAVED, (disk_problem(error, path),))
+            self._questions.show_problems(_NOT_SAVED, (disk_problem(error, path),))
         else:
             self.panel.setWord(f"Picture saved to {path}")
 

@@ -1,4 +1,4 @@
-"""What the window does about driver and TensorFlow besides training: it asks, and it tells."""
+"""What the window does about driver and TensorFlow besides training."""
 
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class DoctorBinding(QObject):
-    """Tells the session which GPUs TensorFlow can use, and opens the doctor.
+    """Reports to the session which GPUs TensorFlow can use, and opens the doctor.
 
     Args:
         window: What the doctor's dialog stands before.
@@ -43,11 +43,11 @@ class DoctorBinding(QObject):
         self._examiner.refused.connect(self.refused)
         application = QApplication.instance()
         if isinstance(application, QApplication):
-            application.applicationStateChanged.connect(self._look_again)
+            application.applicationStateChanged.connect(self._check_again)
 
     @Slot()
     def open_doctor(self) -> None:
-        """Show the doctor's dialog, and look at everything."""
+        """Show the doctor's dialog, and examine everything."""
         if self._dialog is None:
             self._dialog = self._new_dialog()
         self._dialog.show()
@@ -85,7 +85,7 @@ class DoctorBinding(QObject):
             self._support_loader.set_gpus(gpus, inventory.driver)
 
     @Slot(Qt.ApplicationState)
-    def _look_again(self, state: Qt.ApplicationState) -> None:
+    def _check_again(self, state: Qt.ApplicationState) -> None:
         """Somebody who comes back to the window may have mended the installation elsewhere."""
         if state is Qt.ApplicationState.ApplicationActive:
-            self._support_loader.look_again()
+            self._support_loader.check_again()

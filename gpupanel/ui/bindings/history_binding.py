@@ -7,8 +7,8 @@ from PySide6.QtCore import QObject, QSettings, Signal, Slot
 from gpupanel.domain.problem import Problem
 from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.history.run_summary import RunSummary
-from gpupanel.ui.panels.runs_panel.remembered_columns import remember_columns, remembered_columns
 from gpupanel.ui.questions import Questions
+from gpupanel.ui.remembered import remember_columns, remembered_columns
 from gpupanel.ui.runs_page import RunsPage
 from gpupanel.ui.workers.history_worker import Deletion, RunHistory
 
@@ -49,7 +49,7 @@ class HistoryBinding(QObject):
         self._history.listed.connect(self._on_listed)
         self._history.unreadable.connect(page.panel.setProblem)
         self._history.deleted.connect(self._on_deleted)
-        self._history.refused.connect(self._tell_refusal)
+        self._history.refused.connect(self._show_refusal)
 
     @Slot()
     def refresh(self) -> None:
@@ -97,7 +97,7 @@ class HistoryBinding(QObject):
             what = "1 run" if len(gone) == 1 else f"{len(gone)} runs"
             self._page.panel.setNotice(f"{how}: {what}.")
         if deletion.problems:
-            self._questions.tell("Not all of the runs were deleted.", deletion.problems)
+            self._questions.show_problems("Not all of the runs were deleted.", deletion.problems)
         if self._is_stopped:
             return  # the window is gone, and with it whoever could be asked
         if deletion.kept and self._questions.about_deleting_for_good(deletion.kept):
@@ -109,5 +109,5 @@ class HistoryBinding(QObject):
         remember_columns(self._settings, self._page.panel.columns())
 
     @Slot(object)
-    def _tell_refusal(self, problems: tuple[Problem, ...]) -> None:
-        self._questions.tell("The name and notes were not saved.", problems)
+    def _show_refusal(self, problems: tuple[Problem, ...]) -> None:
+        self._questions.show_problems("The name and notes were not saved.", problems)

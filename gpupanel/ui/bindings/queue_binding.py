@@ -33,7 +33,7 @@ class QueueBinding(QObject):
         bar: Has the button.
         page: Has the place for the panel.
         runs_dir: Where the runs of new entries are kept.
-        questions: Asks and tells the person.
+        questions: Asks the person, and shows problems.
         parent: The window.
     """
 
@@ -69,11 +69,11 @@ class QueueBinding(QObject):
         bar.queueRequested.connect(self._add_or_put_back)
         session.preparationChanged.connect(self._show_button)
         self._watch.changed.connect(self._on_changed)
-        self._watch.refused.connect(self._tell_refusal)
+        self._watch.refused.connect(self._show_refusal)
         self._watch.notTrusted.connect(self._ask_for_trust)
         self._editing.changed.connect(self._on_edited_changed)
         self._editing.opened.connect(self.entryOpened)
-        self._editing.overtaken.connect(self._tell_refusal)
+        self._editing.overtaken.connect(self._show_refusal)
         self._show_button()
 
     def begin(self) -> None:
@@ -81,7 +81,7 @@ class QueueBinding(QObject):
         self._watch.begin()
 
     def stop(self) -> None:
-        """Look no more; the queue goes on."""
+        """Watch no more; the queue goes on."""
         self._is_stopped = True
         self._after_click.stop()
         self._watch.stop()
@@ -123,7 +123,7 @@ class QueueBinding(QObject):
             self._follow(begun[0])
 
     def _follow(self, run: Path) -> None:
-        """Show a run that has begun, unless another one goes on or a past one is looked at."""
+        """Show a run that has begun, unless another one goes on or a past one is shown."""
         if self._session.run_state.is_busy or self._control.active is not None:
             return
         shown = self._control.shown
@@ -146,8 +146,8 @@ class QueueBinding(QObject):
         return () if self._line is None else self._line.entries
 
     @Slot(object)
-    def _tell_refusal(self, problems: tuple[Problem, ...]) -> None:
-        self._questions.tell("The queue could not do that.", problems)
+    def _show_refusal(self, problems: tuple[Problem, ...]) -> None:
+        self._questions.show_problems("The queue could not do that.", problems)
 
     @Slot(object, object)
     def _ask_for_trust(self, order: QueueOrder, code: tuple[UserCode, ...]) -> None:

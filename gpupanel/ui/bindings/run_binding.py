@@ -1,4 +1,4 @@
-"""Shows where the run stands on everything of the window that steers it or tells of it."""
+"""Shows where the run stands on everything of the window that steers it or shows it."""
 
 from PySide6.QtCore import QObject, Slot
 
@@ -6,7 +6,7 @@ from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.panels.device_panel import DevicePanel
 from gpupanel.ui.panels.profile_bar import ProfileBar
 from gpupanel.ui.panels.progress_panel import ProgressPanel
-from gpupanel.ui.process_text import others_lines
+from gpupanel.ui.process_text import other_process_lines
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.run_state import short_words
 from gpupanel.ui.session import Session
@@ -45,7 +45,7 @@ class RunBinding(QObject):
         preparation = session.preparation
         errors = sum(problem.is_error for problem in preparation.problems)
         self._bar.setState(session.state_words, session.state_tone)
-        others = others_lines(preparation.other_processes, DeviceLabels(session.inventory))
+        others = other_process_lines(preparation.other_processes, DeviceLabels(session.inventory))
         self._bar.setButtons(session.buttons, errors, others)
         status = session.run_status or self._control.shown_status
         self._progress.setStatus(status, "" if status is None else short_words(status))

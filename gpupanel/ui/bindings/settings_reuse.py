@@ -1,12 +1,21 @@
-"""Begins with the settings of a run that there is."""
+"""Begins again with the settings of a run that there is, as they are or with a fix."""
+
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from gpupanel.domain.problem import Fix
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.planning.fixes import apply_fix
+from gpupanel.planning.resuming import changes_between, resume_differences
+from gpupanel.runs.directory.profile_file import anchored
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.profile_actions import ProfileActions
+from gpupanel.ui.run_actions import offers_resume
+from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.runs_page import RunsPage
+from gpupanel.ui.session import Session
 
 
 class SettingsReuse(QObject):
@@ -32,3 +41,61 @@ class SettingsReuse(QObject):
     @Slot(object)
     def _use_of(self, run: RunSummary) -> None:
         self._use(RunLayout(run.path))
+
+
+class RetryWithFix(QObject):
+    """Tries the shown run again with a change.
+
+    A run that has a checkpoint goes on from it, where the change leaves the training the same.
+    Otherwise the run's profile comes into the session with the change, and is started.
+    """
+
+    notStarted = Signal()
+    """The session has the changed profile, and says what is against starting it."""
+
+    def __init__(
+        self,
+        session: Session,
+        control: RunControl,
+        profiles: ProfileActions,
+        page: LivePage,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._control = control
+        self._profiles = profiles
+        self._page = page
+        page.fixRequested.connect(self._try)
+
+    @Slot(object)
+    def _try(self, fix: Fix) -> None:
+        if not self._session.run_state.is_busy and not self._resume(fix):
+            self._start(fix)
+
+    def _resume(self, fix: Fix) -> bool:
+        """Whether the run goes on from its checkpoint, with the change."""
+        started = self._page.profile
+        if started is None or not offers_resume(self._control.shown_status):
+            return False
+        wanted = apply_fix(started, fix)
+        plan = self._session.prepare_other(wanted).plan
+        if plan is None or resume_differences(started, wanted) is not None:
+            return False
+        self._control.resume_with(wanted, plan)
+        return True
+
+    def _start(self, fix: Fix) -> None:
+        started = self._page.profile
+        if started is None:
+            return
+        # The session's file keeps its place where it is what the run was started from.
+        if changes_between(anchored(self._session.profile, Path.cwd()), started):
+            if not self._profiles.may_lose_changes():
+                return
+            self._session.open_profile(started, None)
+        self._session.apply_fix(fix)
+        if self._session.prepare_now().is_startable:
+            self._control.start()
+        else:
+            self.notStarted.emit()

@@ -6,14 +6,14 @@ from PySide6.QtCore import QByteArray, QObject, QSettings, Signal
 from PySide6.QtWidgets import QApplication, QMainWindow
 
 from gpupanel.ui.closing import hide_and_end
-from gpupanel.ui.inputs.finishing import finish_editing
+from gpupanel.ui.inputs.input import finish_editing
 from gpupanel.ui.profile_actions import ProfileActions
 from gpupanel.ui.questions import Questions
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.session import Session
 
 _GEOMETRY_KEY = "window/geometry"
-_TOLD_KEY = "told/run_goes_on"
+_SHOWN_KEY = "told/run_goes_on"
 
 
 class WindowClosing(QObject):
@@ -24,7 +24,7 @@ class WindowClosing(QObject):
         session: Knows whether a run goes on.
         control: May have a request for a run that is being started.
         profiles: Asks before changes are lost.
-        questions: Tells, once, that a run goes on without the window.
+        questions: Says, once, that a run goes on without the window.
         settings: Where the window's place is remembered.
         stops: What ends the parts of the window one by one.
     """
@@ -66,10 +66,10 @@ class WindowClosing(QObject):
         if not (may_go or self._is_hurried):
             return False
         self._is_closed = True
-        is_told = self._is_hurried or self._settings.value(_TOLD_KEY)
+        is_told = self._is_hurried or self._settings.value(_SHOWN_KEY)
         if self._session.run_state.is_busy and not is_told:
-            self._settings.setValue(_TOLD_KEY, 1)
-            self._questions.tell_run_goes_on()
+            self._settings.setValue(_SHOWN_KEY, 1)
+            self._questions.show_run_goes_on()
         self._settings.setValue(_GEOMETRY_KEY, self._window.saveGeometry())
         hide_and_end(self._window, self._last_order, self._stops)
         self._settings.sync()

@@ -1,1 +1,1 @@
-"""Windows that ask or tell one thing, and wait for the answer."""
+"""Windows that ask or show one thing, and wait for the answer."""

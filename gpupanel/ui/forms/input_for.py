@@ -5,15 +5,14 @@ import math
 from PySide6.QtWidgets import QWidget
 
 from gpupanel.domain.setting import Bounds, Setting, SettingType
-from gpupanel.ui.inputs.check_box import CheckBox
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.inputs.counter import GREATEST, Counter, OptionalCounter
 from gpupanel.ui.inputs.number_list_edit import NumberListEdit
 from gpupanel.ui.inputs.optional_real import OptionalReal
-from gpupanel.ui.inputs.path_edit import PathEdit
 from gpupanel.ui.inputs.real_spin_box import RealRange, RealSpinBox
 from gpupanel.ui.inputs.size_input import SizeInput
-from gpupanel.ui.inputs.text_input import TextInput
+from gpupanel.ui.inputs.switch import CheckBox
+from gpupanel.ui.inputs.text_input import PathEdit, TextInput
 
 _FRACTION_STEP = 0.05
 """What an arrow adds to a number that lies below 1."""

@@ -12,8 +12,7 @@ from gpupanel.domain.value import Value
 from gpupanel.ui.forms.settings_form import SettingsForm
 from gpupanel.ui.forms.value_form import ValueForm
 from gpupanel.ui.inputs.choice_box import ChoiceBox
-from gpupanel.ui.widgets.column import column
-from gpupanel.ui.widgets.tab_order import follow_each_other
+from gpupanel.ui.widgets.layouts import column_in, follow_each_other
 
 
 class KindForm(QWidget):
@@ -58,7 +57,7 @@ class KindForm(QWidget):
         """Chooses the kind."""
         self._head = SettingsForm()
         self._head.add_row(title, self.chooser, tip, key=SOURCE)
-        self._column = column(self)
+        self._column = column_in(self)
         self._column.addWidget(self._head)
         self.chooser.valueChanged.connect(self._choose)
         self.setValue(value)
@@ -68,7 +67,7 @@ class KindForm(QWidget):
         return self._value
 
     def setValue(self, value: Any) -> None:  # noqa: ANN401 - of one of the kinds
-        """Shows another value, perhaps of another kind, without telling anyone."""
+        """Shows another value, perhaps of another kind, silently."""
         self._value = value
         self._drafts[value.source] = value
         unoffered = self._unoffered.format(self._kinds[value.source].name)

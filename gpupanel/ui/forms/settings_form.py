@@ -8,14 +8,18 @@ from PySide6.QtWidgets import QFormLayout, QLabel, QSizePolicy, QWidget
 
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.setting import Setting
-from gpupanel.ui.widgets.note import Note
+from gpupanel.ui.widgets.labels import Note, Tone, set_tone
 from gpupanel.ui.widgets.tips import teach, wrapped
 
 WIDEST_INPUT = 320
 """In pixels; a number in a field across a whole screen is hard to find."""
 _WIDEST_LABEL = "Accumulation steps  "
 """Every label column is as wide as this text, so that editors line up from panel to panel."""
-_TONES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HINT: "muted"}
+_TONES = {
+    Severity.ERROR: Tone.ERROR,
+    Severity.WARNING: Tone.WARNING,
+    Severity.HINT: Tone.MUTED,
+}
 
 
 class SettingsForm(QWidget):
@@ -128,7 +132,7 @@ class SettingsForm(QWidget):
             note = self._note(self._editors[key])
             note.setText(problem.message)
             note.setToolTip(wrapped(problem.hint))
-            note.setTone(_TONES[problem.severity])
+            set_tone(note, _TONES[problem.severity])
             self._describe(self._editors[key], problem.message)
         for key in appeared:
             self.reveal(key)
@@ -136,7 +140,7 @@ class SettingsForm(QWidget):
             self.set_row_visible(editor, visible=self._shown.get(editor, True))
 
     def _describe(self, editor: QWidget, sentence: str) -> None:
-        """Tells assistive technology what is wrong before what the setting does."""
+        """Describes to assistive technology what is wrong before what the setting does."""
         focused = editor.focusProxy() or editor
         taught = self._taught.setdefault(focused, focused.accessibleDescription())
         focused.setAccessibleDescription(f"{sentence} {taught}".strip())

@@ -11,10 +11,9 @@ from typing_extensions import override
 from gpupanel.domain.setting import Setting, SettingType, settings_of
 from gpupanel.domain.value import Value
 from gpupanel.ui.forms.input_for import input_for
-from gpupanel.ui.forms.mnemonics import with_mnemonics
 from gpupanel.ui.forms.settings_form import WIDEST_INPUT, SettingsForm
 from gpupanel.ui.inputs.input import Input
-from gpupanel.ui.widgets.fold_button import FoldButton
+from gpupanel.ui.widgets.buttons import FoldButton
 from gpupanel.ui.widgets.tips import teach
 
 _MORE_TIP = "Rarely needed settings; shown when one of them was changed."
@@ -65,7 +64,7 @@ class ValueForm(SettingsForm):
         return self._value
 
     def setValue(self, value: Value) -> None:
-        """Shows another value without telling anyone."""
+        """Shows another value silently."""
         before, self._value = self._value, value
         for name, setting in self._settings.items():
             self._input(name).setValue(getattr(value, name))
@@ -132,3 +131,31 @@ class ValueForm(SettingsForm):
 
 def _is_set(setting: Setting, value: Value) -> bool:
     return bool(getattr(value, setting.name) != setting.default)
+
+
+_OF_COPY = "c"
+"""The letter of the buttons that copy, which are on the screen beside the forms: a letter that two
+have moves the focus and clicks nothing."""
+
+
+def with_mnemonics(titles: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
+    """The titles, each with ``&`` before a letter that no other one has.
+
+    The first letter of a word is preferred; a title whose letters are all taken goes without.
+
+    Args:
+        titles: What stands beside the inputs of one form, from top to bottom.
+        taken: Letters that something else has.
+    """
+    used = {_OF_COPY, *(letter.lower() for letter in taken)}
+    return [_with_mnemonic(title, used) for title in titles]
+
+
+def _with_mnemonic(title: str, used: set[str]) -> str:
+    begins = [place for place in range(len(title)) if place == 0 or title[place - 1] == " "]
+    for place in (*begins, *range(len(title))):
+        letter = title[place].lower()
+        if letter.isalpha() and letter not in used:
+            used.add(letter)
+            return f"{title[:place]}&{title[place:]}"
+    return title

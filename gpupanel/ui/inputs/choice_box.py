@@ -29,7 +29,7 @@ class ChoiceBox(ComboBox):
         self.setMinimumContentsLength(8)
         self.setMinimumWidth(_NARROWEST)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.currentIndexChanged.connect(self._tell)
+        self.currentIndexChanged.connect(self._report)
 
     @override
     def showPopup(self) -> None:
@@ -42,7 +42,7 @@ class ChoiceBox(ComboBox):
         return str(self.currentData())
 
     def setOffered(self, choices: Sequence[Choice]) -> None:
-        """Offers other entries without telling anyone; the one that is shown stays shown."""
+        """Offers other entries silently; the one that is shown stays shown."""
         with QSignalBlocker(self):
             value, label = self.value(), self.currentText()
             self.clear()
@@ -52,11 +52,11 @@ class ChoiceBox(ComboBox):
             self.setValue(value, unoffered=label)
 
     def setValue(self, value: str, *, unoffered: str = "{} (not usable)") -> None:
-        """Shows a value without telling anyone.
+        """Shows a value silently.
 
         Args:
             value: One that is not offered gets an entry of its own while it is shown, since a
-                profile must not be told to say something else than it does.
+                profile must not be shown as something else than it is.
             unoffered: The label of such an entry.
         """
         with QSignalBlocker(self):
@@ -80,5 +80,5 @@ class ChoiceBox(ComboBox):
         while self.count() > self._offered:
             self.removeItem(self.count() - 1)
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         self.valueChanged.emit(self.value())

@@ -50,7 +50,7 @@ class Counter(SpinBox):
 
     @override
     def setValue(self, value: int) -> None:
-        """Shows a number without telling anyone; one beyond the range as the nearest inside."""
+        """Shows a number silently; one beyond the range as the nearest inside."""
         # What a person is typing ("1234", not yet "1,234") is left alone when it comes back.
         # Of the number itself: a subclass may say "none" for the least one.
         if value == SpinBox.value(self):
@@ -74,5 +74,5 @@ class OptionalCounter(Counter):
 
     @override
     def setValue(self, value: int | None) -> None:
-        """Shows a number, or that there is none, without telling anyone."""
+        """Shows a number, or that there is none, silently."""
         super().setValue(value or 0)

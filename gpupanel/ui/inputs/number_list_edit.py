@@ -7,8 +7,8 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 from typing_extensions import override
 
-from gpupanel.ui.widgets.column import column
-from gpupanel.ui.widgets.note import Note
+from gpupanel.ui.widgets.labels import Note
+from gpupanel.ui.widgets.layouts import column_in
 
 _GREATEST = 1_000_000
 
@@ -46,7 +46,7 @@ class NumberListEdit(QWidget):
         self._field.setPlaceholderText(placeholder)
         self._complaint = Note(tone="error", parent=self)
         self._complaint.hide()
-        layout = column(self, spacing=4)
+        layout = column_in(self, spacing=4)
         layout.addWidget(self._field)
         layout.addWidget(self._complaint)
         self.setFocusProxy(self._field)
@@ -59,7 +59,7 @@ class NumberListEdit(QWidget):
         return self._numbers
 
     def setValue(self, numbers: Sequence[int]) -> None:
-        """Shows a list without telling anyone."""
+        """Shows a list silently."""
         # Typing "128, " must not be tidied away under the fingers.
         if tuple(numbers) == self._numbers and self._field.hasFocus():
             return

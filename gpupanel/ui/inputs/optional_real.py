@@ -1,10 +1,11 @@
 """A number that can be left out."""
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from gpupanel.ui.inputs.real_spin_box import RealRange, RealSpinBox
 from gpupanel.ui.inputs.switch import Switch
+from gpupanel.ui.widgets.layouts import row_in
 from gpupanel.ui.widgets.tips import teach
 
 
@@ -43,16 +44,14 @@ class OptionalReal(QWidget):
         self._field.setValue(first)
         teach(self._switch, f"{name}: on or off", tip)
         teach(self._field, name, tip)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
+        layout = row_in(self)
         layout.addWidget(self._switch)
         layout.addWidget(self._field, 1)
         layout.addWidget(self._unit)
         layout.addWidget(self._off, 1)
         self.setFocusProxy(self._switch)
         self._switch.toggled.connect(self._turn)
-        self._field.valueChanged.connect(self._tell)
+        self._field.valueChanged.connect(self._report)
         self._show_state()
 
     def value(self) -> float | None:
@@ -60,7 +59,7 @@ class OptionalReal(QWidget):
         return self._field.value() if self._switch.isChecked() else None
 
     def setValue(self, number: float | None) -> None:
-        """Shows a number, or that there is none, without telling anyone."""
+        """Shows a number, or that there is none, silently."""
         was_blocked = self._switch.blockSignals(True)
         self._switch.setChecked(number is not None)
         self._switch.blockSignals(was_blocked)
@@ -72,10 +71,10 @@ class OptionalReal(QWidget):
     @Slot()
     def _turn(self) -> None:
         self._show_state()
-        self._tell()
+        self._report()
 
     @Slot()
-    def _tell(self) -> None:
+    def _report(self) -> None:
         self.valueChanged.emit(self.value())
 
     def _show_state(self) -> None:

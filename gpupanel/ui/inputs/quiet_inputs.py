@@ -27,7 +27,7 @@ class ComboBox(QComboBox):
 class SpinBox(QSpinBox):
     """A spin box that ignores the wheel unless focused.
 
-    A number that is being typed is told when it is finished: at Return, at a step, or when the
+    A number that is being typed is reported when it is finished: at Return, at a step, or when the
     focus leaves.
     """
 

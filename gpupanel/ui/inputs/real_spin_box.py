@@ -72,7 +72,7 @@ class RealSpinBox(QAbstractSpinBox):
         return self._number
 
     def setValue(self, number: float) -> None:
-        """Shows a number without telling anyone."""
+        """Shows a number silently."""
         # What a person is typing ("1e-") is left alone when it comes back as the value it had.
         if number == self._number and self._read(self._text()) == number:
             return

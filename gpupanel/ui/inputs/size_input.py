@@ -1,9 +1,10 @@
 """A height and a width."""
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from gpupanel.ui.inputs.counter import Counter
+from gpupanel.ui.widgets.layouts import row_in
 from gpupanel.ui.widgets.tips import teach
 
 
@@ -29,9 +30,7 @@ class SizeInput(QWidget):
             teach(side, f"{title}: {name}", tip)
             side.setMaximum(most)
             side.valueChanged.connect(self._change)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
+        layout = row_in(self)
         layout.addWidget(self._height, 1)
         layout.addWidget(QLabel("x"))
         layout.addWidget(self._width, 1)
@@ -42,7 +41,7 @@ class SizeInput(QWidget):
         return self._height.value(), self._width.value()
 
     def setValue(self, value: tuple[int, int]) -> None:
-        """Shows another size without telling anyone."""
+        """Shows another size silently."""
         self._height.setValue(value[0])
         self._width.setValue(value[1])
 

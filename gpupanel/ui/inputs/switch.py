@@ -1,8 +1,8 @@
-"""A switch: on or off, at once."""
+"""On or off: a switch, and a check box whose text says what."""
 
-from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtCore import QRectF, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QCheckBox, QSizePolicy, QWidget
 from typing_extensions import override
 
 from gpupanel.ui import theme
@@ -57,3 +57,24 @@ class Switch(QAbstractButton):
         if on:
             middle = body.center().y()
             painter.drawRoundedRect(QRectF(body.left() + 8.0, middle - 3.0, 2.0, 6.0), 1.0, 1.0)
+
+
+class CheckBox(QCheckBox):
+    """Yes or no; its text says what."""
+
+    valueChanged = Signal(bool)
+    """A person turned it; :meth:`setValue` is silent."""
+
+    def __init__(self, text: str, parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self.toggled.connect(self.valueChanged)
+
+    def value(self) -> bool:
+        """Whether it is checked."""
+        return self.isChecked()
+
+    def setValue(self, value: bool) -> None:
+        """Checks it, or not, silently."""
+        with QSignalBlocker(self):
+            self.setChecked(value)
+        self.update()

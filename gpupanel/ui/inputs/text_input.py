@@ -1,7 +1,10 @@
-"""One line of text."""
+"""One line of text; a path that is typed, or chosen with a button."""
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QPushButton, QWidget
+
+from gpupanel.ui.widgets.layouts import row_in
+from gpupanel.ui.widgets.tips import teach, wrapped
 
 
 class TextInput(QLineEdit):
@@ -19,6 +22,74 @@ class TextInput(QLineEdit):
         return self.text()
 
     def setValue(self, value: str) -> None:
-        """Shows another text without telling anyone; what is being typed is left alone."""
+        """Shows another text silently; what is being typed is left alone."""
         if value != self.text():
             self.setText(value)
+
+
+class PathEdit(QWidget):
+    """A line with a Browse button, for one file or one folder."""
+
+    valueChanged = Signal(str)
+    """A person typed or chose another path; :meth:`setValue` is silent."""
+
+    def __init__(
+        self,
+        *,
+        file_filter: str = "",
+        placeholder: str = "",
+        title: str = "Choose the data",
+        parent: QWidget | None = None,
+    ) -> None:
+        """Makes the field.
+
+        Args:
+            file_filter: Qt's filter of file names (``"NumPy files (*.npz)"``); empty: a folder
+                is chosen.
+            placeholder: Shown while the path is empty.
+            title: Of the dialog that the button opens.
+            parent: The owner in Qt's sense.
+        """
+        super().__init__(parent)
+        self._filter = file_filter
+        self._title = title
+        self._field = QLineEdit(self)
+        self._field.setPlaceholderText(placeholder)
+        # What is dropped here is for the panel around, which knows what a file is good for.
+        self._field.setAcceptDrops(False)
+        self._browse = QPushButton("&Browse…")
+        thing = "file" if file_filter else "folder"
+        teach(self._browse, f"Browse for the {thing}", f"Choose the {thing} from this machine.")
+        layout = row_in(self)
+        layout.addWidget(self._field, 1)
+        layout.addWidget(self._browse)
+        self.setFocusProxy(self._field)
+        self._field.textEdited.connect(self.valueChanged)
+        self._browse.clicked.connect(self._open_dialog)
+
+    def value(self) -> str:
+        """The path as shown."""
+        return self._field.text()
+
+    def setValue(self, path: str) -> None:
+        """Shows a path silently."""
+        if path != self._field.text():
+            self._field.setText(path)
+        self._field.setToolTip(wrapped(path) or self.toolTip())
+
+    def _open_dialog(self) -> None:
+        # Opened, not executed: the event loop goes on and nothing waits for the answer.
+        dialog = QFileDialog(self, self._title, self._field.text(), self._filter)
+        if self._filter:
+            dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        else:
+            dialog.setFileMode(QFileDialog.FileMode.Directory)
+            dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+        dialog.fileSelected.connect(self._take)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _take(self, path: str) -> None:
+        if path != self._field.text():
+            self.setValue(path)
+            self.valueChanged.emit(path)

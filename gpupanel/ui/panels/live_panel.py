@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QTimer, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStackedLayout, QWidget
 
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.events import RunEnded
@@ -13,7 +13,8 @@ from gpupanel.ui.plots.plot_library import PlotLibrary
 from gpupanel.ui.plots.plot_wall import PlotWall
 from gpupanel.ui.plots.run_curves import RunCurves
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.empty_state import EmptyState
+from gpupanel.ui.widgets.labels import EmptyState
+from gpupanel.ui.widgets.layouts import column_in
 
 _PREPARE_AFTER_MS = 600
 """When the window stands and nobody waits for it, and before a run needs the plots."""
@@ -99,9 +100,7 @@ class LivePanel(QWidget):
         foot = QHBoxLayout()
         foot.addWidget(self._hint, 1)
         foot.addWidget(self._follow)
-        column = QVBoxLayout(plots)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GRID // 2)
+        column = column_in(plots, spacing=GRID // 2)
         column.addWidget(self._wall, 1)
         column.addLayout(foot)
         self._stack.addWidget(self._empty)

@@ -3,10 +3,11 @@
 from pathlib import Path
 
 from PySide6.QtGui import QFontDatabase, QTextCursor
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QWidget
 
 from gpupanel.domain.visible_text import visible_lines
 from gpupanel.runs.following.memory_text import size_words
+from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.tips import wrapped
 
 _MOST_LINES = 5_000
@@ -52,9 +53,7 @@ class LogPanel(QWidget):
         head.addWidget(caption)
         head.addStretch(1)
         head.addWidget(self._where)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
+        layout = column_in(self, spacing=4)
         layout.addLayout(head)
         layout.addWidget(self._text, 1)
 
@@ -64,7 +63,7 @@ class LogPanel(QWidget):
         self._held_back = ""
         self._skipped_bytes = 0
         self._path = path
-        self._tell_where()
+        self._show_where()
 
     def append(self, text: str, skipped_bytes: int = 0) -> None:
         """Add what was printed; of a long portion only the end, which is all that is kept.
@@ -75,7 +74,7 @@ class LogPanel(QWidget):
         """
         if skipped_bytes:
             self._skipped_bytes += skipped_bytes
-            self._tell_where()
+            self._show_where()
             text = f"\n…\n{text}" if self._text.document().characterCount() > 1 else text
         if not text:
             return
@@ -115,7 +114,7 @@ class LogPanel(QWidget):
             )
             cursor.removeSelectedText()
 
-    def _tell_where(self) -> None:
+    def _show_where(self) -> None:
         name = "" if self._path is None else self._path.name
         tip = "" if self._path is None else str(self._path)
         if self._skipped_bytes:

@@ -13,8 +13,8 @@ from gpupanel.domain.model import DEFAULT_MODEL, ModelSettings
 from gpupanel.domain.setting import settings_of
 from gpupanel.ui.forms.kind_form import KindForm
 from gpupanel.ui.forms.settings_card import SettingsCard
+from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.layer_sketch import LayerSketch
-from gpupanel.ui.widgets.note import Note
 
 _KINDS = kinds_of(ModelSettings)
 _TRAINABLE = tuple(kind for kind in _KINDS if kind.new().is_trainable)
@@ -66,7 +66,7 @@ class ModelPanel(SettingsCard):
         return value
 
     def setValue(self, value: ModelSettings) -> None:
-        """Shows other settings without telling anyone."""
+        """Shows other settings silently."""
         self._form.setValue(value)
         self._show()
 

@@ -16,17 +16,17 @@ from PySide6.QtWidgets import (
 )
 
 from gpupanel.domain.visible_text import visible_line
-from gpupanel.ui.inputs.finishing import finish_editing
+from gpupanel.ui.inputs.input import finish_editing
 from gpupanel.ui.queue_button import QueueButton
 from gpupanel.ui.run_state import ButtonStates
+from gpupanel.ui.widgets.labels import Tone, set_tone
 from gpupanel.ui.widgets.tips import wrapped
-from gpupanel.ui.widgets.tone import Tone, set_tone
 
 _Key = QKeySequence.StandardKey
 
 
 class ProfileBar(QWidget):
-    """Tells the profile's name and the run's state; passes on what a person wants with them."""
+    """Shows the profile's name and the run's state; passes on what a person wants with them."""
 
     nameEdited = Signal(str)
     newRequested = Signal()

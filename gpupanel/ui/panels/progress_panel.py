@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QW
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import formatting
 from gpupanel.ui.run_state import is_passing
-from gpupanel.ui.widgets.settled_label import SettledLabel
+from gpupanel.ui.widgets.labels import SettledLabel
 
 _BAR_STEPS = 1000
 

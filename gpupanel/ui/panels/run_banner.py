@@ -8,10 +8,10 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.problem_text import problem_text
 from gpupanel.ui.checkpoint_offer import CheckpointOffer
 from gpupanel.ui.run_actions import RunActions
-from gpupanel.ui.widgets.elided_label import ElidedLabel
 from gpupanel.ui.widgets.fix_buttons import FixButtons
+from gpupanel.ui.widgets.labels import ElidedLabel, Tone, set_tone
+from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.tips import wrapped
-from gpupanel.ui.widgets.tone import Tone, set_tone
 
 _SAVE = "Save check&point"
 
@@ -250,9 +250,7 @@ class RunBanner(QFrame):
         card.setSpacing(8)
         card.addLayout(row)
         card.addLayout(again)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
+        layout = column_in(self)
         layout.addLayout(head)
         layout.addWidget(self._story)
         layout.addWidget(self._trouble)

@@ -11,7 +11,7 @@ from gpupanel.ui.forms.settings_form import SettingsForm
 from gpupanel.ui.forms.value_form import ValueForm
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.task_choices import TaskChoices
-from gpupanel.ui.widgets.note import Note
+from gpupanel.ui.widgets.labels import Note
 
 _TASK = setting_of(Profile, "task")
 _SENTENCES = {choice.value: choice.description for choice in _TASK.choices}
@@ -47,7 +47,7 @@ class TaskPanel(SettingsCard):
         return self._value
 
     def setValue(self, value: TaskChoices) -> None:
-        """Shows other settings without telling anyone."""
+        """Shows other settings silently."""
         self._value = value
         self._task.setValue(value.task)
         self._sentence.setText(_SENTENCES[value.task])

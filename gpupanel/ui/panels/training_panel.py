@@ -27,5 +27,5 @@ class TrainingPanel(SettingsCard):
         return value
 
     def setValue(self, value: TrainingSettings) -> None:
-        """Shows other settings without telling anyone."""
+        """Shows other settings silently."""
         self._form.setValue(value)

@@ -1,6 +1,9 @@
-"""Ranges of axes that stand still while values change."""
+"""What the axis at the bottom of plots counts, and ranges that stand still while values change."""
 
 import math
+from enum import StrEnum
+
+from gpupanel.ui import formatting
 
 
 def nice_step(span: float, parts: int = 5) -> float:
@@ -38,3 +41,16 @@ def time_range(elapsed_s: float) -> tuple[float, float]:
         return 0.0, 10.0
     step = nice_step(elapsed_s, parts=8)
     return 0.0, math.ceil(elapsed_s / step) * step
+
+
+class AxisKind(StrEnum):
+    """Seconds or steps, each from the start of a run."""
+
+    TIME = "time"
+    STEP = "step"
+
+    def position_words(self, position: float) -> str:
+        """A place on the axis: "step 1,204", "at 0:30"."""
+        if self is AxisKind.STEP:
+            return f"step {position:,.0f}"
+        return f"at {formatting.duration(position)}"

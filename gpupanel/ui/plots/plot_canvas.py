@@ -9,12 +9,10 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from gpupanel.ui import theme
+from gpupanel.ui.plots.axes import TimeAxis, ValueAxis, ValueGrid
 from gpupanel.ui.plots.axis_range import settled_range
 from gpupanel.ui.plots.curve import Curve
 from gpupanel.ui.plots.drawn_curve import DrawnCurve
-from gpupanel.ui.plots.time_axis import TimeAxis
-from gpupanel.ui.plots.value_axis import ValueAxis
-from gpupanel.ui.plots.value_grid import ValueGrid
 
 _LEFT_AXIS_WIDTH = 52
 _MARGIN = 0.08

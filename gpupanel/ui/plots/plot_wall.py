@@ -18,7 +18,7 @@ from gpupanel.ui.plots.time_plot import TimePlot
 from gpupanel.ui.theme import GRID
 
 _REDRAW_INTERVAL_MS = 250
-"""Four times a second while somebody only looks: painting takes time from the training."""
+"""Four times a second while somebody only watches: painting takes time from the training."""
 _POINTED_INTERVAL_MS = 66
 """Fifteen times a second while the pointer is in a plot, so that its line keeps up."""
 _WIDEST_RATE = "9,999,999 ex/s"

@@ -16,7 +16,7 @@ class Readout(QWidget):
     """Floats over a plot and beyond it, within the window; the pointer goes through it.
 
     Args:
-        plot: Whose values it tells; it goes with it.
+        plot: Whose values it shows; it goes with it.
     """
 
     def __init__(self, plot: QWidget) -> None:

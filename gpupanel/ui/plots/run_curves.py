@@ -35,7 +35,7 @@ class DeviceCurves:
         self.memory = SampleBuffer(_DEVICE_CAPACITY)
 
     def extend(self, moments: Floats, columns: DeviceColumns, within: "NDArray[np.bool_]") -> None:
-        """Take in those of the readings; what they do not tell leaves a gap."""
+        """Take in those of the readings; what they do not have leaves a gap."""
         import numpy as np
 
         utilization = np.asarray(columns.gpu_utilization_percent)[within]
@@ -133,7 +133,7 @@ class RunCurves:
         self.elapsed_s = max(self.elapsed_s, float(moments.max(initial=0.0)))
 
     def _add_steps(self, steps: Sequence[tuple[StepBatch, Times]]) -> None:
-        """Take in steps, and when they were done, as the clock told it.
+        """Take in steps, and when they were done, by the clock.
 
         Nothing happened between them that changes how they are drawn.
         """

@@ -7,7 +7,7 @@ from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from typing_extensions import override
 
-from gpupanel.ui.plots.axis_kind import AxisKind
+from gpupanel.ui.plots.axis_range import AxisKind
 from gpupanel.ui.plots.curve import Curve
 from gpupanel.ui.plots.legend import Legend
 from gpupanel.ui.plots.readout import Readout
@@ -25,7 +25,7 @@ class TimePlot(QFrame):
 
     Args:
         name: The object's name.
-        tip: What the plot tells, for those who see it the first time.
+        tip: What the plot shows, for those who see it the first time.
         value_range: A range that never changes, or ``None`` to fit round numbers to the values.
         bounds: What a fitted range never leaves.
         empty_note: What stands in the plot while no curve has a point.
@@ -168,8 +168,7 @@ class TimePlot(QFrame):
         super().hideEvent(event)
 
     def _dress_axis(self, canvas: "PlotCanvas") -> None:
-        from gpupanel.ui.plots.step_axis import StepAxis
-        from gpupanel.ui.plots.time_axis import TimeAxis
+        from gpupanel.ui.plots.axes import StepAxis, TimeAxis
 
         canvas.setAxis((StepAxis if self._axis is AxisKind.STEP else TimeAxis)("bottom"))
 

@@ -1,9 +1,9 @@
 """A command for a terminal, whole on one line, with a button that copies it."""
 
 from PySide6.QtGui import QFontDatabase, QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 
-from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.layouts import row_in
 from gpupanel.ui.widgets.tips import wrapped
 
 
@@ -23,9 +23,7 @@ class CommandLine(QWidget):
         self._copy.setAutoDefault(False)
         self._copy.clicked.connect(self.copy)
         self.setCommand(command)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(GRID)
+        layout = row_in(self)
         layout.addWidget(self._text, 1)
         layout.addWidget(self._copy)
 

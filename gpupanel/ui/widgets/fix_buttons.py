@@ -7,6 +7,7 @@ from typing_extensions import override
 from gpupanel.domain.change_text import change_text
 from gpupanel.domain.problem import Fix, Problem
 from gpupanel.ui.widgets.flow_layout import FlowLayout
+from gpupanel.ui.widgets.layouts import discard
 from gpupanel.ui.widgets.tips import wrapped
 
 _NARROWEST = 64
@@ -34,9 +35,7 @@ class FixButtons(QWidget):
         fixes = (*first, *problem.alternatives)
         while len(self._buttons) > len(fixes):
             button = self._buttons.pop()
-            self._layout.removeWidget(button)
-            button.hide()
-            button.deleteLater()
+            discard(self._layout, [button])
         while len(self._buttons) < len(fixes):
             button = _FixButton(self)
             button.fixRequested.connect(self.fixRequested)

@@ -66,7 +66,7 @@ class FlowLayout(QLayout):
         return [item for item in self._items if not item.isEmpty()]
 
     def _flow(self, area: QRect, *, place: bool) -> int:
-        """Goes through the items line by line; tells how high they stand."""
+        """Goes through the items line by line; returns how high they stand."""
         x, y, line_height = area.x(), area.y(), 0
         for item in self._shown():
             size = item.sizeHint().boundedTo(QSize(area.width(), item.sizeHint().height()))

@@ -22,7 +22,7 @@ _LESSON = (
 
 
 class MemoryBar(QWidget):
-    """From left to right: others (grey, hatched), this run (the device's colour), free.
+    """From left to right: other processes (grey, hatched), this run (the device's colour), free.
 
     A pale stretch is what the run may take, a line its end, and hatched behind it what the CUDA
     context takes besides. The parts of a split are told apart by lines.
@@ -64,7 +64,7 @@ class MemoryBar(QWidget):
         self.update()
 
     def setMovable(self, movable: bool) -> None:
-        """Let a person move the limits, or only look."""
+        """Let a person move the limits, or only see them."""
         self._is_movable = movable
         self._show_movable()
         self.update()
@@ -178,16 +178,17 @@ class MemoryBar(QWidget):
 
     def _end_mib(self) -> int:
         """Where the chosen logical device ends, also beyond the end of the bar."""
-        return self._use.others_mib + sum(self._use.limits_mib[: self._border + 1])
+        return self._use.other_processes_mib + sum(self._use.limits_mib[: self._border + 1])
 
     def _move_border(self, target_mib: int) -> None:
         """Ends the chosen logical device near there; the one behind it gives or takes."""
         limits, index = list(self._use.limits_mib), self._border
-        start = self._use.others_mib + sum(limits[:index])
+        start = self._use.other_processes_mib + sum(limits[:index])
         if index + 1 < len(limits):
             greatest = limits[index] + max(0, limits[index + 1] - STEP_MIB)
         else:
-            greatest = max(limits[index], (self._use.total_mib or 0) - self._use.others_mib)
+            room_mib = (self._use.total_mib or 0) - self._use.other_processes_mib
+            greatest = max(limits[index], room_mib)
         size = round((target_mib - start) / STEP_MIB) * STEP_MIB
         size = min(max(size, min(STEP_MIB, limits[index])), greatest)
         if index + 1 < len(limits):

@@ -63,21 +63,21 @@ class BarPainter:
 
     def _paint_held(self, painter: QPainter, colors: theme.Theme) -> None:
         use = self._use
-        others = self._rect(0, use.others_mib)
+        others = self._rect(0, use.other_processes_mib)
         painter.fillRect(others, colors.color("others"))
         painter.fillRect(others, _hatching(colors.color("surface"), 0.35))
         total = use.total_mib or 0
         reserved = self._rect(total - use.reserved_mib, total)
         painter.fillRect(reserved, _hatching(colors.color("others"), 0.8))
-        end = use.others_mib + use.ours_mib
-        painter.fillRect(self._rect(use.others_mib, end), self._color)
+        end = use.other_processes_mib + use.ours_mib
+        painter.fillRect(self._rect(use.other_processes_mib, end), self._color)
 
     def _paint_allowed(self, painter: QPainter, colors: theme.Theme) -> None:
         use = self._use
         if not use.limits_mib:
             return
-        held = use.others_mib + use.ours_mib
-        end = use.others_mib + sum(use.limits_mib)
+        held = use.other_processes_mib + use.ours_mib
+        end = use.other_processes_mib + sum(use.limits_mib)
         pale = QColor(self._color)
         pale.setAlphaF(_PALE)
         if end > held:
@@ -97,7 +97,7 @@ class BarPainter:
         font.setPixelSize(_NUMBER_PIXELS)
         painter.setFont(font)
         painter.setPen(colors.color("text"))
-        left = self._x(self._use.others_mib)
+        left = self._x(self._use.other_processes_mib)
         for number, right in enumerate(self.border_positions(), start=1):
             if right - left > QFontMetricsF(font).horizontalAdvance(str(number)) + _GRIP_WIDTH:
                 place = QRectF(left, self._bar.top(), right - left, self._bar.height())

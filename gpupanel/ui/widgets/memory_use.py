@@ -12,7 +12,7 @@ class MemoryUse:
 
     Attributes:
         total_mib: The device's memory; ``None`` draws an empty bar.
-        others_mib: Held by processes of others.
+        other_processes_mib: Held by other processes.
         ours_mib: Held by the run shown.
         reserved_mib: Kept by the driver for itself.
         limits_mib: The most that each logical device of the run may take: one for a limit,
@@ -21,7 +21,7 @@ class MemoryUse:
     """
 
     total_mib: int | None = None
-    others_mib: int = 0
+    other_processes_mib: int = 0
     ours_mib: int = 0
     reserved_mib: int = 0
     limits_mib: tuple[int, ...] = ()
@@ -35,19 +35,19 @@ class MemoryUse:
     @property
     def free_mib(self) -> int:
         """What nobody holds."""
-        held = self.others_mib + self.ours_mib + self.reserved_mib
+        held = self.other_processes_mib + self.ours_mib + self.reserved_mib
         return max(0, (self.total_mib or 0) - held)
 
     @property
     def borders_mib(self) -> tuple[int, ...]:
         """Where the memory of each logical device ends.
 
-        The run's memory begins where that of the others ends; what does not fit into the device
-        ends with it.
+        The run's memory begins where that of other processes ends; what does not fit into the
+        device ends with it.
         """
         if self.total_mib is None:
             return ()
-        ends = accumulate(self.limits_mib, initial=self.others_mib)
+        ends = accumulate(self.limits_mib, initial=self.other_processes_mib)
         return tuple(min(self.total_mib, end) for end in ends)[1:]
 
     @property
@@ -57,7 +57,7 @@ class MemoryUse:
             return ("The memory size is not known.",)
         held = f"{formatting.mib(self.ours_mib)} held by this run"
         lines = [
-            f"{held}, {formatting.mib(self.others_mib)} by other processes",
+            f"{held}, {formatting.mib(self.other_processes_mib)} by other processes",
             f"{formatting.mib(self.free_mib)} free of {formatting.mib(self.total_mib)}",
         ]
         if self.reserved_mib:

@@ -17,7 +17,7 @@ from gpupanel.domain.problem_text import problem_text, problem_title
 from gpupanel.planning.rules.gpu_support_rules import DOCTOR_CODES
 from gpupanel.ui.widgets.command_line import CommandLine
 from gpupanel.ui.widgets.fix_buttons import FixButtons
-from gpupanel.ui.widgets.prose_label import ProseLabel
+from gpupanel.ui.widgets.labels import ProseLabel
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
 from gpupanel.ui.widgets.tips import wrapped
 

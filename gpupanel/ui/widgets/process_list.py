@@ -8,15 +8,14 @@ from PySide6.QtWidgets import (
     QLabel,
     QSizePolicy,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.ui import formatting
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.elided_label import ElidedLabel
-from gpupanel.ui.widgets.note import Note
+from gpupanel.ui.widgets.labels import ElidedLabel, Note
+from gpupanel.ui.widgets.layouts import column_in, discard
 from gpupanel.ui.widgets.tips import wrapped
 
 NOBODY = "No process uses its memory now."
@@ -41,9 +40,7 @@ class ProcessList(QWidget):
         self._empty = Note(empty)
         self._rows: dict[_Identity, _ProcessRow] = {}
         self._run_processes: frozenset[int] = frozenset()
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
-        self._layout.setSpacing(GRID)
+        self._layout = column_in(self)
         self._layout.addWidget(self._empty)
 
     def processes(self) -> tuple[DeviceProcess, ...]:
@@ -63,7 +60,7 @@ class ProcessList(QWidget):
         self._empty.setVisible(not self._rows)
 
     def setRunProcesses(self, pids: frozenset[int]) -> None:
-        """Tell which processes are of a run that goes on: those are stopped with it."""
+        """Say which processes are of a run that goes on: those are stopped with it."""
         self._run_processes = pids
         for row in self._rows.values():
             row.setOfRun(of_run=row.process().pid in pids)
@@ -76,9 +73,7 @@ class ProcessList(QWidget):
         self._layout.addWidget(row)
 
     def _remove(self, row: "_ProcessRow") -> None:
-        self._layout.removeWidget(row)
-        row.hide()
-        row.deleteLater()
+        discard(self._layout, [row])
 
 
 class _ProcessRow(QWidget):
@@ -121,7 +116,7 @@ class _ProcessRow(QWidget):
             self._show()
 
     def setOfRun(self, *, of_run: bool) -> None:
-        """Tell whether the process is of a run that goes on."""
+        """Say whether the process is of a run that goes on."""
         if of_run != self._of_run:
             self._of_run = of_run
             self._show()

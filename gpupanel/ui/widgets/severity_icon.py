@@ -14,7 +14,7 @@ _ROLES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HINT: "
 
 
 class SeverityIcon(QWidget):
-    """Tells the severity without relying on colour: each one has a shape of its own.
+    """Shows the severity without relying on colour: each one has a shape of its own.
 
     ``None`` draws a tick, for what is well.
     """

@@ -118,7 +118,7 @@ class ShareBar(QWidget):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if event.button() is Qt.MouseButton.LeftButton and self._grabbed:
             self._grabbed = ()
-            self._tell()
+            self._report()
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -131,10 +131,10 @@ class ShareBar(QWidget):
         match event.key():
             case Qt.Key.Key_Left:
                 self._move_border(position - stride)
-                self._tell()
+                self._report()
             case Qt.Key.Key_Right:
                 self._move_border(position + stride)
-                self._tell()
+                self._report()
             case Qt.Key.Key_Up:
                 self._border = max(0, self._border - 1)
                 self.update()
@@ -216,7 +216,7 @@ class ShareBar(QWidget):
         self._describe()
         self.update()
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         if self._shares != tuple(segment.share for segment in self._segments):
             self.sharesChosen.emit(self._shares)
 

@@ -30,7 +30,7 @@ MOST_POINTS = 65_536
 """Of one curve: far more than a screen has pixels, and eight runs are smoothed within a blink."""
 FOLLOW_MS = 2_000
 """Nobody compares runs by the second; the one that is watched is in Live."""
-_TELL_S = 0.3
+_REPORT_S = 0.3
 """How often a long history is shown while it is read."""
 
 
@@ -39,10 +39,10 @@ class ComparedRun:
     """One run of a comparison, as far as it was read.
 
     Attributes:
-        summary: As a list of runs tells of it.
+        summary: As a list of runs shows it.
         points: What was measured at all.
         step: Updates done.
-        is_read: All that was there when it was looked at last has been read.
+        is_read: All that was there when it was last checked has been read.
         problem: Why no more can be read of it: it was deleted, or its disk is gone.
     """
 
@@ -60,10 +60,10 @@ class _Reading:
         self.layout = RunLayout(summary.path)
         self.reader = CurveReader(self.layout, MOST_POINTS)
         self.run = ComparedRun(summary)
-        self.told_s = 0.0
+        self.reported_s = 0.0
 
     def read(self) -> bool:
-        """Read a portion; whether there is something to tell."""
+        """Read a portion; whether there is something to report."""
         try:
             if not self.layout.root.is_dir():
                 return self._end(_deleted(self.run.summary))
@@ -92,7 +92,7 @@ class _Reading:
 
 
 class _ComparisonReader(Worker):
-    """Reads run by run, a portion at a time, so that it can be told otherwise in between."""
+    """Reads run by run, a portion at a time, so that it can be given others in between."""
 
     runRead = Signal(int, int, object)
 
@@ -118,17 +118,17 @@ class _ComparisonReader(Worker):
 
     @guarded_slot(polled=True)
     def read(self) -> None:
-        """A portion of the first run that has more; a look at each of them when none has."""
+        """A portion of the first run that has more; a check of each of them when none has."""
         unread = [each for each in self._readings if not each.run.is_read]
         for reading in unread[:1] or self._readings:
             if reading.read():
-                self._tell(reading)
+                self._report(reading)
         if self._next is not None:
             has_more = any(not each.run.is_read for each in self._readings)
             self._next.start(0 if has_more else FOLLOW_MS)
 
     def rest(self) -> None:
-        """Look at the runs no longer, until they are begun again."""
+        """Follow the runs no longer, until they are begun again."""
         self._readings = []
         if self._next is not None:
             self._next.stop()
@@ -140,15 +140,15 @@ class _ComparisonReader(Worker):
             self._next.deleteLater()
         self._next = None
 
-    def _tell(self, reading: _Reading) -> None:
+    def _report(self, reading: _Reading) -> None:
         now = time.monotonic()
-        if reading.run.is_read or now - reading.told_s >= _TELL_S:
-            reading.told_s = now
+        if reading.run.is_read or now - reading.reported_s >= _REPORT_S:
+            reading.reported_s = now
             self.runRead.emit(self._generation, self._readings.index(reading), reading.run)
 
 
 class RunComparison(WorkerFacade):
-    """Knows the curves of some runs; why one cannot be read is told with it."""
+    """Knows the curves of some runs; why one cannot be read is reported with it."""
 
     runRead = Signal(int, object)
     """A run has news: its place among the compared ones, and the :class:`ComparedRun`."""

@@ -10,7 +10,7 @@ from typing_extensions import override
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.disk_problems import disk_problem
-from gpupanel.runs.history.curve_table import WritingCancelledError, write_curve_table
+from gpupanel.runs.history.curve_table import write_curve_table
 from gpupanel.ui.workers.facade import WorkerFacade
 
 
@@ -22,28 +22,21 @@ class CurveTableWriter(WorkerFacade):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__("curve table", parent)
-        self._cancelled = Event()
 
     def write(self, path: Path, layouts: tuple[RunLayout, ...]) -> None:
         """Write all curves of these runs; ``written`` or ``refused`` follows."""
-        self.submit(partial(_write, path, layouts, self._cancelled), partial(self._tell, path))
+        self.submit(partial(_write, path, layouts, self.dropped), partial(self.written.emit, path))
 
     @override
     def stop(self) -> None:
         """Write no more; a table that is not complete is removed."""
-        self._cancelled.set()
+        self.drop()
         super().stop()
 
-    def _tell(self, path: Path, rows: int | None) -> None:
-        if rows is not None:
-            self.written.emit(path, rows)
 
-
-def _write(path: Path, layouts: tuple[RunLayout, ...], cancelled: Event) -> int | None:
-    """How many rows there are; ``None``: the window closes, and nobody is there to hear it."""
+def _write(path: Path, layouts: tuple[RunLayout, ...], dropped: Event) -> int:
+    """How many rows there are; nobody hears of writing that was cut short."""
     try:
-        return write_curve_table(path, layouts, cancelled.is_set)
+        return write_curve_table(path, layouts, dropped.is_set)
     except OSError as error:
         raise ProblemError(disk_problem(error, path)) from error
-    except WritingCancelledError:
-        return None

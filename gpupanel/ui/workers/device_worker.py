@@ -43,7 +43,7 @@ def machine_devices(folder: Path | None = None) -> DeviceSource:
     """The devices of this machine.
 
     Args:
-        folder: Of which samples tell how full its disk is.
+        folder: Samples report how full its disk is.
     """
     # Here and not above: it is the worker's thread that waits for the import.
     from gpupanel.devices.network_access import network_access
@@ -125,7 +125,7 @@ class DeviceWatch(WorkerFacade):
 
     Args:
         parent: Owns it.
-        folder: Of which samples tell how full its disk is.
+        folder: Samples report how full its disk is.
         make_source: Called in the worker's thread; the devices of this machine when left out.
     """
 

@@ -36,27 +36,18 @@ class DoctorExaminer(WorkerFacade):
     def __init__(self, examination: Examination = _examine, parent: QObject | None = None) -> None:
         super().__init__("doctor", parent)
         self._examination = examination
-        self._cancelled: Event | None = None
-
-    def is_busy(self) -> bool:
-        """Whether an examination goes on."""
-        return self._cancelled is not None
 
     @Slot()
     def begin(self) -> None:
         """Begin an examination, unless one goes on; ``examined`` follows."""
-        if self._cancelled is not None:
-            return
-        self._cancelled = Event()
-        self.submit(partial(self._examination, self._cancelled), self._take_report)
-        self.busyChanged.emit(True)
+        if not self.is_busy():
+            self.submit(partial(self._examination, self.dropped), self._take_report)
+            self.busyChanged.emit(True)
 
     @Slot()
     def cancel(self) -> None:
         """End the examination that goes on, if any; nothing comes of it."""
-        if self._cancelled is not None:
-            self._cancelled.set()
-            self._cancelled = None
+        if self.is_busy():
             self.drop()
             self.busyChanged.emit(False)
 
@@ -67,12 +58,11 @@ class DoctorExaminer(WorkerFacade):
         super().stop()
 
     def _take_report(self, report: "DoctorReport") -> None:
-        self._cancelled = None
         self.busyChanged.emit(False)
         self.examined.emit(report)
 
     @Slot(object)
     @override
     def _on_failed(self, problems: tuple[Problem, ...]) -> None:
-        self.cancel()
+        self.busyChanged.emit(False)
         super()._on_failed(problems)

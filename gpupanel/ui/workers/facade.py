@@ -1,6 +1,7 @@
 """What stands in the GUI thread before a worker."""
 
 from collections.abc import Callable
+from threading import Event
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -35,6 +36,8 @@ class WorkerFacade(QObject):
         self._performer = worker or Worker()
         self._thread = WorkerThread(self._performer, name, self)
         self._number = 0
+        self.dropped = Event()
+        """Set once what is submitted now is dropped: for work that can be cut short."""
         # Callbacks stay in this thread: the worker is given a number and the work.
         self._waiting: dict[int, tuple[Callable[[Any], object] | None, _Refused]] = {}
         self._submitted.connect(self._performer.perform)
@@ -64,11 +67,17 @@ class WorkerFacade(QObject):
         self._waiting[self._number] = (done, refused or self._on_failed)
         self._submitted.emit(self._number, work)
 
+    def is_busy(self) -> bool:
+        """Whether something that was submitted is still wanted, and not done yet."""
+        return bool(self._waiting)
+
     def drop(self) -> None:
         """Want nothing any more of what was submitted: neither answers nor problems are heard.
 
-        What has not begun is not done; what goes on is not interrupted.
+        What has not begun is not done; what goes on is interrupted where it heeds :attr:`dropped`.
         """
+        self.dropped.set()
+        self.dropped = Event()
         self._waiting.clear()
         self._performer.first_wanted = self._number + 1
 

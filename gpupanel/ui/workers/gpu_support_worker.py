@@ -100,7 +100,6 @@ class GpuSupportLoader(WorkerFacade):
         super().__init__("GPU support", parent)
         self._ask = ask
         self._memory = _SupportMemory(recall)
-        self._cancelled = Event()
         self._question: SupportQuestion | None = None
         self._is_usable = False
         self._is_busy = False
@@ -118,7 +117,7 @@ class GpuSupportLoader(WorkerFacade):
         if self._question is not None:
             self._begin(SupportQuestion(self._question.gpus, self._question.driver, anew=True))
 
-    def look_again(self) -> None:
+    def check_again(self) -> None:
         """Ask again where something could not be used and packages or libraries have changed."""
         if self._question is not None and not self._is_usable and not self._is_busy:
             self.submit(partial(self._memory.is_outdated, self._question), self._ask_again_if)
@@ -127,14 +126,12 @@ class GpuSupportLoader(WorkerFacade):
     def stop(self) -> None:
         """Ask no more; the process that was asked is ended."""
         self._timer.stop()
-        self._cancelled.set()
         self.drop()
         super().stop()
 
     def _begin(self, question: SupportQuestion) -> None:
         self._timer.stop()
         # An answer that is under way is of no use any more.
-        self._cancelled.set()
         self.drop()
         self._question = question
         self._set_busy(busy=True)
@@ -144,7 +141,7 @@ class GpuSupportLoader(WorkerFacade):
 
     def _take_memory(self, support: GpuSupport | None) -> None:
         if support is not None:
-            self._tell(support)
+            self._report(support)
         if support is None or support.faults:
             self._timer.start()
         else:
@@ -157,13 +154,12 @@ class GpuSupportLoader(WorkerFacade):
     @Slot()
     def _ask_now(self) -> None:
         if self._question is not None:
-            self._cancelled = Event()
-            ask = partial(self._ask, self._question, self._cancelled)
+            ask = partial(self._ask, self._question, self.dropped)
             self.submit(ask, self._take_answer, self._take_no_answer)
 
     def _take_answer(self, support: GpuSupport) -> None:
         self._set_busy(busy=False)
-        self._tell(support)
+        self._report(support)
 
     def _take_no_answer(self, problems: tuple[Problem, ...]) -> None:
         self.refused.emit(problems)
@@ -173,7 +169,7 @@ class GpuSupportLoader(WorkerFacade):
         if is_outdated and self._question is not None and not self._is_busy:
             self._begin(SupportQuestion(self._question.gpus, self._question.driver))
 
-    def _tell(self, support: GpuSupport) -> None:
+    def _report(self, support: GpuSupport) -> None:
         self._is_usable = not support.faults and support.unanswered is None
         self.answered.emit(support)
 

@@ -101,5 +101,5 @@ def _delete(paths: tuple[Path, ...], for_good: bool) -> Deletion:
 
 def _move_to_bin(path: Path) -> bool:
     """The bin of the person's desktop, as the freedesktop.org trash specification has it."""
-    # Through a file of its own: the static function tells no result in PySide6.
+    # Through a file of its own: the static function returns no result in PySide6.
     return QFile(str(path)).moveToTrash()

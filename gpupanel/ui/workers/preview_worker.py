@@ -6,7 +6,6 @@ outside, and a preview that nobody wants any more can be ended at once.
 
 from collections.abc import Sequence
 from functools import partial
-from threading import Event
 
 from PySide6.QtCore import QObject, Signal, Slot
 from typing_extensions import override
@@ -41,17 +40,12 @@ class PreviewLoader(WorkerFacade):
         super().__init__("preview", parent)
         self._command = command
         self._time_limit_s = time_limit_s
-        self._cancelled: Event | None = None
-
-    def is_busy(self) -> bool:
-        """Whether a preview is being made."""
-        return self._cancelled is not None
 
     def load(self, request: PreviewRequest) -> None:
         """Preview that; ends the preview before, whose answer will not come."""
-        was_busy = self._cancel()
-        cancelled = self._cancelled = Event()
-        work = partial(preview_data, request, self._time_limit_s, cancelled, self._command)
+        was_busy = self.is_busy()
+        self.drop()
+        work = partial(preview_data, request, self._time_limit_s, self.dropped, self._command)
         self.submit(work, self._take_preview)
         if not was_busy:
             self.busyChanged.emit(True)
@@ -59,26 +53,17 @@ class PreviewLoader(WorkerFacade):
     @override
     def stop(self) -> None:
         """End the preview that is being made, if any, and leave no process behind."""
-        if self._cancel():
+        if self.is_busy():
+            self.drop()
             self.busyChanged.emit(False)
         super().stop()
 
-    def _cancel(self) -> bool:
-        cancelled, self._cancelled = self._cancelled, None
-        if cancelled is None:
-            return False
-        cancelled.set()
-        self.drop()
-        return True
-
     def _take_preview(self, preview: DataPreview) -> None:
-        self._cancelled = None
         self.busyChanged.emit(False)
         self.previewReady.emit(preview)
 
     @Slot(object)
     @override
     def _on_failed(self, problems: tuple[Problem, ...]) -> None:
-        self._cancelled = None
         self.busyChanged.emit(False)
         super()._on_failed(problems)

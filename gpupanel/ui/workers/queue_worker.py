@@ -19,8 +19,8 @@ from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
 
 POLL_MS = 500
-_LOOKS_A_WAKING = 10
-"""A scheduler that is not there is started again after so many looks: if it cannot work, it is
+_CHECKS_A_WAKING = 10
+"""A scheduler that is not there is started again after so many checks: if it cannot work, it is
 not started twice a second."""
 
 
@@ -44,11 +44,11 @@ class _QueueKeeper(Worker):
         super().__init__()
         self._files = QueueFiles(folder)
         self._seen: Fingerprint | None = None
-        self._looks = 0
+        self._checks = 0
         self._timer: QTimer | None = None
 
     def begin(self) -> None:
-        """Start to look; a timer belongs to the thread that makes it."""
+        """Start to watch; a timer belongs to the thread that makes it."""
         self._timer = QTimer(self, interval=POLL_MS)
         self._timer.timeout.connect(self.look)
         self._timer.start()
@@ -60,9 +60,9 @@ class _QueueKeeper(Worker):
         if fingerprint != self._seen:
             self.changed.emit(self._files.read())
             self._seen = fingerprint
-        if fingerprint is not None and self._looks % _LOOKS_A_WAKING == 0:
+        if fingerprint is not None and self._checks % _CHECKS_A_WAKING == 0:
             self._wake()
-        self._looks += 1
+        self._checks += 1
 
     def carry_out(self, order: QueueOrder) -> tuple[UserCode, ...]:
         """Do it; returns the code because of which it was not done, as nobody trusts it yet."""
@@ -84,7 +84,7 @@ class _QueueKeeper(Worker):
         return self._files.profile(entry_id)
 
     def _wake(self) -> None:
-        # What is wrong with the queue was told when it was read.
+        # What is wrong with the queue was reported when it was read.
         try:
             ensure_scheduler(self._files)
         except ProblemError:
@@ -122,7 +122,7 @@ class QueueWatch(WorkerFacade):
         self._keeper.changed.connect(self.changed)
 
     def begin(self) -> None:
-        """Start to look at the queue; it is told once, and whenever it has changed."""
+        """Start to watch the queue; it is reported once, and whenever it has changed."""
         self.submit(self._keeper.begin)
 
     def add(self, profile: Profile, runs_dir: Path) -> None:

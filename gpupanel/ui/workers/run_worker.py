@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
 
 POLL_MS = 500
-"""For file systems that tell nothing, and for the log and the lock, which are not watched."""
+"""For file systems that notify of nothing, and for the log and the lock, which are not watched."""
 COALESCE_MS = 250
 """Lines that are written together are read together, and no more often than a person sees."""
 LOCK_INTERVAL_S = 1.0
-"""How often to look whether a silent run still has its supervisor."""
+"""How often to check whether a silent run still has its supervisor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class _RunReader(Worker):
 
     @guarded_slot()
     def read(self) -> None:
-        """Read what is new and tell it, unless the window still works on what it was told."""
+        """Read what is new and report it, unless the window still works on the report before."""
         if self._is_unread or self._poll_timer is None:
             return
         with self._closed_on_error():
@@ -121,10 +121,10 @@ class _RunReader(Worker):
     def _read(self, poll_timer: QTimer) -> None:
         followed = self._polled()
         if not followed.is_empty or followed.has_more:
-            self._tell(followed)
+            self._report(followed)
         elif self._status.has_ended:
             poll_timer.stop()
-        elif (summary := self._look_at_lock()) is not None:
+        elif (summary := self._check_lock()) is not None:
             self._judge(summary)
         elif not self._has_caught_up:
             self._has_caught_up = True
@@ -137,7 +137,7 @@ class _RunReader(Worker):
         except OSError as error:
             raise ProblemError(disk_problem(error, self._layout.root)) from error
 
-    def _tell(self, followed: FollowedRun) -> None:
+    def _report(self, followed: FollowedRun) -> None:
         had_ended, evaluation = self._status.has_ended, self._status.evaluation
         for part in followed.parts:
             self._status = self._status.after(part)
@@ -153,8 +153,8 @@ class _RunReader(Worker):
         self._has_more = followed.has_more or not self._has_caught_up
         self.updated.emit(RunUpdate(followed, self._status, self._confusion))
 
-    def _look_at_lock(self) -> RunSummary | None:
-        """What is to be told of the run that no event tells: its supervisor went, or is frozen."""
+    def _check_lock(self) -> RunSummary | None:
+        """What no event reports of the run: its supervisor went, or is frozen."""
         now = time.monotonic()
         if now - self._lock_seen_s < LOCK_INTERVAL_S:
             return None
@@ -170,10 +170,10 @@ class _RunReader(Worker):
                 raise ProblemError(summary.flaw)
             # What it wrote before it ended comes first.
             followed = self._polled()
-            self._tell(_last_word(summary) if followed.is_empty else followed)
+            self._report(_last_word(summary) if followed.is_empty else followed)
             return
         self._status = self._status.model_copy(update={"stuck": summary.problem})
-        self._tell(FollowedRun())
+        self._report(FollowedRun())
 
     def go_on(self) -> None:
         """The window has dealt with the last update."""
@@ -221,7 +221,7 @@ class RunWatch(WorkerFacade):
     statusChanged = Signal(object)
     """Where the run stands with that: a :class:`RunStatus`."""
     caughtUp = Signal()
-    """All that was in the directory has been told, and the run goes on."""
+    """All that was in the directory has been reported, and the run goes on."""
     unreadable = Signal(object)
     """The directory cannot be read: the :class:`Problem`; nothing more follows."""
 
@@ -243,7 +243,7 @@ class RunWatch(WorkerFacade):
 
     @property
     def status(self) -> RunStatus:
-        """Where the run stands, as told last."""
+        """Where the run stands, as reported last."""
         return self._status
 
     @property
@@ -253,7 +253,7 @@ class RunWatch(WorkerFacade):
 
     @property
     def goes_on(self) -> bool:
-        """Whether all that was in the directory has been told, and the run was not over then."""
+        """Whether all of the directory has been reported, and the run was not over then."""
         return self._has_caught_up and not self._status.has_ended
 
     @property

@@ -1,7 +1,6 @@
-"""Several workers, each a real process: the mathematics of one device, bit by bit the same."""
+"""Several workers, each a process: the mathematics of one device, bit by bit the same."""
 
 import os
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from gpupanel.planning.prepare import prepare
 from gpupanel.runs.launcher import create_run
 from gpupanel.runs.supervision.cluster import process_environments
 from tests.fakes.devices import CPU_ONLY
+from tests.forked.processes import ForkedProcess
 from tests.patience import PATIENCE_S
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.trained_runs import changed, last_metrics, profile, train_all, variables
@@ -78,7 +78,7 @@ def train_gang(root: Path, profiles: Mapping[str, Profile]) -> dict[str, RunLayo
     for place, environment in enumerate(process_environments(plan)):
         with (root / f"{place}.log").open("wb") as log:
             variables = {**os.environ, **environment, "TF_CPP_MIN_LOG_LEVEL": "3"}
-            workers.append(subprocess.Popen(command, stdout=log, stderr=log, env=variables))
+            workers.append(ForkedProcess(command, stdout=log, stderr=log, env=variables))
     try:
         for place, worker in enumerate(workers):
             status = worker.wait(PATIENCE_S)

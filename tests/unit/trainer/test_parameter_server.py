@@ -40,6 +40,7 @@ from gpupanel.runs.launcher import create_run, launch, resume
 from gpupanel.runs.supervision.cluster import process_environments
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.run_networks import assert_out_of_reach
+from tests.forked.processes import ForkedProcess, run_forked
 from tests.patience import PATIENCE_S
 from tests.unit.trainer.test_multi_worker import images
 from tests.unit.trainer.trained_runs import (
@@ -103,13 +104,13 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, RunLayo
     ]
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
     serving = [
-        subprocess.Popen(
+        ForkedProcess(
             serve, env={**environment, **other}, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT
         )
         for other in others
     ]
     try:
-        done = subprocess.run(
+        done = run_forked(
             train,
             env={**environment, **coordinator},
             capture_output=True,
@@ -127,9 +128,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, RunLayo
 
 
 def test_that_each_process_that_serves_reports_its_devices(runs: dict[str, RunLayout]) -> None:
-    told = [each for each in all_events(runs["learning"]) if isinstance(each, DevicesReady)]
-    assert sorted(event.process for event in told) == [1, 2, 3]
-    for event in told:
+    reported = [each for each in all_events(runs["learning"]) if isinstance(each, DevicesReady)]
+    assert sorted(event.process for event in reported) == [1, 2, 3]
+    for event in reported:
         assert [device.name for device in event.logical_devices] == ["/device:CPU:0"]
 
 
@@ -138,9 +139,9 @@ def test_that_steps_and_examples_of_every_epoch_are_counted_exactly(
     runs: dict[str, RunLayout], name: str
 ) -> None:
     of_epoch = -(-EXAMPLES[name] // (205 if name == "everything" else 64))
-    told = all_events(runs[name])
-    steps = [event for event in told if isinstance(event, StepsDone)]
-    epochs = [event for event in told if isinstance(event, EpochDone)]
+    reported = all_events(runs[name])
+    steps = [event for event in reported if isinstance(event, StepsDone)]
+    epochs = [event for event in reported if isinstance(event, EpochDone)]
 
     assert [event.step for event in epochs] == [
         of_epoch * number for number in range(1, len(epochs) + 1)
@@ -166,8 +167,8 @@ def test_that_the_optimizer_counts_every_update(runs: dict[str, RunLayout], name
 
 
 def test_that_no_second_has_more_than_20_reports(runs: dict[str, RunLayout]) -> None:
-    told = all_events(runs["learning"])
-    moments = [event.time_s for event in told if isinstance(event, StepsDone)]
+    reported = all_events(runs["learning"])
+    moments = [event.time_s for event in reported if isinstance(event, StepsDone)]
 
     assert all(later - first > 0.05 for first, later in itertools.pairwise(moments[:-1]))
 
@@ -220,13 +221,13 @@ def pids(layout: RunLayout) -> dict[str, int]:
 
 def launched(runs_dir: Path) -> RunLayout:
     """A run that ends in days, after some epochs."""
-    endless = TrainingSettings(epochs=100_000, max_restarts=1, checkpoint_every_epochs=10)
+    endless = TrainingSettings(epochs=100_000, max_restarts=1, checkpoint_every_epochs=2)
     chosen = profile(endless, SERVED, model=MlpModel(hidden=(32,), dropout=0.2))
     plan = prepare(chosen, CPU_ONLY).plan
     assert plan is not None
     layout = launch(chosen, plan, runs_dir)
     wait_until(layout, layout.events.exists)
-    wait_for_epochs(layout, 15)
+    wait_for_epochs(layout, 3)
     return layout
 
 

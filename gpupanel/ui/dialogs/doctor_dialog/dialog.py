@@ -17,12 +17,10 @@ from typing_extensions import override
 
 from gpupanel.devices.doctor import DoctorReport
 from gpupanel.domain.problem import Severity
-from gpupanel.ui.dialogs.doctor_dialog.fact_group_view import FactGroupView
-from gpupanel.ui.dialogs.doctor_dialog.finding_row import FindingRow
-from gpupanel.ui.dialogs.doctor_dialog.report_text import report_text
+from gpupanel.ui.dialogs.doctor_dialog.report_view import FactGroupView, FindingRow, report_text
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.command_line import CommandLine
-from gpupanel.ui.widgets.empty_state import EmptyState
+from gpupanel.ui.widgets.labels import EmptyState
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
 
 _BUSY = "Checking driver and TensorFlow…"
@@ -33,9 +31,9 @@ class DoctorDialog(QDialog):
     """Shows a report; what is wrong stands on top."""
 
     examinationRequested = Signal()
-    """A person wants everything to be looked at again."""
+    """A person wants everything to be examined again."""
     closed = Signal()
-    """Nobody looks at it any more."""
+    """Nobody reads it any more."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

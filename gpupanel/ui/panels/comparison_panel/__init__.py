@@ -1,4 +1,4 @@
-"""Several runs side by side: their curves over each other, and what they were told differently."""
+"""Several runs side by side: their curves over each other, and how their profiles differ."""
 
 from gpupanel.ui.panels.comparison_panel.panel import ComparisonPanel
 

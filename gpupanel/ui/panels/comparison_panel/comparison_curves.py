@@ -7,9 +7,8 @@ from gpupanel.runs.history.curves import Floats, MetricPoints
 from gpupanel.runs.history.metrics import Metric
 from gpupanel.ui.panels.comparison_panel import run_styles
 from gpupanel.ui.panels.comparison_panel.metric_text import WORDS
-from gpupanel.ui.plots.axis_kind import AxisKind
-from gpupanel.ui.plots.curve import Curve
-from gpupanel.ui.plots.fixed_points import FixedPoints
+from gpupanel.ui.plots.axis_range import AxisKind
+from gpupanel.ui.plots.curve import Curve, FixedPoints
 from gpupanel.ui.plots.smoothing import smoothed
 from gpupanel.ui.workers.comparison_worker import ComparedRun
 

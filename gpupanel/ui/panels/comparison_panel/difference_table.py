@@ -1,4 +1,4 @@
-"""What the compared runs were told differently, as a table that can be copied."""
+"""The differences of the compared runs' profiles, as a table that can be copied."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QPushButton,
     QStackedLayout,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -20,7 +19,8 @@ from gpupanel.ui import formatting, theme
 from gpupanel.ui.panels.comparison_panel import run_styles
 from gpupanel.ui.panels.comparison_panel.run_styles import MARK_SIZE
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.empty_state import EmptyState
+from gpupanel.ui.widgets.labels import EmptyState
+from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.table_model import Column, TableModel
 from gpupanel.ui.widgets.table_view import TableView
 
@@ -55,9 +55,7 @@ class DifferenceTable(QWidget):
         foot.addWidget(self._copy)
         foot.addStretch(1)
         filled = QWidget()
-        column = QVBoxLayout(filled)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GRID)
+        column = column_in(filled)
         column.addWidget(self._table, 1)
         column.addLayout(foot)
         self._stack = QStackedLayout(self)

@@ -14,7 +14,7 @@ class MetricText:
     Attributes:
         title: Of its plot.
         column: Of its column in the legend.
-        tip: What it tells, for those who see it the first time.
+        tip: What it shows, for those who see it the first time.
         text: A value of the plot, in words.
         widest: The widest such text.
         scale: What a measured value is multiplied with to be drawn: 100 for percent.

@@ -1,16 +1,15 @@
 """Two to eight runs side by side."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QLabel,
     QScrollArea,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -20,21 +19,18 @@ from gpupanel.ui import theme
 from gpupanel.ui.panels.comparison_panel.comparison_curves import ComparisonCurves
 from gpupanel.ui.panels.comparison_panel.curve_grid import CurveGrid
 from gpupanel.ui.panels.comparison_panel.difference_table import DifferenceTable
-from gpupanel.ui.panels.comparison_panel.legend_model import LegendModel
-from gpupanel.ui.panels.comparison_panel.legend_view import LegendView
+from gpupanel.ui.panels.comparison_panel.legend import LegendModel, LegendView
 from gpupanel.ui.panels.comparison_panel.picture import ComparisonPicture
-from gpupanel.ui.panels.comparison_panel.run_titles import distinct_titles
 from gpupanel.ui.panels.comparison_panel.tools import ExportTools, ViewTools
-from gpupanel.ui.plots.axis_kind import AxisKind
-from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.elided_label import ElidedLabel
-from gpupanel.ui.widgets.empty_state import EmptyState
+from gpupanel.ui.plots.axis_range import AxisKind
+from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState
+from gpupanel.ui.widgets.layouts import column_in, row_in
 from gpupanel.ui.widgets.tips import wrapped
 from gpupanel.ui.workers.comparison_worker import ComparedRun
 
 
 class ComparisonPanel(QWidget):
-    """The legend, and below it the curves or what the runs were told differently.
+    """The legend, and below it the curves or the differences of the profiles.
 
     :attr:`head` goes into the row above it, beside what leads back to all runs.
     """
@@ -110,9 +106,7 @@ class ComparisonPanel(QWidget):
 
     def _make_head(self) -> QWidget:
         head = QWidget()
-        layout = QHBoxLayout(head)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(GRID)
+        layout = row_in(head)
         layout.addWidget(self._word, 1)
         layout.addWidget(self._exports)
         return head
@@ -125,9 +119,7 @@ class ComparisonPanel(QWidget):
         scroll.setWidget(self._grid)
         for page in (self._empty, scroll, self._differences):
             self._pages.addWidget(page)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(GRID)
+        layout = column_in(self)
         layout.addWidget(self._tools)
         layout.addWidget(LegendView(self._legend))
         layout.addWidget(_note())
@@ -194,3 +186,21 @@ def _note() -> QLabel:
     note.setProperty("tone", "muted")
     note.setProperty("textSize", "small")
     return note
+
+
+def distinct_titles(runs: Sequence[ComparedRun]) -> tuple[ComparedRun, ...]:
+    """The runs, those that are called the same by the names of their directories.
+
+    Such a name begins with the time of the run's start.
+    """
+    titles = [run.summary.title for run in runs]
+    return tuple(
+        run if titles.count(title) == 1 else _distinct(run)
+        for run, title in zip(runs, titles, strict=True)
+    )
+
+
+def _distinct(run: ComparedRun) -> ComparedRun:
+    summary = run.summary
+    label = f"{summary.label} ({summary.name})" if summary.label else summary.name
+    return replace(run, summary=summary.model_copy(update={"label": label}))

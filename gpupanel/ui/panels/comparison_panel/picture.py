@@ -15,7 +15,7 @@ from gpupanel.ui import theme
 from gpupanel.ui.panels.comparison_panel import run_styles
 from gpupanel.ui.panels.comparison_panel.comparison_curves import ComparisonCurves
 from gpupanel.ui.panels.comparison_panel.metric_text import WORDS
-from gpupanel.ui.plots.axis_kind import AxisKind
+from gpupanel.ui.plots.axis_range import AxisKind
 from gpupanel.ui.plots.legend import LegendEntry, draw_mark
 
 if TYPE_CHECKING:
@@ -151,8 +151,8 @@ class ComparisonPicture:
         canvas.deleteLater()
 
     def _canvas(self, metric: Metric, size: QSize) -> "PlotCanvas":
+        from gpupanel.ui.plots.axes import StepAxis
         from gpupanel.ui.plots.plot_canvas import PlotCanvas
-        from gpupanel.ui.plots.step_axis import StepAxis
 
         canvas = PlotCanvas(None, WORDS[metric].bounds, line_width=_RATIO)
         if self._curves.axis is AxisKind.STEP:

@@ -6,8 +6,7 @@ from PySide6.QtCore import QPointF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPixmap
 
 from gpupanel.ui import theme
-from gpupanel.ui.plots.curve import Curve
-from gpupanel.ui.plots.fixed_points import FixedPoints
+from gpupanel.ui.plots.curve import Curve, FixedPoints
 from gpupanel.ui.plots.legend import LegendEntry, draw_mark
 
 MARK_SIZE = QSize(32, 12)

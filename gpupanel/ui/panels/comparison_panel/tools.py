@@ -3,7 +3,6 @@
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import (
     QButtonGroup,
-    QHBoxLayout,
     QLabel,
     QMenu,
     QPushButton,
@@ -12,8 +11,9 @@ from PySide6.QtWidgets import (
 )
 
 from gpupanel.ui.inputs.quiet_inputs import Slider
-from gpupanel.ui.plots.axis_kind import AxisKind
+from gpupanel.ui.plots.axis_range import AxisKind
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.layouts import row_in
 from gpupanel.ui.widgets.tips import wrapped
 
 _SPANS = (0, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
@@ -71,9 +71,7 @@ class ViewTools(QWidget):
         self._whole.setEnabled(not is_whole)
 
     def _compose(self) -> None:
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(GRID)
+        layout = row_in(self)
         for pair in ((self._curves, self._differences), (self._steps, self._time)):
             group = QButtonGroup(self)
             for button in pair:
@@ -119,9 +117,7 @@ class ExportTools(QWidget):
         menu.addAction("White background…", self._ask_for_white)
         menu.addAction("Current theme…", self._ask_as_shown)
         self._picture.setMenu(menu)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(GRID)
+        layout = row_in(self)
         layout.addWidget(self._table)
         layout.addWidget(self._picture)
         self._table.clicked.connect(self.tableRequested)
@@ -162,9 +158,7 @@ class _SmoothingSlider(QWidget):
         self._words.setMinimumWidth(self._words.fontMetrics().horizontalAdvance("100,000 steps"))
         caption = QLabel("S&moothing")
         caption.setBuddy(self._slider)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(GRID)
+        layout = row_in(self)
         for widget in (caption, self._slider, self._words):
             layout.addWidget(widget)
         self.setToolTip(wrapped(_SMOOTHING_TIP))

@@ -1,4 +1,4 @@
-"""What a run learns from, with a look at it."""
+"""What a run learns from, with a preview of it."""
 
 from gpupanel.ui.panels.data_panel.panel import DataPanel
 

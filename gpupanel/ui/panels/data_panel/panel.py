@@ -1,4 +1,4 @@
-"""The data's settings, and a look at the data."""
+"""The data's settings, and a preview of the data."""
 
 from pathlib import Path
 
@@ -62,7 +62,7 @@ class DataPanel(SettingsCard):
         return value
 
     def setValue(self, value: DataSettings) -> None:
-        """Shows other settings without telling anyone."""
+        """Shows other settings silently."""
         self._form.setValue(value)
 
     def forget(self) -> None:
@@ -70,7 +70,7 @@ class DataPanel(SettingsCard):
         self._form.forget()
 
     def setPreview(self, preview: DataPreview | None) -> None:
-        """Shows a look at the data; ``None``: nothing is known of it."""
+        """Shows a preview of the data; ``None``: nothing is known of it."""
         self._preview.setPreview(preview)
 
     def setPreviewBusy(self, busy: bool) -> None:

@@ -1,4 +1,4 @@
-"""A look at the data: what is known of it, in words and pictures."""
+"""A preview of the data: what is known of it, in words and pictures."""
 
 from PySide6.QtWidgets import QWidget
 
@@ -7,8 +7,8 @@ from gpupanel.domain.preview import DataPreview
 from gpupanel.ui import formatting
 from gpupanel.ui.panels.data_panel.class_counts_view import ClassCountsView
 from gpupanel.ui.panels.data_panel.examples_view import ExamplesView
-from gpupanel.ui.widgets.column import column
-from gpupanel.ui.widgets.note import Caption, Note
+from gpupanel.ui.widgets.labels import Caption, Note
+from gpupanel.ui.widgets.layouts import column_in, discard
 from gpupanel.ui.widgets.problem_row import ProblemRow
 
 _EMPTY = "Some examples and the number of each class appear here once the data is chosen."
@@ -34,11 +34,11 @@ class PreviewView(QWidget):
         self._state.setObjectName("preview_state")
         self._problems: list[ProblemRow] = []
         self._problem_place = QWidget()
-        self._problem_column = column(self._problem_place)
+        self._problem_column = column_in(self._problem_place)
         self._examples = ExamplesView()
         self._class_caption = Caption("Examples per class")
         self._classes = ClassCountsView()
-        layout = column(self)
+        layout = column_in(self)
         layout.addWidget(Caption("Preview"))
         layout.addWidget(self._state)
         layout.addWidget(self._problem_place)
@@ -50,10 +50,7 @@ class PreviewView(QWidget):
     def setPreview(self, preview: DataPreview | None) -> None:
         """Shows another preview; ``None``: nothing is known."""
         self._preview = preview
-        for row in self._problems:
-            self._problem_column.removeWidget(row)
-            row.hide()
-            row.deleteLater()
+        discard(self._problem_column, self._problems)
         self._problems = [ProblemRow(problem) for problem in preview.problems] if preview else []
         for row in self._problems:
             self._problem_column.addWidget(row)

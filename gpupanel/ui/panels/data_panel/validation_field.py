@@ -1,13 +1,14 @@
 """What a run is validated on: its own test set, examples held out, or nothing."""
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.data_source import DataSource
 from gpupanel.domain.setting import setting_of
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.inputs.real_spin_box import RealRange, RealSpinBox
+from gpupanel.ui.widgets.layouts import row_in
 from gpupanel.ui.widgets.tips import teach
 
 _OWN = Choice("own", "Own test set", "The test examples of the data set.")
@@ -50,9 +51,7 @@ class ValidationField(QWidget):
         self._part.setFixedWidth(_PART_WIDTH)
         teach(self._choice, "Validation", _TIP)
         teach(self._part, "Percent held out for validation", _PART_TIP)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
+        layout = row_in(self)
         layout.addWidget(self._choice, 1)
         layout.addWidget(self._part)
         self.setFocusProxy(self._choice)
@@ -65,7 +64,7 @@ class ValidationField(QWidget):
         return chosen[self._choice.value()]
 
     def setValue(self, value: float | None) -> None:
-        """Shows another fraction without telling anyone."""
+        """Shows another fraction silently."""
         if value:
             self._part.setValue(value)
             self._choice.setValue(_PART.value)

@@ -7,9 +7,8 @@ from gpupanel.domain.profile import DeviceDescription
 from gpupanel.ui import formatting
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.color_dot import ColorDot
-from gpupanel.ui.widgets.elided_label import ElidedLabel
+from gpupanel.ui.widgets.labels import ElidedLabel, Tone, set_tone
 from gpupanel.ui.widgets.tips import wrapped
-from gpupanel.ui.widgets.tone import Tone, set_tone
 
 
 class AbsentCard(QFrame):
@@ -17,7 +16,7 @@ class AbsentCard(QFrame):
 
     Args:
         key: The device's key.
-        description: What the device was, where the profile tells.
+        description: What the device was, where the profile says.
         in_use: Whether the profile wants to use it, or only keeps settings for it.
     """
 
@@ -70,7 +69,7 @@ class AbsentCard(QFrame):
 
     @property
     def description(self) -> DeviceDescription | None:
-        """What the device was, where the profile tells."""
+        """What the device was, where the profile says."""
         return self._description
 
     @property

@@ -1,17 +1,18 @@
-"""All that a GPU tells and a person rarely asks."""
+"""All that a GPU reports and a person rarely asks."""
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QGridLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QToolButton, QWidget
 
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.telemetry import DeviceReading
 from gpupanel.ui.panels.device_panel.details import DETAILS
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.elided_label import ElidedLabel
+from gpupanel.ui.widgets.buttons import FoldButton
+from gpupanel.ui.widgets.labels import ElidedLabel, Tone, set_tone
+from gpupanel.ui.widgets.layouts import column_in, discard
 from gpupanel.ui.widgets.process_list import ProcessList
 from gpupanel.ui.widgets.tips import wrapped
-from gpupanel.ui.widgets.tone import Tone, set_tone
 
 _LINK_TIP = "How the two GPUs are connected: the closer, the faster they exchange gradients."
 
@@ -36,24 +37,21 @@ class DetailsView(QWidget):
 
     def setReading(self, reading: DeviceReading | None) -> None:
         """Show these readings; a dash for each that is not known."""
-        told = reading or DeviceReading(key=self._device.key)
+        shown = reading or DeviceReading(key=self._device.key)
         for detail, label in zip(DETAILS, self._values, strict=True):
-            words = detail.words(self._device, told)
+            words = detail.words(self._device, shown)
             if words != label.text():
                 label.setText(words)
                 # What is too long for its line can be read here.
                 label.setToolTip(f"{wrapped(words)}<p>{wrapped(detail.tip)}</p>")
-        self._processes.setProcesses(told.processes)
+        self._processes.setProcesses(shown.processes)
 
     def setLinks(self, links: tuple[tuple[str, str], ...]) -> None:
         """Show how the GPU is connected: each kind of link in words, and to which GPUs."""
         if links == self._links:
             return
         self._links = links
-        for label in self._link_labels:
-            self._grid.removeWidget(label)
-            label.hide()
-            label.deleteLater()
+        discard(self._grid, self._link_labels)
         self._link_labels = []
         for row, (words, others) in enumerate(links, start=len(DETAILS) + 1):
             value = QLabel(others)
@@ -62,7 +60,7 @@ class DetailsView(QWidget):
             self._link_labels += (caption, value)
 
     def setRunProcesses(self, pids: frozenset[int]) -> None:
-        """Tell which processes are of a run that goes on."""
+        """Say which processes are of a run that goes on."""
         self._processes.setRunProcesses(pids)
 
     def _arrange(self) -> None:
@@ -76,9 +74,7 @@ class DetailsView(QWidget):
             self._values.append(value)
         self._add_key(len(DETAILS))
         caption = _small("Processes")
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(GRID // 2)
+        layout = column_in(self, spacing=GRID // 2)
         layout.addLayout(self._grid)
         layout.addSpacing(GRID // 2)
         layout.addWidget(caption)
@@ -123,3 +119,55 @@ def _small(caption: str) -> QLabel:
     label.setProperty("textSize", "small")
     set_tone(label, Tone.MUTED)
     return label
+
+
+class DetailsFold(QWidget):
+    """The title, and below it the :class:`DetailsView`; until it is unfolded it costs nothing."""
+
+    endRequested = Signal(object)
+    """A person wants the process to end: the :class:`DeviceProcess`."""
+
+    def __init__(self, device: PhysicalDevice, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._device = device
+        self._view: DetailsView | None = None
+        self._reading: DeviceReading | None = None
+        self._links: tuple[tuple[str, str], ...] = ()
+        self._run_processes: frozenset[int] = frozenset()
+        self._fold = FoldButton("Details")
+        self._fold.setProperty("textSize", "small")
+        self._fold.setToolTip("Clocks, links, errors, identity and processes of this device.")
+        self._layout = column_in(self, spacing=GRID // 2)
+        self._layout.addWidget(self._fold)
+        self._fold.toggled.connect(self._unfold)
+
+    def setReading(self, reading: DeviceReading | None) -> None:
+        """Show what the device reported now."""
+        self._reading = reading
+        self._show()
+
+    def setLinks(self, links: tuple[tuple[str, str], ...]) -> None:
+        """Show how the GPU is connected: each kind of link in words, and to which GPUs."""
+        self._links = links
+        self._show()
+
+    def setRunProcesses(self, pids: frozenset[int]) -> None:
+        """Say which processes are of a run that goes on."""
+        self._run_processes = pids
+        self._show()
+
+    def _show(self) -> None:
+        if self._view is None or not self._fold.isChecked():
+            return
+        self._view.setLinks(self._links)
+        self._view.setRunProcesses(self._run_processes)
+        self._view.setReading(self._reading)
+
+    @Slot(bool)
+    def _unfold(self, unfolded: bool) -> None:
+        if self._view is None:
+            self._view = DetailsView(self._device)
+            self._view.endRequested.connect(self.endRequested)
+            self._layout.addWidget(self._view)
+        self._view.setVisible(unfolded)
+        self._show()

@@ -9,17 +9,16 @@ from gpupanel.domain.profile import DeviceSettings
 from gpupanel.domain.setting import setting_of
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, DiskReading
 from gpupanel.ui.inputs.quiet_inputs import SpinBox
-from gpupanel.ui.panels.device_panel.card_head import CardHead
-from gpupanel.ui.panels.device_panel.details_fold import DetailsFold
+from gpupanel.ui.panels.device_panel.details_view import DetailsFold
+from gpupanel.ui.panels.device_panel.heads import CardHead
 from gpupanel.ui.panels.device_panel.host_view import HostView
 from gpupanel.ui.panels.device_panel.memory_editor import MemoryEditor
 from gpupanel.ui.panels.device_panel.memory_shares import memory_use, room_mib
 from gpupanel.ui.panels.device_panel.problem_note import ProblemNotes
 from gpupanel.ui.panels.device_panel.readings_view import ReadingsView
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.note import Note
+from gpupanel.ui.widgets.labels import Note, Tone, set_tone
 from gpupanel.ui.widgets.tips import teach
-from gpupanel.ui.widgets.tone import Tone, set_tone
 
 _LOST = "Lost: the GPU stopped answering. The driver's log may say why."
 _PARTITIONED = "In MIG mode: only its instances can compute. Each has its own card."
@@ -128,13 +127,13 @@ class DeviceCard(QFrame):
             self._replicas.setValue(replicas)
 
     def setOwnProcesses(self, pids: frozenset[int]) -> None:
-        """Tell which processes are of the run shown."""
+        """Say which processes are of the run shown."""
         self._own_processes = pids
         self.details.setRunProcesses(pids)
         self._show_reading()
 
     def setApplied(self, words: str) -> None:
-        """Tell what became of applying the policy of this device to all; empty: nothing to tell."""
+        """Say what became of applying the policy of this device to all; empty: nothing."""
         self._applied.setText(words)
         self._applied.setVisible(bool(words))
 
@@ -178,7 +177,7 @@ class DeviceCard(QFrame):
         self._settings.setVisible(self._is_open and self._is_in_use and not self._is_partitioned)
         self.details.setVisible(self._is_open and self._device.is_gpu)
         self._host.setVisible(self._is_open and not self._device.is_gpu)
-        # A folded card is to be looked at: nothing in it moves by accident.
+        # A folded card is for reading: nothing in it moves by accident.
         self.readings.bar.setMovable(self._is_open and self._is_in_use)
 
     def _show_state(self) -> None:

@@ -13,10 +13,11 @@ from gpupanel.ui.device_choices import DeviceChoices
 from gpupanel.ui.panels.device_panel import panel_text
 from gpupanel.ui.panels.device_panel.absent_card import AbsentCard
 from gpupanel.ui.panels.device_panel.device_card import DeviceCard
-from gpupanel.ui.panels.device_panel.panel_head import PanelHead
+from gpupanel.ui.panels.device_panel.heads import PanelHead
 from gpupanel.ui.panels.device_panel.problem_note import ProblemNotes
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.note import Note
+from gpupanel.ui.widgets.labels import Note
+from gpupanel.ui.widgets.layouts import column_in, discard
 
 _OPEN_AT_MOST = 3
 """With more GPUs than that their cards begin folded, so that all of them can be seen."""
@@ -63,7 +64,7 @@ class DevicePanel(QWidget):
     def setValue(self, value: DeviceChoices) -> None:
         """Show these choices."""
         self._choices = value
-        self._tell_applied("", "")
+        self._show_applied("", "")
         self._show_choices()
 
     def setInventory(self, inventory: DeviceInventory) -> None:
@@ -93,7 +94,7 @@ class DevicePanel(QWidget):
             card.setDisk(sample.disk)
 
     def setOwnProcesses(self, pids: frozenset[int]) -> None:
-        """Tell which processes are of the run shown: their memory is drawn as ours."""
+        """Say which processes are of the run shown: their memory is drawn as ours."""
         if pids == self._own_processes:
             return
         self._own_processes = pids
@@ -144,9 +145,7 @@ class DevicePanel(QWidget):
         self._scroll.setWidgetResizable(True)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._scroll.setWidget(page)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(GRID)
+        layout = column_in(self)
         layout.addWidget(self._head)
         layout.addWidget(self._scroll, 1)
         # Below what scrolls: a problem that comes or goes must not move a card under the mouse.
@@ -226,11 +225,9 @@ class DevicePanel(QWidget):
         self._general.setProblems(general)
 
     def _drop(self, card: QWidget) -> None:
-        self._column.removeWidget(card)
-        card.hide()
-        card.deleteLater()
+        discard(self._column, [card])
 
-    def _tell_applied(self, key: str, words: str) -> None:
+    def _show_applied(self, key: str, words: str) -> None:
         for card in self._cards:
             card.setApplied(words if card.device.key == key else "")
 
@@ -254,7 +251,7 @@ class DevicePanel(QWidget):
         choices, refused = self._choices.applied_to_all(key, self._inventory, self._lost)
         self._take(choices)
         policy = choices.memory_policy(key)
-        self._tell_applied(key, panel_text.applied(policy, refused, self._inventory))
+        self._show_applied(key, panel_text.applied(policy, refused, self._inventory))
 
     @Slot(object)
     def _take_allocator(self, allocator: Allocator) -> None:
@@ -270,6 +267,6 @@ class DevicePanel(QWidget):
 
     def _take(self, choices: DeviceChoices) -> None:
         self._choices = choices
-        self._tell_applied("", "")
+        self._show_applied("", "")
         self._show_choices()
         self.valueChanged.emit(choices)

@@ -2,15 +2,16 @@
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPainterPath, QPaintEvent
-from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.telemetry import DeviceReading, DiskReading
 from gpupanel.ui import formatting, theme
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.core_bars import CoreBars
+from gpupanel.ui.widgets.labels import Tone, set_tone
+from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.tips import wrapped
-from gpupanel.ui.widgets.tone import Tone, set_tone
 
 _LITTLE_MIB = 5 * 1024
 """Checkpoints, logs and a saved model of a usual run fit into so much."""
@@ -37,9 +38,7 @@ class HostView(QWidget):
         row.addWidget(caption, 0, 0)
         row.addWidget(self._disk_bar, 0, 1)
         row.addWidget(self._free, 0, 2)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(GRID)
+        layout = column_in(self)
         layout.addWidget(self._cores)
         layout.addWidget(self._disk)
         self._cores.hide()

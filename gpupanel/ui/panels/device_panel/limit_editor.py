@@ -1,18 +1,63 @@
-"""A memory limit by slider or by number."""
+"""A memory limit by slider or by number, and how much room there is for it."""
 
 from PySide6.QtCore import QSignalBlocker, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from gpupanel.domain.memory import LimitedMemory
+from gpupanel.domain.memory import CUDA_CONTEXT_MIB, LimitedMemory
 from gpupanel.domain.setting import setting_of
+from gpupanel.ui import formatting
 from gpupanel.ui.inputs.quiet_inputs import Slider, SpinBox
-from gpupanel.ui.panels.device_panel.room_label import RoomLabel
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.labels import ElidedLabel, Tone, set_tone
+from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.memory_bar import STEP_MIB
 from gpupanel.ui.widgets.tips import wrapped
 
+_LESSON = (
+    f"A limit does not include the CUDA context: some {CUDA_CONTEXT_MIB} MiB more for "
+    "each process. In the bar it is hatched, behind the line."
+)
+
+
+class RoomLabel(ElidedLabel):
+    """One line that says whether a limit, with the CUDA context, fits into what is free."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.setProperty("textSize", "small")
+        self.setToolTip(wrapped(_LESSON))
+
+    def show_room(
+        self, wanted_mib: int, total_mib: int | None, free_mib: int | None, sum_: str
+    ) -> None:
+        """Say it.
+
+        Args:
+            wanted_mib: What TensorFlow may take.
+            total_mib: The device's memory; ``None`` when it is not known.
+            free_mib: What can be had now; ``None`` when it is not known.
+            sum_: What comes before the words, where the limit is not to be seen elsewhere.
+        """
+        room = total_mib if free_mib is None else free_mib
+        if room is None:
+            self.setText("The memory size is not known.")
+            set_tone(self, Tone.MUTED)
+            return
+        of = f"{formatting.mib(room)} {'in total' if free_mib is None else 'free now'}"
+        context = "context" if sum_ else f"{CUDA_CONTEXT_MIB} MiB CUDA context"
+        fits = wanted_mib + CUDA_CONTEXT_MIB <= room
+        if wanted_mib > room:
+            words = f"{sum_}, more than the {of}" if sum_ else f"More than the {of}"
+        elif fits:
+            words = f"{sum_} + {context}, of {of}".lstrip()
+        else:
+            words = f"{sum_} + {context}: over the {of}".lstrip()
+        self.setText(words)
+        set_tone(self, Tone.MUTED if fits else Tone.WARNING)
+
+
 UNKNOWN_MIB = 256 * 1024
-"""As much as can be asked of a device that does not tell how much memory it has."""
+"""As much as can be asked of a device that does not report how much memory it has."""
 
 
 class LimitEditor(QWidget):
@@ -43,7 +88,7 @@ class LimitEditor(QWidget):
         return self._spin.value()
 
     def setValue(self, limit_mib: int) -> None:
-        """Show that limit, also one beyond the device's memory: planning tells about it."""
+        """Show that limit, also one beyond the device's memory: planning says so."""
         self._widen(limit_mib)
         with QSignalBlocker(self._spin), QSignalBlocker(self._slider):
             self._spin.setValue(limit_mib)
@@ -69,9 +114,7 @@ class LimitEditor(QWidget):
         row.setSpacing(GRID)
         row.addWidget(self._slider, 1)
         row.addWidget(self._spin)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(GRID // 2)
+        layout = column_in(self, spacing=GRID // 2)
         layout.addLayout(row)
         layout.addWidget(self._room)
 
@@ -90,15 +133,15 @@ class LimitEditor(QWidget):
         rounded = max(STEP_MIB, round(limit_mib / STEP_MIB) * STEP_MIB)
         with QSignalBlocker(self._spin):
             self._spin.setValue(limit_mib if at_end else rounded)
-        self._tell()
+        self._report()
 
     @Slot(int)
     def _take_spin(self, limit_mib: int) -> None:
         with QSignalBlocker(self._slider):
             self._slider.setValue(limit_mib)
-        self._tell()
+        self._report()
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         self._show_room()
         self.valueChanged.emit(self.value())
 

@@ -1,7 +1,7 @@
 """How much of a GPU's memory TensorFlow may take."""
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.memory import (
@@ -19,6 +19,7 @@ from gpupanel.ui.panels.device_panel.memory_menu import MemoryMenu
 from gpupanel.ui.panels.device_panel.memory_shares import limits_mib, with_limits
 from gpupanel.ui.panels.device_panel.split_editor import SplitEditor
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.memory_bar import STEP_MIB
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -81,8 +82,8 @@ class MemoryEditor(QWidget):
         self.setValue(GrowingMemory())
         self.setAllocator(Allocator.BFC)
         self.policy.valueChanged.connect(self._take_policy)
-        self._limit.valueChanged.connect(self._tell)
-        self._split.valueChanged.connect(self._tell)
+        self._limit.valueChanged.connect(self._report)
+        self._split.valueChanged.connect(self._report)
         self.menu.policyChosen.connect(self._take_preset)
         self.menu.applyRequested.connect(self.applyRequested)
         self.menu.allocatorChosen.connect(self.allocatorChosen)
@@ -114,13 +115,13 @@ class MemoryEditor(QWidget):
         self._show_policy()
 
     def setLimits(self, limits: tuple[int, ...]) -> None:
-        """Take over limits that a person moved elsewhere, and tell the new policy."""
+        """Take over limits that a person moved elsewhere, and report the new policy."""
         if len(limits) == len(limits_mib(self.value())):
             self.setValue(with_limits(self.value(), limits))
-            self._tell()
+            self._report()
 
     def setRoom(self, total_mib: int | None, free_mib: int | None) -> None:
-        """Tell how much memory the device has, and how much of it can be had now."""
+        """Say how much memory the device has, and how much of it can be had now."""
         self._total_mib, self._free_mib = total_mib, free_mib
         self._limit.setRoom(total_mib, free_mib)
         self._split.setRoom(total_mib, free_mib)
@@ -142,9 +143,7 @@ class MemoryEditor(QWidget):
         row.addSpacing(GRID // 2)
         row.addWidget(self.policy, 1)
         row.addWidget(self.menu)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(GRID)
+        layout = column_in(self)
         layout.addLayout(row)
         layout.addWidget(self._limit)
         layout.addWidget(self._split)
@@ -157,15 +156,15 @@ class MemoryEditor(QWidget):
             self._offer(policy)
             self._offered.discard(policy)
         self._show_policy()
-        self._tell()
+        self._report()
 
     @Slot(object)
     def _take_preset(self, policy: MemoryPolicy) -> None:
         self.setValue(policy)
-        self._tell()
+        self._report()
 
     @Slot()
-    def _tell(self) -> None:
+    def _report(self) -> None:
         self.valueChanged.emit(self.value())
 
     def _offer(self, policy: str) -> None:

@@ -57,13 +57,13 @@ class MemoryMenu(QToolButton):
         menu.addSeparator()
         self._allocators = self._allocator_menu(menu)
         self.setMenu(menu)
-        menu.aboutToShow.connect(self._tell_meaning)
+        menu.aboutToShow.connect(self._show_meaning)
         menu.triggered.connect(self._take)
         self.setAllocator(Allocator.BFC)
         self.setOthersInUse(0)
 
     def setRoom(self, total_mib: int | None, free_mib: int | None) -> None:
-        """Tell how much memory the device has, and how much can be had of it now."""
+        """Say how much memory the device has, and how much can be had of it now."""
         self._total_mib, self._free_mib = total_mib, free_mib
 
     def setAllocator(self, allocator: Allocator) -> None:
@@ -71,7 +71,7 @@ class MemoryMenu(QToolButton):
         self._allocators[allocator].setChecked(True)
 
     def setOthersInUse(self, count: int) -> None:
-        """Tell how many other GPUs are in use."""
+        """Say how many other GPUs are in use."""
         self._apply.setEnabled(count > 0)
         self._apply.setToolTip(
             wrapped(
@@ -98,7 +98,7 @@ class MemoryMenu(QToolButton):
         return preset_policy(preset, total_mib=self._total_mib, free_mib=self._free_mib)
 
     @Slot()
-    def _tell_meaning(self) -> None:
+    def _show_meaning(self) -> None:
         """Beside each preset stands what it means on this GPU now."""
         for preset, label, _ in _PRESETS:
             policy = self._policy(preset)

@@ -32,7 +32,7 @@ def memory_use(
     ours = min(ours, reading.memory_used_mib)
     return MemoryUse(
         total_mib=reading.memory_total_mib or device.memory_total_mib,
-        others_mib=reading.memory_used_mib - ours,
+        other_processes_mib=reading.memory_used_mib - ours,
         ours_mib=ours,
         reserved_mib=reading.memory_reserved_mib or 0,
         limits_mib=limits,

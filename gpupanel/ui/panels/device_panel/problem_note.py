@@ -1,12 +1,13 @@
-"""A problem told shortly, where its setting is; the whole of it stands in what will happen."""
+"""A problem in short, where its setting is; the whole of it stands in what will happen."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from gpupanel.domain.problem import Problem
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.fix_buttons import FixButtons
-from gpupanel.ui.widgets.note import Note
+from gpupanel.ui.widgets.labels import Note
+from gpupanel.ui.widgets.layouts import discard, row_in
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -31,9 +32,7 @@ class ProblemNote(QWidget):
         words.setSpacing(GRID // 2)
         words.addWidget(self._message)
         words.addWidget(self._fixes)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(GRID)
+        layout = row_in(self)
         layout.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
         layout.addLayout(words, 1)
         self.setProblem(problem)
@@ -96,9 +95,7 @@ class ProblemNotes(QFrame):
     def _show(self, problems: tuple[Problem, ...]) -> None:
         while len(self._notes) > len(problems):
             note = self._notes.pop()
-            self._layout.removeWidget(note)
-            note.hide()
-            note.deleteLater()
+            discard(self._layout, [note])
         for note, problem in zip(self._notes, problems, strict=False):
             note.setProblem(problem)
         for problem in problems[len(self._notes) :]:

@@ -21,7 +21,7 @@ class Notice:
         severity: Decides the icon.
         words: So short that they fit beside the numbers.
         word: Shorter still, for a folded card.
-        sentence: The same, told.
+        sentence: The same as a sentence.
     """
 
     severity: Severity
@@ -76,7 +76,7 @@ def notice(reading: DeviceReading | None) -> Notice | None:
             Severity.WARNING, old, old, f"These readings are {old}: the driver answers slowly."
         )
     reasons = reading.throttle_reasons or ()
-    return next((told for reason, told in _THROTTLED.items() if reason in reasons), None)
+    return next((words for reason, words in _THROTTLED.items() if reason in reasons), None)
 
 
 def throttling(reasons: Sequence[ThrottleReason] | None) -> str:

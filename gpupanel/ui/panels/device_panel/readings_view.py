@@ -1,17 +1,20 @@
 """What a device does right now."""
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFont, QFontMetrics
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.telemetry import DeviceReading, DeviceState
-from gpupanel.ui import formatting
-from gpupanel.ui.panels.device_panel.notice_tag import NoticeTag
-from gpupanel.ui.panels.device_panel.reading_text import notice
+from gpupanel.ui import formatting, theme
+from gpupanel.ui.panels.device_panel.reading_text import Notice, notice
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.layouts import column_in, row_in
 from gpupanel.ui.widgets.memory_bar import MemoryBar
 from gpupanel.ui.widgets.memory_use import MemoryUse
+from gpupanel.ui.widgets.severity_icon import SIZE, SeverityIcon
 from gpupanel.ui.widgets.sparkline import Sparkline
+from gpupanel.ui.widgets.tips import wrapped
 
 
 class ReadingsView(QWidget):
@@ -80,7 +83,7 @@ class ReadingsView(QWidget):
         """Show these numbers; a dash for each that is not known."""
         known = reading is not None and reading.memory_used_mib is not None
         self.bar.setUse(use)
-        held = use.others_mib + use.ours_mib if known else None
+        held = use.other_processes_mib + use.ours_mib if known else None
         self._memory.setText(f"{formatting.gib_number(held)} / {formatting.mib(use.total_mib)}")
         busy = formatting.percent(reading.gpu_utilization_percent if reading else None)
         self._utilization.setText(busy)
@@ -127,9 +130,7 @@ class ReadingsView(QWidget):
         numbers.addWidget(self._folded_tag)
         numbers.addWidget(self._temperature)
         numbers.addWidget(self._power)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(GRID // 2)
+        layout = column_in(self, spacing=GRID // 2)
         layout.addWidget(self._busy)
         layout.addWidget(self.bar)
         layout.addLayout(numbers)
@@ -145,3 +146,59 @@ def _keep_room(label: QLabel, widest: str) -> None:
     """Let what changes keep its place."""
     # Kerning makes some numbers a pixel or two wider than others of as many figures.
     label.setMinimumWidth(label.fontMetrics().horizontalAdvance(widest) + GRID // 2)
+
+
+_WIDEST, _WIDEST_WORD = "Throttled: heat", "Too hot"
+_GAP = 4
+_HELD_READINGS = 6
+"""How long a notice stays after its reason went: what comes and goes twice a second is no help."""
+
+
+class NoticeTag(QWidget):
+    """Shows a :class:`Notice`; as wide as the widest one, also while there is none.
+
+    Args:
+        is_short: Say it in one word.
+    """
+
+    def __init__(self, *, is_short: bool = False, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._is_short = is_short
+        self._notice: Notice | None = None
+        self._quiet_readings = 0
+        self._icon = SeverityIcon(None)
+        self._words = QLabel()
+        self._words.setProperty("textSize", "small")
+        self._words.setTextFormat(Qt.TextFormat.PlainText)
+        layout = row_in(self, spacing=_GAP)
+        layout.addStretch(1)
+        layout.addWidget(self._icon)
+        layout.addWidget(self._words)
+        small = QFont(self.font())
+        small.setPointSizeF(max(7.0, small.pointSizeF() * theme.SMALL_TEXT))
+        widest = QFontMetrics(small).horizontalAdvance(_WIDEST_WORD if is_short else _WIDEST)
+        self.setFixedSize(SIZE + 2 * _GAP + widest, SIZE)
+        self._show()
+
+    def notice(self) -> Notice | None:
+        """What is shown."""
+        return self._notice
+
+    def setNotice(self, notice: Notice | None) -> None:
+        """Show what holds with this reading; what does not hold any more stays for a moment."""
+        self._quiet_readings = 0 if notice is not None else self._quiet_readings + 1
+        if notice is None and self._quiet_readings <= _HELD_READINGS:
+            return
+        if notice != self._notice:
+            self._notice = notice
+            self._show()
+
+    def _show(self) -> None:
+        notice = self._notice
+        self._icon.setVisible(notice is not None)
+        words = "" if notice is None else notice.word if self._is_short else notice.words
+        self._words.setText(words)
+        self.setToolTip(wrapped(notice.sentence) if notice else "")
+        self.setAccessibleName(notice.sentence if notice else "")
+        if notice is not None:
+            self._icon.setSeverity(notice.severity)

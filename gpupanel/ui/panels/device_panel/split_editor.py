@@ -7,16 +7,15 @@ from PySide6.QtWidgets import (
     QPushButton,
     QSizePolicy,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from gpupanel.domain.memory import CUDA_CONTEXT_MIB, SplitMemory
 from gpupanel.ui import formatting
 from gpupanel.ui.inputs.quiet_inputs import SpinBox
-from gpupanel.ui.panels.device_panel.limit_editor import UNKNOWN_MIB
-from gpupanel.ui.panels.device_panel.room_label import RoomLabel
+from gpupanel.ui.panels.device_panel.limit_editor import UNKNOWN_MIB, RoomLabel
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.layouts import column_in, discard, row_in
 from gpupanel.ui.widgets.memory_bar import STEP_MIB
 
 _FEWEST, _MOST = 2, 16
@@ -72,9 +71,7 @@ class SplitEditor(QWidget):
         buttons.addWidget(self._add)
         buttons.addWidget(self._equal)
         buttons.addStretch(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(GRID)
+        layout = column_in(self)
         layout.addLayout(self._grid)
         layout.addWidget(self._room)
         layout.addLayout(buttons)
@@ -106,19 +103,17 @@ class SplitEditor(QWidget):
 
     def _take(self, sizes: tuple[int, ...]) -> None:
         self._show_parts(sizes)
-        self._tell()
+        self._report()
 
     @Slot()
-    def _tell(self) -> None:
+    def _report(self) -> None:
         self._show_state()
         self.valueChanged.emit(self.value())
 
     def _show_parts(self, sizes: tuple[int, ...]) -> None:
         while len(self._parts) > len(sizes):
             part = self._parts.pop()
-            self._grid.removeWidget(part)
-            part.hide()
-            part.deleteLater()
+            discard(self._grid, [part])
         while len(self._parts) < len(sizes):
             self._append()
         for part, size in zip(self._parts, sizes, strict=True):
@@ -129,7 +124,7 @@ class SplitEditor(QWidget):
         position = len(self._parts)
         part = _PartBox(position)
         part.setGreatest(self._total_mib)
-        part.valueChanged.connect(self._tell)
+        part.valueChanged.connect(self._report)
         part.removed.connect(self._take_removal)
         self._parts.append(part)
         self._grid.addWidget(part, position // _COLUMNS, position % _COLUMNS)
@@ -173,9 +168,7 @@ class _PartBox(QWidget):
         self._remove.setText("\N{MULTIPLICATION SIGN}")
         self._remove.setProperty("role", "chevron")
         self._remove.setAccessibleName(f"Remove logical device {position + 1}")
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
+        layout = row_in(self, spacing=0)
         layout.addWidget(self._box, 1)
         layout.addWidget(self._remove, 0, Qt.AlignmentFlag.AlignVCenter)
         self._box.valueChanged.connect(self.valueChanged)

@@ -98,7 +98,7 @@ class ClassTable(TableView[_Row]):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
         header = self.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        # Of thousands of rows so many tell how wide a column has to be.
+        # Of thousands of rows so many show how wide a column has to be.
         header.setResizeContentsPrecision(_ROWS_MEASURED)
         self.selectionModel().selectionChanged.connect(self._on_selection_changed)
 

@@ -42,7 +42,7 @@ class ConfusionMap(QWidget):
     """Rows are the true classes, columns those that their examples were taken for.
 
     Cells are as large as the place allows. Where they are too small for counts, colour and
-    tooltip tell them, and only as many class names are written as have room. Of more than a
+    tooltip show them, and only as many class names are written as have room. Of more than a
     thousand classes a cell stands for several that follow each other.
     """
 
@@ -288,12 +288,12 @@ class ConfusionMap(QWidget):
 
 def _summary(matrix: "ConfusionMatrix") -> str:
     figures = matrix.classes
-    told = "; ".join(
+    named = "; ".join(
         f"{each.name}: {each.right:,} of {each.examples:,} correct"
         for each in figures[:_MOST_SUMMED_UP]
     )
     more = len(figures) - _MOST_SUMMED_UP
-    return f"{told}; and {more:,} more classes" if more > 0 else told
+    return f"{named}; and {more:,} more classes" if more > 0 else named
 
 
 def _painted(matrix: "ConfusionMatrix", shown: theme.Theme) -> QImage:

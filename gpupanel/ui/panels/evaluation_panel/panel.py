@@ -22,9 +22,9 @@ from gpupanel.ui import formatting
 from gpupanel.ui.panels.evaluation_panel.class_table import ClassTable
 from gpupanel.ui.panels.evaluation_panel.confusion_map import ConfusionMap
 from gpupanel.ui.panels.evaluation_panel.predictions_view import PredictionsView
-from gpupanel.ui.panels.evaluation_panel.totals import Totals
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.empty_state import EmptyState
+from gpupanel.ui.widgets.labels import EmptyState
+from gpupanel.ui.widgets.layouts import column_in
 
 _EVALUATING = (
     "The model is being evaluated",
@@ -78,9 +78,7 @@ class EvaluationPanel(QWidget):
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self._evaluation_page())
         self._stack.addWidget(self._predictions)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GRID)
+        column = column_in(self)
         column.addWidget(self._assumed)
         column.addLayout(self._stack, 1)
         self._assumed.hide()
@@ -148,9 +146,7 @@ class EvaluationPanel(QWidget):
         row.addWidget(card, 1)
         row.addWidget(self._table)
         page = QWidget()
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GRID)
+        column = column_in(page)
         column.addWidget(self._totals)
         column.addWidget(self._classes, 1)
         column.addWidget(self._no_classes)
@@ -183,3 +179,58 @@ def _no_classes_words(found: EvaluationDone, confusion: Problem | None) -> str:
     if confusion is not None:
         return problem_sentences(confusion)
     return _NOT_SAVED if found.class_count else _VALUES
+
+
+_TIPS = {
+    "Accuracy": "Fraction of all examples that were classified correctly.",
+    "Loss": "Mean cross-entropy in nats, or mean squared error of values; lower is better.",
+    "Mean absolute error": "Mean distance of predicted and true values, in the unit of the labels.",
+    "Examples": "How many were evaluated, each once.",
+    "Speed": "Examples per second over all devices, start-up not counted.",
+}
+
+
+class Totals(QFrame):
+    """A number and its name for each metric that there is."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("card", "true")
+        self.setObjectName("evaluation_totals")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
+        row.setSpacing(4 * GRID)
+        self._numbers: dict[str, QLabel] = {}
+        self._blocks: dict[str, QWidget] = {}
+        for name, tip in _TIPS.items():
+            row.addWidget(self._block(name, tip))
+        row.addStretch(1)
+
+    def setStatus(self, status: RunStatus) -> None:
+        """Show what was found; nothing changes while nothing was."""
+        found = status.evaluation
+        if found is None:
+            return
+        metrics = found.metrics
+        classes = metrics.mean_absolute_error is None
+        self._blocks["Accuracy"].setVisible(classes)
+        self._blocks["Mean absolute error"].setVisible(not classes)
+        self._numbers["Accuracy"].setText(formatting.fraction(metrics.accuracy))
+        self._numbers["Loss"].setText(formatting.number(metrics.loss))
+        self._numbers["Mean absolute error"].setText(formatting.number(metrics.mean_absolute_error))
+        self._numbers["Examples"].setText(formatting.count(found.examples))
+        self._numbers["Speed"].setText(formatting.rate(status.examples_per_second))
+
+    def _block(self, name: str, tip: str) -> QWidget:
+        block = QWidget(self)
+        block.setToolTip(tip)
+        caption = QLabel(name, block)
+        caption.setProperty("role", "section")
+        number = QLabel(block)
+        number.setProperty("role", "title")
+        number.setAccessibleName(name)
+        column = column_in(block, spacing=0)
+        column.addWidget(caption)
+        column.addWidget(number)
+        self._numbers[name], self._blocks[name] = number, block
+        return block

@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontDatabase, QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QPushButton, QToolButton, QWidget
 
-from gpupanel.ui.widgets.column import column
+from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.tips import teach
 
 _LINES = 16
@@ -41,7 +41,7 @@ class CallsBox(QWidget):
         head.addWidget(self._fold)
         head.addStretch(1)
         head.addWidget(self._copy)
-        layout = column(self)
+        layout = column_in(self)
         layout.addLayout(head)
         layout.addWidget(self._text)
         self._fold.toggled.connect(self._unfold)

@@ -9,8 +9,8 @@ from gpupanel.ui import formatting
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.process_text import process_words
 from gpupanel.ui.widgets.color_dot import ColorDot
-from gpupanel.ui.widgets.elided_label import ElidedLabel
-from gpupanel.ui.widgets.note import Caption
+from gpupanel.ui.widgets.labels import Caption, ElidedLabel
+from gpupanel.ui.widgets.layouts import discard
 from gpupanel.ui.widgets.tips import wrapped
 
 _MOST_ROWS = 5
@@ -53,7 +53,7 @@ class OtherProcessesList(QWidget):
         self.hide()
 
     def setGoing(self, *, is_going: bool) -> None:
-        """Tell whether a run goes on: then this is what was there before it."""
+        """Say whether a run goes on: then this is what was there before it."""
         self._caption.setText(_BEFORE if is_going else _NOW)
 
     def setOthers(self, others: tuple[OtherProcesses, ...], device_labels: DeviceLabels) -> None:
@@ -77,10 +77,7 @@ class OtherProcessesList(QWidget):
         return [*before, *(each for each in now if each not in before)]
 
     def _build(self, others: tuple[OtherProcesses, ...]) -> None:
-        for cell in self._cells:
-            self._grid.removeWidget(cell)
-            cell.hide()
-            cell.deleteLater()
+        discard(self._grid, self._cells)
         self._cells, self._numbers, self._rows = [], {}, 0
         for held in others:
             label = self._device_labels.label(held.device_key, held.device_name)

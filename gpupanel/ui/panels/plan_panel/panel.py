@@ -1,11 +1,13 @@
 """What will happen when Start is pressed."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.problem import Severity
+from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.prepare import Preparation
 from gpupanel.planning.tensorflow_calls import tensorflow_calls
@@ -15,16 +17,14 @@ from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.forms.settings_card import SettingsCard
 from gpupanel.ui.panels.plan_panel import plan_text
 from gpupanel.ui.panels.plan_panel.calls_box import CallsBox
-from gpupanel.ui.panels.plan_panel.memory_list import MemoryList
 from gpupanel.ui.panels.plan_panel.other_processes_list import OtherProcessesList
-from gpupanel.ui.panels.plan_panel.problem_list import ProblemList
-from gpupanel.ui.panels.plan_panel.process_table import ProcessTable
-from gpupanel.ui.panels.plan_panel.replica_table import ReplicaTable
+from gpupanel.ui.panels.plan_panel.plan_tables import MemoryList, ProcessTable, ReplicaTable
 from gpupanel.ui.panels.plan_panel.share_part import SharePart
 from gpupanel.ui.task_choices import Task
-from gpupanel.ui.widgets.column import column
 from gpupanel.ui.widgets.device_report_box import DeviceReportBox
-from gpupanel.ui.widgets.note import Caption, Note
+from gpupanel.ui.widgets.labels import Caption, Note
+from gpupanel.ui.widgets.layouts import column_in, discard
+from gpupanel.ui.widgets.problem_row import ProblemRow
 from gpupanel.ui.widgets.severity_icon import SeverityIcon
 
 _STALE = "Below: the last valid plan."
@@ -85,7 +85,7 @@ class PlanPanel(SettingsCard):
         return self._preparation
 
     def setTask(self, task: Task) -> None:
-        """What the run is to do, which the summary tells."""
+        """What the run is to do, which the summary says."""
         self._task = task
         self._summary.setText(self._sentence())
 
@@ -183,7 +183,7 @@ class PlanPanel(SettingsCard):
         head.setSpacing(8)
         head.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
         head.addWidget(self._summary, 1)
-        above = column(self._plan_part)
+        above = column_in(self._plan_part)
         above.addWidget(self._shares)
         above.addSpacing(8)
         above.addWidget(self._process_caption)
@@ -191,7 +191,7 @@ class PlanPanel(SettingsCard):
         above.addSpacing(8)
         above.addWidget(Caption("Memory"))
         above.addWidget(self._memory)
-        below = column(self._replica_part)
+        below = column_in(self._replica_part)
         below.addWidget(self._replica_caption)
         below.addWidget(self._replicas)
         below.addSpacing(8)
@@ -210,3 +210,40 @@ class PlanPanel(SettingsCard):
         # Not part of the plan, which may be one that cannot be made.
         self.body.addWidget(self._answers)
         self.body.addStretch(1)
+
+
+class ProblemList(QWidget):
+    """Rows that are kept while problems change, so that focus and place stay."""
+
+    fixRequested = Signal(object)
+    """A fix's button was pressed: the :class:`Fix`."""
+    fieldActivated = Signal(str)
+    """A row was clicked: the profile key that it is about."""
+    doctorRequested = Signal()
+    """The doctor is to be opened, which knows more about a problem."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("Problems")
+        self._rows: list[ProblemRow] = []
+        self._column = column_in(self)
+
+    def problems(self) -> tuple[Problem, ...]:
+        """The problems that are shown."""
+        return tuple(row.problem() for row in self._rows)
+
+    def setProblems(self, problems: Sequence[Problem]) -> None:
+        """Shows other problems."""
+        while len(self._rows) > len(problems):
+            row = self._rows.pop()
+            discard(self._column, [row])
+        for row, problem in zip(self._rows, problems, strict=False):
+            if row.problem() != problem:
+                row.setProblem(problem)
+        for problem in problems[len(self._rows) :]:
+            row = ProblemRow(problem, self)
+            row.fixRequested.connect(self.fixRequested)
+            row.fieldActivated.connect(self.fieldActivated)
+            row.doctorRequested.connect(self.doctorRequested)
+            self._rows.append(row)
+            self._column.addWidget(row)

@@ -8,8 +8,8 @@ from gpupanel.domain.strategy import StrategyKind
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import measured_shares
 from gpupanel.ui.device_labels import DeviceLabels
-from gpupanel.ui.widgets.column import column
-from gpupanel.ui.widgets.note import Caption, Note
+from gpupanel.ui.widgets.labels import Caption, Note
+from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.share_bar import ShareBar
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -39,7 +39,7 @@ class SharePart(QWidget):
         foot.setSpacing(16)
         foot.addWidget(self._note, 1)
         foot.addWidget(self._keep)
-        layout = column(self)
+        layout = column_in(self)
         layout.addWidget(Caption("Shares of each global batch"))
         layout.addWidget(self._bar)
         layout.addLayout(foot)

@@ -7,10 +7,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 
 from gpupanel.runs.queue.entry import QueueEntry
 from gpupanel.runs.queue.waiting_line import WaitingLine
-from gpupanel.ui.panels.queue_panel.queue_table import QueueTable
-from gpupanel.ui.panels.queue_panel.queue_text import line_words
+from gpupanel.ui.panels.queue_panel.queue_table import QueueTable, line_words
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.elided_label import ElidedLabel
+from gpupanel.ui.widgets.labels import ElidedLabel
 from gpupanel.ui.widgets.tips import wrapped
 
 

@@ -1,14 +1,181 @@
 """The table of the queue: one row chosen, waiting rows dragged, as high as its rows."""
 
-from PySide6.QtCore import QModelIndex, Qt, Signal
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QMimeData, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QWidget
+from typing_extensions import override
 
-from gpupanel.runs.queue.entry import QueueEntry
+from gpupanel.runs.queue.entry import EntryState, QueueEntry
 from gpupanel.runs.queue.waiting_line import WaitingLine
-from gpupanel.ui.panels.queue_panel.queue_model import QueueModel, QueueRow
+from gpupanel.ui import formatting
+from gpupanel.ui.run_state import outcome_words
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.table_model import Column, Index, TableModel
 from gpupanel.ui.widgets.table_view import TableView
+
+
+def line_words(line: WaitingLine) -> str:
+    """How many wait and run, in one short line."""
+    waiting, running = len(line.waiting), len(line.running)
+    parts = [f"{running} running" if running else "", f"{waiting} waiting" if waiting else ""]
+    parts.append("paused: nothing more is started" if line.paused else "")
+    return " · ".join(part for part in parts if part) or "none waiting"
+
+
+def state_words(entry: QueueEntry) -> str:
+    """Where the entry stands."""
+    match entry.state:
+        case EntryState.WAITING:
+            return "Waiting"
+        case EntryState.RUNNING:
+            return "Running"
+        case EntryState.REFUSED:
+            return "Cannot start"
+        case EntryState.ENDED:
+            return outcome_words(entry.outcome) if entry.outcome is not None else "Ended"
+
+
+def device_words(entry: QueueEntry) -> str:
+    """The devices that it needs."""
+    names = [formatting.short_device_name(name) for name in entry.devices]
+    return ", ".join(names) or formatting.DASH
+
+
+def why_words(entry: QueueEntry, *, is_paused: bool) -> str:
+    """Why it waits, or what became of it.
+
+    Args:
+        entry: The entry.
+        is_paused: Nothing is started now.
+    """
+    if entry.is_waiting:
+        return "The queue is paused." if is_paused else entry.waits or formatting.DASH
+    if entry.problems:
+        return entry.problems[0].message
+    return "" if entry.run is None else entry.run.name
+
+
+def tip(entry: QueueEntry, *, is_paused: bool) -> str:
+    """All that is known of it, a line each."""
+    lines = [entry.name, why_words(entry, is_paused=is_paused)]
+    for problem in entry.problems:
+        lines += [problem.message, problem.hint]
+    lines.append("" if entry.run is None else str(entry.run))
+    return "\n".join(dict.fromkeys(line for line in lines if line))
+
+
+_MIME = "application/x-gpupanel-queue-entry"
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRow:
+    """An entry where it stands.
+
+    Attributes:
+        place: Among those that wait, counted from 1; ``None``: it does not wait.
+        is_paused: Nothing is started now.
+    """
+
+    entry: QueueEntry
+    place: int | None
+    is_paused: bool
+
+
+COLUMNS: tuple[Column[QueueRow], ...] = (
+    Column(
+        "#",
+        "Position in the queue. The first entry whose devices are free starts.",
+        lambda row: "" if row.place is None else str(row.place),
+    ),
+    Column(
+        "Profile",
+        "The name of the profile that the run is started with.",
+        lambda row: row.entry.name,
+    ),
+    Column(
+        "State",
+        "Whether it waits, runs or has ended, and how.",
+        lambda row: state_words(row.entry),
+    ),
+    Column(
+        "Devices",
+        "The physical devices that the run needs.",
+        lambda row: device_words(row.entry),
+    ),
+    Column(
+        "Remark",
+        "Why it waits, or its result.",
+        lambda row: why_words(row.entry, is_paused=row.is_paused),
+    ),
+)
+
+
+class QueueModel(TableModel[QueueRow]):
+    """A row per entry: what runs first, then what waits in its order, then what has ended.
+
+    A drop changes nothing here: it asks for the move, and the queue that follows is shown.
+    """
+
+    moveRequested = Signal(str, int)
+    """The id of a waiting entry, and the place among the waiting ones that it is to get."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(
+            COLUMNS,
+            lambda row: row.entry.id,
+            lambda row: tip(row.entry, is_paused=row.is_paused),
+            parent=parent,
+        )
+
+    def set_line(self, line: WaitingLine) -> None:
+        """Show another state of the queue."""
+        ended = (each for each in line.entries if not each.is_waiting and not each.is_running)
+        entries = (*line.running, *line.waiting, *ended)
+        places = {each.id: place for place, each in enumerate(line.waiting, start=1)}
+        self.set_rows(QueueRow(each, places.get(each.id), line.paused) for each in entries)
+
+    @override
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        usual = super().flags(index)
+        if not index.isValid():
+            return usual | Qt.ItemFlag.ItemIsDropEnabled
+        waits = self.row(index.row()).entry.is_waiting
+        return usual | Qt.ItemFlag.ItemIsDragEnabled if waits else usual
+
+    @override
+    def supportedDropActions(self) -> Qt.DropAction:
+        return Qt.DropAction.MoveAction
+
+    @override
+    def mimeTypes(self) -> list[str]:
+        return [_MIME]
+
+    @override
+    def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
+        data = QMimeData()
+        data.setData(_MIME, self.row(indexes[0].row()).entry.id.encode())
+        return data
+
+    @override
+    def dropMimeData(
+        self, data: QMimeData, action: Qt.DropAction, row: int, column: int, parent: Index
+    ) -> bool:
+        if not data.hasFormat(_MIME):
+            return False
+        entry_id = bytes(data.data(_MIME).data()).decode()
+        target = parent.row() if parent.isValid() else row
+        self.moveRequested.emit(entry_id, self._place_before(target, entry_id))
+        # The view must not remove the row: it moves when the queue says so.
+        return False
+
+    def _place_before(self, row: int, entry_id: str) -> int:
+        """The place among the waiting ones of what is dropped before a row; -1: at the end."""
+        before = self.rows if row < 0 else self.rows[:row]
+        return 1 + sum(each.entry.is_waiting and each.entry.id != entry_id for each in before)
+
 
 _ROW_HEIGHT = 4 * GRID
 _MOST_ROWS = 5

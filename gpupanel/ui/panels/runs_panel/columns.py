@@ -1,4 +1,4 @@
-"""What the table of runs tells of each run, a column for each thing."""
+"""What the table of runs shows of each run, a column for each thing."""
 
 import time
 from datetime import datetime

@@ -1,15 +1,12 @@
 """Past runs and those that go on: found, opened, named, compared, and moved to the bin."""
 
-from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal, SignalInstance, Slot
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
-    QMenu,
     QPushButton,
     QStackedWidget,
     QVBoxLayout,
@@ -20,12 +17,11 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.problem_text import problem_sentences
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui import formatting
-from gpupanel.ui.panels.runs_panel.choices import run_choices
+from gpupanel.ui.panels.runs_panel.actions import RunActions, action
 from gpupanel.ui.panels.runs_panel.table import ColumnChoices, RunsTable
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.action_button import ActionButton
-from gpupanel.ui.widgets.elided_label import ElidedLabel
-from gpupanel.ui.widgets.empty_state import EmptyState
+from gpupanel.ui.widgets.buttons import ActionButton
+from gpupanel.ui.widgets.labels import ElidedLabel, EmptyState
 from gpupanel.ui.widgets.tips import wrapped
 
 _NO_RUNS = "No runs yet"
@@ -72,6 +68,7 @@ class RunsPanel(QWidget):
         self._where.setElideMode(Qt.TextElideMode.ElideMiddle)
         self._where.setToolTip(wrapped(f"The runs are kept in {runs_dir}"))
         self._where.setProperty("tone", "muted")
+        self._actions = RunActions(self)
         self._make_actions()
         self._compose()
         self._table.activated.connect(self._on_activated)
@@ -89,7 +86,7 @@ class RunsPanel(QWidget):
         self._show_choices()
 
     def setProblem(self, problem: Problem) -> None:
-        """Tell why the runs cannot be listed, in their place."""
+        """Say why the runs cannot be listed, in their place."""
         self.setRuns(())
         self._empty.setTexts("The runs cannot be listed", problem_sentences(problem))
 
@@ -100,11 +97,11 @@ class RunsPanel(QWidget):
 
     def setComparable(self, comparable: bool) -> None:
         """Offer to compare runs, where something shows them so."""
-        self._compare.setVisible(comparable)
+        self._actions.compare.setVisible(comparable)
 
     def setReusable(self, reusable: bool) -> None:
         """Offer to use the settings of a run, where something can do so."""
-        self._use.setVisible(reusable)
+        self._actions.use.setVisible(reusable)
 
     def columns(self) -> ColumnChoices:
         """How the columns are, to be remembered."""
@@ -133,44 +130,27 @@ class RunsPanel(QWidget):
         return search
 
     def _make_actions(self) -> None:
-        self._open = self._action("&Open run", self._open_chosen, "runs_open")
-        self._open.setToolTip("Shows the curves, devices and log of the run in Live (Enter)")
-        self._use = self._action("Use these settin&gs", self._use_chosen, "runs_use_settings")
-        self._use.setToolTip(
-            "Copies the settings of the run into the Session tab; the run stays as it is"
-        )
-        self._use.setVisible(False)
-        self._compare = self._action("&Compare", self._compare_chosen, "runs_compare")
-        self._compare.setVisible(False)
-        self._rename = self._action("Re&name…", self._rename_chosen, "runs_rename", "F2")
-        self._rename.setToolTip("Gives the run a name of its own (F2)")
-        self._notes = self._action("No&tes…", self._note_chosen, "runs_notes")
-        self._notes.setToolTip("What you want to remember about the run")
-        self._delete = self._action("Move to &bin", self._delete_chosen, "runs_delete", "Del")
-        self._refresh = self._action("Re&fresh", self.refreshRequested, "runs_refresh", "F5")
+        actions = self._actions
+        actions.open.triggered.connect(self._open_chosen)
+        actions.use.triggered.connect(self._use_chosen)
+        actions.compare.triggered.connect(self._compare_chosen)
+        actions.rename.triggered.connect(self._rename_chosen)
+        actions.notes.triggered.connect(self._note_chosen)
+        actions.delete.triggered.connect(self._delete_chosen)
+        self._table.addActions([actions.rename, actions.delete])
+        self._refresh = action(self, "Re&fresh", "runs_refresh", "F5")
         self._refresh.setToolTip("Reads the folder of runs again (F5)")
-        find = self._action("Search", self._find, "runs_find", "Ctrl+F")
-        for action in (self._refresh, find):
+        self._refresh.triggered.connect(self.refreshRequested)
+        find = action(self, "Search", "runs_find", "Ctrl+F")
+        find.triggered.connect(self._find)
+        for each in (self._refresh, find):
             # Wherever the focus is, as long as the page is shown.
-            action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
-            self.addAction(action)
-        for action in (self._rename, self._delete):
-            # Not in the search field, where Del means a letter.
-            action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
-            self._table.addAction(action)
-        leave = self._action("Clear search", self._clear_search, "runs_clear", "Esc")
+            each.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
+            self.addAction(each)
+        leave = action(self, "Clear search", "runs_clear", "Esc")
         leave.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        leave.triggered.connect(self._clear_search)
         self._search.addAction(leave)
-
-    def _action(
-        self, text: str, act: Callable[[], None] | SignalInstance, name: str, key: str = ""
-    ) -> QAction:
-        action = QAction(text, self)
-        action.setObjectName(name)
-        action.triggered.connect(act)
-        if key:
-            action.setShortcut(QKeySequence(key))
-        return action
 
     def _compose(self) -> None:
         self._empty = EmptyState(_NO_RUNS, _NO_RUNS_WORDS)
@@ -188,15 +168,8 @@ class RunsPanel(QWidget):
         head.addWidget(self._count)
         head.addWidget(self._notice, 1)
         head.addWidget(self._columns)
-        for action in (
-            self._open,
-            self._use,
-            self._compare,
-            self._rename,
-            self._notes,
-            self._delete,
-        ):
-            foot.addWidget(ActionButton(action, self))
+        for each in self._actions.all:
+            foot.addWidget(ActionButton(each, self))
         foot.addWidget(self._where, 1)
         foot.addWidget(ActionButton(self._refresh, self))
         self._where.setAlignment(Qt.AlignmentFlag.AlignRight)
@@ -238,15 +211,7 @@ class RunsPanel(QWidget):
 
     @Slot()
     def _show_choices(self) -> None:
-        choices = run_choices(self.chosen_runs())
-        self._open.setEnabled(choices.can_open)
-        self._use.setEnabled(choices.can_open)
-        self._compare.setEnabled(choices.can_compare)
-        self._compare.setToolTip(choices.compare_tip)
-        self._rename.setEnabled(choices.can_label)
-        self._notes.setEnabled(choices.can_label)
-        self._delete.setEnabled(choices.can_delete)
-        self._delete.setToolTip(wrapped(choices.delete_tip))
+        self._actions.show_for(self.chosen_runs())
 
     @Slot(str)
     def _on_search(self, text: str) -> None:
@@ -265,14 +230,7 @@ class RunsPanel(QWidget):
 
     @Slot(QPoint)
     def _open_menu(self, place: QPoint) -> None:
-        menu = QMenu(self)
-        menu.setObjectName("runs_menu")
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addActions([self._open, self._use, self._compare])
-        menu.addSeparator()
-        menu.addActions([self._rename, self._notes])
-        menu.addSeparator()
-        menu.addAction(self._delete)
+        menu = self._actions.menu(self)
         menu.popup(self._table.viewport().mapToGlobal(place))
 
     @Slot()

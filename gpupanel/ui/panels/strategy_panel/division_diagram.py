@@ -1,13 +1,17 @@
 """How one step is divided over devices, drawn."""
 
+from typing import assert_never
+
 from PySide6.QtCore import QRectF, QSize
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
-from gpupanel.ui.panels.strategy_panel.pictures.canvas import Canvas
-from gpupanel.ui.panels.strategy_panel.pictures.choose import picture_of
-from gpupanel.ui.panels.strategy_panel.pictures.picture import Division, Picture
+from gpupanel.domain.strategy import StrategyKind
+from gpupanel.ui.panels.strategy_panel.pictures.layers import LayerPicture
+from gpupanel.ui.panels.strategy_panel.pictures.picture import Canvas, Division, Picture
+from gpupanel.ui.panels.strategy_panel.pictures.replicas import ReplicaPicture
+from gpupanel.ui.panels.strategy_panel.pictures.servers import ServerPicture
 from gpupanel.ui.widgets.tips import wrapped
 
 _NO_PLAN = "No plan now: see the problems under “What will happen”"
@@ -73,3 +77,20 @@ class DivisionDiagram(QWidget):
 
     def _line_height(self) -> float:
         return float(self.fontMetrics().height() + 1)
+
+
+def picture_of(division: Division) -> Picture:
+    """The picture of that division."""
+    match division.plan.strategy:
+        case (
+            StrategyKind.ONE_DEVICE
+            | StrategyKind.MIRRORED
+            | StrategyKind.CENTRAL_STORAGE
+            | StrategyKind.MULTI_WORKER
+        ):
+            return ReplicaPicture(division)
+        case StrategyKind.PARAMETER_SERVER:
+            return ServerPicture(division)
+        case StrategyKind.MODEL_PARALLEL:
+            return LayerPicture(division)
+    assert_never(division.plan.strategy)

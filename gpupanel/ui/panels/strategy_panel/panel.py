@@ -25,7 +25,7 @@ from gpupanel.ui.panels.strategy_panel.pictures.picture import Division
 from gpupanel.ui.panels.strategy_panel.placement_editor import PlacementEditor
 from gpupanel.ui.panels.strategy_panel.share_fields import ShareFields
 from gpupanel.ui.task_choices import Task
-from gpupanel.ui.widgets.note import Note
+from gpupanel.ui.widgets.labels import Note
 
 _MENDED_FIRST = "{} by hand start from the plan: fix the problems first."
 
@@ -69,7 +69,7 @@ class StrategyPanel(SettingsCard):
         return self._value
 
     def setValue(self, value: StrategySettings) -> None:
-        """Shows other settings without telling anyone."""
+        """Shows other settings silently."""
         self._value = value
         self._keys.remember(value)
         self._kind.setValue(value.kind, unoffered=choices.LABELS[value.kind])
@@ -111,7 +111,7 @@ class StrategyPanel(SettingsCard):
         self._say("")
 
     def setTask(self, task: Task) -> None:
-        """What the devices are to do: it decides what is offered, and the drawing tells it."""
+        """What the devices are to do: it decides what is offered, and the drawing shows it."""
         self._task = task
         trains = task == "train"
         self._kind.setOffered(choices.KINDS if trains else choices.INFERENCE_KINDS)

@@ -15,6 +15,7 @@ from gpupanel.planning.layers import ModelLayer
 from gpupanel.ui import formatting, theme
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.inputs.choice_box import ChoiceBox
+from gpupanel.ui.widgets.layouts import discard
 from gpupanel.ui.widgets.tips import teach, wrapped
 
 _PLACEMENT_TIP = setting_of(StrategySettings, "placement").description
@@ -64,7 +65,7 @@ class PlacementEditor(QWidget):
         return dict(self._placement)
 
     def setValue(self, placement: Mapping[str, int]) -> None:
-        """Shows another placement without telling anyone."""
+        """Shows another placement silently."""
         self._placement = dict(placement)
         for name, chooser in self._choosers.items():
             place = self._placement.get(name)
@@ -93,10 +94,7 @@ class PlacementEditor(QWidget):
             self._offer_places()
 
     def _build(self) -> None:
-        for cell in (*self._cells, *self._choosers.values()):
-            self._grid.removeWidget(cell)
-            cell.hide()
-            cell.deleteLater()
+        discard(self._grid, (*self._cells, *self._choosers.values()))
         self._cells, self._choosers = [], {}
         for row, layer in enumerate(self._layers, start=1):
             name = QLabel(layer.name)

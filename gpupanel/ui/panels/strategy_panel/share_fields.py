@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.ui.device_labels import DeviceLabels
 from gpupanel.ui.inputs.counter import Counter
 from gpupanel.ui.widgets.color_dot import ColorDot
-from gpupanel.ui.widgets.column import column
+from gpupanel.ui.widgets.layouts import column_in, discard, row_in
 from gpupanel.ui.widgets.tips import teach, wrapped
 
 _TIP = (
@@ -28,15 +28,13 @@ class ShareFields(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._rows: list[_ShareRow] = []
-        self._column = column(self, spacing=8)
+        self._column = column_in(self)
 
     def setValue(self, shares: Sequence[int]) -> None:
-        """Shows other shares without telling anyone; as many rows as there are shares."""
+        """Shows other shares silently; as many rows as there are shares."""
         while len(self._rows) > len(shares):
             row = self._rows.pop()
-            self._column.removeWidget(row)
-            row.hide()
-            row.deleteLater()
+            discard(self._column, [row])
         while len(self._rows) < len(shares):
             row = _ShareRow(len(self._rows), self)
             row.field.valueChanged.connect(partial(self._take, len(self._rows)))
@@ -73,9 +71,7 @@ class _ShareRow(QWidget):
         self.field = Counter(unit="example")
         teach(self.field, f"Share of replica {replica}", _TIP)
         self._name.setToolTip(wrapped(_TIP))
-        self._layout = QHBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
-        self._layout.setSpacing(8)
+        self._layout = row_in(self)
         self._layout.addWidget(self._name, 1)
         self._layout.addWidget(self.field, 2)
 

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF
 
-from gpupanel.ui.panels.strategy_panel.pictures.canvas import GAP, ROOMY, Canvas
-from gpupanel.ui.panels.strategy_panel.pictures.picture import Division
+from gpupanel.ui.panels.strategy_panel.pictures.picture import GAP, ROOMY, Canvas, Division
 
 _ARROW = 36.0
 _MOST_ROWS = 6

@@ -6,15 +6,15 @@ from PySide6.QtCore import QPointF, QRectF
 
 from gpupanel.domain.plan import PlannedReplica
 from gpupanel.domain.strategy import StrategyKind
-from gpupanel.ui.panels.strategy_panel.pictures.canvas import (
+from gpupanel.ui.panels.strategy_panel.pictures.picture import (
     BAR_HEIGHT,
     FLOW_HEIGHT,
     GAP,
     RADIUS,
     ROOMY,
     Canvas,
+    Division,
 )
-from gpupanel.ui.panels.strategy_panel.pictures.picture import Division
 
 _WIDEST_UPDATE = 360.0
 _LESSONS = {

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPointF, QRectF
 
 from gpupanel.domain.plan import PlannedProcess, PlannedReplica, ProcessRole
-from gpupanel.ui.panels.strategy_panel.pictures.canvas import GAP, ROOMY, Canvas
-from gpupanel.ui.panels.strategy_panel.pictures.picture import Division
+from gpupanel.ui.panels.strategy_panel.pictures.picture import GAP, ROOMY, Canvas, Division
 
 _FLOW = 28.0
 _MOST_PAIRS = 6

@@ -1,17 +1,20 @@
-"""Which run is which, how it ended, and what it reached: a row each."""
+"""The legend of a comparison: each run with its outcome and values; a check mark hides it."""
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QGuiApplication, QResizeEvent
+from PySide6.QtWidgets import QHeaderView, QWidget
 from typing_extensions import override
 
 from gpupanel.runs.history.metrics import Metric
-from gpupanel.ui import formatting
+from gpupanel.ui import formatting, theme
 from gpupanel.ui.panels.comparison_panel import run_styles
 from gpupanel.ui.panels.comparison_panel.metric_text import WORDS
+from gpupanel.ui.panels.comparison_panel.run_styles import MARK_SIZE
 from gpupanel.ui.run_state import outcome_words
 from gpupanel.ui.widgets.table_model import Column, Index, TableModel
+from gpupanel.ui.widgets.table_view import TableView
 from gpupanel.ui.workers.comparison_worker import ComparedRun
 
 _COLORS_TIP = "Colours and line styles identify runs here, not devices."
@@ -141,3 +144,56 @@ def _tip(run: ComparedRun) -> str:
     if problem is not None:
         lines += [problem.message, problem.hint]
     return "\n".join(line for line in lines if line)
+
+
+_ROW_HEIGHT = 28
+_NARROWEST_NAME = 208
+"""Pixels for mark and name; the table scrolls sideways where the numbers leave less."""
+
+
+class LegendView(TableView[ComparedRun]):
+    """As high as its rows; a click on a run's check mark, or the space bar, hides or shows it."""
+
+    def __init__(self, model: LegendModel, parent: QWidget | None = None) -> None:
+        super().__init__(model, "comparison_legend", "Compared runs", _ROW_HEIGHT, parent)
+        self.setIconSize(MARK_SIZE)
+        self.setAlternatingRowColors(False)
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        header = self.horizontalHeader()
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.sectionResized.connect(self._share_width)
+        for change in (model.modelReset, model.rowsInserted, model.rowsRemoved):
+            change.connect(self._fit)
+        theme.changes.changed.connect(model.refresh)
+        self._fit()
+
+    @override
+    def sizeHint(self) -> QSize:
+        header = self.horizontalHeader().sizeHint().height()
+        rows = _ROW_HEIGHT * self.content.rowCount()
+        frame = 2 * self.frameWidth()
+        bar = self.horizontalScrollBar()
+        room = bar.sizeHint().height() if bar.isVisible() else 0
+        return QSize(480, header + rows + frame + room)
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._share_width()
+
+    @Slot()
+    def _fit(self) -> None:
+        self.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
+        self._share_width()
+        self.setFixedHeight(self.sizeHint().height())
+        self.updateGeometry()
+
+    @Slot()
+    def _share_width(self) -> None:
+        """The names have what the numbers leave them, since they can be shortened."""
+        header = self.horizontalHeader()
+        others = sum(header.sectionSize(column) for column in range(1, header.count()))
+        width = max(_NARROWEST_NAME, self.viewport().width() - others)
+        if width != header.sectionSize(0):
+            header.resizeSection(0, width)

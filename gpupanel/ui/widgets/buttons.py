@@ -1,8 +1,8 @@
-"""A button that is an action: its words, its tip and whether it can be done."""
+"""A button that is an action, and one that folds what is below it."""
 
-from PySide6.QtCore import Slot
+from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
 
 
 class ActionButton(QPushButton):
@@ -29,3 +29,20 @@ class ActionButton(QPushButton):
         self.setToolTip(self._action.toolTip())
         self.setEnabled(self._action.isEnabled())
         self.setVisible(self._action.isVisible())
+
+
+class FoldButton(QToolButton):
+    """Checked is unfolded; ``toggled`` follows each change."""
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setText(title)
+        self.setCheckable(True)
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.setProperty("role", "fold")
+        self.setArrowType(Qt.ArrowType.RightArrow)
+        self.toggled.connect(self._turn)
+
+    @Slot(bool)
+    def _turn(self, unfolded: bool) -> None:
+        self.setArrowType(Qt.ArrowType.DownArrow if unfolded else Qt.ArrowType.RightArrow)

@@ -1,4 +1,4 @@
-"""The first line of a device's card."""
+"""The heads of the panel of devices and of its cards."""
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
@@ -9,7 +9,8 @@ from gpupanel.ui.inputs.switch import Switch
 from gpupanel.ui.panels.device_panel.reading_text import about
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.color_dot import ColorDot
-from gpupanel.ui.widgets.elided_label import ElidedLabel
+from gpupanel.ui.widgets.labels import ElidedLabel
+from gpupanel.ui.widgets.layouts import row_in
 from gpupanel.ui.widgets.tips import wrapped
 
 
@@ -84,12 +85,46 @@ class CardHead(QWidget):
         self._utilization.setText(words)
 
     def _arrange(self) -> None:
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(GRID // 2)
+        layout = row_in(self, spacing=GRID // 2)
         layout.addWidget(self._dot)
         layout.addSpacing(2)
         layout.addWidget(self._name, 1)
         layout.addWidget(self._utilization)
         layout.addWidget(self._fold)
         layout.addWidget(self._switch)
+
+
+class PanelHead(QWidget):
+    """The caption, the driver's version, and the way to the doctor."""
+
+    doctorRequested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        caption = QLabel("DEVICES")
+        caption.setProperty("role", "section")
+        self._driver = QLabel()
+        self._driver.setProperty("tone", "muted")
+        self._driver.setProperty("textSize", "small")
+        doctor = QToolButton()
+        doctor.setObjectName("doctor_button")
+        doctor.setText("Doctor")
+        doctor.setProperty("role", "link")
+        doctor.setToolTip(
+            wrapped(
+                "Why is a GPU missing or not used? Checks driver, libraries and TensorFlow, "
+                "and shows how to fix it."
+            )
+        )
+        doctor.clicked.connect(self.doctorRequested)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, GRID // 2, 0)
+        layout.setSpacing(GRID)
+        layout.addWidget(caption)
+        layout.addStretch(1)
+        layout.addWidget(self._driver)
+        layout.addWidget(doctor)
+
+    def setDriver(self, version: str | None) -> None:
+        """Show which driver answers."""
+        self._driver.setText(f"Driver {version}" if version else "")

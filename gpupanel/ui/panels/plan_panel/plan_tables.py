@@ -1,0 +1,188 @@
+"""Which replica and which process of a run is where, what it takes, and what each device gives."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QWidget
+
+from gpupanel.domain.device import DeviceKind
+from gpupanel.domain.plan import LaunchPlan, PlannedDevice, PlannedProcess, ProcessRole
+from gpupanel.ui import formatting
+from gpupanel.ui.device_labels import DeviceLabels
+from gpupanel.ui.panels.plan_panel import plan_text
+from gpupanel.ui.widgets.color_dot import ColorDot
+from gpupanel.ui.widgets.labels import ElidedLabel, Note
+from gpupanel.ui.widgets.layouts import CellGrid, row_in
+from gpupanel.ui.widgets.tips import wrapped
+
+_HEADINGS = (
+    ("Replica", "One copy of the model; counted from 0, as TensorFlow counts."),
+    ("Physical device", "One GPU as NVML lists it, or the host's processor."),
+    ("Logical device", "TensorFlow's device; several per GPU when it is split."),
+    ("Share", "Examples of each global batch that the replica takes."),
+)
+
+
+class ReplicaTable(CellGrid):
+    """A row per replica, or per place for layers; built anew only when the plan is another."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(stretched=2, spacing=12, first=1, parent=parent)
+        self.setAccessibleName("Replicas")
+        labels = [QLabel(heading) for heading, _ in _HEADINGS]
+        self._numbers, self._shares = labels[0], labels[-1]
+        for place, (label, (heading, tip)) in enumerate(zip(labels, _HEADINGS, strict=True)):
+            label.setProperty("tone", "muted")
+            label.setProperty("textSize", "small")
+            label.setToolTip(wrapped(tip))
+            self.grid.addWidget(label, 0, place + 1 if place else 0, 1, 1 if place else 2)
+            if heading == "Share":
+                label.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self._shown: tuple[LaunchPlan, DeviceLabels] | None = None
+
+    def has_plan(self) -> bool:
+        """Whether a plan was ever shown."""
+        return self._shown is not None
+
+    def setPlan(self, plan: LaunchPlan, device_labels: DeviceLabels) -> None:
+        """Shows the replicas of a plan."""
+        if self._shown == (plan, device_labels):
+            return
+        self._shown = (plan, device_labels)
+        self._numbers.setText("Place" if plan.places else "Replica")
+        self._shares.setVisible(not plan.places)
+        self.set_cells(
+            (
+                ColorDot(device_labels.index(key)),
+                QLabel(str(number)),
+                ElidedLabel(device_labels.label(key)),
+                _copyable(logical),
+                _number(share),
+            )
+            for number, (key, logical, share) in enumerate(_rows(plan))
+        )
+
+
+def _rows(plan: LaunchPlan) -> list[tuple[str, str, str]]:
+    """Device, logical device (in its process) and share of each replica, or of each place."""
+    if plan.places:
+        return [(place.device_key, place.logical_device, "") for place in plan.places]
+    names = [f"{process.name}: " if len(plan.gang) > 1 else "" for process in plan.gang]
+    return [
+        (
+            replica.device_key,
+            f"{names[replica.process]}{replica.logical_device}",
+            formatting.count(replica.share),
+        )
+        for replica in plan.replicas
+    ]
+
+
+def _copyable(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label
+
+
+def _number(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+    return label
+
+
+_DOES = {
+    ProcessRole.TRAINER: "trains",
+    ProcessRole.WORKER: "computes",
+    ProcessRole.COORDINATOR: "coordinator: hands out batches",
+    ProcessRole.PARAMETER_SERVER: "stores weights",
+}
+_TIP = (
+    "A separate process on this machine. It sees only these devices, and TensorFlow numbers "
+    "them from 0."
+)
+
+
+class ProcessTable(CellGrid):
+    """A row per process: its name, what it does, its devices in their colours."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(stretched=2, spacing=12, parent=parent)
+        self.setObjectName("process_table")
+        self.setAccessibleName("Processes")
+        self._shown: tuple[tuple[PlannedProcess, ...], DeviceLabels] | None = None
+
+    def setPlan(self, plan: LaunchPlan, device_labels: DeviceLabels) -> None:
+        """Shows the processes of a plan."""
+        if self._shown == (plan.gang, device_labels):
+            return
+        self._shown = (plan.gang, device_labels)
+        self.set_cells(
+            (_name(process), _devices(process, device_labels), _role(process, is_first=not place))
+            for place, process in enumerate(plan.gang)
+        )
+
+
+def _name(process: PlannedProcess) -> QLabel:
+    name = QLabel(process.name.removeprefix("the ").capitalize())
+    name.setToolTip(wrapped(_TIP))
+    return name
+
+
+def _role(process: PlannedProcess, *, is_first: bool) -> Note:
+    leads = " (chief)" if is_first and process.role is ProcessRole.WORKER else ""
+    return Note(f"{_DOES[process.role]}{leads}")
+
+
+def _devices(process: PlannedProcess, device_labels: DeviceLabels) -> QWidget:
+    """The dots and names of the devices that a process sees; none but the host for a server."""
+    cell = QWidget()
+    layout = row_in(cell)
+    for device in process.devices:
+        layout.addWidget(ColorDot(device_labels.index(device.key)))
+        layout.addWidget(QLabel(device_labels.label(device.key, device.name)))
+    if not process.devices:
+        none = QLabel("no device")
+        none.setProperty("tone", "muted")
+        layout.addWidget(none)
+    layout.addStretch(1)
+    return cell
+
+
+_WORDS_WIDTH = 200
+"""In pixels: a long name is shortened before the words beside it wrap."""
+
+
+class MemoryList(CellGrid):
+    """A row per device: its colour, its name, what it gives."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(stretched=2, parent=parent)
+        self.setAccessibleName("Memory per device")
+        self.grid.setColumnMinimumWidth(2, _WORDS_WIDTH)
+        self._shown: tuple[LaunchPlan, DeviceLabels] | None = None
+
+    def setPlan(self, plan: LaunchPlan, device_labels: DeviceLabels) -> None:
+        """Shows the devices of a plan."""
+        if self._shown == (plan, device_labels):
+            return
+        self._shown = (plan, device_labels)
+        self.set_cells(
+            (
+                ColorDot(device_labels.index(device.key)),
+                _device_name(device_labels.label(device.key, device.name)),
+                _memory(device, plan, device_labels),
+            )
+            for device in plan.devices
+        )
+
+
+def _device_name(label: str) -> ElidedLabel:
+    """Its end tells the device from its like."""
+    name = ElidedLabel(label)
+    name.setElideMode(Qt.TextElideMode.ElideMiddle)
+    return name
+
+
+def _memory(device: PlannedDevice, plan: LaunchPlan, device_labels: DeviceLabels) -> Note:
+    physical = device_labels.inventory.device(device.key) if device_labels.inventory else None
+    note = Note(plan_text.memory(device, plan, physical.memory_total_mib if physical else None))
+    note.setToolTip(wrapped(plan_text.CUDA_CONTEXT_LESSON) if device.kind is DeviceKind.GPU else "")
+    return note

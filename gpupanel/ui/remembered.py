@@ -1,0 +1,56 @@
+"""How a person wants parts of the window, remembered from window to window."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from PySide6.QtCore import QSettings
+
+from gpupanel.ui.panels.runs_panel.table import ColumnChoices
+
+_FOLDS = "devices/open"
+_COLUMNS = "runs/columns"
+
+
+def remembered_folds(settings: QSettings) -> dict[str, bool]:
+    """Which devices were opened or folded, by their keys."""
+    return _truths(_document(settings, _FOLDS))
+
+
+def remember_folds(settings: QSettings, folds: Mapping[str, bool]) -> None:
+    """Keep which devices are opened or folded for the next window."""
+    settings.setValue(_FOLDS, json.dumps(dict(folds)))
+
+
+def remembered_columns(settings: QSettings) -> ColumnChoices:
+    """The columns of the table of runs."""
+    document = _document(settings, _COLUMNS)
+    widths = document.get("widths")
+    return ColumnChoices(
+        _truths(document.get("shown")),
+        {key: width for key, width in widths.items() if type(width) is int and width > 0}
+        if isinstance(widths, dict)
+        else {},
+        str(document.get("sorted_by", "started")),
+        descending=document.get("descending") is not False,
+    )
+
+
+def remember_columns(settings: QSettings, choices: ColumnChoices) -> None:
+    """Keep the columns of the table of runs for the next window."""
+    settings.setValue(_COLUMNS, json.dumps(asdict(choices)))
+
+
+def _document(settings: QSettings, key: str) -> dict[str, object]:
+    """What is remembered under a key; empty when nothing, or nothing readable, is."""
+    try:
+        document = json.loads(str(settings.value(key, "{}")))
+    except ValueError:
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
+def _truths(found: object) -> dict[str, bool]:
+    if not isinstance(found, dict):
+        return {}
+    return {key: value for key, value in found.items() if isinstance(value, bool)}

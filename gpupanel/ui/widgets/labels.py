@@ -1,0 +1,174 @@
+"""Labels: quiet notes, sentences that fill their place, words that are shortened or stand still."""
+
+import re
+from enum import StrEnum
+
+from PySide6.QtCore import QSize, Qt, QTimer, Slot
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
+from typing_extensions import override
+
+from gpupanel.domain.visible_text import visible_line, visible_lines
+from gpupanel.ui.theme import GRID
+
+
+class Tone(StrEnum):
+    """How a text is meant; its words say the same."""
+
+    PLAIN = ""
+    MUTED = "muted"
+    GOOD = "good"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+def set_tone(widget: QWidget, tone: Tone) -> None:
+    """Colour a label, also when it is on the screen already."""
+    if widget.property("tone") == tone.value:
+        return
+    widget.setProperty("tone", tone.value)
+    # A style sheet looks at properties only when it is applied.
+    widget.style().unpolish(widget)
+    widget.style().polish(widget)
+
+
+class ElidedLabel(QLabel):
+    """One line of text, with an ellipsis where there is no room for all of it."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self._elide_mode = Qt.TextElideMode.ElideRight
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def setElideMode(self, mode: Qt.TextElideMode) -> None:
+        """Shorten it there instead of at its end, where the end tells things apart."""
+        self._elide_mode = mode
+        self.update()
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        return QSize(24, super().minimumSizeHint().height())
+
+    @override
+    def paintEvent(self, arg__1: QPaintEvent) -> None:
+        painter = QPainter(self)
+        rect = self.contentsRect()
+        words = visible_line(self.text())
+        text = self.fontMetrics().elidedText(words, self._elide_mode, rect.width())
+        self.style().drawItemText(
+            painter,
+            rect,
+            (self.alignment() | Qt.AlignmentFlag.AlignVCenter).value,
+            self.palette(),
+            self.isEnabled(),
+            text,
+            self.foregroundRole(),
+        )
+
+
+_LONGEST_WORD = 24
+
+
+class ProseLabel(QLabel):
+    """Plain text in as many lines as its width asks for; it never asks for a width itself.
+
+    Args:
+        tone: How it is meant, as the style sheet colours it.
+    """
+
+    def __init__(self, tone: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWordWrap(True)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        if tone:
+            self.setProperty("tone", tone)
+
+    def setProse(self, prose: str) -> None:
+        """Shows a text; words that are too long for a line, such as names, may be broken."""
+        shown = visible_lines(prose)
+        self.setText(re.sub(rf"(\S{{{_LONGEST_WORD}}})(?=\S)", "\\1\N{ZERO WIDTH SPACE}", shown))
+
+
+SETTLE_MS = 400
+
+
+class SettledLabel(QLabel):
+    """Shows passing words only once they have stood for a moment."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._passing = ""
+        self._timer = QTimer(self, singleShot=True, interval=SETTLE_MS)
+        self._timer.timeout.connect(self._settle)
+
+    def setWords(self, words: str, *, is_passing: bool) -> None:
+        """Show these words: at once, or when nothing else came for a moment."""
+        if not is_passing:
+            self._timer.stop()
+            self.setText(words)
+        elif words != self.text() and not (self._timer.isActive() and words == self._passing):
+            self._passing = words
+            self._timer.start()
+
+    @Slot()
+    def _settle(self) -> None:
+        self.setText(self._passing)
+
+
+class Caption(QLabel):
+    """The title of a part inside a card."""
+
+    def __init__(self, text: str, parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self.setProperty("role", "title")
+
+
+class Note(QLabel):
+    """A quiet sentence below or beside a setting: wrapped, and copyable with the mouse."""
+
+    def __init__(
+        self, text: str = "", *, tone: str = "muted", parent: QWidget | None = None
+    ) -> None:
+        super().__init__(text, parent)
+        self.setProperty("tone", tone)
+        self.setProperty("textSize", "small")
+        self.setWordWrap(True)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        # A wrapped label asks for as much width as its text; this one takes what there is.
+        policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+
+class EmptyState(QWidget):
+    """A title and a sentence in the middle of an empty place."""
+
+    def __init__(self, title: str, sentence: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._title = QLabel(title)
+        self._title.setProperty("role", "title")
+        self._sentence = QLabel(sentence)
+        self._sentence.setProperty("tone", "muted")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(3 * GRID, 3 * GRID, 3 * GRID, 3 * GRID)
+        layout.setSpacing(GRID)
+        layout.addStretch(1)
+        for label in (self._title, self._sentence):
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            label.setWordWrap(True)
+            layout.addWidget(label)
+        layout.addStretch(1)
+
+    def setTexts(self, title: str, sentence: str) -> None:
+        """Say something else."""
+        self._title.setText(title)
+        self._sentence.setText(sentence)
+
+    def text(self) -> str:
+        """All that it says."""
+        return f"{self._title.text()}\n{self._sentence.text()}"

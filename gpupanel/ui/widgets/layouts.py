@@ -1,0 +1,81 @@
+"""Layouts without margins, parts that come and go in them, and the order of the Tab key."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLayout, QVBoxLayout, QWidget
+
+
+def column_in(parent: QWidget, *, spacing: int = 8) -> QVBoxLayout:
+    """A vertical layout without margins, on the grid of eight pixels."""
+    layout = QVBoxLayout(parent)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(spacing)
+    return layout
+
+
+def row_in(parent: QWidget, *, spacing: int = 8) -> QHBoxLayout:
+    """A horizontal layout without margins, on the grid of eight pixels."""
+    layout = QHBoxLayout(parent)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(spacing)
+    return layout
+
+
+def discard(layout: QLayout, parts: Iterable[QWidget]) -> None:
+    """Take parts out of a layout for good; they are gone from the screen at once."""
+    for part in parts:
+        layout.removeWidget(part)
+        part.hide()
+        part.deleteLater()
+
+
+class CellGrid(QWidget):
+    """Rows of cells that are made anew as a whole.
+
+    Args:
+        stretched: The column that takes the room that is left.
+        spacing: Pixels between columns.
+        first: The row of the first cells; above stands what stays.
+        parent: Owns it.
+    """
+
+    def __init__(
+        self, *, stretched: int, spacing: int = 8, first: int = 0, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._first = first
+        self._cells: list[QWidget] = []
+        self.grid = QGridLayout(self)
+        """What the cells stand in."""
+        self.grid.setContentsMargins(0, 0, 0, 0)
+        self.grid.setHorizontalSpacing(spacing)
+        self.grid.setVerticalSpacing(4)
+        self.grid.setColumnStretch(stretched, 1)
+
+    def set_cells(self, rows: Iterable[Iterable[QWidget]]) -> None:
+        """Show these rows, from left to right, instead of those before."""
+        discard(self.grid, self._cells)
+        self._cells = []
+        for row, cells in enumerate(rows, start=self._first):
+            for column, cell in enumerate(cells):
+                self.grid.addWidget(cell, row, column)
+                self._cells.append(cell)
+
+
+def follow_each_other(parts: Sequence[QWidget]) -> None:
+    """Let the Tab key go through these parts one after the other, and within each as before."""
+    stops = [stop for part in parts for stop in _stops(part)]
+    for before, after in pairwise(stops):
+        QWidget.setTabOrder(before, after)
+
+
+def _stops(part: QWidget) -> Iterator[QWidget]:
+    """What takes the focus inside a part, in the order of now."""
+    widget = part.nextInFocusChain()
+    while widget is not None and widget is not part:
+        takes_focus = widget.focusPolicy() != Qt.FocusPolicy.NoFocus
+        if takes_focus and widget.focusProxy() is None and part.isAncestorOf(widget):
+            yield widget
+        widget = widget.nextInFocusChain()
