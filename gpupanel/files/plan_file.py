@@ -3,8 +3,7 @@
 from pydantic import BaseModel, ConfigDict
 from pydantic_core import from_json
 
-from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.plan_json import parse_plan
+from gpupanel.domain.plan import LaunchPlan, parse_plan
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import read_file
 

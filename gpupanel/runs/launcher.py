@@ -29,7 +29,8 @@ from gpupanel.runs.directory.private_files import make_private_folder
 from gpupanel.runs.directory.profile_file import anchored, read_run_profile, write_whole
 from gpupanel.runs.directory.unsafe_entries import check_run_folder
 from gpupanel.runs.error_problems import process_problem
-from gpupanel.runs.history.summaries import RunSummary, summarize_run
+from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.runs.named_paths import checked_path
 from gpupanel.runs.resumable import goes_on, resume_problem
 from gpupanel.runs.supervision.run_processes import await_end_of_processes, end_processes_of

@@ -1,4 +1,4 @@
-"""Profiles as files: read with every mistake told, written all or nothing."""
+"""Profiles as files: read with every mistake reported, written all or nothing."""
 
 import os
 import re

@@ -31,7 +31,7 @@ def portions(path: Path, end: int, size: int) -> Iterator[Portion]:
     tail = LineTail(path, BLOCK_BYTES)
     is_over = False
     while not is_over:
-        # Nobody looks at a million events one by one.
+        # Nobody reads a million events one by one.
         lines = GatheredLines(keeps_lines=False)
         goal = min(tail.place.offset + size, end)
         while not is_over and tail.place.offset < goal:
@@ -41,17 +41,17 @@ def portions(path: Path, end: int, size: int) -> Iterator[Portion]:
         yield Portion(lines.parts, tail.place)
 
 
-def _put(told: Iterator[Portion], waiting: "Queue[Portion | None]") -> None:
-    for portion in told:
+def _put(read: Iterator[Portion], waiting: "Queue[Portion | None]") -> None:
+    for portion in read:
         waiting.put(portion)
     waiting.put(None)
 
 
 def main() -> None:
     """Read what the command line names."""
-    told = portions(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
+    read = portions(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
     waiting: Queue[Portion | None] = Queue(_MOST_WAITING)
-    Thread(target=_put, args=(told, waiting), daemon=True).start()
+    Thread(target=_put, args=(read, waiting), daemon=True).start()
     try:
         while (portion := waiting.get()) is not None:
             write_portion(portion, sys.stdout.buffer)

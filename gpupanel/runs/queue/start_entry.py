@@ -31,21 +31,21 @@ from gpupanel.runs.supervision.start_claim import is_start_claimed
 StartSupervisor = Callable[[RunLayout], None]
 
 
-def reserve(files: QueueFiles, entry: QueueEntry, judged: WaitingLine) -> bool:
+def reserve(files: QueueFiles, entry: QueueEntry, selected_from: WaitingLine) -> bool:
     """Take a waiting entry, unless a person has changed something meanwhile; says whether it was.
 
     Args:
         files: The queue.
         entry: As it was when its turn came.
-        judged: The queue as it was then. A look at the devices takes seconds, in which it may be
-            paused, or another entry moved before this one.
+        selected_from: The queue as it was then. Reading the devices takes seconds, in which it
+            may be paused, or another entry moved before this one.
 
     Raises:
         ProblemError: The queue cannot be changed.
     """
 
     def reserved(line: WaitingLine) -> WaitingLine:
-        is_overtaken = not _waiting_before(line, entry) <= _waiting_before(judged, entry)
+        is_overtaken = not _waiting_before(line, entry) <= _waiting_before(selected_from, entry)
         if line.paused or is_overtaken or not _is_as_before(line, entry):
             return line
         changes = {"state": EntryState.RUNNING, "waits": "", "started_s": time.time()}

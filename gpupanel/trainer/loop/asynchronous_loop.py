@@ -17,7 +17,7 @@ from gpupanel.trainer.learner import Learner
 from gpupanel.trainer.loop.calls_in_flight import CallsInFlight, FinishedCall
 from gpupanel.trainer.loop.consensus import Pace
 from gpupanel.trainer.loop.loop import TrainingLoop
-from gpupanel.trainer.record import TrainingRecord
+from gpupanel.trainer.progress import TrainingRecord
 from gpupanel.trainer.saving.position import Position
 from gpupanel.trainer.saving.saving_problems import not_finite
 from gpupanel.trainer.started_run import StartedRun
