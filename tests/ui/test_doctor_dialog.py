@@ -70,7 +70,7 @@ def _button(dialog, name):
     return dialog.findChild(QPushButton, name)
 
 
-def test_that_a_machine_that_is_well_is_told_so_with_its_facts(dialog):
+def test_that_a_machine_that_is_well_is_shown_as_such_with_its_facts(dialog):
     dialog.setReport(_report(WELL))
 
     assert _verdict(dialog) == "No problems found"
