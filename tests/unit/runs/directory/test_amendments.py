@@ -9,10 +9,11 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.files.whole_files import write_whole
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.directory import amendments
 from gpupanel.runs.directory.amendments import amend, finish_amendment
-from gpupanel.runs.directory.profile_file import read_profile, write_whole
+from gpupanel.runs.directory.profile_file import read_profile
 from gpupanel.runs.launcher import create_run
 from tests.fakes.devices import CPU_ONLY
 
