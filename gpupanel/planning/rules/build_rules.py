@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gpupanel.domain.device import PhysicalDevice
-from gpupanel.domain.problem import Change, Fix, Problem, Severity
+from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
 from gpupanel.planning.context import PlanningContext
 from gpupanel.planning.device_fixes import on_the_cpu
@@ -54,10 +54,7 @@ def gpus_not_in_build(context: PlanningContext) -> Iterator[Problem]:
     unusable = [gpu for gpu in context.gpus if gpu.key in context.refused_gpus]
     usable = [gpu.key for gpu in context.gpus if gpu.key not in context.refused_gpus]
     what = unusable[0].name if len(unusable) == 1 else "them"
-    leave = Fix(
-        label=f"Leave {what} out",
-        changes=(Change(path=("devices", "visible"), value=usable),),
-    )
+    leave = Fix.of(f"Leave {what} out", "devices.visible", usable)
     yield Problem(
         code="gpu_not_in_tensorflow_build",
         field="devices.visible",

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.gpu_support import GpuFault
-from gpupanel.domain.problem import Change, Fix, Problem, Severity
+from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.planning.context import PlanningContext
 from gpupanel.planning.device_fixes import on_the_cpu
 
@@ -73,8 +73,5 @@ def _without(context: PlanningContext, unusable: list[PhysicalDevice]) -> tuple[
     cpu = on_the_cpu(context.profile, tuple(gpu.key for gpu in context.gpus), label)
     if not usable:
         return (cpu,)
-    leave = Fix(
-        label=f"Leave {unusable[0].name if len(unusable) == 1 else 'them'} out",
-        changes=(Change(path=("devices", "visible"), value=usable),),
-    )
-    return leave, cpu
+    who = unusable[0].name if len(unusable) == 1 else "them"
+    return Fix.of(f"Leave {who} out", "devices.visible", usable), cpu

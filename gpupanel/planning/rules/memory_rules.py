@@ -34,10 +34,7 @@ def policy_without_gpus(context: PlanningContext) -> Iterator[Problem]:
         what, fix = "limit the memory of", None
     elif isinstance(policy, SplitMemory) and context.profile.devices.cpu_replicas == 1:
         what, parts = "split", len(policy.split_mib)
-        fix = Fix(
-            label=f"Make {parts} logical devices of the CPU",
-            changes=(Change(path=("devices", "cpu_replicas"), value=parts),),
-        )
+        fix = Fix.of(f"Make {parts} logical devices of the CPU", "devices.cpu_replicas", parts)
     else:
         return
     yield Problem(
@@ -72,10 +69,7 @@ def limit_with_cuda_malloc_async(context: PlanningContext) -> Iterator[Problem]:
         message=f"CUDA's allocator keeps to no limit: {', '.join(bounded)} would give more than "
         "is set.",
         hint="Use TensorFlow's own allocator, or let these GPUs grow without a limit.",
-        fix=Fix(
-            label="Use TensorFlow's allocator",
-            changes=(Change(path=("devices", "allocator"), value=Allocator.BFC.value),),
-        ),
+        fix=Fix.of("Use TensorFlow's allocator", "devices.allocator", Allocator.BFC.value),
         alternatives=(
             Fix(
                 label="Let them grow without a limit",
