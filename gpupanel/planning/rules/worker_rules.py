@@ -7,7 +7,7 @@ from gpupanel.domain.memory import logical_device_count
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.strategy import GANG_KINDS, StrategyKind
 from gpupanel.planning.context import PlanningContext
-from gpupanel.planning.workers import worker_count
+from gpupanel.planning.layout import worker_count
 
 
 def more_workers_than_gpus(context: PlanningContext) -> Iterator[Problem]:
