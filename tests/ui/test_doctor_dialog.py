@@ -16,8 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from gpupanel.devices.child_process import ChildEnd, ask_child
-from gpupanel.devices.doctor import examine
-from gpupanel.devices.probes.tensorflow_probe import ProbeAnswer
+from gpupanel.devices.doctor.examination import report_of
 from gpupanel.domain.gpu_support import GpuFault, GpuSupport
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
@@ -47,16 +46,7 @@ from tests.fakes.person import Person
 
 
 def _report(examined):
-    return examine(
-        probe=lambda _: ProbeAnswer(
-            facts=examined.tensorflow,
-            problem=examined.tensorflow_problem,
-            log=examined.tensorflow_log,
-        ),
-        driver=lambda _: examined.driver,
-        host=lambda: examined.host,
-        environment={},
-    )
+    return report_of(examined)
 
 
 def _without_cudnn():

@@ -18,7 +18,8 @@ from gpupanel.runs.error_problems import problems_of
 from gpupanel.runs.history.curves import CurveReader
 from gpupanel.runs.history.differences import Difference, differences
 from gpupanel.runs.history.metrics import Metric
-from gpupanel.runs.history.summaries import RunSummary, summarize_run
+from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
 

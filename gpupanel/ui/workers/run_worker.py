@@ -17,11 +17,12 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.plan_file import plan_if_readable
 from gpupanel.runs.directory.disk_problems import disk_problem
-from gpupanel.runs.directory.log_tail import last_lines
 from gpupanel.runs.directory.profile_file import read_run_profile
+from gpupanel.runs.directory.tails import last_lines
 from gpupanel.runs.following.follower import FollowedRun, RunFollower
 from gpupanel.runs.following.status import RunStatus
-from gpupanel.runs.history.summaries import RunSummary, summarize_run
+from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
 
