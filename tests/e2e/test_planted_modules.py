@@ -26,7 +26,7 @@ from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.following import event_tail
 from gpupanel.runs.following.event_tail import HistoryReader
 from gpupanel.runs.following.follower import RunFollower
-from gpupanel.runs.following.history_portion import Portion
+from gpupanel.runs.following.gathered_lines import Portion
 from gpupanel.runs.history.summaries import list_runs, summarize_run
 from gpupanel.runs.locations import queue_dir
 from gpupanel.runs.queue.queue_files import QueueFiles

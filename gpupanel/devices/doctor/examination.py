@@ -15,8 +15,8 @@ from gpupanel.devices.doctor.examined import Examined
 from gpupanel.devices.doctor.findings import findings, mending_command
 from gpupanel.devices.doctor.report import DoctorReport, PackageVersion
 from gpupanel.devices.doctor.visibility import visibilities
+from gpupanel.devices.packages import tensorflow_package
 from gpupanel.devices.probes.driver_probe import DriverFacts, ask_driver
-from gpupanel.devices.probes.installed_tensorflow import tensorflow_package
 from gpupanel.devices.probes.tensorflow_probe import ProbeAnswer, ask_tensorflow
 
 _PACKAGES: Final = (

@@ -10,7 +10,7 @@ from gpupanel.devices.doctor.visibility import (
     Unseen,
     asked_multiprocessors,
 )
-from gpupanel.devices.install_commands import install
+from gpupanel.devices.packages import install
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.planning.tensorflow_build import oldest_capability

@@ -17,7 +17,7 @@ from typing import Final
 import platformdirs
 from pydantic import ValidationError
 
-from gpupanel.devices.probes.installed_tensorflow import tensorflow_package
+from gpupanel.devices.packages import tensorflow_package
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.process_environment import PLANNED_VARIABLES

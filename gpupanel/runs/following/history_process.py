@@ -13,8 +13,12 @@ from queue import Queue
 from threading import Thread
 
 from gpupanel.runs.directory.tails import LineTail
-from gpupanel.runs.following.gathered_lines import GatheredLines
-from gpupanel.runs.following.history_portion import BLOCK_BYTES, Portion, write_portion
+from gpupanel.runs.following.gathered_lines import (
+    BLOCK_BYTES,
+    GatheredLines,
+    Portion,
+    write_portion,
+)
 
 _MOST_WAITING = 8
 """Portions that wait for whoever asked, who may be busy at first: a third of their bytes each."""

@@ -16,9 +16,9 @@ from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.value import Value
 from gpupanel.files.guarded_files import PRIVATE_FILE
+from gpupanel.files.whole_files import write_whole
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.private_files import make_private_folder
-from gpupanel.runs.directory.profile_file import write_whole
 from gpupanel.runs.trust.user_code import UserCode, code_of_profile
 
 CONFIG_DIR_VARIABLE = "GPUPANEL_CONFIG_DIR"

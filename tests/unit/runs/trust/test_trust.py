@@ -29,7 +29,6 @@ from gpupanel.runs.trust.user_code import (
     code_of_profile,
     code_of_run,
     keep_code,
-    names_code,
 )
 
 
@@ -105,9 +104,9 @@ def test_that_a_file_that_cannot_be_code_is_reported(tmp_path: Path) -> None:
 def test_that_only_what_a_task_carries_out_is_asked_about(tmp_path: Path) -> None:
     (tmp_path / "a.py").touch()
     profile = naming(tmp_path / "a.py")
-    assert names_code(profile)
-    assert not names_code(profile.model_copy(update={"task": "evaluate"}))
-    assert not names_code(Profile())
+    assert code_of_profile(profile)
+    assert not code_of_profile(profile.model_copy(update={"task": "evaluate"}))
+    assert not code_of_profile(Profile())
     assert code_of_profile(Profile(data=PythonData(path=""))) == ()
 
 
