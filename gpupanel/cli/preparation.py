@@ -18,13 +18,13 @@ from gpupanel.runs.readiness import mended_on, prepared_on, read_machine
 
 
 def prepared(
-    path: Path, *, look_at_data: bool = False, mend: bool = False
+    path: Path, *, with_preview: bool = False, mend: bool = False
 ) -> tuple[Profile, Preparation]:
     """The profile in a file, and what would happen with it on this machine.
 
     Args:
         path: The file.
-        look_at_data: Also report what is wrong with the data.
+        with_preview: Also report what is wrong with the data.
         mend: Apply the fixes that are offered for errors and warnings first.
 
     Raises:
@@ -32,7 +32,7 @@ def prepared(
     """
     profile = read_profile(path)
     preview = None
-    if look_at_data:
+    if with_preview:
         preview = preview_data(preview_request(anchored(profile, Path.cwd())))
     machine = read_machine()
     # What could not be used would be asked about again, which takes seconds.

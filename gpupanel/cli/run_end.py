@@ -8,7 +8,7 @@ from gpupanel.cli.evaluation_report import evaluation_document, print_evaluation
 from gpupanel.cli.interrupts import Interrupts
 from gpupanel.cli.literal_console import styled
 from gpupanel.cli.output import EXIT_FAILED, answers, print_json, print_problems, refuse
-from gpupanel.cli.run_watcher import watch_to_its_end
+from gpupanel.cli.run_watcher import metrics_text, watch_to_its_end
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
@@ -86,11 +86,9 @@ def _print_end(layout: RunLayout, status: RunStatus) -> None:
     if status.ending_problem is not None:
         print_problems([status.ending_problem])
     print_evaluation(layout, status)
-    metrics = status.metrics.model_dump(exclude_none=True)
-    words = "  ".join(f"{name} {value:.4f}" for name, value in metrics.items())
     outcome = str(status.outcome)
     style = "green" if status.outcome is Outcome.COMPLETED else "yellow"
-    answers.print(styled((outcome, f"{style} bold"), f"  {words}"))
+    answers.print(styled((outcome, f"{style} bold"), f"  {metrics_text(status.metrics)}"))
     ending = end_words(status.outcome, status.saved_work)
     if ending:
         is_lost = loses_steps(status.outcome, status.saved_work)

@@ -29,7 +29,7 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.files.plan_file import plan_if_readable
-from gpupanel.runs.directory.requests import ask, end_now
+from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.following.device_report_text import line_words, process_name
 from gpupanel.runs.following.end_text import loss_words
 from gpupanel.runs.following.event_tail import Part
@@ -39,7 +39,7 @@ from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.runs.history.summaries import summarize_run
 
 _POLL_S = 0.1
-_LOOK_FOR_SUPERVISOR_S = 1.0
+_SUPERVISOR_INTERVAL_S = 1.0
 
 
 def watch_to_its_end(
@@ -83,14 +83,14 @@ def _carry_out(interrupt: InterruptMeaning, layout: RunLayout, status: RunStatus
                     "It is stopping and saves first; Ctrl+C once more ends it without saving."
                 )
             case InterruptMeaning.END:
-                end_now(layout)
+                ask(layout, Request.END)
                 console.print(f"Ending it without saving. {loss_words(status.saved_work)}")
     except ProblemError as error:
         print_problems(error.problems)
 
 
 class _Before:
-    """What is still worth telling of a run when somebody begins to watch it.
+    """What is still worth printing of a run when somebody begins to watch it.
 
     Attributes:
         epochs_done: How many times an epoch came to its end.
@@ -139,15 +139,15 @@ class _Watcher:
         Yields:
             What Ctrl+C meant, each time that it was pressed.
         """
-        looked_s = time.monotonic()
+        checked_s = time.monotonic()
         self._catch_up()
         while not self.status.has_ended:
             yield from interrupts.pending()
             self._take_news()
             self._draw()
-            if time.monotonic() - looked_s > _LOOK_FOR_SUPERVISOR_S:
-                looked_s = time.monotonic()
-                self._look_for_supervisor()
+            if time.monotonic() - checked_s > _SUPERVISOR_INTERVAL_S:
+                checked_s = time.monotonic()
+                self._check_supervisor()
             time.sleep(_POLL_S)
         self._draw()
 
@@ -190,7 +190,7 @@ class _Watcher:
             self._print_memory(event)
 
     def _print_epoch(self, event: EpochDone) -> None:
-        words = _metric_words(event.metrics)
+        words = metrics_text(event.metrics)
         console.print(f"{_epoch_words(event.epoch, self.status.epoch_total)}  {words}")
 
     def _print_epochs(self, last: EpochDone, done: int) -> None:
@@ -199,7 +199,7 @@ class _Watcher:
             return
         total = self.status.epoch_total
         words = f"{last.epoch:,}{f' of {total:,}' if total else ''} epochs done, the last with"
-        console.print(f"{words}  {_metric_words(last.metrics)}")
+        console.print(f"{words}  {metrics_text(last.metrics)}")
 
     def _print_memory(self, event: MemoryReturned) -> None:
         words = returned_words(event, _device_names(self._layout))
@@ -210,7 +210,7 @@ class _Watcher:
         words = line_words(event, process, _device_names(self._layout))
         console.print(words, highlight=False)
 
-    def _look_for_supervisor(self) -> None:
+    def _check_supervisor(self) -> None:
         summary = summarize_run(self._layout)
         if summary.is_running:
             if summary.problem is not None and summary.problem != self._printed_problem:
@@ -254,7 +254,8 @@ def _epoch_words(epoch: int, total: int) -> str:
     return f"epoch {epoch}/{total}" if total else f"epoch {epoch}"
 
 
-def _metric_words(metrics: Metrics) -> str:
+def metrics_text(metrics: Metrics) -> str:
+    """Those that are known, in one line: "loss 0.1234  accuracy 0.9876"."""
     known = metrics.model_dump(exclude_none=True)
     return "  ".join(f"{name} {value:.4f}" for name, value in known.items())
 

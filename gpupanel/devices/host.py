@@ -84,7 +84,7 @@ class Host:
         """Of all logical processors together, and of each."""
         before, now = self._cores, _core_seconds()
         if len(before) != len(now):
-            # A processor was switched on or off; the next reading tells again.
+            # A processor was switched on or off; the next reading has it again.
             self._cores = now
             return None, ()
         spans = [after.since(core) for core, after in zip(before, now, strict=True)]
@@ -136,7 +136,7 @@ class _CoreSeconds:
 
 
 def _core_seconds() -> tuple[_CoreSeconds, ...]:
-    # The whole is their sum: one look at the kernel's counters for both.
+    # The whole is their sum: one reading of the kernel's counters for both.
     cores = []
     for times in psutil.cpu_times(percpu=True):
         # Linux counts the time of guests in user and nice already.

@@ -18,7 +18,7 @@ def make_memory_node(root: Path = Path("/")) -> None:
 
     CUDA calls nvidia-modprobe for it when it is first used, which is root's by its set-user-ID
     bit; a process in a user namespace of its own gains nothing by that bit (credentials(7)).
-    Whether it was made CUDA tells soon enough.
+    Whether it was made CUDA reports soon enough.
 
     Args:
         root: Where the file system begins.

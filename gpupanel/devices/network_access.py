@@ -20,7 +20,7 @@ _SWITCHES: Final = (
     ("user.max_user_namespaces", "0", "15000"),
     ("user.max_net_namespaces", "0", "15000"),
 )
-"""Settings of the kernel by which administrators forbid namespaces, how that looks, and what
+"""Settings of the kernel by which administrators forbid namespaces, how that shows, and what
 permits them."""
 
 

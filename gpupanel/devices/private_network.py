@@ -43,7 +43,7 @@ class PrivateNetwork:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What tells a process of the run to enter it."""
+        """What makes a process of the run enter it."""
         return {NETWORK_VARIABLE: f"{self.user},{self.network}"}
 
     def __enter__(self) -> Self:

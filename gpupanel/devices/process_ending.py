@@ -30,7 +30,7 @@ def end_process(
     run_processes: frozenset[int],
     *,
     by_force: bool = False,
-    look: Callable[[int], DeviceProcess] = as_it_is_now,
+    find: Callable[[int], DeviceProcess] = as_it_is_now,
 ) -> None:
     """Ask a process to end (SIGTERM), or end it by force (SIGKILL); nothing if it has ended.
 
@@ -38,7 +38,7 @@ def end_process(
         process: As it was listed.
         run_processes: The pids of a run that goes on.
         by_force: It was asked before and did not end.
-        look: Tells who has a pid now.
+        find: Finds who has a pid now.
 
     Raises:
         ProblemError: It must not be ended from here, or cannot be; nothing was done.
@@ -47,11 +47,11 @@ def end_process(
         found = psutil.Process(process.pid)
     except psutil.NoSuchProcess:
         return
-    refusal = _refusal(process, found, run_processes, look(process.pid))
+    refusal = _refusal(process, found, run_processes, find(process.pid))
     if refusal is not None:
         raise ProblemError(refusal)
     try:
-        # psutil looks once more that it is still the same process.
+        # psutil checks once more that it is still the same process.
         found.kill() if by_force else found.terminate()
     except psutil.NoSuchProcess:
         return

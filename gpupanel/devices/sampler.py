@@ -141,7 +141,7 @@ class DeviceSampler:
         self._take_failures()
         gpus = tuple(self._reading(gpu, since_s) for gpu in self._registry.gpus)
         self._lost = frozenset(gpu.key for gpu in gpus if gpu.state is DeviceState.LOST)
-        self._names.forget_others(process.pid for gpu in gpus for process in gpu.processes)
+        self._names.forget_all_but(process.pid for gpu in gpus for process in gpu.processes)
         return TelemetrySample(
             time_s=self._clock(), readings=(*gpus, self._host.read()), disk=self._disk
         )

@@ -95,7 +95,7 @@ class SlowCallThreads:
             )
 
     def wake(self) -> None:
-        """Have those who wait look again whether what they wait for holds."""
+        """Have those who wait check again whether what they wait for holds."""
         with self._shared.changed:
             self._shared.changed.notify_all()
 
@@ -165,7 +165,7 @@ class _Shared:
 
 
 class _CallThread(threading.Thread):
-    """A thread that makes calls, until it is told to leave after the one that it is at."""
+    """A thread that makes calls, until it is to leave after the one that it is at."""
 
     def __init__(self, shared: _Shared) -> None:
         super().__init__(name="gpupanel-devices", daemon=True)

@@ -15,7 +15,7 @@ from gpupanel.domain.data_source import DataCache as DataCache
 from gpupanel.domain.data_source import DataSource
 from gpupanel.domain.data_source import Scaling as Scaling
 from gpupanel.domain.data_source import Target as Target
-from gpupanel.domain.keras_files import KERAS_FILES, KerasFile
+from gpupanel.domain.keras_data import KerasData as KerasData
 from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, setting
 
@@ -85,97 +85,6 @@ class WineData(DataSource):
     @override
     def scaling(self) -> Scaling:
         return Scaling.STANDARDISE
-
-
-KerasDataName = Literal[
-    "mnist",
-    "fashion_mnist",
-    "cifar10",
-    "cifar100",
-    "imdb",
-    "reuters",
-    "boston_housing",
-    "california_housing",
-]
-
-
-class KerasData(DataSource):
-    """A data set that Keras downloads by name, once, and keeps in its cache."""
-
-    source: KerasDataName = kind(
-        Choice(
-            "mnist",
-            "MNIST: handwritten digits, 28x28",
-            "60,000 digits for training and 10,000 for testing. Downloaded once, 11 MiB.",
-        ),
-        Choice(
-            "fashion_mnist",
-            "Fashion-MNIST: clothes, 28x28",
-            "70,000 grey pictures of clothes in 10 classes; harder than MNIST. Downloaded once.",
-        ),
-        Choice(
-            "cifar10",
-            "CIFAR-10: photographs, 32x32",
-            "60,000 small colour photographs of 10 kinds of things. Downloaded once, 163 MiB.",
-        ),
-        Choice(
-            "cifar100",
-            "CIFAR-100: photographs, 100 classes",
-            "60,000 small colour photographs of 100 kinds of things. Downloaded once, 161 MiB.",
-        ),
-        Choice(
-            "imdb",
-            "IMDB: film reviews, good or bad",
-            "50,000 reviews as word numbers, in two classes. Downloaded once.",
-        ),
-        Choice(
-            "reuters",
-            "Reuters: newswires, 46 topics",
-            "11,228 newswires as word numbers, in 46 classes. Downloaded once.",
-        ),
-        Choice(
-            "boston_housing",
-            "Boston housing: prices",
-            "506 suburbs with 13 measures; a price is predicted, not a class. Downloaded once.",
-        ),
-        Choice(
-            "california_housing",
-            "California housing: prices",
-            "20,640 districts with 8 measures; a price is predicted, not a class. Downloaded once.",
-        ),
-    )
-
-    module: ClassVar[str] = "keras_data"
-    has_test_set: ClassVar[bool | None] = True
-
-    @property
-    @override
-    def target(self) -> Target:
-        if self.source in ("boston_housing", "california_housing"):
-            return Target.VALUES
-        return Target.CLASSES
-
-    @property
-    @override
-    def described(self) -> str:
-        return f'the data set "{self.source}"'
-
-    @property
-    @override
-    def downloads(self) -> tuple[KerasFile, ...]:
-        return KERAS_FILES[self.source]
-
-    @property
-    @override
-    def example_axes(self) -> int:
-        return {"mnist": 2, "fashion_mnist": 2, "cifar10": 3, "cifar100": 3}.get(self.source, 1)
-
-    @property
-    @override
-    def scaling(self) -> Scaling:
-        if self.target is Target.VALUES:
-            return Scaling.STANDARDISE
-        return Scaling.DIVIDE if self.has_pictures else Scaling.NONE
 
 
 class NpzData(DataSource):

@@ -1,10 +1,10 @@
 """What every source of data has, and what is asked about it."""
 
 import enum
+from dataclasses import dataclass
 from typing import ClassVar
 
 from gpupanel.domain.choice import ChoiceEnum
-from gpupanel.domain.keras_files import KerasFile
 from gpupanel.domain.kind import KindValue
 from gpupanel.domain.setting import setting
 from gpupanel.domain.value import Fraction
@@ -33,6 +33,24 @@ class Scaling(enum.Enum):
     """Divide by the greatest value, so that pixels lie in 0 to 1."""
     STANDARDISE = enum.auto()
     """Subtract the training examples' mean and divide by their standard deviation, by column."""
+
+
+@dataclass(frozen=True, slots=True)
+class KerasFile:
+    """One file as :mod:`keras.datasets` names it (addresses and hashes: its source, 3.15).
+
+    Attributes:
+        url: Where it is downloaded from.
+        place: Where it is kept below ``datasets`` in Keras's home; for an archive, the folder
+            that it is unpacked into.
+        sha256: Of the downloaded file; empty where Keras knows none.
+        holds: For an archive, a file in it that shows it was unpacked.
+    """
+
+    url: str
+    place: str
+    sha256: str = ""
+    holds: str = ""
 
 
 class DataSource(KindValue):

@@ -89,3 +89,8 @@ MemoryPolicy = Annotated[
 def logical_device_count(policy: MemoryPolicy) -> int:
     """How many logical devices TensorFlow makes of one GPU under that policy."""
     return len(policy.split_mib) if isinstance(policy, SplitMemory) else 1
+
+
+def wanted_mib(policy: LimitedMemory | SplitMemory) -> int:
+    """What TensorFlow may take of the GPU under that policy, the CUDA context not counted."""
+    return policy.limit_mib if isinstance(policy, LimitedMemory) else sum(policy.split_mib)

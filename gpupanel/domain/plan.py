@@ -9,6 +9,7 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from gpupanel.domain.device import DeviceKind
+from gpupanel.domain.integer_bounds import json_has_integer_beyond_64_bits
 from gpupanel.domain.strategy import AllReduce, StrategyKind
 from gpupanel.domain.value import Mib, PositiveInt, Value
 
@@ -148,3 +149,14 @@ class LaunchPlan(Value):
             return self
         working = tuple(replica for replica in self.replicas if replica.share > 0)
         return self.model_copy(update={"replicas": working})
+
+
+def parse_plan(content: bytes) -> LaunchPlan:
+    """The plan in the content of ``plan.json``.
+
+    Raises:
+        ValueError: It is no plan that this version knows.
+    """
+    if json_has_integer_beyond_64_bits(content):
+        raise ValueError("a number in it is one that 64 bits cannot hold")
+    return LaunchPlan.model_validate_json(content)

@@ -1,7 +1,7 @@
 """What a person must know: what happened, why, and what to do about it."""
 
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator
 
@@ -42,6 +42,11 @@ class Fix(Value):
 
     label: str
     changes: tuple[Change, ...]
+
+    @classmethod
+    def of(cls, label: str, key: str, value: Any = None) -> Self:  # noqa: ANN401 - as a change's
+        """A fix that sets one key, dotted as a problem's ``field`` is; ``None`` removes it."""
+        return cls(label=label, changes=(Change(path=tuple(key.split(".")), value=value),))
 
 
 class Problem(Value):

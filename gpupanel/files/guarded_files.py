@@ -180,7 +180,7 @@ def status(path: Path, within: Path | None = None) -> os.stat_result | None:
     """What the system says of a file, not of what a link leads to; ``None``: there is none.
 
     Raises:
-        OSError: Nobody can tell.
+        OSError: It cannot be found out.
     """
     try:
         with opened_folder(path.parent, within) as folder:
@@ -194,7 +194,7 @@ def check_folder(path: Path, within: Path | None = None) -> bool:
 
     Raises:
         UnsafeFileError: Something else stands there, such as a link to a folder.
-        OSError: Nobody can tell.
+        OSError: It cannot be found out.
     """
     try:
         with opened_folder(path, within or path.parent):
@@ -262,6 +262,6 @@ def _check_kind(path: Path, found: os.stat_result) -> None:
 
 
 def _check_owner(path: Path, found: os.stat_result, folder: int) -> None:
-    # The folder's owner and not only this user: root, and who looks at a colleague's runs.
+    # The folder's owner and not only this user: root, and who reads a colleague's runs.
     if found.st_uid not in (os.geteuid(), os.fstat(folder).st_uid):
         raise UnsafeFileError(path, "a file of another user")

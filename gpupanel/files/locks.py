@@ -1,4 +1,4 @@
-"""Locks on files: taken for as long as something is done, and looked at without being taken."""
+"""Locks on files: taken for as long as something is done, and checked without being taken."""
 
 import errno
 import fcntl
@@ -7,9 +7,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from gpupanel.files.guarded_files import open_to_append, open_to_read
+from gpupanel.files.guarded_files import PRIVATE_FILE, open_to_append, open_to_read
 
-_PRIVATE = 0o600
 _HELD = frozenset({errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES})
 
 
@@ -29,14 +28,14 @@ def lock_in_folder(path: Path, timeout_s: float = -1.0) -> FileLock:
             its place.
     """
     os.close(open_to_append(path))
-    return FileLock(path, timeout_s, mode=_PRIVATE)
+    return FileLock(path, timeout_s, mode=PRIVATE_FILE)
 
 
 def is_lock_held(path: Path) -> bool:
-    """Whether a process holds that lock now; false where nobody can tell.
+    """Whether a process holds that lock now; false where it is not known.
 
-    However many look at once, none of them takes another one for the holder: they share the lock
-    for the instant of the look.
+    However many ask at once, none of them takes another one for the holder: they share the lock
+    for the instant of the check.
     """
     try:
         file = open_to_read(path)
@@ -59,7 +58,7 @@ def is_lock_held(path: Path) -> bool:
 
 def _cannot_be_taken(path: Path) -> bool:
     try:
-        with FileLock(path, 0.0, mode=_PRIVATE):
+        with FileLock(path, 0.0, mode=PRIVATE_FILE):
             return False
     except Timeout:
         return True

@@ -11,7 +11,7 @@ import numpy.typing as npt
 def read_npy(archive: zipfile.ZipFile, member: str) -> npt.NDArray[np.generic]:
     """An array of numbers in an archive whose members say how large they are unpacked.
 
-    Its size is to be looked at before, and how it is compressed.
+    Its size is to be checked before, and how it is compressed.
 
     Raises:
         ValueError: It holds Python objects ("allow_pickle" stands in the message), or is damaged:

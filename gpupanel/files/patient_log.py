@@ -88,7 +88,7 @@ class PatientLog:
             self._write_waiting()
 
     def close(self) -> None:
-        """Close the file; what still waits is lost: :meth:`flush` tells whether something does."""
+        """Close the file; what still waits is lost: :meth:`flush` says whether something does."""
         with self._lock:
             self._log.close()
 

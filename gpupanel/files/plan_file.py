@@ -1,12 +1,12 @@
-"""The plan of a run in its ``plan.json``: read whole, or as much as a list of runs shows."""
+"""The plan of a run in its ``plan.json``: written, read whole, or read as far as a list shows."""
 
 from pydantic import BaseModel, ConfigDict
 from pydantic_core import from_json
 
-from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.plan_json import parse_plan
+from gpupanel.domain.plan import LaunchPlan, parse_plan
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import read_file
+from gpupanel.files.whole_files import write_whole
 
 
 class NewerPlanError(ValueError):
@@ -28,6 +28,15 @@ def read_plan(layout: RunLayout) -> LaunchPlan:
         if isinstance(from_json(content), dict):
             raise NewerPlanError(str(error)) from error
         raise
+
+
+def write_plan(layout: RunLayout, plan: LaunchPlan) -> None:
+    """Write it all or nothing, for the run's owner only.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    write_whole(layout.plan, plan.model_dump_json(indent=2), private=True)
 
 
 def plan_if_readable(layout: RunLayout) -> LaunchPlan | None:

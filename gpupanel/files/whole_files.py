@@ -56,6 +56,26 @@ def whole_file(
             raise
 
 
+def write_whole(
+    path: Path, content: str | bytes, *, private: bool = False, within: Path | None = None
+) -> None:
+    """Write a file all or nothing.
+
+    Args:
+        path: The file.
+        content: What it is to hold; text as UTF-8.
+        private: Let its owner only read it, as all in a run's directory; a profile is there to be
+            shared.
+        within: A folder above it, below which links are not followed.
+
+    Raises:
+        NotRegularFileError: A link, a device or a FIFO stands there.
+        OSError: It cannot be written; what stood there before still stands.
+    """
+    with whole_file(path, private=private, within=within) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+
+
 def _mode_before(path: Path, folder: int) -> int | None:
     """Who may do what with the file that stands there; ``None``: none does."""
     try:

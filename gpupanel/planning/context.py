@@ -13,10 +13,9 @@ from gpupanel.domain.tensorflow_facts import TensorFlowBuild
 from gpupanel.planning.all_reduce import all_reduce, sums_gradients
 from gpupanel.planning.chosen_devices import chosen_devices
 from gpupanel.planning.device_layout import logical_devices, planned_devices
-from gpupanel.planning.layout import Layout, lay_out
+from gpupanel.planning.layout import Layout, device_groups, lay_out
 from gpupanel.planning.shares import is_balanced, planned_batch_size, planned_shares
 from gpupanel.planning.tensorflow_build import refused_by_build
-from gpupanel.planning.workers import device_groups
 
 
 @dataclass(frozen=True, slots=True)

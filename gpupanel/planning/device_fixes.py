@@ -8,11 +8,11 @@ from gpupanel.domain.memory import (
     LimitedMemory,
     SplitMemory,
     logical_device_count,
+    wanted_mib,
 )
 from gpupanel.domain.problem import Change, Fix
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import GANG_KINDS, SHARING_KINDS, AllReduce, StrategyKind
-from gpupanel.planning.rules.memory_size_rules import wanted_mib
 
 
 def on_the_cpu(profile: Profile, gpus: tuple[str, ...], label: str = "Use the CPU") -> Fix:

@@ -18,7 +18,8 @@ from gpupanel.planning.device_layout import (
     logical_devices,
     planned_devices,
 )
-from gpupanel.planning.workers import device_groups, parameter_server_count
+
+_CPU_WORKERS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ def _of_gang(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> Layout:
         PlannedProcess(
             role=ProcessRole.PARAMETER_SERVER, index=index, environment=cpu_environment()
         )
-        for index in range(parameter_server_count(profile))
+        for index in range(_parameter_server_count(profile))
     )
     # The coordinator stands first in the gang: it leads.
     spots = tuple((1 + index, _places(worker.devices)[0]) for index, worker in enumerate(workers))
@@ -110,3 +111,33 @@ def _places(devices: tuple[PlannedDevice, ...]) -> tuple[LogicalPlace, ...]:
     return tuple(
         LogicalPlace(device_key=key, logical_device=name) for key, name in logical_devices(devices)
     )
+
+
+def worker_count(profile: Profile, devices: tuple[PhysicalDevice, ...]) -> int:
+    """Worker processes: as many as the profile says, else one a GPU, else two on the CPU."""
+    if profile.strategy.workers is not None:
+        return profile.strategy.workers
+    gpus = sum(device.is_gpu for device in devices)
+    return gpus or max(_CPU_WORKERS, profile.devices.cpu_replicas)
+
+
+def _parameter_server_count(profile: Profile) -> int:
+    """Parameter-server processes."""
+    return profile.strategy.parameter_servers or 1
+
+
+def device_groups(
+    profile: Profile, devices: tuple[PhysicalDevice, ...]
+) -> tuple[tuple[PhysicalDevice, ...], ...]:
+    """The devices that each worker sees: equally many GPUs, or the CPU for each.
+
+    Where they cannot be divided so, the groups are as even as they can be;
+    ``rules/worker_rules.py`` says why.
+    """
+    count = worker_count(profile, devices)
+    gpus = tuple(device for device in devices if device.is_gpu)
+    if not gpus:
+        return (devices,) * count
+    count = min(count, len(gpus))
+    each = 1 if profile.strategy.kind is StrategyKind.PARAMETER_SERVER else len(gpus) // count
+    return tuple(gpus[each * index : each * (index + 1)] for index in range(count))

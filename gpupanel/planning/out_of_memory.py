@@ -122,10 +122,7 @@ def _smaller_share(
     replicas = [each.index for each in plan.replicas if each.device_key == device.key]
     shares = halved_shares(plan.shares, replicas)
     if shares is not None:
-        yield Fix(
-            label=f"Give {device.name} half its share",
-            changes=(Change(path=("strategy", "shares"), value=list(shares)),),
-        )
+        yield Fix.of(f"Give {device.name} half its share", "strategy.shares", list(shares))
 
 
 def _higher_limit(profile: Profile, device: PhysicalDevice, room_mib: int | None) -> Iterator[Fix]:
@@ -142,15 +139,9 @@ def _higher_limit(profile: Profile, device: PhysicalDevice, room_mib: int | None
 
 def _data_on_disk(profile: Profile) -> Iterator[Fix]:
     if profile.data.is_decoded and profile.data.cache is DataCache.MEMORY:
-        yield Fix(
-            label="Keep the images on the disk",
-            changes=(Change(path=("data", "cache"), value=DataCache.DISK.value),),
-        )
+        yield Fix.of("Keep the images on the disk", "data.cache", DataCache.DISK.value)
 
 
 def _mixed_precision(profile: Profile) -> Iterator[Fix]:
     if profile.task == "train" and not profile.training.mixed_precision:
-        yield Fix(
-            label="Use mixed precision",
-            changes=(Change(path=("training", "mixed_precision"), value=True),),
-        )
+        yield Fix.of("Use mixed precision", "training.mixed_precision", value=True)

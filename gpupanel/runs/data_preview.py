@@ -1,4 +1,4 @@
-"""A look at data and model file of a profile, by a child process."""
+"""A preview of data and model file of a profile, by a child process."""
 
 import json
 from collections.abc import Sequence

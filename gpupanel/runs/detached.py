@@ -19,7 +19,7 @@ def start_detached(command: Sequence[str], folder: Path, log: Path, name: str) -
         command: What to start.
         folder: Where it works.
         log: What it prints is appended there.
-        name: Of the process, for whoever looks at the threads of this one.
+        name: Of the process, in the list of threads of this one.
 
     Raises:
         OSError: It cannot be started.

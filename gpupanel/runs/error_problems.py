@@ -45,7 +45,7 @@ def unexpected_problem(error: BaseException) -> Problem:
 
 
 def problems_of(error: Exception) -> tuple[Problem, ...]:
-    """What is to be told of an error, whichever it is."""
+    """The problems of an error, whichever it is."""
     if isinstance(error, ProblemError) and error.problems:
         return error.problems
     if isinstance(error, OSError):

@@ -20,16 +20,18 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import make_folder, remove, touch
 from gpupanel.files.line_log import LineLog
 from gpupanel.files.locks import lock_in_folder
-from gpupanel.files.plan_file import plan_if_readable
+from gpupanel.files.plan_file import plan_if_readable, write_plan
+from gpupanel.files.whole_files import write_whole
 from gpupanel.planning.resuming import changes_between
 from gpupanel.runs.detached import start_detached
 from gpupanel.runs.directory.amendments import amend, finish_amendment
 from gpupanel.runs.directory.disk_problems import disk_problem, space_problem
 from gpupanel.runs.directory.private_files import make_private_folder
-from gpupanel.runs.directory.profile_file import anchored, read_run_profile, write_whole
+from gpupanel.runs.directory.profile_file import anchored, read_run_profile
 from gpupanel.runs.directory.unsafe_entries import check_run_folder
 from gpupanel.runs.error_problems import process_problem
-from gpupanel.runs.history.summaries import RunSummary, summarize_run
+from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.runs.named_paths import checked_path
 from gpupanel.runs.resumable import goes_on, resume_problem
 from gpupanel.runs.supervision.run_processes import await_end_of_processes, end_processes_of
@@ -246,7 +248,7 @@ def fill_run(layout: RunLayout, profile: Profile, plan: LaunchPlan) -> None:
     code = code_of_profile(profile)
     check_trusted(code)
     try:
-        write_whole(layout.plan, plan.model_dump_json(indent=2), private=True)
+        write_plan(layout, plan)
         make_folder(layout.requests)
         touch(layout.trainer_log)
         keep_code(layout, code)

@@ -7,8 +7,8 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import open_to_read, status
 from gpupanel.files.plan_file import NewerPlanError, read_plan
 from gpupanel.planning.resuming import resume_differences
-from gpupanel.runs.directory.checkpoint_folder import has_checkpoint
 from gpupanel.runs.directory.profile_file import read_run_profile
+from gpupanel.runs.directory.run_folder import has_checkpoint
 from gpupanel.runs.history.summaries import summarize_run
 
 _PROGRESS = (b'"kind":"steps_done"', b'"kind":"examples_done"')

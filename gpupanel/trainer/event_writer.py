@@ -2,7 +2,6 @@
 
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from gpupanel.domain.events import (
@@ -87,12 +86,7 @@ class EventWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 

@@ -38,7 +38,7 @@ class Interruptions:
         self._requests = requests
         self._events = events
         self._leads = leads
-        self._told_to_end = False
+        self._asked_to_end = False
         self._answered: set[Request] = set()
 
     def listen_to_sigterm(self) -> None:
@@ -51,9 +51,9 @@ class Interruptions:
 
     def ending(self) -> Interruption | None:
         """What ends the work now, the most urgent first; a stop wins over all others."""
-        if self._told_to_end:
+        if self._asked_to_end:
             self.answer_stop()
-        if self._told_to_end or self.is_stopped():
+        if self._asked_to_end or self.is_stopped():
             return Interruption.STOP
         if self._is_asked(Request.SUSPEND):
             self._answer_once(Request.SUSPEND)
@@ -89,7 +89,7 @@ class Interruptions:
         return False
 
     def _on_sigterm(self, _signal: int, _frame: FrameType | None) -> None:
-        self._told_to_end = True
+        self._asked_to_end = True
 
     def is_stopped(self) -> bool:
         """Whether somebody asked to stop by now; reports that it was heard."""

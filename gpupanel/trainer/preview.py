@@ -19,8 +19,7 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.code_file import read_code_file
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, read_features
 from gpupanel.trainer.datasets.keras_files import needs_download
-from gpupanel.trainer.datasets.read import read_data, source_of
-from gpupanel.trainer.datasets.source import Reading
+from gpupanel.trainer.datasets.source import Reading, read_data, source_of
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.inference.model_file import check_model_file

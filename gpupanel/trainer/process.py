@@ -20,7 +20,7 @@ from gpupanel.trainer.inference.started import infer_started
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.leader import stay_for_leader
 from gpupanel.trainer.memory_shortage import tell_shortage
-from gpupanel.trainer.record import TrainingRecord
+from gpupanel.trainer.progress import TrainingRecord
 from gpupanel.trainer.saving.checkpoints import Checkpoints
 from gpupanel.trainer.saving.data_record import DataRecord
 from gpupanel.trainer.start_up import StartUp, StartUpInterrupted, decoded_data, read_split

@@ -11,19 +11,20 @@ from typing import TypeVar
 
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.events import DownloadProgressed, Phase
+from gpupanel.domain.model import ModelSettings
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.locks import lock_in_folder
 from gpupanel.trainer.datasets.download import OnDownload, fetch
 from gpupanel.trainer.datasets.fingerprint import take_fingerprint
 from gpupanel.trainer.datasets.keras_files import needs_download
-from gpupanel.trainer.datasets.read import read_data, source_of
+from gpupanel.trainer.datasets.source import read_data, source_of
 from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.device_log import show_device_log
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.failures import tensorflow_not_importable
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.memory_shortage import is_out_of_memory
-from gpupanel.trainer.models.fit_check import check_features_fit_model
 from gpupanel.trainer.started_run import StartedRun, process_place
 
 _LOOK_S = 0.2
@@ -141,6 +142,40 @@ def read_split(run: StartedRun, on_download: OnDownload) -> Split:
         return examples
     # Here, while TensorFlow is imported, it costs next to no time.
     return replace(examples, fingerprint=take_fingerprint(data))
+
+
+def check_features_fit_model(model: ModelSettings, feature_shape: tuple[int, ...]) -> None:
+    """Refuse a convolutional network for features that are no pictures of sufficient size.
+
+    Args:
+        model: What is trained.
+        feature_shape: Of one example: a picture has two axes, or three with its channels.
+
+    Raises:
+        ProblemError: They do not go together.
+    """
+    stack = model.stack
+    if stack is None or not stack.filters:
+        return
+    if len(feature_shape) not in (2, 3):
+        raise _misfit(
+            "model_needs_pictures",
+            f"A cnn needs pictures, and one example here has the shape {feature_shape}.",
+            "Choose the mlp, or data whose examples are height x width (x channels).",
+        )
+    height, width = feature_shape[:2]
+    halvings = len(stack.filters)
+    if min(height, width) < stack.smallest_side:
+        raise _misfit(
+            "model_pictures_too_small",
+            f"Pictures of {height}x{width} pixels are too small for {halvings} convolutions: each "
+            "halves both sides.",
+            f"Use at most {max(1, min(height, width).bit_length() - 1)} entries in model.filters.",
+        )
+
+
+def _misfit(code: str, message: str, hint: str) -> ProblemError:
+    return ProblemError(Problem(code=code, field="model.source", message=message, hint=hint))
 
 
 def decoded_data(layout: RunLayout) -> Path:

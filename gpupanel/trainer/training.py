@@ -15,7 +15,7 @@ from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.learner import make_learner
 from gpupanel.trainer.loop.asynchronous_loop import AsynchronousLoop
 from gpupanel.trainer.loop.loop import TrainingLoop
-from gpupanel.trainer.record import TrainingRecord
+from gpupanel.trainer.progress import TrainingRecord
 from gpupanel.trainer.saving.restoring import restore_latest
 from gpupanel.trainer.started_run import StartedRun
 from gpupanel.trainer.steps.order import steps_per_epoch

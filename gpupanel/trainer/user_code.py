@@ -8,13 +8,14 @@ import linecache
 import socket
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.guarded_files import read_file
+from gpupanel.trainer.file_errors import chain
 from gpupanel.trainer.private_network import leads_nowhere
 
 _UNREACHABLE = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN})
@@ -101,7 +102,7 @@ def user_code_problem(error: BaseException) -> Problem | None:
     Returns:
         File, line and sentence; ``None`` when no line of theirs was at work.
     """
-    for cause in _chain(error):
+    for cause in chain(error):
         place = _place(cause)
         if place is not None:
             file, line, function = place
@@ -118,7 +119,7 @@ def user_code_problem(error: BaseException) -> Problem | None:
 
 
 def _hint(error: BaseException) -> str:
-    if leads_nowhere() and any(_is_of_network(cause) for cause in _chain(error)):
+    if leads_nowhere() and any(_is_of_network(cause) for cause in chain(error)):
         return (
             "The processes of this strategy have a network of their own, in which nothing else is "
             "reached: load what the code needs beforehand, or use a strategy of one process, such "
@@ -146,10 +147,3 @@ def _sentence(error: BaseException) -> str:
     text = error.msg if isinstance(error, SyntaxError) else str(error)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[0][:_LONGEST_SENTENCE] if lines else "it says no more."
-
-
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    cause: BaseException | None = error
-    while cause is not None:
-        yield cause
-        cause = cause.__cause__ or cause.__context__

@@ -10,10 +10,10 @@ from gpupanel.domain.memory import (
     LimitedMemory,
     MemoryPolicy,
     SplitMemory,
+    wanted_mib,
 )
 from gpupanel.domain.profile import DeviceSettings
 from gpupanel.domain.value import Value
-from gpupanel.planning.rules.memory_size_rules import wanted_mib
 
 
 class DeviceChoices(Value):

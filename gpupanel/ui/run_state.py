@@ -228,7 +228,7 @@ def state_words(run: RunState, status: RunStatus | None, preparation: Preparatio
             return "Starting…" if status is None else phase_words(status)
         case RunState.RUNNING:
             # Validating and saving can take turns with training many times a second.
-            if status is None or not (status.judges or status.stuck is not None):
+            if status is None or not (status.evaluates or status.stuck is not None):
                 return "Training"
             return phase_words(status)
         case RunState.STOPPING | RunState.SUSPENDING:

@@ -7,7 +7,7 @@ from PySide6.QtGui import QHideEvent, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 from typing_extensions import override
 
-from gpupanel.runs.history.summaries import RunSummary
+from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui.panels.runs_panel import RunsPanel
 from gpupanel.ui.theme import GRID
 

@@ -113,7 +113,7 @@ class Session(QObject):
     @property
     def buttons(self) -> ButtonStates:
         """Which buttons can be pressed now."""
-        judges = self._run_status is not None and self._run_status.judges
+        judges = self._run_status is not None and self._run_status.evaluates
         return button_states(
             self._run_state,
             self._preparation,

@@ -19,8 +19,9 @@ from gpupanel.ui import resources
 GRID = 8
 """Pixels that every gap is a multiple of."""
 
-SMALL_TEXT = 0.88
+_SMALL_TEXT = 0.88
 """The second of the two text sizes, as a part of the system's own."""
+_LEAST_TEXT_PT = 7.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +194,13 @@ def painted_in(theme: Theme) -> Iterator[None]:
         changes.theme = before
 
 
+def small_font(font: QFont) -> QFont:
+    """The font in the second of the two text sizes, for painting."""
+    small = QFont(font)
+    small.setPointSizeF(max(_LEAST_TEXT_PT, font.pointSizeF() * _SMALL_TEXT))
+    return small
+
+
 def style_sheet(theme: Theme, font: QFont) -> str:
     """The style sheet with the theme's colours in their places.
 
@@ -200,7 +208,7 @@ def style_sheet(theme: Theme, font: QFont) -> str:
         KeyError: The style sheet names a colour that the theme does not have.
     """
     source = Template(resources.path("styles", "panel.qss").read_text(encoding="utf-8"))
-    small = max(7.0, font.pointSizeF() * SMALL_TEXT) if font.pointSizeF() > 0 else 9.0
+    small = small_font(font).pointSizeF() if font.pointSizeF() > 0 else 9.0
     icons = resources.path("icons", theme.name).as_posix()
     return source.substitute(asdict(theme), small=f"{small:.1f}pt", icons=icons)
 

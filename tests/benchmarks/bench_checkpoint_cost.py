@@ -116,11 +116,11 @@ class Watch(EventWriter):
 
 def measure(name: str) -> None:
     """Train and print."""
-    from gpupanel.trainer.datasets.read import read_data
+    from gpupanel.trainer.datasets.source import read_data
     from gpupanel.trainer.datasets.split import split
     from gpupanel.trainer.device_configuration import configure_devices
     from gpupanel.trainer.loop import loop
-    from gpupanel.trainer.record import TrainingRecord
+    from gpupanel.trainer.progress import TrainingRecord
     from gpupanel.trainer.started_run import read_started_run
     from gpupanel.trainer.steps.calls import CallSums
     from gpupanel.trainer.strategies.make_strategy import make_strategy

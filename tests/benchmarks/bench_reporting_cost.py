@@ -59,12 +59,12 @@ class Switch:
 
 def measure(name: str) -> None:
     """Train and print."""
-    from gpupanel.trainer.datasets.read import read_data
+    from gpupanel.trainer.datasets.source import read_data
     from gpupanel.trainer.datasets.split import split
     from gpupanel.trainer.device_configuration import configure_devices
     from gpupanel.trainer.interruptions import Interruptions
     from gpupanel.trainer.loop import loop
-    from gpupanel.trainer.record import TrainingRecord
+    from gpupanel.trainer.progress import TrainingRecord
     from gpupanel.trainer.saving.run_saving import Reason, Saving
     from gpupanel.trainer.saving.tensorboard import TensorBoardFiles
     from gpupanel.trainer.started_run import read_started_run

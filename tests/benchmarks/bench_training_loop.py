@@ -133,12 +133,12 @@ def sides_of(case: Case, folder: Path) -> dict[str, Side]:
     import keras
     import tensorflow as tf
 
-    from gpupanel.trainer.datasets.read import read_data
+    from gpupanel.trainer.datasets.source import read_data
     from gpupanel.trainer.datasets.split import split
     from gpupanel.trainer.device_configuration import configure_devices
     from gpupanel.trainer.event_writer import EventWriter
     from gpupanel.trainer.interruptions import Interruptions
-    from gpupanel.trainer.record import TrainingRecord
+    from gpupanel.trainer.progress import TrainingRecord
     from gpupanel.trainer.started_run import read_started_run
     from gpupanel.trainer.strategies.make_strategy import make_strategy
     from gpupanel.trainer.training import train

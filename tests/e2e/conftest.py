@@ -13,8 +13,9 @@ import pytest
 from PySide6.QtCore import QSettings
 from pytestqt.qtbot import QtBot
 
+from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.directory.requests import end_now
+from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.history.summaries import list_runs
 from gpupanel.ui.main_window import MainWindow
 from tests.fakes.person import Person
@@ -56,7 +57,7 @@ def _no_run_left_behind(runs_dir: Path, _nothing_left_behind: None) -> Iterator[
     yield
     for run in list_runs(runs_dir):
         if run.is_running:
-            end_now(RunLayout(run.path))
+            ask(RunLayout(run.path), Request.END)
     left = psutil.Process().children(recursive=True)
     psutil.wait_procs([each for each in left if each.pid not in fork_server_pids()], timeout=10.0)
     for thread in threading.enumerate():

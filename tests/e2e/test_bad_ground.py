@@ -15,7 +15,7 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.prepare import prepare
-from gpupanel.runs.directory.requests import ask, end_now
+from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.directory.run_lock import is_supervised
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.history.label import change_label
@@ -165,7 +165,7 @@ def test_that_a_folder_that_may_only_be_read_is_told(disk_for_a_run: Path) -> No
         lambda: launched(1, disk_for_a_run / "runs"),
         lambda: change_label(run.layout, name="another"),
         lambda: resume(run.layout),
-        lambda: end_now(run.layout),
+        lambda: ask(run.layout, Request.END),
     ):
         with pytest.raises(ProblemError) as caught:
             act()

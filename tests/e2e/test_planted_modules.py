@@ -22,11 +22,11 @@ from gpupanel.domain.events import StepsDone
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.directory.requests import ask, end_now
+from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.following import event_tail
 from gpupanel.runs.following.event_tail import HistoryReader
 from gpupanel.runs.following.follower import RunFollower
-from gpupanel.runs.following.history_portion import Portion
+from gpupanel.runs.following.gathered_lines import Portion
 from gpupanel.runs.history.summaries import list_runs, summarize_run
 from gpupanel.runs.locations import queue_dir
 from gpupanel.runs.queue.queue_files import QueueFiles
@@ -82,7 +82,7 @@ def quiet(runs_dir: Path, state_dir: Path) -> Iterator[None]:
     yield
     for run in list_runs(runs_dir):
         if run.is_running:
-            end_now(RunLayout(run.path))
+            ask(RunLayout(run.path), Request.END)
     end_s = time.monotonic() + 10.0
     while scheduler_lives(queue_dir()) and time.monotonic() < end_s:
         time.sleep(0.05)

@@ -12,9 +12,10 @@ import pytest
 
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.profile_file import write_profile
-from gpupanel.runs.directory.requests import end_now
+from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.locations import queue_dir
 from gpupanel.runs.queue import orders
 from gpupanel.runs.queue.entry import EntryState, QueueEntry
@@ -32,7 +33,7 @@ def files(state_dir: Path) -> Iterator[QueueFiles]:
     orders.pause(files)
     for entry in files.read().running:
         if entry.run is not None:
-            end_now(RunLayout(entry.run))
+            ask(RunLayout(entry.run), Request.END)
     until(lambda: not scheduler_lives(files.folder))
 
 

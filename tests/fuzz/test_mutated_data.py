@@ -35,7 +35,7 @@ from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.fingerprint import take_fingerprint
 from gpupanel.trainer.datasets.npz import read_all_npz
 from gpupanel.trainer.datasets.python_data import read_python_data
-from gpupanel.trainer.datasets.read import read_data
+from gpupanel.trainer.datasets.source import read_data
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.user_code import RunCode
 from tests.fuzz.mutations import damaged

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 from gpupanel.domain.data import DataSettings, PythonData
 from gpupanel.planning.script.data_section import data_section
 from gpupanel.planning.script.stand_alone import CODE_SECTION
-from gpupanel.trainer.datasets.read import read_data
+from gpupanel.trainer.datasets.source import read_data
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.user_code import RunCode
 

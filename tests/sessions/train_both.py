@@ -25,7 +25,7 @@ from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.inference.examples import read_inference_examples
 from gpupanel.trainer.inference.infer import Inference
 from gpupanel.trainer.interruptions import Interruptions
-from gpupanel.trainer.record import TrainingRecord
+from gpupanel.trainer.progress import TrainingRecord
 from gpupanel.trainer.start_up import read_split
 from gpupanel.trainer.started_run import read_started_run
 

@@ -64,7 +64,7 @@ def _nothing_left_behind(
     before = set(threading.enumerate())
     yield
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-    # One that was told to end may be in the middle of a portion.
+    # One that was reported to end may be in the middle of a portion.
     wait_for_ending(_ENDING_MS)
     left = [f"a QTimer still runs, started at\n{where}" for where in timers.still(QTimer.isActive)]
     left += [

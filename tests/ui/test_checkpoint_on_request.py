@@ -55,18 +55,20 @@ def follow(qtbot, control, run) -> None:
     qtbot.waitUntil(lambda: button(control).isVisible())
 
 
-@pytest.mark.parametrize("told", [SAVED, NOT_SAVED])
-def test_that_a_click_asks_for_one_and_waits_until_it_is_told(qtbot, control, runs_dir, told):
+@pytest.mark.parametrize("reported", [SAVED, NOT_SAVED])
+def test_that_a_click_asks_for_one_and_waits_until_it_is_reported(
+    qtbot, control, runs_dir, reported
+):
     with WrittenRun(runs_dir) as run:
         follow(qtbot, control, run)
         qtbot.mouseClick(button(control), Qt.MouseButton.LeftButton)
         qtbot.waitUntil(lambda: (run.layout.requests / Request.CHECKPOINT).exists())
         assert button(control).text() == "Saving…"
         assert not button(control).isEnabled()
-        run.write(told)
+        run.write(reported)
         qtbot.waitUntil(button(control).isEnabled)
 
-        expected = "of step 4" if told is SAVED else "No checkpoint was saved yet"
+        expected = "of step 4" if reported is SAVED else "No checkpoint was saved yet"
         assert expected in button(control).toolTip()
         run.end()
         qtbot.waitUntil(lambda: not button(control).isVisible())

@@ -119,7 +119,7 @@ def test_that_a_picture_is_saved(compared, person, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["save_curves", "save_picture"])
-def test_that_a_file_that_cannot_be_written_is_told(qtbot, compared, person, tmp_path, name):
+def test_that_a_file_that_cannot_be_written_is_shown(qtbot, compared, person, tmp_path, name):
     person.saves = tmp_path / "nowhere" / "file"
     button(compared, name).click()
     qtbot.waitUntil(lambda: len(person.problems) == 1)

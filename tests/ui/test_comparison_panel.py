@@ -13,7 +13,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.runs.history.curves import MetricPoints
 from gpupanel.runs.history.differences import Difference
 from gpupanel.runs.history.metrics import Metric
-from gpupanel.runs.history.summaries import RunSummary
+from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui import theme
 from gpupanel.ui.panels.comparison_panel import ComparisonPanel, run_styles
 from gpupanel.ui.plots.readout import Readout

@@ -15,8 +15,8 @@ from tests.fakes.run_directory import WrittenRun
 
 
 @pytest.fixture
-def told(qtbot, monkeypatch):
-    """A comparison that looks often, with what each place was told last."""
+def reported(qtbot, monkeypatch):
+    """A comparison that checks often, with the last report of each place."""
     monkeypatch.setattr(comparison_worker, "FOLLOW_MS", 50)
     comparison = RunComparison()
     runs, differences = {}, []
@@ -39,8 +39,8 @@ def ended_run(runs_dir, steps, name="written", **training):
     return run
 
 
-def test_that_each_run_is_read_and_what_differs_is_told(qtbot, runs_dir, told):
-    comparison, runs, differences = told
+def test_that_each_run_is_read_and_what_differs_is_shown(qtbot, runs_dir, reported):
+    comparison, runs, differences = reported
     first = ended_run(runs_dir, 5)
     second = ended_run(runs_dir, 12, learning_rate=0.5)
 
@@ -54,8 +54,8 @@ def test_that_each_run_is_read_and_what_differs_is_told(qtbot, runs_dir, told):
     assert [each.key for each in differences[0]] == ["training.learning_rate"]
 
 
-def test_that_a_run_that_goes_on_is_followed_to_its_end(qtbot, runs_dir, told):
-    comparison, runs, _ = told
+def test_that_a_run_that_goes_on_is_followed_to_its_end(qtbot, runs_dir, reported):
+    comparison, runs, _ = reported
     with WrittenRun(runs_dir) as run:
         run.begin()
         comparison.begin(summaries(run))
@@ -68,8 +68,10 @@ def test_that_a_run_that_goes_on_is_followed_to_its_end(qtbot, runs_dir, told):
         qtbot.waitUntil(lambda: runs[0].summary.outcome is Outcome.COMPLETED)
 
 
-def test_that_a_run_that_is_deleted_meanwhile_keeps_its_curves_and_says_so(qtbot, runs_dir, told):
-    comparison, runs, _ = told
+def test_that_a_run_that_is_deleted_meanwhile_keeps_its_curves_and_says_so(
+    qtbot, runs_dir, reported
+):
+    comparison, runs, _ = reported
     run = ended_run(runs_dir, 4)
     comparison.begin(summaries(run))
     qtbot.waitUntil(lambda: 0 in runs and runs[0].is_read)
@@ -81,8 +83,8 @@ def test_that_a_run_that_is_deleted_meanwhile_keeps_its_curves_and_says_so(qtbot
     assert len(runs[0].points[Metric.LOSS]) == 4
 
 
-def test_that_a_run_that_was_deleted_before_it_was_read_says_so(qtbot, runs_dir, told):
-    comparison, runs, _ = told
+def test_that_a_run_that_was_deleted_before_it_was_read_says_so(qtbot, runs_dir, reported):
+    comparison, runs, _ = reported
     run = ended_run(runs_dir, 4)
     gone = summaries(run)
     shutil.rmtree(run.layout.root)
@@ -94,8 +96,10 @@ def test_that_a_run_that_was_deleted_before_it_was_read_says_so(qtbot, runs_dir,
     assert runs[0].is_read
 
 
-def test_that_nothing_more_is_told_of_runs_that_are_no_longer_compared(qtbot, runs_dir, told):
-    comparison, runs, _ = told
+def test_that_nothing_more_is_reported_of_runs_that_are_no_longer_compared(
+    qtbot, runs_dir, reported
+):
+    comparison, runs, _ = reported
     first, second = ended_run(runs_dir, 3), ended_run(runs_dir, 7)
     comparison.begin(summaries(first))
     comparison.begin(summaries(second))
@@ -109,8 +113,8 @@ def test_that_nothing_more_is_told_of_runs_that_are_no_longer_compared(qtbot, ru
     assert runs == {}
 
 
-def test_that_a_long_history_is_told_while_it_is_read(qtbot, runs_dir, told, monkeypatch):
-    comparison, _, _ = told
+def test_that_a_long_history_is_shown_while_it_is_read(qtbot, runs_dir, reported, monkeypatch):
+    comparison, _, _ = reported
     monkeypatch.setattr(comparison_worker, "_REPORT_S", 0.0)
     seen = []
     comparison.runRead.connect(lambda _place, run: seen.append((run.step, run.is_read)))

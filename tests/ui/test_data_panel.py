@@ -79,7 +79,7 @@ def test_that_data_sets_have_human_names(panel):
     assert len(names) == 13
 
 
-def test_that_choosing_a_data_set_tells_once_and_validates_on_its_own_test_set(panel):
+def test_that_choosing_a_data_set_reports_once_and_validates_on_its_own_test_set(panel):
     heard = []
     panel.valueChanged.connect(heard.append)
     _choose(panel, "mnist")
@@ -152,7 +152,7 @@ def test_that_the_number_of_classes_is_typed_digit_by_digit(panel, qtbot):
     assert panel.value().class_count == 20
 
 
-def test_that_a_typed_path_is_told_at_each_keystroke(panel, qtbot):
+def test_that_a_typed_path_is_reported_at_each_keystroke(panel, qtbot):
     _choose(panel, "npz")
     path = next(each for each in panel.findChildren(PathEdit) if each.isVisibleTo(panel))
     qtbot.keyClicks(path.findChild(QLineEdit), "a.npz")
@@ -198,7 +198,7 @@ def test_that_other_drops_are_left_to_the_window(panel, tmp_path):
     assert panel.value() == DigitsData(validation_fraction=0.2)
 
 
-def test_that_a_preview_is_told_in_words(panel):
+def test_that_a_preview_is_shown_in_words(panel):
     panel.setPreview(
         DataPreview(
             example_count=60_000,
@@ -258,7 +258,7 @@ def test_that_classes_are_counted_for_any_number_of_them(panel, qtbot, class_cou
     assert "class 2: 3" in view.accessibleDescription()
 
 
-def test_that_the_states_are_told_in_words(panel):
+def test_that_the_states_are_shown_in_words(panel):
     assert "appear here" in _state(panel)
     panel.setPreviewBusy(True)
     assert _state(panel) == "Reading the data…"
@@ -273,7 +273,7 @@ def test_that_the_states_are_told_in_words(panel):
     assert "appear here" in _state(panel)
 
 
-def test_that_problems_of_the_data_are_told_and_go_when_they_are_mended(panel):
+def test_that_problems_of_the_data_are_shown_and_go_when_they_are_mended(panel):
     problem = Problem(code="npz_missing", message="The file is not there.", hint="Choose another.")
     panel.setPreview(DataPreview(problems=(problem,)))
     assert [row.problem() for row in panel.findChildren(ProblemRow)] == [problem]
@@ -288,7 +288,7 @@ def test_that_it_fits_a_narrow_column(panel):
         assert panel.minimumSizeHint().width() <= 388
 
 
-def test_that_a_path_chosen_with_the_button_is_told_once(panel, qtbot, tmp_path):
+def test_that_a_path_chosen_with_the_button_is_reported_once(panel, qtbot, tmp_path):
     _choose(panel, "npz")
     heard = []
     panel.valueChanged.connect(heard.append)

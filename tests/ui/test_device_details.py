@@ -98,7 +98,7 @@ def test_that_details_are_folded_until_somebody_wants_them(panel):
     assert "Ada Lovelace" not in seen_texts(panel)
 
 
-def test_that_details_tell_every_reading(panel):
+def test_that_details_report_every_reading(panel):
     panel.setInventory(LINKED)
     card(panel, FULL.key).details.findChild(FoldButton).click()
     tell(
@@ -194,7 +194,7 @@ def test_that_the_uuid_is_copied(panel):
         (ThrottleReason.HARDWARE_POWER_BRAKE, "Power brake", Severity.ERROR),
     ],
 )
-def test_that_throttling_is_told_on_the_card_in_words(panel, reason, words, severity):
+def test_that_throttling_is_shown_on_the_card_in_words(panel, reason, words, severity):
     panel.setInventory(TWO_UNEQUAL)
     tell(panel, RTX_3060.key, throttle_reasons=(reason, ThrottleReason.IDLE))
     assert notices(panel, RTX_3060.key) == words
@@ -245,7 +245,7 @@ def test_that_many_gpus_are_folded_and_each_can_be_opened(panel):
     assert not card(panel, "GPU-1").is_open
 
 
-def test_that_a_folded_card_tells_of_heat_and_its_bar_does_not_move(panel):
+def test_that_a_folded_card_reports_heat_and_its_bar_does_not_move(panel):
     panel.setInventory(EIGHT_DEVICES)
     panel.setValue(DeviceChoices(memory={"GPU-1": LimitedMemory(limit_mib=4096)}))
     tell(panel, "GPU-1", throttle_reasons=(ThrottleReason.THERMAL,))
@@ -298,7 +298,7 @@ def test_that_each_processor_has_a_bar_and_many_share_one(panel, qtbot):
     assert bars.bars()[0][1] == 100.0
 
 
-def test_that_the_disk_of_the_runs_is_told_and_warned_of(panel):
+def test_that_the_disk_of_the_runs_is_shown_and_warned_of(panel):
     panel.setInventory(TWO_UNEQUAL)
     sample = TelemetrySample(time_s=0.0, readings=())
     panel.setSample(sample)
@@ -318,9 +318,9 @@ def test_that_processes_stand_in_the_details_and_can_be_asked_to_end(panel, qtbo
     tell(panel, RTX_3060.key, processes=(PROCESS,))
     [shown] = seen(card(panel, RTX_3060.key), ProcessList)
     assert shown.processes() == (PROCESS,)
-    with qtbot.waitSignal(panel.endRequested) as told:
+    with qtbot.waitSignal(panel.endRequested) as reported:
         click(button(shown, "End python, process 7"))
-    assert told.args == [PROCESS]
+    assert reported.args == [PROCESS]
     panel.setOwnProcesses(frozenset([7]))
     assert "This run" in seen_texts(shown)
 
@@ -354,9 +354,9 @@ def test_that_a_problem_stands_on_the_device_that_it_is_about(panel, qtbot):
     assert "By the way." not in texts
     assert card(panel, RTX_3060.key).mapTo(panel, QPoint()) == place
     for label, fix in (("Use 6388 MiB", USE_LESS), ("A process for each", general.alternatives[0])):
-        with qtbot.waitSignal(panel.fixRequested) as told:
+        with qtbot.waitSignal(panel.fixRequested) as reported:
             click(button(panel, label))
-        assert told.args == [fix]
+        assert reported.args == [fix]
     panel.setProblems(())
     assert "MiB are asked for" not in seen_texts(panel)
     assert "Memory growth differs." not in seen_texts(panel)

@@ -199,7 +199,7 @@ def test_that_gpus_that_are_not_in_use_are_left_alone_by_apply_to_all(panel):
     assert not menu_actions(panel, SMALL)["Apply to all GPUs in use"].isEnabled()
 
 
-def test_that_the_allocator_is_chosen_in_the_menu_and_told_where_it_is_not_the_usual_one(panel):
+def test_that_the_allocator_is_chosen_in_the_menu_and_reported_where_it_is_not_the_usual_one(panel):
     assert "Allocator" not in seen_texts(panel)
     menu_actions(panel, SMALL)["CUDA's (cuda_malloc_async)"].trigger()
     assert panel.value().devices.allocator is Allocator.CUDA_MALLOC_ASYNC

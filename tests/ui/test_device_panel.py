@@ -65,9 +65,9 @@ def test_that_no_named_device_means_the_cpu_where_there_is_no_gpu(panel):
 
 def test_that_a_switch_writes_the_devices_in_use_by_their_keys(panel, qtbot):
     panel.setInventory(TWO_UNEQUAL)
-    with qtbot.waitSignal(panel.valueChanged) as told:
+    with qtbot.waitSignal(panel.valueChanged) as reported:
         click(switch(panel, "GPU-3060"))
-    assert told.args == [panel.value()]
+    assert reported.args == [panel.value()]
     assert panel.value().devices.visible == ("GPU-4090",)
     QTest.keyClick(switch(panel, CPU_KEY), Qt.Key.Key_Space)
     click(switch(panel, "GPU-3060"))
@@ -82,7 +82,7 @@ def test_that_the_only_device_in_use_cannot_be_switched_off(panel):
     assert "only device in use" in switch(panel, "GPU-4090").toolTip()
 
 
-def test_that_showing_a_value_tells_nobody(panel, qtbot):
+def test_that_showing_a_value_is_silent(panel, qtbot):
     panel.setInventory(TWO_UNEQUAL)
     with qtbot.assertNotEmitted(panel.valueChanged):
         panel.setValue(
@@ -148,7 +148,7 @@ def test_that_the_slider_and_the_number_follow_each_other(panel):
     )
 
 
-def test_that_a_limit_above_what_is_free_is_told_in_words(panel):
+def test_that_a_limit_above_what_is_free_is_shown_in_words(panel):
     panel.setInventory(TWO_UNEQUAL)
     panel.setOwnProcesses(frozenset([OUR_PID]))
     panel.setSample(busy_sample(TWO_UNEQUAL, 1.0))
@@ -189,7 +189,7 @@ def test_that_readings_are_shown_and_what_is_not_known_is_a_dash(panel):
     assert card(panel, "GPU-4090").findChild(Sparkline).values() == (67.5,)
 
 
-def test_that_the_runs_own_memory_is_told_from_that_of_others(panel):
+def test_that_the_runs_own_memory_is_distinct_from_that_of_others(panel):
     panel.setInventory(TWO_UNEQUAL)
     panel.setValue(DeviceChoices(memory={"GPU-3060": LimitedMemory(limit_mib=4096)}))
     panel.setSample(busy_sample(TWO_UNEQUAL, 0.0))
@@ -200,7 +200,7 @@ def test_that_the_runs_own_memory_is_told_from_that_of_others(panel):
     assert bar.use().cap_mib == 4096
 
 
-def test_that_a_lost_device_is_told_in_words_and_comes_back(panel):
+def test_that_a_lost_device_is_shown_in_words_and_comes_back(panel):
     panel.setInventory(TWO_UNEQUAL)
     sample = busy_sample(TWO_UNEQUAL, 0.0)
     panel.setSample(with_lost(sample, "GPU-4090"))
@@ -259,7 +259,7 @@ def test_that_a_device_that_goes_loses_its_card_and_the_others_keep_theirs(panel
     assert card(panel, "GPU-4090") is first
 
 
-def test_that_a_problem_of_the_driver_is_told_in_its_words(panel):
+def test_that_a_problem_of_the_driver_is_shown_in_its_words(panel):
     panel.setInventory(
         DeviceInventory(devices=CPU_ONLY.devices, problem="The driver is of another version.")
     )

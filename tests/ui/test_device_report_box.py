@@ -40,7 +40,7 @@ CPU = LogicalDeviceAnswer(name="/device:CPU:0", device_key="cpu")
 END = RunEnded(time_s=9.0, outcome=Outcome.FAILED)
 
 
-def told(*answers: LogicalDeviceAnswer, process: int = 0) -> DevicesReady:
+def reported(*answers: LogicalDeviceAnswer, process: int = 0) -> DevicesReady:
     return DevicesReady(
         time_s=1.0, process=process, tensorflow_version="2.21.0", logical_devices=answers
     )
@@ -79,14 +79,14 @@ def severities(box: QWidget) -> list[Severity | None]:
 
 
 def test_that_a_line_says_that_all_is_as_planned(box):
-    box.setStatus(status_of(told(FIRST, SECOND, CPU)), LABELS)
+    box.setStatus(status_of(reported(FIRST, SECOND, CPU)), LABELS)
     assert summary(box) == "2 logical devices, each on the planned GPU."
     assert severities(box) == [None]
     assert rows(box) == []
 
 
 def test_that_each_device_has_its_colour_name_limit_memory_and_place(box, qtbot):
-    box.setStatus(status_of(told(FIRST, SECOND, CPU)), LABELS)
+    box.setStatus(status_of(reported(FIRST, SECOND, CPU)), LABELS)
     qtbot.mouseClick(fold(box), Qt.MouseButton.LeftButton)
     assert rows(box) == [
         "RTX 4090",
@@ -106,7 +106,9 @@ def test_that_every_process_is_named(box, qtbot):
         TrainerStarted(time_s=0.5, pid=40 + place, process=place, name=f"worker {place}")
         for place in (0, 1)
     ]
-    box.setStatus(status_of(*started, told(FIRST, CPU), told(SILENT, CPU, process=1)), LABELS)
+    box.setStatus(
+        status_of(*started, reported(FIRST, CPU), reported(SILENT, CPU, process=1)), LABELS
+    )
     qtbot.mouseClick(fold(box), Qt.MouseButton.LeftButton)
     assert summary(box) == ("2 logical devices, 1 on the planned GPU, 1 not known.")
     assert [text for text in rows(box) if text.startswith("Worker")] == ["Worker 0", "Worker 1"]
@@ -115,17 +117,17 @@ def test_that_every_process_is_named(box, qtbot):
 
 
 def test_that_another_gpu_than_planned_shows_itself_at_once(box, qtbot):
-    box.setStatus(status_of(told(ANOTHER, CPU)), LABELS)
+    box.setStatus(status_of(reported(ANOTHER, CPU)), LABELS)
     assert summary(box) == "The logical device is on another GPU than planned."
     assert severities(box) == [Severity.ERROR, Severity.ERROR]
     assert rows(box)[-1].endswith("another GPU than planned, at PCI bus 0000:01:00.0.")
     qtbot.mouseClick(fold(box), Qt.MouseButton.LeftButton)
-    box.setStatus(status_of(told(ANOTHER, CPU), END), LABELS)
+    box.setStatus(status_of(reported(ANOTHER, CPU), END), LABELS)
     assert rows(box) == [], "what a person folded stays folded"
 
 
 def test_that_a_run_on_the_processor_has_no_place_to_compare(box, qtbot):
-    box.setStatus(status_of(told(CPU)), LABELS)
+    box.setStatus(status_of(reported(CPU)), LABELS)
     qtbot.mouseClick(fold(box), Qt.MouseButton.LeftButton)
     assert summary(box) == "1 logical device of the CPU."
     assert rows(box)[-1] == "Host memory, no limit; this machine's CPU."
@@ -137,7 +139,7 @@ def test_that_no_answer_yet_and_none_ever_are_told_apart(box):
     assert not fold(box).isEnabled()
     box.setStatus(status_of(END), LABELS)
     assert summary(box) == "No report: the run ended before."
-    box.setStatus(status_of(told(FIRST), RunRestarted(time_s=3.0, attempt=1)), LABELS)
+    box.setStatus(status_of(reported(FIRST), RunRestarted(time_s=3.0, attempt=1)), LABELS)
     assert summary(box) == "No report yet: the run is starting."
 
 
@@ -146,12 +148,12 @@ def test_that_nothing_moves_when_the_answer_comes(qtbot):
     qtbot.addWidget(box)
     box.setStatus(RunStatus(), LABELS)
     height = box.sizeHint().height()
-    box.setStatus(status_of(told(FIRST, SECOND)), LABELS)
+    box.setStatus(status_of(reported(FIRST, SECOND)), LABELS)
     assert box.sizeHint().height() == height
 
 
 def test_that_the_answer_can_be_copied_with_what_identifies_the_gpus(box, qtbot):
-    box.setStatus(status_of(told(FIRST, CPU)), LABELS)
+    box.setStatus(status_of(reported(FIRST, CPU)), LABELS)
     qtbot.mouseClick(box.findChild(QPushButton, "copy_answers"), Qt.MouseButton.LeftButton)
     assert QGuiApplication.clipboard().text() == (
         "TensorFlow 2.21.0: /device:GPU:0 for RTX 4090 (GPU-0): limit 4.0 GiB, takes up to "
@@ -165,9 +167,9 @@ def test_that_the_plan_shows_the_answer_beside_the_calls_and_says_whose_it_is(qt
     panel.setInventory(TWO_GPUS)
     shown = panel.findChild(DeviceReportBox)
     assert not shown.isVisibleTo(panel)
-    panel.setRunStatus(status_of(told(FIRST, SECOND)))
+    panel.setRunStatus(status_of(reported(FIRST, SECOND)))
     assert summary(panel) == "The current run: 2 logical devices, each on the planned GPU."
-    panel.setRunStatus(status_of(told(FIRST, SECOND), END))
+    panel.setRunStatus(status_of(reported(FIRST, SECOND), END))
     assert summary(panel).startswith("The last run: 2 logical devices")
     panel.setRunStatus(None)
     assert not shown.isVisibleTo(panel)

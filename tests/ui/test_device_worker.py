@@ -14,7 +14,7 @@ from tests.nvml.standin import RTX_3060, RTX_4090, StandinState
 
 
 class FakeDriver:
-    """Stands in for the sampler: as slow as told, and remembers which thread asked."""
+    """Stands in for the sampler: as slow as asked, and remembers which thread asked."""
 
     def __init__(self, slow_s: float = 0.0) -> None:
         self.slow_s = slow_s
@@ -53,12 +53,12 @@ class Listener(QObject):
     def __init__(self) -> None:
         super().__init__()
         self.threads: list[QThread] = []
-        self.told: list[object] = []
+        self.reported: list[object] = []
 
     @Slot(object)
     def hear(self, value: object) -> None:
         self.threads.append(QThread.currentThread())
-        self.told.append(value)
+        self.reported.append(value)
 
 
 class LongestGap(QObject):
@@ -103,9 +103,9 @@ def test_that_the_inventory_comes_first_and_samples_follow(qtbot, watching):
     watch.inventoryChanged.connect(order.hear)
     watch.sampled.connect(order.hear)
     watch.start(interval_ms=5)
-    qtbot.waitUntil(lambda: len(order.told) >= 4)
-    assert order.told[0] == TWO_UNEQUAL
-    assert [sample.time_s for sample in order.told[1:4]] == [1.0, 2.0, 3.0]
+    qtbot.waitUntil(lambda: len(order.reported) >= 4)
+    assert order.reported[0] == TWO_UNEQUAL
+    assert [sample.time_s for sample in order.reported[1:4]] == [1.0, 2.0, 3.0]
     assert set(order.threads) == {QThread.currentThread()}
 
 
@@ -135,17 +135,17 @@ def test_that_a_slow_driver_does_not_stall_the_window(qtbot, watching):
     assert longest < 0.3
 
 
-def test_that_a_changed_inventory_is_told_and_an_equal_one_is_not(qtbot, watching):
+def test_that_a_changed_inventory_is_reported_and_an_equal_one_is_not(qtbot, watching):
     driver = FakeDriver()
     watch = watching(driver)
     heard = Listener()
     watch.inventoryChanged.connect(heard.hear)
     watch.start(interval_ms=1)
     qtbot.waitUntil(lambda: driver.samples > 25)
-    assert heard.told == [TWO_UNEQUAL]
+    assert heard.reported == [TWO_UNEQUAL]
     driver.devices = CPU_ONLY
-    qtbot.waitUntil(lambda: len(heard.told) == 2)
-    assert heard.told[1] == CPU_ONLY
+    qtbot.waitUntil(lambda: len(heard.reported) == 2)
+    assert heard.reported[1] == CPU_ONLY
 
 
 def test_that_a_device_that_appears_is_listed_before_its_first_reading_comes(qtbot, watching):
@@ -158,13 +158,13 @@ def test_that_a_device_that_appears_is_listed_before_its_first_reading_comes(qtb
     watch.start(interval_ms=1)
     qtbot.waitUntil(lambda: driver.samples > 3)
     driver.devices = TWO_UNEQUAL
-    qtbot.waitUntil(lambda: order.told[-1] != TWO_UNEQUAL and TWO_UNEQUAL in order.told)
-    listed = order.told.index(TWO_UNEQUAL)
-    assert [reading.key for reading in order.told[listed - 1].readings] == [CPU_KEY]
-    assert len(order.told[listed + 1].readings) == 3
+    qtbot.waitUntil(lambda: order.reported[-1] != TWO_UNEQUAL and TWO_UNEQUAL in order.reported)
+    listed = order.reported.index(TWO_UNEQUAL)
+    assert [reading.key for reading in order.reported[listed - 1].readings] == [CPU_KEY]
+    assert len(order.reported[listed + 1].readings) == 3
 
 
-def test_that_a_gpu_lost_and_one_that_appears_are_told_in_time_while_another_is_slow(
+def test_that_a_gpu_lost_and_one_that_appears_are_reported_in_time_while_another_is_slow(
     qtbot, nvml_in_process
 ):
     watch = DeviceWatch()
@@ -173,7 +173,7 @@ def test_that_a_gpu_lost_and_one_that_appears_are_told_in_time_while_another_is_
     longest = LongestGap()
 
     def state(gpu):
-        reading = heard.told[-1].reading(gpu.uuid) if heard.told else None
+        reading = heard.reported[-1].reading(gpu.uuid) if heard.reported else None
         return None if reading is None else reading.state
 
     def told_after(new_state, holds):
@@ -188,7 +188,7 @@ def test_that_a_gpu_lost_and_one_that_appears_are_told_in_time_while_another_is_
         qtbot.waitUntil(lambda: state(RTX_3060) is DeviceState.OK, timeout=20_000)
         longest.start()
         nvml_in_process.tell(slow)
-        qtbot.waitUntil(lambda: heard.told[-1].reading(RTX_4090.uuid).age_s > 0, timeout=20_000)
+        qtbot.waitUntil(lambda: heard.reported[-1].reading(RTX_4090.uuid).age_s > 0, timeout=20_000)
         lost_s = told_after(
             slow.with_gpu(1, lost=True), lambda: state(RTX_3060) is DeviceState.LOST
         )
@@ -228,7 +228,7 @@ def test_that_nothing_is_heard_after_stop(qtbot, watching):
     watch.sampled.connect(heard.hear)
     watch.start(interval_ms=1)
     qtbot.wait(50)
-    assert heard.told == []
+    assert heard.reported == []
     assert driver.is_closed
 
 
@@ -254,10 +254,10 @@ def test_that_the_real_devices_are_read(qtbot, tmp_path):
     heard = Listener()
     watch.inventoryChanged.connect(heard.hear)
     try:
-        with qtbot.waitSignal(watch.sampled, timeout=20_000) as told:
+        with qtbot.waitSignal(watch.sampled, timeout=20_000) as reported:
             watch.start()
     finally:
         watch.stop()
-    assert heard.told[0].device(CPU_KEY) is not None
-    assert told.args[0].reading(CPU_KEY).memory_used_mib > 0
-    assert told.args[0].disk.path == str(tmp_path)
+    assert heard.reported[0].device(CPU_KEY) is not None
+    assert reported.args[0].reading(CPU_KEY).memory_used_mib > 0
+    assert reported.args[0].disk.path == str(tmp_path)

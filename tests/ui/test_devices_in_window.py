@@ -48,7 +48,7 @@ def test_that_a_problem_of_a_device_is_mended_on_its_card(window):
     assert mine.problems.problems() == ()
 
 
-def test_that_growth_that_differs_is_told_once_and_mended_with_one_click(window):
+def test_that_growth_that_differs_is_shown_once_and_mended_with_one_click(window):
     choose(policy_box(window.devices, RTX_4090.key), "all")
     assert not window.session.prepare_now().is_startable
     [problem] = window.session.preparation.problems

@@ -67,7 +67,7 @@ def test_that_a_picture_shows_the_devices_in_their_colours(diagram, kind):
         ("model_parallel", "RTX 4090: layers chosen at start; RTX 3060: layers chosen at start"),
     ],
 )
-def test_that_a_picture_is_told_to_those_who_cannot_see_it(diagram, kind, words):
+def test_that_a_picture_is_described_to_those_who_cannot_see_it(diagram, kind, words):
     diagram.setDivision(Division(_plan(kind=kind), LABELS))
     assert words in diagram.accessibleDescription()
 

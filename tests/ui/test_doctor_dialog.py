@@ -16,8 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from gpupanel.devices.child_process import ChildEnd, ask_child
-from gpupanel.devices.doctor import examine
-from gpupanel.devices.probes.tensorflow_probe import ProbeAnswer
+from gpupanel.devices.doctor.examination import report_of
 from gpupanel.domain.gpu_support import GpuFault, GpuSupport
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
@@ -47,16 +46,7 @@ from tests.fakes.person import Person
 
 
 def _report(examined):
-    return examine(
-        probe=lambda _: ProbeAnswer(
-            facts=examined.tensorflow,
-            problem=examined.tensorflow_problem,
-            log=examined.tensorflow_log,
-        ),
-        driver=lambda _: examined.driver,
-        host=lambda: examined.host,
-        environment={},
-    )
+    return report_of(examined)
 
 
 def _without_cudnn():
@@ -80,7 +70,7 @@ def _button(dialog, name):
     return dialog.findChild(QPushButton, name)
 
 
-def test_that_a_machine_that_is_well_is_told_so_with_its_facts(dialog):
+def test_that_a_machine_that_is_well_is_shown_as_such_with_its_facts(dialog):
     dialog.setReport(_report(WELL))
 
     assert _verdict(dialog) == "No problems found"

@@ -40,16 +40,16 @@ def test_that_an_exception_becomes_a_sentence_with_a_trace(qtbot, bridge):
     assert "Traceback" in problem.detail
 
 
-def test_that_the_same_error_is_told_once(qtbot, bridge):
-    told = []
-    bridge.raised.connect(told.append)
+def test_that_the_same_error_is_shown_once(qtbot, bridge):
+    reported = []
+    bridge.raised.connect(reported.append)
     for _ in range(3):
         _raise("again")
 
-    assert len(told) == 1
+    assert len(reported) == 1
 
 
-def test_that_an_error_of_a_thread_is_told_too(qtbot, bridge):
+def test_that_an_error_of_a_thread_is_shown_too(qtbot, bridge):
     def fail():
         raise RuntimeError("in a thread")
 
@@ -62,12 +62,12 @@ def test_that_an_error_of_a_thread_is_told_too(qtbot, bridge):
 
 
 def test_that_an_interrupt_is_no_error(bridge):
-    told = []
-    bridge.raised.connect(told.append)
+    reported = []
+    bridge.raised.connect(reported.append)
 
     sys.excepthook(KeyboardInterrupt, KeyboardInterrupt(), None)
 
-    assert told == []
+    assert reported == []
 
 
 def test_that_the_hooks_are_given_back(qapp):

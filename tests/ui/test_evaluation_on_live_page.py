@@ -51,7 +51,7 @@ def page(qtbot, control: RunControl):
     return page
 
 
-def told(page: LivePage) -> list[str]:
+def reported(page: LivePage) -> list[str]:
     return [label.text() for label in page.evaluation.findChildren(QLabel) if label.isVisible()]
 
 
@@ -72,7 +72,7 @@ def test_that_an_evaluation_is_shown_in_place_of_curves(qtbot, page, control, ru
         run.write(DONE)
         qtbot.waitUntil(lambda: "1,024 of 1,797" in empty.text(), timeout=5000)
         run.write(found)
-        qtbot.waitUntil(lambda: "75.0 %" in told(page), timeout=5000)
+        qtbot.waitUntil(lambda: "75.0 %" in reported(page), timeout=5000)
     with WrittenRun(runs_dir) as training:
         training.begin()
         training.step(2)

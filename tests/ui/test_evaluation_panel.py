@@ -76,7 +76,7 @@ def test_that_it_says_what_will_appear_and_how_far_it_is(panel):
     assert "1,024 of 1,797" in empty.text()
 
 
-def test_that_an_evaluation_is_told_with_all_its_figures(panel):
+def test_that_an_evaluation_is_shown_with_all_its_figures(panel):
     panel.begin("evaluate")
     panel.setStatus(evaluated(PETS), FOLDER, PETS_CONFUSED)
 
@@ -172,7 +172,7 @@ def confusion(qtbot) -> ConfusionMap:
 
 
 @pytest.mark.parametrize("count", [2, 10, 100])
-def test_that_the_diagonal_is_painted_and_told_cell_by_cell(confusion, count):
+def test_that_the_diagonal_is_painted_and_reported_cell_by_cell(confusion, count):
     confusion.setMatrix(matrix_of(count))
     confusion.resize(confusion.minimumSizeHint().expandedTo(confusion.size()))
     image = confusion.grab().toImage()
@@ -237,7 +237,7 @@ def test_that_a_table_of_ten_thousand_classes_is_sorted_at_once(panel):
     assert [table.model().index(row, 0).data() for row in range(2)] == ["class 3", "class 0"]
 
 
-def test_that_a_matrix_that_cannot_be_read_is_told(panel):
+def test_that_a_matrix_that_cannot_be_read_is_shown(panel):
     problem = Problem(code="confusion_unread", message="Its file is damaged.", hint="Again.")
     panel.begin("evaluate")
     panel.setStatus(evaluated(PETS), FOLDER, problem)

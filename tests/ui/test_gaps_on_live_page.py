@@ -41,7 +41,7 @@ def shown_gaps(page: LivePage) -> str:
     return label.text() if label.isVisible() else ""
 
 
-def test_that_lines_of_a_newer_version_are_counted_and_told_in_one_sentence(
+def test_that_lines_of_a_newer_version_are_counted_and_reported_in_one_sentence(
     qtbot, page, control, runs_dir
 ):
     with WrittenRun(runs_dir) as run:
@@ -85,7 +85,7 @@ def test_that_a_run_with_the_profile_and_plan_of_a_newer_version_is_shown_and_sa
     assert control.shown_status.step == 4
 
 
-def test_that_nothing_is_told_of_a_run_that_can_be_read_whole(qtbot, page, control, runs_dir):
+def test_that_nothing_is_shown_of_a_run_that_can_be_read_whole(qtbot, page, control, runs_dir):
     with WrittenRun(runs_dir) as run:
         run.begin()
         add_lines(run, 1)
@@ -100,7 +100,7 @@ def test_that_nothing_is_told_of_a_run_that_can_be_read_whole(qtbot, page, contr
     assert shown_gaps(page) == ""
 
 
-def test_that_a_run_whose_folder_goes_is_told_in_one_sentence(qtbot, page, control, runs_dir):
+def test_that_a_run_whose_folder_goes_is_shown_in_one_sentence(qtbot, page, control, runs_dir):
     with WrittenRun(runs_dir) as run:
         run.begin()
         run.step(4)

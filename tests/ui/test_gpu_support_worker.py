@@ -27,7 +27,7 @@ def _no_delay(monkeypatch):
 
 
 class _Source:
-    """Answers what it is told to, and counts."""
+    """Answers what the test says, and counts."""
 
     def __init__(self, answer=USABLE, remembered=None):
         self.answer = answer
@@ -97,15 +97,15 @@ def test_that_what_was_usable_before_comes_without_asking(qtbot, loader, source)
     assert source.asked == []
 
 
-def test_that_what_could_not_be_used_is_told_at_once_and_asked_again(qtbot, loader, source):
+def test_that_what_could_not_be_used_is_shown_at_once_and_asked_again(qtbot, loader, source):
     source.remembered = UNUSABLE
-    told = []
-    loader.answered.connect(told.append)
+    reported = []
+    loader.answered.connect(reported.append)
 
     loader.set_gpus(GPUS, DRIVER)
-    qtbot.waitUntil(lambda: len(told) == 2)
+    qtbot.waitUntil(lambda: len(reported) == 2)
 
-    assert told == [UNUSABLE, USABLE]
+    assert reported == [UNUSABLE, USABLE]
 
 
 def test_that_other_gpus_and_another_driver_are_asked_about_anew(qtbot, loader, source):
@@ -116,21 +116,21 @@ def test_that_other_gpus_and_another_driver_are_asked_about_anew(qtbot, loader, 
     assert len(source.asked) == 3
 
 
-def test_that_an_answer_about_other_gpus_than_are_there_now_is_not_told(qtbot, loader, source):
-    told = []
+def test_that_an_answer_about_other_gpus_than_are_there_now_is_not_reported(qtbot, loader, source):
+    reported = []
     source.may_answer.clear()
     loader.set_gpus(GPUS, DRIVER)
     qtbot.waitUntil(lambda: len(source.recalled) == 1)
     qtbot.waitUntil(lambda: not loader._timer.isActive())
-    loader.answered.connect(told.append)
+    loader.answered.connect(reported.append)
 
     loader.set_gpus((RTX_4090,), DRIVER)
     source.may_answer.set()
-    qtbot.waitUntil(lambda: len(told) == 1)
+    qtbot.waitUntil(lambda: len(reported) == 1)
     loader.stop()
 
     assert [len(question.gpus) for question in source.asked][-1] == 1
-    assert told == [USABLE]
+    assert reported == [USABLE]
 
 
 def test_that_the_doctor_lets_everything_be_asked_anew(qtbot, loader, source):

@@ -77,7 +77,7 @@ def test_that_the_page_lists_runs_as_long_as_it_is_shown(qtbot, page, binding, t
     _listed(qtbot, table, 1)
 
 
-def test_that_a_run_that_goes_on_is_told_once(qtbot, binding, page, runs_dir):
+def test_that_a_run_that_goes_on_is_shown_once(qtbot, binding, page, runs_dir):
     found = []
     binding.goingFound.connect(found.append)
     with WrittenRun(runs_dir) as run:
@@ -105,7 +105,7 @@ def test_that_a_run_gets_a_name_and_keeps_notes_that_came_meanwhile(
     assert [at_notes for _, at_notes in person.labelled] == [False]
 
 
-def test_that_a_label_that_cannot_be_written_is_told(
+def test_that_a_label_that_cannot_be_written_is_shown(
     qtbot, binding, page, table, person, runs_dir, monkeypatch
 ):
     def refuse(*_arguments, **_names):
@@ -141,7 +141,7 @@ def test_that_runs_go_to_the_bin_with_all_that_they_hold(
     assert sorted(each.root.exists() for each in layouts) == [False, True, True]
 
 
-def test_that_a_run_started_meanwhile_is_kept_and_the_person_is_told(
+def test_that_a_run_started_meanwhile_is_kept_and_the_person_is_informed(
     qtbot, binding, page, table, person, runs_dir, bin_of_runs
 ):
     layout = ended(runs_dir)
@@ -175,14 +175,14 @@ def test_that_where_there_is_no_bin_a_person_is_asked_first(
     assert layout.root.exists() is not deletes
 
 
-def test_that_a_folder_that_cannot_be_listed_is_told(qtbot, binding, page, monkeypatch):
+def test_that_a_folder_that_cannot_be_listed_is_shown(qtbot, binding, page, monkeypatch):
     def refuse(_path):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("gpupanel.runs.history.summaries.os.scandir", refuse)
-    with qtbot.waitSignal(binding._history.unreadable, timeout=5000) as told:
+    with qtbot.waitSignal(binding._history.unreadable, timeout=5000) as reported:
         binding.refresh()
-    assert told.args[0].code == "not_permitted"
+    assert reported.args[0].code == "not_permitted"
 
 
 def test_that_asking_while_it_reads_lists_once_more_and_not_ten_times(qtbot, binding, page):

@@ -173,7 +173,7 @@ def _is_harmless(tip: ast.expr) -> bool:
         ("wrapped(a) if a else path", False),
     ],
 )
-def test_that_a_tooltip_of_a_name_is_told_from_others(source: str, is_harmless: bool) -> None:
+def test_that_a_tooltip_of_a_name_is_distinct_from_others(source: str, is_harmless: bool) -> None:
     assert _is_harmless(ast.parse(source, mode="eval").body) is is_harmless
 
 

@@ -136,11 +136,11 @@ def test_that_zero_is_shown_as_the_word_for_it(make):
 
 def test_that_a_count_that_is_left_out_is_none_and_says_what_that_means(make):
     counter = make("optional_count")
-    told = []
-    counter.valueChanged.connect(told.append)
+    reported = []
+    counter.valueChanged.connect(reported.append)
     counter.setValue(4)
     counter.setValue(None)
-    assert (counter.value(), counter.text(), told) == (None, "as many as there are", [])
+    assert (counter.value(), counter.text(), reported) == (None, "as many as there are", [])
     counter.stepUp()
     assert counter.value() == 1
 

@@ -61,7 +61,7 @@ def test_that_the_chooser_has_the_words_of_the_kinds(form):
     assert box.accessibleName() == "Shape"
 
 
-def test_that_choosing_a_kind_tells_once_and_shows_its_settings(form):
+def test_that_choosing_a_kind_reports_once_and_shows_its_settings(form):
     heard = []
     form.valueChanged.connect(heard.append)
     choose(form, "star")
@@ -71,7 +71,7 @@ def test_that_choosing_a_kind_tells_once_and_shows_its_settings(form):
     assert shown(form, Counter, "Side") is None
 
 
-def test_that_a_set_value_is_shown_and_not_told(form):
+def test_that_a_set_value_is_shown_and_not_reported(form):
     heard = []
     form.valueChanged.connect(heard.append)
     value = Drawn(source="circle", label="a", points=7)

@@ -39,7 +39,7 @@ def test_that_requests_reach_the_runs_folder(qtbot, launcher, runs_dir):
     assert is_asked(run.layout, Request.STOP)
 
 
-def test_that_a_request_that_cannot_be_written_is_told(qtbot, launcher, runs_dir):
+def test_that_a_request_that_cannot_be_written_is_shown(qtbot, launcher, runs_dir):
     run = WrittenRun(runs_dir)
     run.layout.requests.rmdir()
     run.layout.requests.touch()

@@ -142,7 +142,9 @@ def test_that_a_choice_in_a_panel_is_an_edit_and_a_problem_disables_start(qtbot,
     assert "problem" in _text(window, "run_state")
 
 
-def test_that_missing_data_is_told_before_start_and_found_once_it_is_there(qtbot, opened, tmp_path):
+def test_that_missing_data_is_shown_before_start_and_found_once_it_is_there(
+    qtbot, opened, tmp_path
+):
     window = opened()
     start = window.findChild(QPushButton, "start_button")
     path = tmp_path / "mine.npz"

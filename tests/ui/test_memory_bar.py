@@ -23,7 +23,7 @@ def bar(qtbot) -> MemoryBar:
 
 
 def heard_of(bar: MemoryBar) -> list[tuple[int, ...]]:
-    """What is told while borders move; the bar is shown each, as its owner would."""
+    """What is reported while borders move; the bar is shown each, as its owner would."""
     heard: list[tuple[int, ...]] = []
 
     def take(limits: tuple[int, ...]) -> None:
@@ -99,7 +99,7 @@ def test_that_a_cap_beyond_the_memory_is_drawn_at_its_end():
     assert MemoryUse(limits_mib=(5,)).borders_mib == ()
 
 
-def test_that_the_cap_is_dragged_and_told_while_it_moves(bar):
+def test_that_the_cap_is_dragged_and_reported_while_it_moves(bar):
     bar.setUse(MemoryUse(16 * GIB, other_processes_mib=4 * GIB, limits_mib=(4 * GIB,)))
     heard = heard_of(bar)
     (border,) = bar.border_positions()

@@ -64,7 +64,7 @@ def _button(window, text):
         ),
     ],
 )
-def test_that_growth_that_differs_is_told_beside_the_devices_and_mended_by_a_click(
+def test_that_growth_that_differs_is_shown_beside_the_devices_and_mended_by_a_click(
     qtbot, window, label, policies, kind
 ):
     _choose_all(window, RTX_4090.uuid)

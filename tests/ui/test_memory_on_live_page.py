@@ -40,7 +40,7 @@ def shown_memory(page: LivePage) -> str:
 
 
 @pytest.mark.parametrize("still_held", [False, True])
-def test_that_what_became_of_the_memory_is_told_when_the_run_has_ended(
+def test_that_what_became_of_the_memory_is_shown_when_the_run_has_ended(
     qtbot, page, control, runs_dir, still_held
 ):
     blender = DeviceProcess(pid=77, name="blender", memory_used_mib=2048)
@@ -59,9 +59,9 @@ def test_that_what_became_of_the_memory_is_told_when_the_run_has_ended(
             RunEnded(time_s=STARTED_S + 9, outcome=Outcome.COMPLETED),
         )
         qtbot.waitUntil(lambda: shown_memory(page) != "")
-    told = shown_memory(page)
+    reported = shown_memory(page)
     if still_held:
-        assert told.startswith("! 2.0 GiB of RTX 4090 was not freed within")
-        assert "blender (process 77) holds 2.0 GiB" in told
+        assert reported.startswith("! 2.0 GiB of RTX 4090 was not freed within")
+        assert "blender (process 77) holds 2.0 GiB" in reported
     else:
-        assert told == "21.3 GiB freed in 1.2 s."
+        assert reported == "21.3 GiB freed in 1.2 s."

@@ -48,7 +48,7 @@ def test_that_nothing_stands_there_while_nobody_uses_the_devices(others):
     assert not others.isHidden()
 
 
-def test_that_each_device_is_told_with_its_processes(others):
+def test_that_each_device_is_shown_with_its_processes(others):
     others.setOthers((held(BLENDER, XORG), held(XORG, gpu=RTX_3060, memory_mib=310)), LABELS)
     assert rows(others) == [
         "RTX 4090 4.3 GiB",
@@ -82,7 +82,7 @@ def test_that_many_processes_are_counted(others):
     assert len(rows(others)) == 7
 
 
-def test_that_the_plan_tells_them_and_says_since_when_while_a_run_goes_on(qtbot):
+def test_that_the_plan_reports_them_and_says_since_when_while_a_run_goes_on(qtbot):
     panel = PlanPanel()
     qtbot.addWidget(panel)
     panel.setInventory(TWO_UNEQUAL)

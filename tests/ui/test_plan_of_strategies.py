@@ -128,14 +128,14 @@ def test_that_places_for_layers_stand_where_replicas_would(panel):
     ("task", "words"),
     [("evaluate", "evaluate 256 examples a call"), ("predict", "predict for 256 examples a call")],
 )
-def test_that_other_tasks_are_told_as_such(panel, task, words):
+def test_that_other_tasks_are_shown_as_such(panel, task, words):
     profile = mirrored().model_copy(update={"task": task, "model": SavedModel(path="m.keras")})
     panel.setTask(task)
     panel.setPreparation(prepare(profile, TWO_GPUS))
     assert words in _summary(panel)
 
 
-def test_that_memory_of_workers_is_told_by_the_environment_of_each(panel):
+def test_that_memory_of_workers_is_shown_by_the_environment_of_each(panel):
     first, second = (gpu.key for gpu in TWO_GPUS.gpus)
     memory = {
         first: LimitedMemory(limit_mib=8192, growth=True),

@@ -148,7 +148,7 @@ def test_that_each_replica_is_listed_with_its_devices_and_share(panel):
     ]
 
 
-def test_that_memory_is_told_per_device_in_words(panel):
+def test_that_memory_is_shown_per_device_in_words(panel):
     profile = mirrored().model_copy(
         update={"memory": {"GPU-0": LimitedMemory(limit_mib=8192, growth=True)}}
     )

@@ -1,4 +1,4 @@
-"""What is told before Qt is loaded."""
+"""What is reported before Qt is loaded."""
 
 import re
 import shutil
@@ -201,7 +201,7 @@ def test_that_it_is_asked_without_loading_qt() -> None:
     assert answer.stdout.strip() == "[]"
 
 
-def test_that_as_a_program_it_tells_and_fails(
+def test_that_as_a_program_it_reports_and_fails(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("ctypes.CDLL", _refuse)

@@ -38,7 +38,7 @@ def _load(qtbot: QtBot, loader: PreviewLoader, seed: int = 7) -> DataPreview:
 
 
 @pytest.mark.slow
-def test_that_the_embedded_digits_are_looked_at_for_real(qtbot):
+def test_that_the_embedded_digits_are_previewed_for_real(qtbot):
     loader = PreviewLoader()
     with qtbot.waitSignal(loader.previewReady, timeout=60_000) as answered:
         loader.load(PreviewRequest(data=DigitsData(validation_fraction=0.2), seed=7))
@@ -83,7 +83,7 @@ def test_that_a_new_question_ends_the_one_before(qtbot, loader_of):
     assert busy == [True, False]
 
 
-def test_that_a_child_that_dies_is_told_with_its_last_words(qtbot, loader_of):
+def test_that_a_child_that_dies_is_shown_with_its_last_words(qtbot, loader_of):
     loader = loader_of("import sys; sys.exit('out of order')")
     (problem,) = _load(qtbot, loader).problems
     assert problem.code == "preview_died"
@@ -91,7 +91,7 @@ def test_that_a_child_that_dies_is_told_with_its_last_words(qtbot, loader_of):
     assert problem.detail == "out of order"
 
 
-def test_that_a_child_that_is_killed_is_told(qtbot, loader_of):
+def test_that_a_child_that_is_killed_is_shown(qtbot, loader_of):
     loader = loader_of("import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
     (problem,) = _load(qtbot, loader).problems
     assert problem.code == "preview_died"
@@ -105,13 +105,13 @@ def test_that_a_child_that_takes_too_long_is_ended(qtbot, loader_of):
     assert "0.2 s" in problem.message
 
 
-def test_that_an_answer_that_cannot_be_read_is_told(qtbot, loader_of):
+def test_that_an_answer_that_cannot_be_read_is_shown(qtbot, loader_of):
     loader = loader_of("print('{\"example_count\": ')")
     (problem,) = _load(qtbot, loader).problems
     assert problem.code == "preview_unreadable"
 
 
-def test_that_a_command_that_is_not_there_is_told(qtbot, tmp_path):
+def test_that_a_command_that_is_not_there_is_shown(qtbot, tmp_path):
     loader = PreviewLoader((str(tmp_path / "no_such_program"),))
     (problem,) = _load(qtbot, loader).problems
     loader.stop()

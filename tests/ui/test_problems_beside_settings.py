@@ -103,7 +103,7 @@ def test_that_a_problem_stands_below_its_setting_and_goes_when_mended(qtbot, mak
     ("severity", "tone"),
     [(Severity.ERROR, "error"), (Severity.WARNING, "warning"), (Severity.HINT, "muted")],
 )
-def test_that_the_tone_tells_how_grave_a_problem_is(training, severity, tone):
+def test_that_the_tone_reports_how_grave_a_problem_is(training, severity, tone):
     problem = _problem("training.epochs", severity)
     training.setProblems((problem,))
     assert _note(training, problem.message).property("tone") == tone
@@ -117,7 +117,7 @@ def test_that_the_gravest_of_several_problems_stands_there(training):
     assert [note.text() for note in _notes(training)] == ["hint"]
 
 
-def test_that_what_has_the_focus_tells_assistive_technology_of_its_problem(training, qtbot):
+def test_that_what_has_the_focus_describes_its_problem_to_assistive_technology(training, qtbot):
     epochs = _named(training, Counter, "Epochs")
     before = epochs.accessibleDescription()
     assert before

@@ -24,6 +24,6 @@ def test_that_many_processes_are_cut_short():
     assert line.endswith(", 2 more")
 
 
-def test_that_a_process_is_told_with_its_user_where_that_is_known():
+def test_that_a_process_is_shown_with_its_user_where_that_is_known():
     assert process_words(XORG) == "Xorg · root"
     assert process_words(UNSEEN) == "Process 6"

@@ -89,7 +89,7 @@ def test_that_open_shows_the_profile_that_was_picked(actions, session, person, t
     assert (session.path, session.is_dirty) == (person.opens, False)
 
 
-def test_that_a_bad_file_tells_all_its_mistakes_and_changes_nothing(
+def test_that_a_bad_file_reports_all_its_mistakes_and_changes_nothing(
     actions, session, person, tmp_path
 ):
     bad = tmp_path / "bad.toml"
@@ -111,7 +111,7 @@ def test_that_a_bad_file_tells_all_its_mistakes_and_changes_nothing(
     assert actions.recent() == ()
 
 
-def test_that_a_missing_file_is_told(actions, person, tmp_path):
+def test_that_a_missing_file_is_shown(actions, person, tmp_path):
     assert not actions.open_file(tmp_path / "gone.toml")
 
     assert "does not exist" in person.problems[0][1][0].message
@@ -121,7 +121,7 @@ def test_that_a_missing_file_is_told(actions, person, tmp_path):
     "content",
     [None, "a=" + "[" * 500, "a=" + "9" * 5_000, '[data]\nsource = "npz"\npath = "~no/x"'],
 )
-def test_that_a_hostile_profile_is_told_and_not_waited_for(
+def test_that_a_hostile_profile_is_shown_and_not_waited_for(
     actions, session, person, tmp_path, content
 ):
     path = tmp_path / "hostile.toml"
@@ -174,7 +174,7 @@ def test_that_a_profile_without_a_name_takes_the_files(actions, session, person,
     assert not session.is_dirty
 
 
-def test_that_a_save_that_fails_is_told_and_stays_dirty(actions, session, person, tmp_path):
+def test_that_a_save_that_fails_is_shown_and_stays_dirty(actions, session, person, tmp_path):
     session.edit(Profile(name="mine"))
     person.saves = tmp_path / "nowhere" / "mine.toml"
 

@@ -34,9 +34,9 @@ def _button(bar, name):
 
 def test_that_a_name_that_is_being_typed_is_saved_by_the_keyboard(qtbot, bar):
     bar.setDocument("old", is_dirty=False, path=None)
-    name, told = bar.findChild(QLineEdit), []
-    bar.nameEdited.connect(told.append)
-    bar.saveRequested.connect(lambda: told.append("save"))
+    name, reported = bar.findChild(QLineEdit), []
+    bar.nameEdited.connect(reported.append)
+    bar.saveRequested.connect(lambda: reported.append("save"))
     bar.activateWindow()
     name.setFocus()
     qtbot.waitUntil(name.hasFocus)
@@ -45,7 +45,7 @@ def test_that_a_name_that_is_being_typed_is_saved_by_the_keyboard(qtbot, bar):
 
     qtbot.keyClick(name, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
 
-    assert told == ["new", "save"]
+    assert reported == ["new", "save"]
     assert name.hasFocus()
 
 
@@ -143,7 +143,7 @@ def test_that_the_dirty_mark_keeps_its_place(bar):
     assert "/x/mine.toml" in _button(bar, "profile_save").toolTip()
 
 
-def test_that_a_name_is_told_when_it_is_finished(qtbot, bar):
+def test_that_a_name_is_reported_when_it_is_finished(qtbot, bar):
     edit = bar.findChild(QLineEdit, "profile_name")
     edit.clear()
     with qtbot.waitSignal(bar.nameEdited) as edited:
@@ -168,13 +168,13 @@ def test_that_recent_files_and_examples_can_be_chosen(qtbot, bar):
     assert example.args == [Path("/e/digits.toml")]
 
 
-def test_that_the_state_is_told_in_words(bar):
+def test_that_the_state_is_shown_in_words(bar):
     bar.setState("Importing TensorFlow…", Tone.PLAIN)
 
     assert bar.findChild(QLabel, "run_state").text() == "● Importing TensorFlow…"
 
 
-def test_that_start_tells_who_uses_the_devices_already(bar):
+def test_that_start_reports_who_uses_the_devices_already(bar):
     start = bar.findChild(QPushButton, "start_button")
     bar.setButtons(READY, 0, ("RTX 4090: Xorg (root) 300 MiB",))
     shown = QTextDocumentFragment.fromHtml(start.toolTip()).toPlainText()

@@ -36,7 +36,7 @@ def _shown(panel, status, words=""):
     return texts, panel.findChild(QProgressBar, "run_progress")
 
 
-def test_that_a_run_is_told_with_units(panel):
+def test_that_a_run_is_shown_with_units(panel):
     texts, bar = _shown(panel, HALFWAY, "Training")
 
     assert texts == [
@@ -65,7 +65,7 @@ def test_that_a_run_that_ended_before_its_first_step_leaves_the_bar_empty(panel)
     assert (bar.value(), bar.maximum() > 0) == (0, True)
 
 
-def test_that_evaluating_and_predicting_are_told_in_examples(panel):
+def test_that_evaluating_and_predicting_are_shown_in_examples(panel):
     judging = RunStatus(
         stage=RunStage.RUNNING,
         phase=Phase.PREDICTING,
@@ -89,7 +89,7 @@ def test_that_a_prediction_that_begins_has_no_measure_yet(panel):
     assert bar.maximum() == 0
 
 
-def test_that_an_ended_run_tells_how_long_it_took(panel):
+def test_that_an_ended_run_reports_how_long_it_took(panel):
     ended = HALFWAY.model_copy(
         update={"stage": RunStage.ENDED, "started_s": 100.0, "ended_s": 161.0}
     )

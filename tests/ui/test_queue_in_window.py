@@ -239,7 +239,7 @@ def test_that_editing_can_be_left(
     assert button(window, "queue_button").text() == "&Queue"
 
 
-def test_that_an_entry_started_while_it_was_edited_is_told_and_the_profile_stays(
+def test_that_an_entry_started_while_it_was_edited_is_shown_and_the_profile_stays(
     qtbot: QtBot, window: MainWindow, files: QueueFiles, runs_dir: Path, person: Person
 ) -> None:
     (entry,) = add(files, runs_dir, "before")

@@ -59,15 +59,15 @@ def test_that_the_wheel_changes_only_what_has_the_focus(qtbot, make):
     assert shown_value(widget) != before
 
 
-def test_that_a_number_is_told_once_when_it_is_finished(qtbot):
+def test_that_a_number_is_reported_once_when_it_is_finished(qtbot):
     box = SpinBox()
     qtbot.addWidget(box)
     box.setRange(0, 99_999)
-    told = []
-    box.valueChanged.connect(told.append)
+    reported = []
+    box.valueChanged.connect(reported.append)
     box.show()
     box.selectAll()
     QTest.keyClicks(box, "4096")
-    assert told == []
+    assert reported == []
     QTest.keyClick(box, Qt.Key.Key_Return)
-    assert told == [4096]
+    assert reported == [4096]

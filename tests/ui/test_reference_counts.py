@@ -17,7 +17,7 @@ NOISE = 500
 
 class _Sender(QObject):
     fired = Signal()
-    told = Signal(object)
+    reported = Signal(object)
 
 
 class _Receiver(QObject):
@@ -61,11 +61,11 @@ def test_that_calls_that_return_none_keep_it(qtbot):
 def test_that_emitted_signals_keep_none_and_true(qapp, value):
     sender, receiver = _Sender(), _Receiver()
     sender.fired.connect(receiver.take)
-    sender.told.connect(receiver.take_value)
+    sender.reported.connect(receiver.take_value)
     before = _counts()
     for _ in range(CALLS):
         sender.fired.emit()
-        sender.told.emit(value)
+        sender.reported.emit(value)
 
     _assert_kept(before)
     assert receiver.count == 2 * CALLS

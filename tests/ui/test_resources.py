@@ -19,7 +19,7 @@ def test_that_an_installed_package_comes_before_what_lies_beside_it(monkeypatch,
         resources.folder.cache_clear()
 
 
-def test_that_a_damaged_installation_is_told_with_where_it_was_looked(monkeypatch, tmp_path):
+def test_that_a_damaged_installation_is_shown_with_where_it_was_searched(monkeypatch, tmp_path):
     monkeypatch.setattr(resources, "_PLACES", (tmp_path / "nothing",))
     resources.folder.cache_clear()
     try:

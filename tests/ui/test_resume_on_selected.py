@@ -1,4 +1,4 @@
-"""Going on with the devices of the session: what is offered, what is told, what is ordered."""
+"""Going on with the devices of the session: what is offered, what is reported, what is ordered."""
 
 import pytest
 from PySide6.QtCore import QObject, Qt, Signal
@@ -87,7 +87,7 @@ def opened(qtbot, page, run):
     return page.findChild(QPushButton, "resume_elsewhere_button")
 
 
-def test_that_what_changes_is_told_before_it_is_done(session):
+def test_that_what_changes_is_shown_before_it_is_done(session):
     session.edit(MOVED)
     found = resume_on_selected(session, STARTED)
     assert found.order is not None

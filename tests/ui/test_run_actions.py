@@ -1,4 +1,4 @@
-"""What can be done with the run that is shown, and how it is told that it was started again."""
+"""What can be done with the run that is shown, and how a restart is shown."""
 
 import pytest
 
@@ -99,7 +99,7 @@ def test_that_what_a_run_has_learned_can_be_evaluated(outcome, offered):
         ((RunRestarted(time_s=3, attempt=0), RESUMED), "Resumed from step 120."),
     ],
 )
-def test_that_a_restart_is_told_with_its_step_and_its_cause(events, words):
+def test_that_a_restart_is_shown_with_its_step_and_its_cause(events, words):
     assert restart_text(after(*events)) == words
 
 

@@ -97,7 +97,7 @@ def test_that_an_action_that_cannot_be_done_now_says_why(qtbot, banner):
         qtbot.mouseClick(resume, Qt.MouseButton.LeftButton)
 
 
-def test_that_a_restart_is_told_in_a_line_of_its_own(banner):
+def test_that_a_restart_is_shown_in_a_line_of_its_own(banner):
     story = banner.findChild(QLabel, "run_story")
     assert not story.isVisible()
     banner.setStory("Restarted from step 120: worker 1 was killed by signal 9.")
@@ -107,7 +107,7 @@ def test_that_a_restart_is_told_in_a_line_of_its_own(banner):
     assert not story.isVisible()
 
 
-def test_that_what_became_of_the_memory_is_told_below(banner):
+def test_that_what_became_of_the_memory_is_shown_below(banner):
     label = banner.findChild(QLabel, "run_memory")
     assert not label.isVisible()
     banner.setMemory("21.3 GiB freed in 1.2 s.")

@@ -471,7 +471,7 @@ def test_that_a_shown_run_that_is_resumed_elsewhere_can_be_stopped_here(
     assert launcher.orders == [f"stop {run.layout.name}"]
 
 
-def test_that_of_two_runs_that_go_on_stop_means_the_one_that_is_looked_at(
+def test_that_of_two_runs_that_go_on_stop_means_the_one_that_is_shown(
     qtbot, control, session, launcher, runs_dir
 ):
     with WrittenRun(runs_dir, Profile(name="x")) as one, WrittenRun(runs_dir) as other:

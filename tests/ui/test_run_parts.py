@@ -123,7 +123,7 @@ def test_that_measured_shares_are_shown_with_their_speeds_and_where_memory_ends(
     assert "computing alone" in panel.findChild(QLabel, "share_words").toolTip()
 
 
-def test_that_an_adjustment_is_told_in_words(panel):
+def test_that_an_adjustment_is_shown_in_words(panel):
     show(panel, plan(kind="mirrored", shares="balanced"), MEASURED, ADJUSTED)
     assert any("Adjusted at step 1,200: 46 + 18 became 40 + 24." in text for text in texts(panel))
     assert panel.findChild(ShareBar).shares() == (40, 24)

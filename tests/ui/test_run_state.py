@@ -99,7 +99,7 @@ def test_that_each_phase_has_words(phase):
     assert phase_words(status)
 
 
-def test_that_a_download_is_told_with_its_progress():
+def test_that_a_download_is_shown_with_its_progress():
     status = (
         RunStatus()
         .after(PhaseChanged(time_s=1.0, phase=Phase.LOADING_DATA))
@@ -132,7 +132,7 @@ def test_that_a_run_that_failed_looks_so():
     assert state_words(RunState.ENDED, failed, READY) == "Lost"
 
 
-def test_that_the_end_is_told_with_what_was_reached():
+def test_that_the_end_is_shown_with_what_was_reached():
     reached = ENDED.model_copy(
         update={
             "metrics": ENDED.metrics.model_copy(update={"val_accuracy": 0.95}),
@@ -152,7 +152,7 @@ def test_that_a_suspended_run_says_that_its_devices_are_free():
     assert status_words(suspended.after(returned)) == "Suspended at step 1,234"
 
 
-def test_that_the_end_of_an_evaluation_or_prediction_is_told_with_what_was_found():
+def test_that_the_end_of_an_evaluation_or_prediction_is_shown_with_what_was_found():
     def found(metrics):
         event = EvaluationDone(time_s=0.0, examples=10, metrics=metrics)
         return ENDED.model_copy(update={"evaluation": event})
@@ -164,7 +164,7 @@ def test_that_the_end_of_an_evaluation_or_prediction_is_told_with_what_was_found
     assert status_words(predicted) == "Completed · 1,797 predictions"
 
 
-def test_that_a_model_that_is_judged_is_not_said_to_train():
+def test_that_a_model_that_is_evaluated_is_not_said_to_train():
     judging = RunStatus(stage=RunStage.RUNNING, phase=Phase.EVALUATING)
     assert state_words(RunState.RUNNING, judging, READY) == "Evaluating"
     assert state_words(RunState.RUNNING, RunStatus(phase=Phase.VALIDATING), READY) == "Training"

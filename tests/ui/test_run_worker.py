@@ -17,7 +17,7 @@ from tests.fakes.run_directory import STARTED_S, WrittenRun
 
 
 class _Heard:
-    """What a watch told, in order."""
+    """What a watch reported, in order."""
 
     def __init__(self, watch: RunWatch):
         self.events, self.samples, self.log, self.facts = [], [], "", []
@@ -30,7 +30,7 @@ class _Heard:
         self.log += followed.log
 
 
-def test_that_a_past_run_is_told_whole(qtbot, runs_dir):
+def test_that_a_past_run_is_shown_whole(qtbot, runs_dir):
     with WrittenRun(runs_dir) as run:
         run.begin()
         run.step(25)
@@ -175,7 +175,7 @@ def test_that_events_that_cannot_be_read_any_more_are_no_end_of_a_run(qtbot, run
     assert watch.status.stage is not RunStage.ENDED
 
 
-def test_that_a_long_history_is_told_whole_and_in_portions(qtbot, runs_dir):
+def test_that_a_long_history_is_shown_whole_and_in_portions(qtbot, runs_dir):
     with WrittenRun(runs_dir) as run:
         run.begin()
         run.step(1)
@@ -197,7 +197,7 @@ def test_that_a_long_history_is_told_whole_and_in_portions(qtbot, runs_dir):
     assert sum(portions) > count
 
 
-def test_that_nothing_is_told_after_stop(qtbot, runs_dir):
+def test_that_nothing_is_shown_after_stop(qtbot, runs_dir):
     with WrittenRun(runs_dir) as run:
         run.begin()
         watch = RunWatch(run.layout)
@@ -216,7 +216,7 @@ def test_that_a_watch_can_be_stopped_before_it_began(qtbot, runs_dir):
 
 @pytest.mark.parametrize("name", ["events.jsonl", "telemetry.jsonl", "trainer.log"])
 @pytest.mark.parametrize("plant", IN_PLACE_OF_A_FILE.values())
-def test_that_a_run_with_something_else_in_the_place_of_a_file_is_told(
+def test_that_a_run_with_something_else_in_the_place_of_a_file_is_shown(
     qtbot, runs_dir, tmp_path, name, plant
 ):
     with WrittenRun(runs_dir) as run:
@@ -224,9 +224,9 @@ def test_that_a_run_with_something_else_in_the_place_of_a_file_is_told(
         run.end()
     put_in_place(plant, run.layout.root / name, tmp_path / "none")
     watch = RunWatch(run.layout)
-    with qtbot.waitSignal(watch.unreadable, timeout=5000) as told:
+    with qtbot.waitSignal(watch.unreadable, timeout=5000) as reported:
         watch.start()
     watch.stop()
 
-    assert told.args[0].code == "run_folder_unsafe"
-    assert name in told.args[0].message
+    assert reported.args[0].code == "run_folder_unsafe"
+    assert name in reported.args[0].message

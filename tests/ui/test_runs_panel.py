@@ -100,7 +100,7 @@ def _choose(table, *rows):
         )
 
 
-def test_that_runs_are_told_newest_first(table):
+def test_that_runs_are_shown_newest_first(table):
     rows = _rows(table)
 
     assert _names(table) == ["going", "best", "lost"]
@@ -117,7 +117,7 @@ def test_that_a_name_of_its_own_takes_the_place_of_the_profiles(panel, table):
     assert "second" in table.model().index(1, 0).data(Qt.ItemDataRole.ToolTipRole)
 
 
-def test_that_an_evaluation_tells_what_it_found(panel, table):
+def test_that_an_evaluation_reports_what_it_found(panel, table):
     judged = BEST.model_copy(
         update={"task": "evaluate", "metrics": Metrics(accuracy=0.5, loss=2.0)}
     )
@@ -126,7 +126,7 @@ def test_that_an_evaluation_tells_what_it_found(panel, table):
     assert _rows(table)[0][4:6] == ["50.0 %", "2.000"]
 
 
-def test_that_a_folder_is_told_as_what_it_is(panel, table):
+def test_that_a_folder_is_shown_as_what_it_is(panel, table):
     flaw = Problem(code="run_unreadable", message="c cannot be read: Permission denied.")
     panel.setRuns((RunSummary(name="c", path=Path("/c"), profile_name="c", flaw=flaw),))
 
@@ -231,7 +231,7 @@ def test_that_an_empty_place_says_what_will_appear(panel, table):
     assert "Press Start" in words[0]
 
 
-def test_that_a_folder_that_cannot_be_listed_is_told_in_their_place(panel, table):
+def test_that_a_folder_that_cannot_be_listed_is_shown_in_their_place(panel, table):
     panel.setProblem(Problem(code="not_permitted", message="It may not be read.", hint="Mend it."))
     words = [each.text() for each in panel.findChildren(EmptyState) if each.isVisible()]
     assert "It may not be read. Mend it." in words[0]

@@ -138,37 +138,37 @@ def test_that_the_memory_a_run_takes_is_no_problem_of_the_next(qtbot):
 def test_that_a_problem_of_the_data_keeps_a_run_from_starting_until_other_data_is_chosen(qtbot):
     session = Session()
     session.set_inventory(CPU_ONLY)
-    told = Problem(code="data_file_missing", field="data.path", message="It is gone.")
+    reported = Problem(code="data_file_missing", field="data.path", message="It is gone.")
     data = NpzData(path="gone.npz")
     session.edit(session.profile.model_copy(update={"data": data}))
-    session.set_preview(preview_request(session.profile), DataPreview(problems=(told,)))
-    assert told in session.prepare_now().problems
+    session.set_preview(preview_request(session.profile), DataPreview(problems=(reported,)))
+    assert reported in session.prepare_now().problems
     assert not session.buttons.start
 
     session.edit(session.profile.model_copy(update={"data": DigitsData()}))
-    assert told not in session.prepare_now().problems
+    assert reported not in session.prepare_now().problems
     assert session.buttons.start
 
 
 def test_that_a_model_file_that_cannot_be_used_is_a_problem_until_another_is_chosen(qtbot):
     session = Session()
     session.set_inventory(CPU_ONLY)
-    told = Problem(code="model_file_missing", field="model.path", message="It is gone.")
+    reported = Problem(code="model_file_missing", field="model.path", message="It is gone.")
     evaluates = {"task": "evaluate", "model": SavedModel(path="/gone.keras")}
     session.edit(session.profile.model_copy(update=evaluates))
     looked_at = preview_request(session.profile)
-    session.set_preview(looked_at, DataPreview(model_problems=(told,)))
-    assert told in session.prepare_now().problems
+    session.set_preview(looked_at, DataPreview(model_problems=(reported,)))
+    assert reported in session.prepare_now().problems
     assert not session.buttons.start
 
     another = {"model": SavedModel(path="/here.keras")}
     session.edit(session.profile.model_copy(update=another))
-    assert told not in session.prepare_now().problems
+    assert reported not in session.prepare_now().problems
     assert session.buttons.start
 
     # The task decides which file matters: a training takes no saved model.
     session.edit(session.profile.model_copy(update={"model": looked_at.model, "task": "train"}))
-    assert told not in session.prepare_now().problems
+    assert reported not in session.prepare_now().problems
 
 
 def test_that_start_is_off_while_a_run_goes_on(qtbot):
@@ -183,7 +183,7 @@ def test_that_start_is_off_while_a_run_goes_on(qtbot):
     assert session.buttons.stop
 
 
-def test_that_a_preparation_that_says_the_same_is_not_told_again(qtbot):
+def test_that_a_preparation_that_says_the_same_is_not_reported_again(qtbot):
     session = Session(lambda *_: Preparation())
     session.set_inventory(CPU_ONLY)
 
@@ -240,7 +240,7 @@ def test_that_a_chosen_gpu_that_is_lost_before_the_start_is_a_problem(qtbot):
     assert session.buttons.start
 
 
-def test_that_a_lost_gpu_that_nobody_named_is_told_of_and_left_out(qtbot):
+def test_that_a_lost_gpu_that_nobody_named_is_reported_and_left_out(qtbot):
     session = Session()
     session.set_inventory(TWO_UNEQUAL)
     session.set_sample(_sample("GPU-4090"))

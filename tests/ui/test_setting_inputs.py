@@ -39,7 +39,7 @@ def test_that_numbers_are_typed_as_people_write_them(rate, qtbot, text, number):
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "1e", "--"])
-def test_that_what_is_no_number_of_the_range_is_never_told(rate, qtbot, text):
+def test_that_what_is_no_number_of_the_range_is_never_reported(rate, qtbot, text):
     rate.setValue(0.25)
     heard = []
     rate.valueChanged.connect(heard.append)

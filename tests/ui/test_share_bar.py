@@ -38,7 +38,7 @@ def _drag(qtbot: QtBot, bar: ShareBar, start: float, *stops: float) -> None:
     qtbot.mouseRelease(bar, Qt.MouseButton.LeftButton, pos=QPoint(round(stops[-1]), y))
 
 
-def test_that_dragging_a_border_moves_examples_to_the_neighbour_and_tells_once(bar, qtbot):
+def test_that_dragging_a_border_moves_examples_to_the_neighbour_and_reports_once(bar, qtbot):
     heard = _show(bar, 32, 32)
     (border,) = bar.border_positions()
     _drag(qtbot, bar, border, border + 30, border + 100)

@@ -77,7 +77,7 @@ def test_that_a_double_click_on_stop_saves_and_says_so(qtbot, window, person, ru
 
 
 @pytest.mark.parametrize("is_sure", [False, True])
-def test_that_ending_without_saving_is_asked_and_told_and_is_not_green(
+def test_that_ending_without_saving_is_asked_and_reported_and_is_not_green(
     qtbot, window, person, runs_dir, monkeypatch, is_sure
 ):
     window.control._after_stop.setInterval(20)
@@ -101,8 +101,8 @@ def test_that_ending_without_saving_is_asked_and_told_and_is_not_green(
         qtbot.waitUntil(lambda: window.session.run_state is RunState.ENDED, timeout=10_000)
     assert _state(window) == "● Ended without saving"
     assert window.session.state_tone is Tone.WARNING
-    told = window.findChild(QLabel, "shown_state").toolTip()
-    assert "Ended without saving; its 5 steps are lost" in " ".join(told.split())
+    reported = window.findChild(QLabel, "shown_state").toolTip()
+    assert "Ended without saving; its 5 steps are lost" in " ".join(reported.split())
 
 
 def test_that_the_question_keeps_saving_unless_one_says_otherwise(qtbot, window):

@@ -36,7 +36,7 @@ def test_that_every_value_comes_back_unchanged_and_unannounced(panel, value):
     assert heard == []
 
 
-def test_that_typing_a_batch_size_tells_each_number_once(panel, qtbot):
+def test_that_typing_a_batch_size_reports_each_number_once(panel, qtbot):
     heard = []
     panel.valueChanged.connect(heard.append)
     batch = _named(panel, Counter, "Global batch size")
@@ -65,7 +65,7 @@ def test_that_momentum_is_offered_only_where_the_optimizer_takes_it(panel):
     assert enabled == {Optimizer.SGD, Optimizer.RMSPROP}
 
 
-def test_that_choosing_an_optimizer_tells_once(panel):
+def test_that_choosing_an_optimizer_reports_once(panel):
     heard = []
     panel.valueChanged.connect(heard.append)
     box = _named(panel, QComboBox, "Optimizer")

@@ -208,7 +208,7 @@ def owns(part: QWidget, widget: QWidget) -> bool:
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_that_a_set_value_is_shown_and_not_told(form, heard, name):
+def test_that_a_set_value_is_shown_and_not_reported(form, heard, name):
     form.setValue(OTHER)
     assert form.value() == OTHER
     assert row(form, name).value() == getattr(OTHER, name)
@@ -262,7 +262,7 @@ AFTERWARDS = {
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_that_a_change_by_a_person_is_told_once_and_changes_nothing_else(form, heard, name):
+def test_that_a_change_by_a_person_is_reported_once_and_changes_nothing_else(form, heard, name):
     before = form.value()
     CHANGES[name](row(form, name))
     assert heard == [before.model_copy(update={name: AFTERWARDS[name]})]

@@ -22,12 +22,12 @@ PORTIONS, REPORTS = 15, 800
 """Each portion is forty seconds of a run."""
 
 MOST_KEPT = 300_000
-"""Bytes: curves that are drawn with more points than before, and caches of pyqtgraph. What is told
-meanwhile takes 0.9 MB as columns of its steps alone, and six as events."""
+"""Bytes: curves that are drawn with more points than before, and caches of pyqtgraph. What is
+reported meanwhile takes 0.9 MB as columns of its steps alone, and six as events."""
 
 LOOKS, MOST_KEPT_OF_LOOKS = 200, 150_000
-"""Caches take 55,000 bytes, however many looks there are. Where the run stands, which is told with
-each, is two kilobytes."""
+"""Caches take 55,000 bytes, however many looks there are. Where the run stands, which is reported
+with each, is two kilobytes."""
 
 # Notes of the tests' own about who starts which timer.
 _OF_TESTS = [

@@ -1,4 +1,4 @@
-"""Whatever a worker raises is told, and leaves the window as one can go on with it."""
+"""Whatever a worker raises is reported, and leaves the window as one can go on with it."""
 
 import errno
 import importlib
@@ -70,7 +70,7 @@ class Case:
     Attributes:
         facade: What stands before the worker.
         order: Lets the worker do it.
-        told: Why it was not done: a problem, or a tuple of them.
+        reported: Why it was not done: a problem, or a tuple of them.
         done: It was done.
         is_free: Whether the facade waits for nothing.
         failing: What the worker calls.
@@ -78,7 +78,7 @@ class Case:
 
     facade: QObject
     order: Callable[[], object]
-    told: SignalInstance
+    reported: SignalInstance
     done: SignalInstance
     failing: _Failing
     is_free: Callable[[], bool] = field(default=lambda: True)
@@ -257,7 +257,7 @@ def test_that_every_facade_is_tried_here():
 
 
 @pytest.mark.parametrize("kind", sorted(all_kinds(Worker), key=lambda kind: kind.__name__))
-def test_that_every_slot_of_a_worker_tells_what_it_raises(kind):
+def test_that_every_slot_of_a_worker_reports_what_it_raises(kind):
     meta = kind.staticMetaObject
     methods = [meta.method(place) for place in range(meta.methodOffset(), meta.methodCount())]
     slots = {
@@ -270,24 +270,24 @@ def test_that_every_slot_of_a_worker_tells_what_it_raises(kind):
     assert not unguarded, "these are made by Slot, not by guarded_slot"
 
 
-def _problems(told: object) -> tuple[Problem, ...]:
-    if isinstance(told, history_worker.Deletion):
-        return told.problems
-    return (told,) if isinstance(told, Problem) else told
+def _problems(reported: object) -> tuple[Problem, ...]:
+    if isinstance(reported, history_worker.Deletion):
+        return reported.problems
+    return (reported,) if isinstance(reported, Problem) else reported
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
 @pytest.mark.parametrize(
     "make", [make for several in CASES.values() for make in several], ids=lambda make: make.__name__
 )
-def test_that_what_a_worker_raises_is_told_and_one_can_go_on(
+def test_that_what_a_worker_raises_is_reported_and_one_can_go_on(
     qtbot, runs_dir, monkeypatch, make, error
 ):
     case = make(error, runs_dir, monkeypatch)
     try:
-        with qtbot.waitSignal(case.told, timeout=10_000) as told:
+        with qtbot.waitSignal(case.reported, timeout=10_000) as reported:
             case.order()
-        problem = _problems(told.args[0])[0]
+        problem = _problems(reported.args[0])[0]
         assert problem.message
         assert problem.code in ("unexpected_error", "process_not_started", "disk_error")
         assert case.is_free()
@@ -301,7 +301,7 @@ def test_that_what_a_worker_raises_is_told_and_one_can_go_on(
         case.facade.stop()
 
 
-def test_that_what_is_polled_and_fails_for_the_same_reason_is_told_once(
+def test_that_what_is_polled_and_fails_for_the_same_reason_is_reported_once(
     qtbot, runs_dir, monkeypatch
 ):
     monkeypatch.setattr(queue_worker, "POLL_MS", 5)
@@ -315,12 +315,12 @@ def test_that_what_is_polled_and_fails_for_the_same_reason_is_told_once(
         raise MemoryError
 
     files.fingerprint = fail
-    told = []
-    queue.refused.connect(told.append)
+    reported = []
+    queue.refused.connect(reported.append)
     queue.begin()
     qtbot.waitUntil(lambda: len(counted) > 20, timeout=10_000)
     queue.stop()
-    assert len(told) == 1
+    assert len(reported) == 1
 
 
 @pytest.fixture
@@ -366,7 +366,7 @@ def test_that_a_start_that_fails_whatever_the_reason_leaves_start_on(
     assert list(runs_dir.iterdir()) == []
 
 
-def test_that_the_window_tells_what_each_of_its_facades_could_not_do(
+def test_that_the_window_reports_what_each_of_its_facades_could_not_do(
     qtbot, window, person, runs_dir
 ):
     summary = summarize_run(_written(runs_dir).layout)

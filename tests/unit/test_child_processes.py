@@ -25,7 +25,7 @@ NAMING_PYTHON = {
     CHILD_COMMAND,
     "devices/doctor/examination.py",  # says which Python it is
     "devices/doctor/support_memory.py",  # remembers for which Python
-    "devices/install_commands.py",  # commands for a person to copy
+    "devices/packages.py",  # commands for a person to copy
 }
 """The modules that may read ``sys.executable``."""
 

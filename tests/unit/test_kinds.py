@@ -20,14 +20,18 @@ from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.training import Optimizer
 from gpupanel.planning.script.data_section import SourceScript, script_of
 from gpupanel.planning.script.model_section import ModelScript, script_of_model
-from gpupanel.trainer.datasets.read import source_of
-from gpupanel.trainer.datasets.source import Source
+from gpupanel.trainer.datasets.source import Source, source_of
 
 SOURCES: tuple[type[KindValue], ...] = get_args(get_args(DataSettings)[0])
 MODELS: tuple[type[KindValue], ...] = get_args(get_args(ModelSettings)[0])
 TRAINABLE = [kind.values for kind in kinds_of(ModelSettings) if kind.new().is_trainable]
 PACKAGE = Path(gpupanel.__file__).parent
-MAY_NAME_A_SOURCE = ("domain/data.py", "trainer/datasets/", "planning/script/sources/")
+MAY_NAME_A_SOURCE = (
+    "domain/data.py",
+    "domain/keras_data.py",
+    "trainer/datasets/",
+    "planning/script/sources/",
+)
 MAY_NAME_A_MODEL = ("domain/model.py", "trainer/models/", "planning/script/models/")
 
 

@@ -35,7 +35,7 @@ def check(
     """Say everything that is wrong with a profile on this machine, and what would happen."""
     preparation = Preparation()
     try:
-        read, preparation = prepared(profile, look_at_data=True, mend=fixed is not None)
+        read, preparation = prepared(profile, with_preview=True, mend=fixed is not None)
         problems = (*preparation.problems, *code_problems(read))
         if fixed is not None:
             write_profile(fixed, read)

@@ -11,7 +11,7 @@ from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.telemetry import DeviceReading, TelemetrySample
 
 _BUSY_S: Final = 0.2
-"""How long to look at the processor to say how busy it is: the kernel counts in ticks of 10 ms."""
+"""How long to observe the processor to say how busy it is: the kernel counts in ticks of 10 ms."""
 
 
 def devices(*, json: JsonOption = False) -> None:

@@ -9,9 +9,9 @@ from gpupanel.cli.options import JsonOption, ProfileArgument, TrustOption
 from gpupanel.cli.output import answers, print_json, print_problems
 from gpupanel.cli.preparation import startable
 from gpupanel.domain.problem import ProblemError
+from gpupanel.files.whole_files import write_whole
 from gpupanel.planning.script.stand_alone import stand_alone_script
 from gpupanel.runs.directory.disk_problems import disk_problem
-from gpupanel.runs.directory.profile_file import write_whole
 from gpupanel.runs.directory.run_folder import check_outside_of_runs
 from gpupanel.runs.trust.trusted import check_trusted
 from gpupanel.runs.trust.trusted import trust as trust_code

@@ -41,7 +41,7 @@ _STYLES = {EntryState.RUNNING: "bold", EntryState.REFUSED: "red", EntryState.END
 
 @queue.callback()
 def listed(context: typer.Context, *, json: JsonOption = False) -> None:
-    """List what waits, goes on and has ended; starts again what should look after it."""
+    """List what waits, goes on and has ended; starts its scheduler again."""
     if context.invoked_subcommand is not None:
         return
     try:

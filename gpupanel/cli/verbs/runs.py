@@ -47,7 +47,7 @@ def runs(runs_dir: RunsDirOption = None, *, json: JsonOption = False) -> None:
 def _table(found: tuple[RunSummary, ...]) -> Table:
     """A row per run; columns in which no run has anything are left out.
 
-    Accuracy and loss are those of the validation; of an evaluation, of the data it was judged on.
+    Accuracy and loss are those of the validation; of an evaluation, those that it found.
     """
     columns: dict[str, _Text] = {
         "run": lambda run: run.name,
@@ -55,9 +55,9 @@ def _table(found: tuple[RunSummary, ...]) -> Table:
         "started": lambda run: _moment(run.started_s),
         "outcome": run_outcome_words,
         "took": lambda run: _span(run.lasted_s),
-        "accuracy": lambda run: _number(run.judged.accuracy),
-        "loss": lambda run: _number(run.judged.loss),
-        "mean error": lambda run: _number(run.judged.mean_absolute_error),
+        "accuracy": lambda run: _number(run.quality.accuracy),
+        "loss": lambda run: _number(run.quality.loss),
+        "mean error": lambda run: _number(run.quality.mean_absolute_error),
         "examples/s": lambda run: shown(run.examples_per_second),
         "devices": lambda run: ", ".join(run.devices),
         "notes": lambda run: run.notes.partition("\n")[0],

@@ -121,7 +121,7 @@ def cuda_start(examined: Examined) -> Iterator[Problem]:
     if not examined.gpus or cuda is None or not cuda.error_code:
         return
     if cuda.error_code == CUDA_NO_DEVICE:
-        # Hidden GPUs, or instances that nobody made: told where GPUs are judged.
+        # Hidden GPUs, or instances that nobody made: the rules of GPUs say so.
         return
     mending = _MENDINGS.get(cuda.error_code, _LOAD_AGAIN)
     yield Problem(

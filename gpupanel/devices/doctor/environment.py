@@ -62,7 +62,7 @@ class HostEnvironment(Value):
 
 
 def host_environment(root: Path = Path("/")) -> HostEnvironment:
-    """Look at the kernel's files; never raises, since each of them may be absent.
+    """Read the kernel's files; never raises, since each of them may be absent.
 
     Args:
         root: Where the file system begins.

@@ -1,10 +1,11 @@
-"""Looks at everything and concludes."""
+"""Examines everything and concludes."""
 
 import os
 import platform
 import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib import metadata
 from threading import Event
 from typing import Final
@@ -14,8 +15,8 @@ from gpupanel.devices.doctor.examined import Examined
 from gpupanel.devices.doctor.findings import findings, mending_command
 from gpupanel.devices.doctor.report import DoctorReport, PackageVersion
 from gpupanel.devices.doctor.visibility import visibilities
+from gpupanel.devices.packages import tensorflow_package
 from gpupanel.devices.probes.driver_probe import DriverFacts, ask_driver
-from gpupanel.devices.probes.installed_tensorflow import tensorflow_package
 from gpupanel.devices.probes.tensorflow_probe import ProbeAnswer, ask_tensorflow
 
 _PACKAGES: Final = (
@@ -31,30 +32,17 @@ _PACKAGES: Final = (
 )
 
 
-def examine(
-    cancelled: Event | None = None,
-    *,
-    probe: Callable[[Event | None], ProbeAnswer] | None = None,
-    driver: Callable[[Event | None], DriverFacts] | None = None,
-    host: Callable[[], HostEnvironment] = host_environment,
-    environment: Mapping[str, str] = os.environ,
-) -> DoctorReport:
-    """Look at driver, GPUs, TensorFlow and packages.
+def examine(cancelled: Event | None = None) -> DoctorReport:
+    """Examine driver, GPUs, TensorFlow and packages.
 
     Driver and TensorFlow are asked at the same time, by a child each with a time limit: it takes
     as long as a process needs to import TensorFlow, which is seconds. Call from a worker.
 
     Args:
         cancelled: Set, by any thread, when the report is not wanted any more; it comes at once
-            then and tells of nothing.
-        probe: Asks TensorFlow; :func:`ask_tensorflow` when left out.
-        driver: Asks the driver; :func:`ask_driver` when left out.
-        host: Reads the kernel's files.
-        environment: What a trainer would inherit.
+            then and says nothing.
     """
-    return _report(
-        examine_machine(cancelled, probe=probe, driver=driver, host=host, environment=environment)
-    )
+    return report_of(examine_machine(cancelled))
 
 
 def examine_machine(
@@ -66,22 +54,20 @@ def examine_machine(
     environment: Mapping[str, str] = os.environ,
     variables: Mapping[str, str] | None = None,
 ) -> Examined:
-    """All that can be looked at, before anything is concluded from it.
+    """All that can be examined, before anything is concluded from it.
 
     Args:
         cancelled: As for :func:`examine`.
-        probe: As for :func:`examine`.
-        driver: As for :func:`examine`.
-        host: As for :func:`examine`.
+        probe: Asks TensorFlow; :func:`ask_tensorflow` when left out.
+        driver: Asks the driver; :func:`ask_driver` when left out.
+        host: Reads the kernel's files.
         environment: What a trainer would inherit.
         variables: What a run would set besides.
     """
+    ask_probe = probe or partial(_ask_tensorflow, variables)
     with ThreadPoolExecutor(1) as beside:
         asked = beside.submit(driver or _ask_driver, cancelled)
-        if probe is None:
-            answer = ask_tensorflow(cancelled=cancelled, variables=variables)
-        else:
-            answer = probe(cancelled)
+        answer = ask_probe(cancelled)
         driver_facts = asked.result()
     package = tensorflow_package()
     inherited = {**environment, **(variables or {})}
@@ -98,11 +84,16 @@ def examine_machine(
     )
 
 
+def _ask_tensorflow(variables: Mapping[str, str] | None, cancelled: Event | None) -> ProbeAnswer:
+    return ask_tensorflow(cancelled=cancelled, variables=variables)
+
+
 def _ask_driver(cancelled: Event | None) -> DriverFacts:
     return ask_driver(cancelled=cancelled)
 
 
-def _report(examined: Examined) -> DoctorReport:
+def report_of(examined: Examined) -> DoctorReport:
+    """What follows from what was examined."""
     seen = visibilities(examined)
     problems = findings(examined, seen)
     cuda = examined.driver.cuda_version

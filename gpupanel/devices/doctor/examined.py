@@ -1,4 +1,4 @@
-"""All that the doctor looked at, before anything is concluded from it."""
+"""All that the doctor examined, before anything is concluded from it."""
 
 from dataclasses import dataclass, replace
 

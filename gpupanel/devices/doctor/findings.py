@@ -24,7 +24,7 @@ _LAST: Final = "sudo reboot"
 
 
 def findings(examined: Examined, sights: tuple[GpuVisibility, ...]) -> tuple[Problem, ...]:
-    """Everything worth telling, the worst first."""
+    """Every problem, the worst first."""
     found = [problem for rule in _FOR_ALL_GPUS for problem in rule(examined)]
     is_explained = any(problem.severity is not Severity.HINT for problem in found)
     found += gpu_rules.unseen_gpus(examined, sights, is_explained=is_explained)

@@ -1,4 +1,4 @@
-"""What keeps single GPUs from being used, each reason told once."""
+"""What keeps single GPUs from being used, each reason once."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -10,7 +10,7 @@ from gpupanel.devices.doctor.visibility import (
     Unseen,
     asked_multiprocessors,
 )
-from gpupanel.devices.install_commands import install
+from gpupanel.devices.packages import install
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.planning.tensorflow_build import oldest_capability
@@ -24,7 +24,7 @@ def unseen_gpus(
     """Why TensorFlow does not see GPUs that the driver lists.
 
     Args:
-        examined: What was looked at.
+        examined: The machine.
         sights: How TensorFlow stands to each GPU.
         is_explained: Whether something that concerns all GPUs was found to be wrong: then what
             has no reason of its own needs no word.
@@ -123,7 +123,7 @@ def _too_few_multiprocessors(examined: Examined, unseen: list[Visibility]) -> It
 
 
 def _too_old(examined: Examined, unseen: list[Visibility]) -> Iterator[Problem]:
-    # Those older than the build are told with its compute capabilities.
+    # Those older than the build are listed with its compute capabilities.
     for gpu, visibility in unseen:
         if visibility.kernels is not Kernels.NONE:
             yield Problem(
@@ -181,8 +181,8 @@ _RULES: Final[dict[Unseen, Callable[[Examined, list[Visibility]], Iterator[Probl
 
 
 def _count(visibility: GpuVisibility) -> int:
-    told = None if visibility.refusal is None else visibility.refusal.multiprocessors
-    return told or visibility.multiprocessor_count or 0
+    reported = None if visibility.refusal is None else visibility.refusal.multiprocessors
+    return reported or visibility.multiprocessor_count or 0
 
 
 def _least(examined: Examined, unseen: list[Visibility]) -> int:

@@ -1,6 +1,6 @@
-"""Whether TensorFlow can use GPUs, asked as a run would ask it and judged as the doctor does.
+"""Whether TensorFlow can use GPUs, asked as a run would ask it and concluded as the doctor does.
 
-The doctor looks at the environment that it was started in, where a person may have hidden GPUs. A
+The doctor examines the environment that it was started in, where a person may have hidden GPUs. A
 run sets what decides that itself, so TensorFlow is asked here with a run's variables.
 """
 
@@ -20,7 +20,7 @@ from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.device_layout import environment as run_environment
 
-Look = Callable[[Mapping[str, str], Event | None], Examined]
+Examine = Callable[[Mapping[str, str], Event | None], Examined]
 
 _DRIVER_TOO_OLD: Final = "nvidia_driver_too_old"
 _TOO_OLD_TO_COMPILE: Final = "nvidia_driver_too_old_to_compile"
@@ -39,7 +39,7 @@ def gpu_support(
     gpus: tuple[PhysicalDevice, ...],
     driver: str | None,
     cancelled: Event | None = None,
-    look: Look | None = None,
+    examine: Examine | None = None,
 ) -> GpuSupport:
     """Which of these GPUs TensorFlow can use.
 
@@ -51,7 +51,7 @@ def gpu_support(
         gpus: Those that answer, in the order of the inventory.
         driver: The driver's version.
         cancelled: Set, by any thread, when the answer is not wanted any more.
-        look: Looks at driver and TensorFlow with a run's variables.
+        examine: Examines driver and TensorFlow with a run's variables.
     """
     basis = support_basis(gpus, driver)
     known = recall_support(basis)
@@ -59,7 +59,7 @@ def gpu_support(
         return known
     asked = asked_gpus(gpus)
     variables = run_environment(Profile(), asked)
-    support = judged(asked, (look or _look)(variables, cancelled))
+    support = support_of(asked, (examine or _examine)(variables, cancelled))
     if support.unanswered is None:
         remember_support(basis, support)
     return support
@@ -76,8 +76,8 @@ def asked_gpus(gpus: tuple[PhysicalDevice, ...]) -> tuple[PhysicalDevice, ...]:
     return whole or tuple(gpu for gpu in gpus if gpu.is_mig_instance)[:1]
 
 
-def judged(asked: tuple[PhysicalDevice, ...], examined: Examined) -> GpuSupport:
-    """What follows for each GPU from what was looked at with a run's variables."""
+def support_of(asked: tuple[PhysicalDevice, ...], examined: Examined) -> GpuSupport:
+    """What follows for each GPU from what was examined with a run's variables."""
     problem, facts = examined.tensorflow_problem, examined.working_tensorflow
     build = None if facts is None else facts.build
     if problem is not None and problem.code in _NO_ANSWER:
@@ -94,11 +94,11 @@ def judged(asked: tuple[PhysicalDevice, ...], examined: Examined) -> GpuSupport:
         why = _why_unusable(examined, tuple(group))
         if why:
             keys = tuple(visibility.key for visibility in group)
-            faults.append(GpuFault(keys=keys, problem=_told(why)))
+            faults.append(GpuFault(keys=keys, problem=_as_one(why)))
     return GpuSupport(build=build, faults=tuple(faults))
 
 
-def _look(variables: Mapping[str, str], cancelled: Event | None) -> Examined:
+def _examine(variables: Mapping[str, str], cancelled: Event | None) -> Examined:
     return examine_machine(cancelled, variables=variables, environment={**os.environ})
 
 
@@ -106,7 +106,7 @@ def _why_unusable(examined: Examined, alike: tuple[GpuVisibility, ...]) -> tuple
     """What keeps a run from using GPUs, the gravest first; nothing where it can use them.
 
     Args:
-        examined: What was looked at.
+        examined: With the variables of a run.
         alike: How TensorFlow stands to each of them, which is the same for all.
     """
     found = tuple(
@@ -127,8 +127,8 @@ _NOT_SEEN: Final = Problem(
 )
 
 
-def _told(why: tuple[Problem, ...]) -> Problem:
-    """Several findings as one problem: the first is told, all of them stand in its detail."""
+def _as_one(why: tuple[Problem, ...]) -> Problem:
+    """Several findings as one problem: the first is shown, all of them stand in its detail."""
     first, *others = why
     if not others:
         return first

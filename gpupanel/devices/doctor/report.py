@@ -57,7 +57,7 @@ class DoctorReport(Value):
         driver_cuda_version: The newest CUDA that the driver can run ("12.8").
         gpus: As NVML lists them.
         sights: How TensorFlow stands to each of them.
-        tensorflow: ``None`` when the process that looks at TensorFlow did not get to answer.
+        tensorflow: ``None`` when the process that probes TensorFlow did not get to answer.
         problems: What is wrong and what mends it, and hints; the worst first.
         command: The one command that does all that commands can mend; empty when none can.
     """
@@ -81,7 +81,7 @@ class DoctorReport(Value):
         return all(problem.severity is Severity.HINT for problem in self.problems)
 
     def groups(self) -> tuple[FactGroup, ...]:
-        """What was found as lines for people, the most telling first."""
+        """What was found as lines for people, what matters most first."""
         groups = [FactGroup(title="Driver and system", facts=self._driver_facts())]
         sights = {visibility.key: visibility for visibility in self.sights}
         groups += [_gpu_group(gpu, sights.get(gpu.key)) for gpu in self.gpus]

@@ -9,7 +9,6 @@ import logging
 import os
 import sys
 import sysconfig
-import tempfile
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
@@ -18,11 +17,12 @@ from typing import Final
 import platformdirs
 from pydantic import ValidationError
 
-from gpupanel.devices.probes.installed_tensorflow import tensorflow_package
+from gpupanel.devices.packages import tensorflow_package
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.process_environment import PLANNED_VARIABLES
 from gpupanel.domain.value import Value
+from gpupanel.files.whole_files import whole_file
 
 CACHE_DIR_VARIABLE: Final = "GPUPANEL_CACHE_DIR"
 _MOST_ANSWERS: Final = 8
@@ -103,11 +103,8 @@ def remember_support(basis: SupportBasis, support: GpuSupport) -> None:
     file = _file()
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=file.parent, prefix=f".{file.name}.", delete=False
-        ) as beside:
-            beside.write(_Answers(answers=answers).model_dump_json())
-        Path(beside.name).replace(file)
+        with whole_file(file, private=True) as beside:
+            beside.write(_Answers(answers=answers).model_dump_json().encode())
     except OSError as error:
         _LOG.debug("What TensorFlow can use is not remembered: %s", error)
 

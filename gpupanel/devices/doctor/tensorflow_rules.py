@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gpupanel.devices.doctor.examined import Examined
-from gpupanel.devices.install_commands import install, uninstall
+from gpupanel.devices.packages import install, uninstall
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.tensorflow_facts import SharedLibrary, TensorFlowFacts
 from gpupanel.planning.tensorflow_build import compiles_kernels, has_kernels

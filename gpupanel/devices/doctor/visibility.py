@@ -49,7 +49,7 @@ class GpuVisibility(Value):
         is_seen: ``None`` when TensorFlow did not get to answer.
         why_not: ``None`` for one that it sees.
         kernels: ``None`` when the build or the GPU does not say.
-        multiprocessor_count: As CUDA tells it.
+        multiprocessor_count: As CUDA reports it.
         refusal: TensorFlow's own word, where it gave one.
     """
 
@@ -158,7 +158,7 @@ def _digits(uuid: str) -> str:
 
 
 def _seen_keys(examined: Examined, shown: dict[str, CudaDevice | None]) -> frozenset[str] | None:
-    """The GPUs that TensorFlow lists, as far as what it tells of them goes: name and order.
+    """The GPUs that TensorFlow lists, as far as what it reports of them goes: name and order.
 
     It lists GPUs in CUDA's order, those left out that it passes over.
     """

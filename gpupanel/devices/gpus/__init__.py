@@ -1,1 +1,1 @@
-"""The GPUs of this machine: who is there, what each tells, who uses it."""
+"""The GPUs of this machine: which there are, what each reports, who uses it."""

@@ -40,7 +40,7 @@ def _sums(processes: Iterable[GpuProcess]) -> dict[int, int | None]:
 
 @dataclass(frozen=True, slots=True)
 class _Identity:
-    """What the host tells of a process; nothing where it ended or is not of this container."""
+    """What the host knows of a process; nothing where it ended or is not of this container."""
 
     name: str | None = None
     user: str | None = None
@@ -52,7 +52,7 @@ class _Identity:
 class ProcessNames:
     """Names processes, asking the host once for each as long as it is seen.
 
-    Call :meth:`forget_others` after each round: a pid that was gone for a round may come back as
+    Call :meth:`forget_all_but` after each round: a pid that was gone for a round may come back as
     another process. May be used by several threads.
     """
 
@@ -61,7 +61,7 @@ class ProcessNames:
         self._known: dict[int, _Identity] = {}
 
     def named(self, process: GpuProcess) -> DeviceProcess:
-        """The process with what the host tells of it."""
+        """The process with what the host knows of it."""
         with self._lock:
             known = self._known.get(process.pid)
         if known is None:
@@ -78,7 +78,7 @@ class ProcessNames:
             is_mine=known.is_mine,
         )
 
-    def forget_others(self, seen: Iterable[int]) -> None:
+    def forget_all_but(self, seen: Iterable[int]) -> None:
         """Forget every process that is not among ``seen``."""
         still_there = set(seen)
         with self._lock:
@@ -93,7 +93,7 @@ def _identity(pid: int) -> _Identity:
     except psutil.Error:
         return _Identity()
     # The host may keep each of these from other users.
-    user = _told(process.username)
+    user = _if_allowed(process.username)
     return _Identity(
         name=name,
         user=user,
@@ -105,18 +105,18 @@ def _identity(pid: int) -> _Identity:
 
 def _command(process: psutil.Process) -> str | None:
     # Kernel threads and processes that end just now have none.
-    return " ".join(_told(process.cmdline) or ()) or None
+    return " ".join(_if_allowed(process.cmdline) or ()) or None
 
 
 def _is_mine(process: psutil.Process, user: str | None) -> bool:
     if hasattr(os, "getuid"):
-        uids = _told(process.uids)
+        uids = _if_allowed(process.uids)
         return uids is not None and uids.real == os.getuid()
     # Windows writes the domain before the name.
     return user is not None and user.rpartition("\\")[2] == getpass.getuser()
 
 
-def _told(question: Callable[[], _T]) -> _T | None:
+def _if_allowed(question: Callable[[], _T]) -> _T | None:
     try:
         return question()
     except psutil.Error:

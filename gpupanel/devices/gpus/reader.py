@@ -46,8 +46,8 @@ class GpuReader:
             nvml: The way to its readings.
             names: Names its processes.
             clock: Seconds that only grow.
-            before: Read the same GPU until the driver was opened anew; what it said last is told
-                until the GPU answers again.
+            before: Read the same GPU until the driver was opened anew; its last
+                reading is repeated until the GPU answers again.
         """
         self.nvml = nvml
         self._key = key

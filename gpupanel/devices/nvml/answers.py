@@ -19,7 +19,7 @@ _T = TypeVar("_T")
 _UUID: Final = re.compile(r"(GPU|MIG)-[0-9A-Za-z/-]+")
 
 _BYTES_PER_MIB: Final = 2**20
-# Bounds of what can be true, wide: they tell numbers from garbage, not good from bad.
+# Bounds of what can be true, wide: they separate numbers from garbage, not good from bad.
 _MOST_BYTES: Final = 2**50
 _MOST_PAGES: Final = 2**24
 

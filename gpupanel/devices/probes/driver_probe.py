@@ -25,7 +25,7 @@ TIME_LIMIT_S: Final = 30.0
 
 
 class DriverFacts(Value):
-    """What the driver tells.
+    """What the driver reports.
 
     Attributes:
         version: ``None`` where none answers.

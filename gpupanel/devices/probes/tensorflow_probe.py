@@ -8,7 +8,7 @@ from typing import Final, assert_never
 from pydantic import ValidationError
 
 from gpupanel.devices.child_process import ChildAnswer, ChildEnd, ask_child
-from gpupanel.devices.install_commands import install
+from gpupanel.devices.packages import install
 from gpupanel.devices.probes.tensorflow_refusals import Refusal, refusals
 from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.problem import Problem

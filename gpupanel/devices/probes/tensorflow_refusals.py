@@ -1,6 +1,6 @@
 """GPUs that TensorFlow passes over, in its own words.
 
-It tells them only in its log: ``Ignoring visible gpu device (...)``, from ``GetValidDeviceIds`` in
+They are only in its log: ``Ignoring visible gpu device (...)``, from ``GetValidDeviceIds`` in
 ``tensorflow/core/common_runtime/gpu/gpu_device.cc``.
 """
 

@@ -3,15 +3,12 @@
 from collections.abc import Iterator
 
 from gpupanel.domain.memory import SplitMemory
-from gpupanel.domain.problem import Change, Fix, Problem, Severity
+from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.strategy import AllReduce, StrategyKind
 from gpupanel.planning.all_reduce import hierarchical_copy_is_right
 from gpupanel.planning.context import PlanningContext
 
-_CHOOSE_AUTOMATICALLY = Fix(
-    label="Choose automatically",
-    changes=(Change(path=("strategy", "all_reduce"), value=AllReduce.AUTO.value),),
-)
+_CHOOSE_AUTOMATICALLY = Fix.of("Choose automatically", "strategy.all_reduce", AllReduce.AUTO.value)
 
 
 def all_reduce_unused(context: PlanningContext) -> Iterator[Problem]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gpupanel.domain.layers import Stack
 from gpupanel.domain.preview import DataPreview
-from gpupanel.domain.problem import Change, Fix, Problem, Severity
+from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.context import PlanningContext
 
@@ -69,10 +69,7 @@ def model_does_not_fit(context: PlanningContext) -> Iterator[Problem]:
             message=f"Pictures of {shape[0]}x{shape[1]} pixels are too small for "
             f"{len(stack.filters)} convolutions: each halves both sides.",
             hint=f"Use at most {most} of them.",
-            fix=Fix(
-                label=f"Keep the first {most}",
-                changes=(Change(path=("model", "filters"), value=list(stack.filters[:most])),),
-            ),
+            fix=Fix.of(f"Keep the first {most}", "model.filters", list(stack.filters[:most])),
         )
 
 
@@ -115,5 +112,5 @@ def _needs_pictures(source: str) -> Problem:
         field="model.source",
         message=f"A convolutional network needs pictures, and {source} has none.",
         hint="Use dense layers (mlp).",
-        fix=Fix(label="Use mlp", changes=(Change(path=("model",), value={"source": "mlp"}),)),
+        fix=Fix.of("Use mlp", "model", {"source": "mlp"}),
     )

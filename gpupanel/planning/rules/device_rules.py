@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gpupanel.domain.problem import Change, Fix, Problem, Severity
+from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.chosen_devices import is_lost
 from gpupanel.planning.context import PlanningContext
@@ -44,10 +44,7 @@ def lost_devices(context: PlanningContext) -> Iterator[Problem]:
         message=f"{names or lost[0]} stopped answering: it fell off the bus or its driver "
         "went away.",
         hint="Switch it off here; restarting the machine usually brings it back.",
-        fix=Fix(
-            label="Use the others",
-            changes=(Change(path=("devices", "visible"), value=answering),),
-        )
+        fix=Fix.of("Use the others", "devices.visible", answering)
         if answering
         else on_the_cpu(profile, tuple(lost)),
     )
@@ -89,8 +86,5 @@ def mixed_kinds(context: PlanningContext) -> Iterator[Problem]:
             field="devices.visible",
             message="The CPU and GPUs are chosen together, but replicas must be of one kind.",
             hint="Switch the CPU off; it feeds the GPUs in any case.",
-            fix=Fix(
-                label="Use the GPUs only",
-                changes=(Change(path=("devices", "visible"), value=gpus),),
-            ),
+            fix=Fix.of("Use the GPUs only", "devices.visible", gpus),
         )

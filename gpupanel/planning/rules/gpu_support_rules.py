@@ -1,12 +1,14 @@
-"""Whether TensorFlow can use the chosen GPUs, as far as somebody asked it."""
+"""Whether TensorFlow, as it was built, can use the chosen GPUs: as far as it was asked."""
 
 from collections.abc import Iterator
 
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.gpu_support import GpuFault
-from gpupanel.domain.problem import Change, Fix, Problem, Severity
+from gpupanel.domain.problem import Fix, Problem, Severity
+from gpupanel.domain.tensorflow_facts import TensorFlowBuild
 from gpupanel.planning.context import PlanningContext
 from gpupanel.planning.device_fixes import on_the_cpu
+from gpupanel.planning.tensorflow_build import oldest_capability, without_machine_code
 
 DOCTOR_CODES = frozenset(
     {
@@ -73,8 +75,78 @@ def _without(context: PlanningContext, unusable: list[PhysicalDevice]) -> tuple[
     cpu = on_the_cpu(context.profile, tuple(gpu.key for gpu in context.gpus), label)
     if not usable:
         return (cpu,)
-    leave = Fix(
-        label=f"Leave {unusable[0].name if len(unusable) == 1 else 'them'} out",
-        changes=(Change(path=("devices", "visible"), value=usable),),
+    who = unusable[0].name if len(unusable) == 1 else "them"
+    return Fix.of(f"Leave {who} out", "devices.visible", usable), cpu
+
+
+def build_without_cuda(context: PlanningContext) -> Iterator[Problem]:
+    """GPUs, where TensorFlow was built for the CPU only."""
+    support, build, gpus = context.support, context.build, context.gpus
+    if support is None or build is None or build.is_cuda_build or not gpus:
+        return
+    fault = support.fault_of(gpus[0].key)
+    yield Problem(
+        code="tensorflow_without_cuda",
+        field="devices.visible",
+        message=f"TensorFlow {build.version} was built without CUDA and cannot use {gpus[0].name}.",
+        hint="Install the build with CUDA (pip install 'gpupanel[cuda]', on Windows inside WSL), "
+        "or train on the CPU.",
+        command="" if fault is None else fault.problem.command,
+        fix=_use_cpu(context),
     )
-    return leave, cpu
+
+
+def kernels_compiled_at_start(context: PlanningContext) -> Iterator[Problem]:
+    """GPUs that this build can use only after compiling its kernels anew."""
+    build = context.build
+    if build is None or not build.is_cuda_build:
+        return
+    without = without_machine_code(context.gpus, build)
+    slow = [gpu for gpu in without if gpu.key not in context.refused_gpus]
+    if slow:
+        yield Problem(
+            code="kernels_compiled_at_start",
+            severity=Severity.HINT,
+            field="devices.visible",
+            message=f"TensorFlow {build.version} has no machine code for {_names(slow)}: the "
+            "driver compiles its kernels when they are first used.",
+            hint="The first start may take up to half an hour; the next ones use what was compiled "
+            "(CUDA_CACHE_MAXSIZE must be large enough for it).",
+        )
+
+
+def gpus_not_in_build(context: PlanningContext) -> Iterator[Problem]:
+    """GPUs that this build has no kernels for, and that it cannot compile any for."""
+    build = context.build
+    if build is None or not build.is_cuda_build or not context.refused_gpus:
+        return
+    unusable = [gpu for gpu in context.gpus if gpu.key in context.refused_gpus]
+    usable = [gpu.key for gpu in context.gpus if gpu.key not in context.refused_gpus]
+    what = unusable[0].name if len(unusable) == 1 else "them"
+    leave = Fix.of(f"Leave {what} out", "devices.visible", usable)
+    yield Problem(
+        code="gpu_not_in_tensorflow_build",
+        field="devices.visible",
+        message=f"TensorFlow {build.version} was not made for {_names(unusable)}: the build needs "
+        f"{_needs(build)}.",
+        hint="Switch it off, or install a TensorFlow that was built for it.",
+        fix=leave if usable else _use_cpu(context),
+    )
+
+
+def _names(gpus: list[PhysicalDevice]) -> str:
+    """Each name once, with what the GPU can compute."""
+    names = []
+    for gpu in gpus:
+        major, minor = gpu.compute_capability or (0, 0)
+        names.append(f"{gpu.name} (compute capability {major}.{minor})")
+    return ", ".join(dict.fromkeys(names))
+
+
+def _needs(build: TensorFlowBuild) -> str:
+    oldest = oldest_capability(build)
+    return "another one" if oldest is None else f"{oldest[0]}.{oldest[1]} at least"
+
+
+def _use_cpu(context: PlanningContext) -> Fix:
+    return on_the_cpu(context.profile, tuple(gpu.key for gpu in context.gpus))

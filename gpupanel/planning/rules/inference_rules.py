@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gpupanel.domain.problem import Change, Fix, Problem, Severity
+from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.context import PlanningContext
 
@@ -20,7 +20,7 @@ def saved_model_not_trainable(context: PlanningContext) -> Iterator[Problem]:
             field="model.source",
             message="A saved model can be evaluated and can predict, but is not trained further.",
             hint="Evaluate it, or choose a model that is built and trained here.",
-            fix=Fix(label="Evaluate it", changes=(Change(path=("task",), value="evaluate"),)),
+            fix=Fix.of("Evaluate it", "task", "evaluate"),
         )
 
 
@@ -36,10 +36,7 @@ def no_saved_model(context: PlanningContext) -> Iterator[Problem]:
             message=f"{_GERUNDS[context.profile.task]} takes a model that was trained and saved "
             "before.",
             hint="Choose a saved model: a .keras file, such as model.keras of a run.",
-            fix=Fix(
-                label="Use a saved model",
-                changes=(Change(path=("model",), value={"source": "saved"}),),
-            ),
+            fix=Fix.of("Use a saved model", "model", {"source": "saved"}),
         )
     elif model.lacks_path:
         yield Problem(
@@ -60,10 +57,7 @@ def strategy_for_training_only(context: PlanningContext) -> Iterator[Problem]:
             message=f"{_GERUNDS[context.profile.task]} puts the whole model on each device, in one "
             f"process; the strategy {kind} is for training.",
             hint="Use mirrored for several devices, one_device for one.",
-            fix=Fix(
-                label="Use mirrored",
-                changes=(Change(path=("strategy", "kind"), value=StrategyKind.MIRRORED.value),),
-            ),
+            fix=Fix.of("Use mirrored", "strategy.kind", StrategyKind.MIRRORED.value),
         )
 
 
@@ -78,10 +72,7 @@ def balanced_for_training_only(context: PlanningContext) -> Iterator[Problem]:
         field="strategy.shares",
         message="Shares are measured in training only; here every device takes an equal one.",
         hint="Set shares by hand if one device is faster.",
-        fix=Fix(
-            label="Use equal shares",
-            changes=(Change(path=("strategy", "shares"), value="equal"),),
-        ),
+        fix=Fix.of("Use equal shares", "strategy.shares", "equal"),
     )
 
 
@@ -100,8 +91,5 @@ def no_validation_examples(context: PlanningContext) -> Iterator[Problem]:
         field="inference.examples",
         message="There are no validation examples: the data holds none out.",
         hint="Take all examples, or hold out the fraction that training did.",
-        fix=Fix(
-            label="Take all examples",
-            changes=(Change(path=("inference", "examples"), value="all"),),
-        ),
+        fix=Fix.of("Take all examples", "inference.examples", "all"),
     )

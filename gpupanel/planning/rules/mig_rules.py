@@ -7,7 +7,7 @@
 from collections.abc import Iterator
 
 from gpupanel.domain.device import CPU_KEY, DeviceInventory, PhysicalDevice
-from gpupanel.domain.problem import Change, Fix, Problem
+from gpupanel.domain.problem import Fix, Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.context import PlanningContext
@@ -32,10 +32,7 @@ def instance_not_alone(context: PlanningContext) -> Iterator[Problem]:
     if context.profile.strategy.kind is StrategyKind.ONE_DEVICE or not shared:
         return
     biggest = max(context.gpus, key=lambda gpu: gpu.memory_total_mib or 0)
-    alone = Fix(
-        label=f"Use {biggest.name} only",
-        changes=(Change(path=("devices", "visible"), value=[biggest.key]),),
-    )
+    alone = Fix.of(f"Use {biggest.name} only", "devices.visible", [biggest.key])
     apart = isolated(context.profile, context.gpus)
     yield Problem(
         code="mig_instance_not_alone",
@@ -62,5 +59,5 @@ def _partitioned(profile: Profile, inventory: DeviceInventory, gpu: PhysicalDevi
         field="devices.visible",
         message=f"{gpu.name} is in MIG mode: only its instances can compute.",
         hint=hint,
-        fix=Fix(label=label, changes=(Change(path=("devices", "visible"), value=keys),)),
+        fix=Fix.of(label, "devices.visible", keys),
     )

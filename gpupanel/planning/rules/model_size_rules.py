@@ -13,7 +13,7 @@ from gpupanel.domain.data import DataCache, Target
 from gpupanel.domain.device import CPU_KEY, DeviceInventory
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.preview import DataPreview
-from gpupanel.domain.problem import Change, Fix, Problem, Severity
+from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.context import PlanningContext
@@ -84,10 +84,7 @@ def data_above_memory(context: PlanningContext) -> Iterator[Problem]:
             message=f"{preview.example_count:,} images of {_sides(preview)} pixels take "
             f"{_gib(needed)} in memory, and {host.name} has {_gib(memory)}.",
             hint="Keep them on the disk, or scale them to a smaller size.",
-            fix=Fix(
-                label="Keep them on the disk",
-                changes=(Change(path=("data", "cache"), value=DataCache.DISK.value),),
-            ),
+            fix=Fix.of("Keep them on the disk", "data.cache", DataCache.DISK.value),
         )
 
 

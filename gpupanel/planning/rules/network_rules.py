@@ -7,9 +7,9 @@ from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.strategy import GANG_KINDS, StrategyKind
 from gpupanel.planning.context import PlanningContext
 from gpupanel.planning.fixes import apply_fix
+from gpupanel.planning.layout import worker_count
 from gpupanel.planning.rules.growth_rules import growth_differs
 from gpupanel.planning.rules.mig_rules import instance_not_alone
-from gpupanel.planning.workers import worker_count
 
 _MOST_NAMES = 3
 

@@ -18,10 +18,7 @@ def placed_layers_compiled(context: PlanningContext) -> Iterator[Problem]:
             message="XLA compiles a step for one device: layers that are placed on others would "
             "work on that one, too.",
             hint="Switch XLA off, or use a strategy that keeps the model whole.",
-            fix=Fix(
-                label="Switch it off",
-                changes=(Change(path=("training", "jit_compile"), value=False),),
-            ),
+            fix=Fix.of("Switch it off", "training.jit_compile", value=False),
         )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gpupanel.domain.device import CPU_KEY
-from gpupanel.domain.problem import Change, Fix, Problem, Severity
+from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import GANG_KINDS, StrategyKind
 from gpupanel.planning.context import PlanningContext
@@ -82,10 +82,7 @@ def _fewer(profile: Profile, count: int, most: int) -> Fix | None:
     least = 1 if profile.strategy.kind is StrategyKind.PARAMETER_SERVER else 2
     if left < least:
         return None
-    return Fix(
-        label=f"Use {left} workers",
-        changes=(Change(path=("strategy", "workers"), value=left),),
-    )
+    return Fix.of(f"Use {left} workers", "strategy.workers", left)
 
 
 def _gib(size_mib: int) -> str:

@@ -56,10 +56,7 @@ def single_logical_device(context: PlanningContext) -> Iterator[Problem]:
     placement = strategy.placement
     places = 1 + max(placement.values(), default=0) if isinstance(placement, dict) else 0
     wanted = max(_CPU_REPLICAS, places)
-    several = Fix(
-        label=f"Make {wanted} logical devices of the CPU",
-        changes=(Change(path=("devices", "cpu_replicas"), value=wanted),),
-    )
+    several = Fix.of(f"Make {wanted} logical devices of the CPU", "devices.cpu_replicas", wanted)
     one = Fix(
         label="Use one device",
         changes=(_set_strategy("kind", StrategyKind.ONE_DEVICE.value),),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gpupanel.domain.problem import Change, Fix, Problem, Severity
+from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.strategy import SHARING_KINDS
 from gpupanel.planning.context import PlanningContext
 
@@ -54,7 +54,7 @@ def momentum_unused(context: PlanningContext) -> Iterator[Problem]:
             field="training.momentum",
             message=f"{training.optimizer.label} has no momentum setting; the value is not used.",
             hint="Set it to 0, or use sgd.",
-            fix=Fix(label="Set to 0", changes=(Change(path=("training", "momentum"), value=0.0),)),
+            fix=Fix.of("Set to 0", "training.momentum", 0.0),
         )
 
 
@@ -87,10 +87,7 @@ def stopping_without_validation(context: PlanningContext) -> Iterator[Problem]:
         field="training.early_stopping_patience",
         message="Early stopping will watch the training loss: nothing is held out for validation.",
         hint="Hold out a fraction of the examples.",
-        fix=Fix(
-            label="Hold out 20 %",
-            changes=(Change(path=("data", "validation_fraction"), value=0.2),),
-        ),
+        fix=Fix.of("Hold out 20 %", "data.validation_fraction", 0.2),
     )
 
 
@@ -105,10 +102,7 @@ def accumulation_beyond_share(context: PlanningContext) -> Iterator[Problem]:
             field="training.accumulation_steps",
             message=f"A share of {smallest} examples cannot be taken in {steps} micro-batches.",
             hint=f"Use at most {smallest} accumulation steps, or a larger global batch.",
-            fix=Fix(
-                label=f"Use {smallest}",
-                changes=(Change(path=("training", "accumulation_steps"), value=smallest),),
-            ),
+            fix=Fix.of(f"Use {smallest}", "training.accumulation_steps", smallest),
         )
     elif steps > MANY_ACCUMULATION_STEPS:
         yield Problem(
@@ -141,4 +135,4 @@ def jit_compile_with_batch_norm(context: PlanningContext) -> Iterator[Problem]:
 
 
 def _switch_off(key: str) -> Fix:
-    return Fix(label="Switch it off", changes=(Change(path=("training", key), value=False),))
+    return Fix.of("Switch it off", f"training.{key}", value=False)

@@ -7,7 +7,7 @@ from gpupanel.domain.memory import logical_device_count
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.strategy import GANG_KINDS, StrategyKind
 from gpupanel.planning.context import PlanningContext
-from gpupanel.planning.workers import worker_count
+from gpupanel.planning.layout import worker_count
 
 
 def more_workers_than_gpus(context: PlanningContext) -> Iterator[Problem]:
@@ -72,10 +72,7 @@ def _divides(context: PlanningContext, kind: StrategyKind) -> bool:
 
 
 def _use_workers(count: int) -> Fix:
-    return Fix(
-        label=f"Use {count} worker" + ("s" if count > 1 else ""),
-        changes=(Change(path=("strategy", "workers"), value=count),),
-    )
+    return Fix.of(f"Use {count} worker" + ("s" if count > 1 else ""), "strategy.workers", count)
 
 
 def _too_many(workers: int, gpus: int) -> Problem:
@@ -121,10 +118,7 @@ def _single_worker(gpus: int) -> Problem:
         field="strategy.workers",
         message=f"One worker alone is the same as {kind}, which needs no other process.",
         hint=f"Use more workers, or the strategy {kind}.",
-        fix=Fix(
-            label="Use mirrored" if gpus > 1 else "Use one device",
-            changes=(Change(path=("strategy", "kind"), value=kind.value),),
-        ),
+        fix=Fix.of("Use mirrored" if gpus > 1 else "Use one device", "strategy.kind", kind.value),
     )
 
 

@@ -16,7 +16,8 @@ from gpupanel.domain.profile_toml import dump_profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.value import PositiveInt, Value
 from gpupanel.files.guarded_files import read_file, remove, rename, status
-from gpupanel.runs.directory.profile_file import write_whole
+from gpupanel.files.plan_file import write_plan
+from gpupanel.files.whole_files import write_whole
 
 
 class _Amendment(Value):
@@ -76,7 +77,7 @@ def finish_amendment(layout: RunLayout) -> None:
         if status(former) is None:
             write_whole(former, read_file(current), private=True)
     write_whole(layout.profile, dump_profile(amendment.profile), private=True)
-    write_whole(layout.plan, amendment.plan.model_dump_json(indent=2), private=True)
+    write_plan(layout, amendment.plan)
     remove(layout.amendment)
 
 

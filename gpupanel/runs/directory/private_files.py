@@ -5,7 +5,6 @@ from pathlib import Path
 PRIVATE_UMASK = 0o077
 """For processes that write nothing but what is the owner's: nobody else gets at new files."""
 
-PRIVATE_FILE = 0o600
 _FOLDER = 0o700
 
 

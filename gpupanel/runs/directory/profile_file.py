@@ -1,4 +1,4 @@
-"""Profiles as files: read with every mistake told, written all or nothing."""
+"""Profiles as files: read with every mistake reported, written all or nothing."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.toml_text import read_toml
 from gpupanel.files.guarded_files import open_to_read
 from gpupanel.files.regular_files import open_regular
-from gpupanel.files.whole_files import whole_file
+from gpupanel.files.whole_files import write_whole
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.run_folder import check_outside_of_runs
 from gpupanel.runs.named_paths import checked_path, expanded_path
@@ -146,26 +146,6 @@ def _written_place(path: Path) -> Path:
     except ProblemError:
         return path
     return path.resolve()
-
-
-def write_whole(
-    path: Path, content: str | bytes, *, private: bool = False, within: Path | None = None
-) -> None:
-    """Write a file all or nothing.
-
-    Args:
-        path: The file.
-        content: What it is to hold; text as UTF-8.
-        private: Let its owner only read it, as all in a run's directory; a profile is there to be
-            shared.
-        within: A folder above it, below which links are not followed.
-
-    Raises:
-        NotRegularFileError: A link, a device or a FIFO stands there.
-        OSError: It cannot be written; what stood there before still stands.
-    """
-    with whole_file(path, private=private, within=within) as file:
-        file.write(content.encode() if isinstance(content, str) else content)
 
 
 def _with_paths(profile: Profile, change: Callable[[str, str], str]) -> Profile:

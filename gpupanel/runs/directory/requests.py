@@ -27,15 +27,6 @@ def ask(layout: RunLayout, request: Request) -> None:
         continue_frozen(layout)
 
 
-def end_now(layout: RunLayout) -> None:
-    """End the run at once, without saving.
-
-    Raises:
-        ProblemError: The run's directory cannot be written.
-    """
-    ask(layout, Request.END)
-
-
 def is_asked(layout: RunLayout, request: Request) -> bool:
     """Whether the request waits."""
     with suppress(OSError):  # a folder that is none holds no requests

@@ -1,9 +1,10 @@
-"""Whether a file belongs to a run: what a run was started with is its record, and stays."""
+"""Whether a file belongs to a run, whose record stays, and whether a run has a checkpoint."""
 
 from pathlib import Path
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.guarded_files import check_folder
 
 
 def run_of_file(path: Path) -> RunLayout | None:
@@ -14,7 +15,7 @@ def run_of_file(path: Path) -> RunLayout | None:
 
     Args:
         path: Of a file that need not be there; both where it stands and where a link in its way
-            leads to are looked at.
+            leads to are checked.
     """
     for place in (path.absolute(), _resolved(path)):
         nearest, *farther = place.parents
@@ -30,7 +31,7 @@ def check_outside_of_runs(path: Path) -> None:
     """See to it that a file that a person wants to write is no part of a run.
 
     Raises:
-        ProblemError: It is, and would change what the run tells of itself.
+        ProblemError: It is, and would change what the run says of itself.
     """
     run = run_of_file(path)
     if run is None:
@@ -59,3 +60,11 @@ def _holds_part_of_run(folder: Path) -> bool:
 def _holds_run(folder: Path) -> bool:
     layout = RunLayout(folder)
     return layout.plan.exists() and layout.events.exists() and layout.profile.exists()
+
+
+def has_checkpoint(layout: RunLayout) -> bool:
+    """Whether a run has something to go on from; what is half written has another name."""
+    try:
+        return check_folder(layout.checkpoints) and any(layout.checkpoints.glob("step-*"))
+    except OSError:
+        return False  # a link in its place leads to checkpoints of something else

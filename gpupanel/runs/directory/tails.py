@@ -1,4 +1,4 @@
-"""Reading what was added to a growing file, and never its start again."""
+"""Reading the end of a growing file: what was added to it, or its last lines."""
 
 import codecs
 import os
@@ -9,10 +9,11 @@ from gpupanel.files.guarded_files import open_to_read
 
 MOST_BYTES_A_READ = 2**20
 MOST_TEXT_A_READ = 2**18
-"""More than anybody looks at of a log: of a longer portion only the end is read."""
+"""More than anybody reads of a log: of a longer portion only the end is read."""
 LONGEST_LINE_BYTES = 32 * 2**20
 """An evaluation of 4,000 classes, as it was written before it had a file of its own."""
 _SHOWN_OF_LONGER = 200
+_LAST_BYTES = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,7 @@ class LineTail:
     """The whole lines appended to a file; half a line waits for its other half.
 
     A line longer than :data:`LONGEST_LINE_BYTES` would take as much memory: of it only the
-    beginning is given, as a line that nobody can read and that is told as such.
+    beginning is given, as a line that nobody can read and that is reported as such.
     """
 
     def __init__(self, path: Path, most_bytes: int = MOST_BYTES_A_READ) -> None:
@@ -203,3 +204,21 @@ class TextTail:
                 self.skipped_bytes += len(begun) + 1
                 content = whole
         return self._decoder.decode(content)
+
+
+def last_lines(path: Path, count: int = 20) -> tuple[str, ...]:
+    """At most so many of the last lines; none where there is no log."""
+    return tuple(line.decode(errors="replace") for line in last_bytes_lines(path)[-count:])
+
+
+def last_bytes_lines(path: Path, most_bytes: int = _LAST_BYTES) -> list[bytes]:
+    """The whole lines within the last bytes of a run's file; none where there is no such file."""
+    try:
+        with open_to_read(path) as file:
+            size = file.seek(0, 2)
+            start = max(0, size - most_bytes)
+            file.seek(start)
+            lines = file.read().splitlines()
+    except OSError:
+        return []
+    return lines[1:] if start and len(lines) > 1 else lines

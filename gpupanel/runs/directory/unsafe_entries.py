@@ -1,7 +1,7 @@
-"""Looking through a run's folder for what is no plain file or folder of the run's own.
+"""Searching a run's folder for what is no plain file or folder of the run's own.
 
 Each file is guarded again where it is opened (:mod:`gpupanel.files.guarded_files`): what is found
-here is told before anything begins, and told whole.
+here is reported before anything begins, and in full.
 """
 
 import os
@@ -47,7 +47,7 @@ def check_run_folder(layout: RunLayout) -> None:
 
 
 def first_unsafe_entry(root: Path) -> UnsafeFileError | None:
-    """The first file or folder of a run that is none, told by the folder alone; fast."""
+    """The first file or folder of a run that is none, seen by the folder alone; fast."""
     with os.scandir(root) as entries:
         for entry in entries:
             is_folder = _FOLDERS.fullmatch(entry.name) is not None

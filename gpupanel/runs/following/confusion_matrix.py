@@ -1,4 +1,4 @@
-"""A confusion matrix, looked at class by class; most of its cells are 0, and are not there."""
+"""A confusion matrix, class by class; most of its cells are 0, and are not there."""
 
 from collections.abc import Sequence
 from functools import cached_property

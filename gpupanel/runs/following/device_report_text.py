@@ -13,7 +13,7 @@ def is_of_gpu(answer: LogicalDeviceAnswer) -> bool:
     return answer.device_key != CPU_KEY
 
 
-def worth_telling(answers: Sequence[LogicalDeviceAnswer]) -> tuple[LogicalDeviceAnswer, ...]:
+def reported_devices(answers: Sequence[LogicalDeviceAnswer]) -> tuple[LogicalDeviceAnswer, ...]:
     """The logical devices of one process without the CPU that is there beside its GPUs.
 
     TensorFlow lists the host's CPU in every process, whether a run calculates on it or not.
@@ -23,10 +23,10 @@ def worth_telling(answers: Sequence[LogicalDeviceAnswer]) -> tuple[LogicalDevice
 
 
 def process_name(event: DevicesReady, names: Sequence[str]) -> str:
-    """How people are told of the process that was answered; empty where it is the only one.
+    """The name for people of the process that was answered; empty where it is the only one.
 
     Args:
-        event: What it told.
+        event: Its report.
         names: Of the run's processes, by their places, as far as they were started.
     """
     return names[event.process] if len(names) > max(1, event.process) else ""
@@ -56,9 +56,9 @@ def place_words(answer: LogicalDeviceAnswer) -> str:
     return f"another GPU than planned, at PCI bus {bus}"
 
 
-def summary_words(told: Iterable[DevicesReady]) -> str:
+def summary_words(reports: Iterable[DevicesReady]) -> str:
     """All processes in one short sentence."""
-    answers = [each for event in told for each in worth_telling(event.logical_devices)]
+    answers = [each for event in reports for each in reported_devices(event.logical_devices)]
     gpus = [answer for answer in answers if is_of_gpu(answer)]
     others = [answer for answer in gpus if answer.is_as_planned is False]
     count = len(gpus or answers)
@@ -80,12 +80,12 @@ def line_words(event: DevicesReady, process: str, names: Mapping[str, str]) -> s
     """One line about one process.
 
     Args:
-        event: What it told.
+        event: Its report.
         process: Its name; empty where a run has one process.
-        names: Of the devices, by their keys; one that is not among them is told by its key.
+        names: Of the devices, by their keys; one that is not among them is named by its key.
     """
     devices = "; ".join(
-        _device_words(answer, names) for answer in worth_telling(event.logical_devices)
+        _device_words(answer, names) for answer in reported_devices(event.logical_devices)
     )
     where = f" in {process}" if process else ""
     return f"TensorFlow {event.tensorflow_version}{where}: {devices}."

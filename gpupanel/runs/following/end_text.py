@@ -49,7 +49,7 @@ def loss_words(saved: SavedWork | None) -> str:
     """What ending a run now, without saving, would mean.
 
     Args:
-        saved: What is saved by now; ``None``: the run judges a saved model.
+        saved: What is saved by now; ``None``: the run evaluates a saved model, or predicts.
     """
     if saved is None:
         return "What it has found so far would be lost."

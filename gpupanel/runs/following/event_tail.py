@@ -10,8 +10,7 @@ from gpupanel.domain.child_command import child_environment, python_module_comma
 from gpupanel.domain.events import Event, decode_event
 from gpupanel.files.guarded_files import status
 from gpupanel.runs.directory.tails import LineTail
-from gpupanel.runs.following.gathered_lines import GatheredLines
-from gpupanel.runs.following.history_portion import BLOCK_BYTES, Portion, read_portion
+from gpupanel.runs.following.gathered_lines import BLOCK_BYTES, GatheredLines, Portion, read_portion
 from gpupanel.runs.following.steps import StepBatch
 
 _PROCESS = "gpupanel.runs.following.history_process"

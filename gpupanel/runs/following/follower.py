@@ -1,4 +1,4 @@
-"""Watching a run: what is new in its directory since the last look."""
+"""Watching a run: what is new in its directory since the last poll."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -40,12 +40,12 @@ class FollowedRun:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """The events one by one, for those who look at few: a million take seconds."""
+        """The events one by one, for those who read few: a million take seconds."""
         return tuple(event for part in self.parts for event in _events(part))
 
     @property
     def samples(self) -> tuple[TelemetrySample, ...]:
-        """The samples one by one, for those who look at few."""
+        """The samples one by one, for those who read few."""
         return self.readings.whole()
 
 

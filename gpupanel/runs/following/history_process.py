@@ -13,8 +13,12 @@ from queue import Queue
 from threading import Thread
 
 from gpupanel.runs.directory.tails import LineTail
-from gpupanel.runs.following.gathered_lines import GatheredLines
-from gpupanel.runs.following.history_portion import BLOCK_BYTES, Portion, write_portion
+from gpupanel.runs.following.gathered_lines import (
+    BLOCK_BYTES,
+    GatheredLines,
+    Portion,
+    write_portion,
+)
 
 _MOST_WAITING = 8
 """Portions that wait for whoever asked, who may be busy at first: a third of their bytes each."""
@@ -31,7 +35,7 @@ def portions(path: Path, end: int, size: int) -> Iterator[Portion]:
     tail = LineTail(path, BLOCK_BYTES)
     is_over = False
     while not is_over:
-        # Nobody looks at a million events one by one.
+        # Nobody reads a million events one by one.
         lines = GatheredLines(keeps_lines=False)
         goal = min(tail.place.offset + size, end)
         while not is_over and tail.place.offset < goal:
@@ -41,17 +45,17 @@ def portions(path: Path, end: int, size: int) -> Iterator[Portion]:
         yield Portion(lines.parts, tail.place)
 
 
-def _put(told: Iterator[Portion], waiting: "Queue[Portion | None]") -> None:
-    for portion in told:
+def _put(read: Iterator[Portion], waiting: "Queue[Portion | None]") -> None:
+    for portion in read:
         waiting.put(portion)
     waiting.put(None)
 
 
 def main() -> None:
     """Read what the command line names."""
-    told = portions(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
+    read = portions(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
     waiting: Queue[Portion | None] = Queue(_MOST_WAITING)
-    Thread(target=_put, args=(told, waiting), daemon=True).start()
+    Thread(target=_put, args=(read, waiting), daemon=True).start()
     try:
         while (portion := waiting.get()) is not None:
             write_portion(portion, sys.stdout.buffer)

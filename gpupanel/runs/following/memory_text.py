@@ -21,20 +21,20 @@ def returned_words(returned: MemoryReturned, names: Mapping[str, str]) -> str:
 
     Args:
         returned: What the supervisor saw.
-        names: Of the devices, by their keys; one that is not among them is told by its key.
+        names: Of the devices, by their keys; one that is not among them is named by its key.
     """
     held = [device for device in returned.devices if device.still_held_mib]
     freed = [device for device in returned.devices if device.freed_mib]
-    told = []
+    parts = []
     if freed:
         took = "" if held else f" in {returned.seconds:.1f} s"
-        told.append(f"{_freed(freed, names, of_all=len(returned.devices) == len(freed))}{took}")
-    told += [
+        parts.append(f"{_freed(freed, names, of_all=len(returned.devices) == len(freed))}{took}")
+    parts += [
         f"{size_words(device.still_held_mib)} of {_name(device, names)} was not freed within "
         f"{returned.seconds:.1f} s: {_holders(device.holders)}"
         for device in held
     ]
-    return "; ".join(told) + "."
+    return "; ".join(parts) + "."
 
 
 def _freed(freed: list[ReturnedMemory], names: Mapping[str, str], *, of_all: bool) -> str:
@@ -52,9 +52,9 @@ def _name(device: ReturnedMemory, names: Mapping[str, str]) -> str:
 def _holders(holders: tuple[DeviceProcess, ...]) -> str:
     if not holders:
         return _UNSEEN
-    told = [_holder(process) for process in holders[:_MOST_HOLDERS]]
-    more = len(holders) - len(told)
-    return ", ".join([*told, f"{more} more"] if more else told)
+    named = [_holder(process) for process in holders[:_MOST_HOLDERS]]
+    more = len(holders) - len(named)
+    return ", ".join([*named, f"{more} more"] if more else named)
 
 
 def _holder(process: DeviceProcess) -> str:

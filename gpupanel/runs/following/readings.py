@@ -33,7 +33,7 @@ _DECODER = msgspec.json.Decoder(_SampleLine)
 
 
 class DeviceColumns:
-    """What one device reported; a number for each sample, not-a-number where it told nothing.
+    """What one device reported; a number for each sample, not-a-number where it reported nothing.
 
     Attributes:
         memory_used_mib: What processes held.
@@ -48,7 +48,7 @@ class DeviceColumns:
 class SampleBatch:
     """Consecutive samples of the devices, in the order in which they were written.
 
-    A line that cannot be read is left out: it is a gap in a curve; the events tell what happened.
+    A line that cannot be read is left out: it is a gap in a curve; the events say what happened.
 
     Args:
         block: Whole lines, with their ends.

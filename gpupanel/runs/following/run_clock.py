@@ -108,9 +108,9 @@ class RunClock:
         if not self._stretches:
             self._stretches.append(_Stretch(time_s, 0.0))
         elif isinstance(event, RunStarted):
-            # What was told last before belongs to the stretch before.
+            # What was reported last before belongs to the stretch before.
             self._stretches.append(_Stretch(time_s, self.seconds(self._last_s) or 0.0))
-        # A restart by hand is told before its supervisor is there.
+        # A restart by hand is reported before its supervisor is there.
         if not isinstance(event, RunRestarted):
             self._last_s = max(self._last_s, time_s)
         return time_s

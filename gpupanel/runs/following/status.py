@@ -14,9 +14,9 @@ from gpupanel.domain.value import Value
 from gpupanel.runs.following.run_clock import set_back_s
 from gpupanel.runs.following.steps import Floats, StepBatch
 
-_JUDGING = (Phase.EVALUATING, Phase.PREDICTING)
+_INFERENCE = (Phase.EVALUATING, Phase.PREDICTING)
 _EPOCHS = ("training", "epochs")
-_RUNNING = (Phase.TRAINING, Phase.VALIDATING, *_JUDGING)
+_RUNNING = (Phase.TRAINING, Phase.VALIDATING, *_INFERENCE)
 
 
 class Download(Value):
@@ -46,10 +46,10 @@ class RunStatus(Value):
         examples_per_second: Of training, over the last reported steps; over the whole training
             once it ended.
         metrics: Of the last epoch done; of the whole run once it ended.
-        problems: Told by the run so far; the one that ended it is the last.
+        problems: Reported by the run so far; the one that ended it is the last.
         pids: The processes of the run, by their place in the gang; the first one trains alone or
             leads.
-        process_names: How people are told of them ("worker 1").
+        process_names: Their names for people ("worker 1").
         shares: As they were last chosen by measuring; empty where they are not measured.
         speeds: What was measured for them.
         shares_chosen: The last word about shares.
@@ -61,7 +61,7 @@ class RunStatus(Value):
         predictions: Where they stand, relative to the run's directory.
         restarts: How often the run was started again.
         restarted: The last time that it was.
-        problems_before: How many of the problems were told before that.
+        problems_before: How many of the problems were reported before that.
         resumed: The checkpoint that it went on from then; ``None``: none was there.
         checkpoint: The last one that was saved.
         checkpoint_step: Updates that it holds, or the one that was resumed from later.
@@ -69,12 +69,12 @@ class RunStatus(Value):
         model_step: Updates that it holds, where it was saved since the run was last started.
         ended_at_once: A person ended the run without saving, since it was last started.
         memory_returned: What became of the GPU memory that it held.
-        failures: Processes other than the first that told why they failed, by their place.
+        failures: Processes other than the first that reported why they failed, by their place.
         first_step_time_s: When the first step was reported, seconds since the epoch (UTC); by the
             clock as it is now, where that was set back since.
         seconds_left: An estimate from the time of the steps so far.
         unread_lines: Events that this version cannot read: of a newer one, or damaged.
-        stuck: What keeps it from going on now, seen from outside: no event tells it.
+        stuck: What keeps it from going on now, seen from outside: no event has it.
     """
 
     started_s: float | None = None
@@ -128,13 +128,13 @@ class RunStatus(Value):
         return self.stage is RunStage.ENDED
 
     @property
-    def judges(self) -> bool:
-        """Whether a saved model is evaluated or predicts, as far as the events tell by now."""
-        return self.examples_total is not None or self.phase in _JUDGING
+    def evaluates(self) -> bool:
+        """Whether a saved model is evaluated or predicts, as far as the events say by now."""
+        return self.examples_total is not None or self.phase in _INFERENCE
 
     @property
     def seconds_left(self) -> float | None:
-        """Time until the end at the speed so far; ``None`` while it cannot be told."""
+        """Time until the end at the speed so far; ``None`` while it is not known."""
         if self.has_ended:
             return None
         if self.examples_total is not None and self.examples_per_second:
@@ -155,8 +155,8 @@ class RunStatus(Value):
 
     @property
     def saved_work(self) -> SavedWork | None:
-        """What of a training is saved by now; ``None`` where a saved model is judged."""
-        if self.judges:
+        """What of a training is saved by now; ``None`` where none goes on."""
+        if self.evaluates:
             return None
         has_model = self.model_step is not None and self.model_step == self.step
         # Until it goes on, what was done before it was last started is not lost once more.
@@ -224,7 +224,7 @@ class RunStatus(Value):
             case events.PredictionsSaved():
                 return {"predictions": event.path}
             case events.TrainingEnded() if event.process != 0:
-                # The supervisor tells what it means for the run.
+                # The supervisor reports what it means for the run.
                 problem = event.problem
                 return {"failures": (*self.failures, (event.process, problem))} if problem else {}
             case events.CheckpointSaved():
@@ -260,8 +260,8 @@ class RunStatus(Value):
         return {"phase": event.phase, **({"stage": RunStage.RUNNING} if running else {})}
 
     def _restart_changes(self, event: events.RunRestarted) -> dict[str, object]:
-        told = event.problem is None or event.problem in self.problems[self.problems_before :]
-        problems = self.problems if told else (*self.problems, event.problem)
+        is_known = event.problem is None or event.problem in self.problems[self.problems_before :]
+        problems = self.problems if is_known else (*self.problems, event.problem)
         epochs = [change.value for change in event.changes if change.path == _EPOCHS]
         return {
             "epoch_total": epochs[-1] if epochs else self.epoch_total,
@@ -328,10 +328,10 @@ class RunStatus(Value):
         # The trainer's own word comes first and carries the metrics; the supervisor's comes last
         # and carries what became of the process.
         problem = event.problem
-        told = problem is None or problem in self.problems[self.problems_before :]
+        is_known = problem is None or problem in self.problems[self.problems_before :]
         changes: dict[str, object] = {
             "outcome": event.outcome,
-            "problems": self.problems if told else (*self.problems, problem),
+            "problems": self.problems if is_known else (*self.problems, problem),
         }
         if event.metrics != Metrics():
             changes["metrics"] = event.metrics

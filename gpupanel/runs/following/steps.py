@@ -1,4 +1,4 @@
-"""Steps in bulk: a run of days has a million of them, and each is looked at by its columns."""
+"""Steps in bulk: a run of days has a million of them, and each is read by its columns."""
 
 from array import array
 from collections.abc import Iterator, Sequence

@@ -116,7 +116,7 @@ class CurveRecorder:
                 np.asarray(batch.examples_per_second),
             )
         )
-        # An epoch that ended with the first of these steps stands until it is told anew.
+        # An epoch that ended with the first of these steps stands until it is reported anew.
         self._epochs.cut(float(rows[_STEP].min()) + 1)
         self._steps.append(rows)
 
@@ -145,7 +145,7 @@ class _Table:
             self._columns, self._length = self._columns.copy(), length
 
     def append(self, rows: Floats) -> None:
-        """Add what was measured; where a step is told again, what was known from it on goes."""
+        """Add what was measured; where a step is reported again, what was known from it on goes."""
         later = np.minimum.accumulate(rows[_STEP, ::-1])[::-1]
         is_last_word = np.append(rows[_STEP, :-1] < later[1:], True)
         rows = rows[:, is_last_word]
@@ -172,7 +172,7 @@ class _Table:
         """A clock that was set back, or a moment before the run's beginning, moves no curve back.
 
         Args:
-            times: Changed in place; not-a-number where the clock could not tell.
+            times: Changed in place; not-a-number where the clock does not know it.
         """
         least = float(self._columns[_TIME, self._length - 1]) if self._length else 0.0
         times[:] = np.maximum(np.maximum.accumulate(np.nan_to_num(times, nan=least)), least)

@@ -1,4 +1,4 @@
-"""What runs were told differently: their profiles and plans, key by key."""
+"""What runs were started with differently: profiles and plans, key by key."""
 
 import json
 import re
@@ -37,8 +37,8 @@ def differences(
         profiles: One for each run; ``None``: it cannot be read, and makes no difference.
         plans: The same for the plans.
     """
-    told = [None if profile is None else _told(profile) for profile in profiles]
-    return (*_differing(told), *_differing(_planned(plans)))
+    chosen = [None if profile is None else _chosen(profile) for profile in profiles]
+    return (*_differing(chosen), *_differing(_planned(plans)))
 
 
 def _differing(runs: Sequence[dict[str, str] | None]) -> Iterator[Difference]:
@@ -49,7 +49,7 @@ def _differing(runs: Sequence[dict[str, str] | None]) -> Iterator[Difference]:
             yield Difference(key=key, values=values)
 
 
-def _told(profile: Profile) -> dict[str, str]:
+def _chosen(profile: Profile) -> dict[str, str]:
     return dict(_leaves(profile.model_dump(mode="json"), ""))
 
 
@@ -67,7 +67,7 @@ def _leaves(node: object, path: str) -> Iterator[tuple[str, str]]:
 def _planned(plans: Sequence[LaunchPlan | None]) -> list[dict[str, str] | None]:
     names = {_names(plan) for plan in plans if plan is not None}
     keys = {_keys(plan) for plan in plans if plan is not None}
-    # Two GPUs of one name are told apart by their keys, which are long, and only then.
+    # Two GPUs of one name are distinguished by their keys, which are long, and only then.
     with_keys = len(keys) > len(names)
     return [None if plan is None else _planned_for(plan, with_keys=with_keys) for plan in plans]
 

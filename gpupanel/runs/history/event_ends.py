@@ -1,4 +1,4 @@
-"""What the two ends of ``events.jsonl`` tell, however long it is between them."""
+"""What the two ends of ``events.jsonl`` say, however long it is between them."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ _TAIL_BYTES = 16 * 1024
 _LONG_TAIL_BYTES = 256 * 1024
 """Within these lies a run's last word, however long the log that it quotes, or its last epoch."""
 _LONGEST_TAIL_BYTES = 2 * LONGEST_LINE_BYTES
-"""Looked through only where lines are so long that few of them stand near the end."""
+"""Searched only where lines are so long that few of them stand near the end."""
 _FEW_LINES = 8
 
 _EventT = TypeVar("_EventT", bound=Event)
@@ -100,7 +100,7 @@ class EventEnds:
         return None
 
     def lengthen(self) -> bool:
-        """Look farther back from the end; false where that was done, or nothing is left.
+        """Read farther back from the end; false where that was done, or nothing is left.
 
         Once, and as often as it takes where lines are long.
         """
@@ -126,7 +126,7 @@ class EventEnds:
 
 
 def _kind_word(kind: type[Value]) -> bytes:
-    # The word alone: whether it is the line's kind or only stands somewhere in it, decoding tells.
+    # The word alone: whether it is the line's kind or only stands somewhere in it, decoding shows.
     return b'"%s"' % str(kind.model_fields["kind"].default).encode()
 
 

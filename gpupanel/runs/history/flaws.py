@@ -1,4 +1,4 @@
-"""Why not all of a run in the list can be told, as problems with their way out."""
+"""Why not all of a run in the list can be shown, as problems with what to do."""
 
 from pydantic_core import from_json
 

@@ -12,8 +12,8 @@ from gpupanel.domain.toml_text import read_toml
 from gpupanel.domain.value import Value
 from gpupanel.files.guarded_files import UnsafeFileError, read_file, remove
 from gpupanel.files.locks import lock_in_folder
+from gpupanel.files.whole_files import write_whole
 from gpupanel.runs.directory.disk_problems import disk_problem
-from gpupanel.runs.directory.profile_file import write_whole
 
 LONGEST_NAME = 200
 LONGEST_NOTES = 20_000

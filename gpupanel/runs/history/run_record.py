@@ -1,4 +1,4 @@
-"""What the files of a run tell of it; whether it goes on, its lock tells."""
+"""What the files of a run say of it; whether it goes on, its lock shows."""
 
 import math
 from collections.abc import Callable
@@ -38,13 +38,13 @@ _Head = TypeVar("_Head")
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """A run as its files tell.
+    """A run as its files have it.
 
     Attributes:
-        summary: Complete where ``has_ended``; else without what its lock tells.
+        summary: Complete where ``has_ended``; else without what its lock shows.
         has_ended: The supervisor's last word was read, or nothing can be read.
         trainer_word: The trainer's own last word, where it is the last one.
-        begun_s: When the run was started, or started again, where its supervisor has not told so
+        begun_s: When the run was started, or started again, where its supervisor has not said so
             itself yet: it may just be starting.
         last_s: When the last event happened.
         has_events: Whether there are any.
@@ -59,7 +59,7 @@ class RunRecord:
 
 
 def read_record(layout: RunLayout) -> RunRecord:
-    """What the files of the run tell.
+    """What the files of the run say.
 
     Raises:
         FileNotFoundError: There is no such directory any more.
@@ -237,16 +237,16 @@ def read_progress(layout: RunLayout, task: str) -> tuple[RunProgress | None, flo
         task: ``train``, ``evaluate`` or ``predict``.
 
     Returns:
-        ``None`` for what it has not told yet, or not lately.
+        ``None`` for what it has not reported yet, or not lately.
     """
     try:
         ends = EventEnds(layout.events)
-        return _trained(layout, ends) if task == "train" else _judged(ends)
+        return _trained(layout, ends) if task == "train" else _evaluated(ends)
     except OSError:
         return None, None
 
 
-def _judged(ends: EventEnds) -> tuple[RunProgress | None, float | None]:
+def _evaluated(ends: EventEnds) -> tuple[RunProgress | None, float | None]:
     found = ends.last_of(ExamplesDone)
     if found is None:
         return None, None

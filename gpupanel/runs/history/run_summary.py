@@ -1,4 +1,4 @@
-"""One run as a list tells of it."""
+"""One run as a list shows it."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ class RunProgress(Value):
 
     Attributes:
         epoch: The one being trained, counted from 1.
-        step: Optimizer updates done; examples done where a saved model is judged.
+        step: Optimizer updates done; examples done where a saved model is evaluated or predicts.
         step_total: Of the whole run.
     """
 
@@ -41,7 +41,7 @@ class RunSummary(Value):
         strategy: Its kind, as a profile names it; empty: not known.
         started_s: Seconds since the epoch (UTC).
         ended_s: Of a lost run: when it was heard of last.
-        outcome: ``None`` while it runs, and where it cannot be told.
+        outcome: ``None`` while it runs, and where it is not known.
         progress: How far it is; ``None`` once it ended.
         metrics: Of the whole run, of the evaluation where it is one; as long as it runs, and
             where it ended without any, of the last epoch done.
@@ -50,8 +50,8 @@ class RunSummary(Value):
         device_keys: Their keys, in the same order.
         problem: What ended it, where it did not end well; while it runs, what keeps it from
             going on.
-        saved: What of a training is saved, once it ended; ``None`` where nobody told.
-        flaw: Why not all of it can be told: its directory is of a newer version, incomplete,
+        saved: What of a training is saved, once it ended; ``None`` where nobody reported it.
+        flaw: Why not all of it can be shown: its directory is of a newer version, incomplete,
             damaged or unreadable.
     """
 
@@ -77,7 +77,7 @@ class RunSummary(Value):
 
     @property
     def title(self) -> str:
-        """What people are told that it is called: its label, else its profile's name."""
+        """What it is called for people: its label, else its profile's name."""
         return self.label or self.profile_name
 
     @property
@@ -88,8 +88,8 @@ class RunSummary(Value):
         return self.ended_s - self.started_s
 
     @property
-    def judged(self) -> Metrics:
-        """What says how good the model is: of the validation, or of the data it was judged on.
+    def quality(self) -> Metrics:
+        """What says how good the model is: of the validation, or of the data it was evaluated on.
 
         Only ``loss``, ``accuracy`` and ``mean_absolute_error`` are there; all ``None`` where a
         training had no validation.

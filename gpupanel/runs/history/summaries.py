@@ -17,10 +17,8 @@ from gpupanel.runs.history.run_record import RunRecord, read_progress, read_reco
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.supervision.frozen_supervisor import frozen_problem
 
-__all__ = ["RunLister", "RunSummary", "list_runs", "summarize_run"]
-
 _FIRST = 32
-"""Runs that are read before it is judged whether the disk is waited for."""
+"""Runs that are read before it is decided whether the disk is waited for."""
 _WAITED = 3.0
 """Times the processor's time that reading takes where files are not in memory yet."""
 _READERS = 16
@@ -114,7 +112,7 @@ class RunLister:
             # A flaw may be gone though no file has changed: a disk answers again, or rights were
             # given.
             record = read_record(_layout(path))
-        summary = record.summary if record.has_ended else _judged(record, stamp)
+        summary = record.summary if record.has_ended else _without_last_word(record, stamp)
         if before is not None and before.summary == summary:
             summary = before.summary
         self._remembered[path] = _Remembered(stamp, record, summary)
@@ -135,8 +133,8 @@ def summarize_run(layout: RunLayout) -> RunSummary:
     try:
         stamp = _stamp(str(layout.root))
         record = read_record(layout)
-        return record.summary if record.has_ended else _judged(record, stamp)
-    except Exception as error:  # noqa: BLE001 - what stands in a folder never ends who looks at it
+        return record.summary if record.has_ended else _without_last_word(record, stamp)
+    except Exception as error:  # noqa: BLE001 - what stands in a folder never ends who reads it
         return _unreadable_run(layout, error)
 
 
@@ -157,7 +155,7 @@ def _stamp(path: str) -> _Stamp:
 
 def _file_stamp(path: str) -> tuple[int, int] | None:
     try:
-        found = os.stat(path, follow_symlinks=False)  # noqa: PTH116 - a Path takes longer to make than the file to look at
+        found = os.stat(path, follow_symlinks=False)  # noqa: PTH116 - a Path takes longer to make than the file to stat
     except FileNotFoundError:
         return None
     return found.st_mtime_ns, found.st_size
@@ -169,7 +167,7 @@ def _is_being_made(run: RunSummary, stamp: _Stamp) -> bool:
     return events is None and profile is None and run.is_running
 
 
-def _judged(record: RunRecord, stamp: _Stamp) -> RunSummary:
+def _without_last_word(record: RunRecord, stamp: _Stamp) -> RunSummary:
     """The run whose supervisor has not said its last word: it goes on, or was killed.
 
     Args:
@@ -191,7 +189,7 @@ def _judged(record: RunRecord, stamp: _Stamp) -> RunSummary:
         )
     if _stamp(str(layout.root)) != stamp:
         # The supervisor may have ended the run after the record was read and before its lock
-        # was looked at.
+        # was tried.
         record = read_record(layout)
         if record.has_ended:
             return record.summary

@@ -28,7 +28,7 @@ class QueueEntry(Value):
         runs_dir: The folder under which its run is made.
         added_s: Seconds since the epoch (UTC).
         revision: How often the profile was edited since.
-        devices: Names of the devices that it needs; empty until that was looked at.
+        devices: Names of the devices that it needs; empty until it was first planned.
         waits: Why it waits, a sentence; empty when it is not known yet.
         run: The directory of its run.
         is_filled: All that the run needs stands in that directory. Before that, no supervisor was

@@ -8,9 +8,10 @@ from pydantic import ValidationError
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
+from gpupanel.files.guarded_files import PRIVATE_FILE
+from gpupanel.files.whole_files import write_whole
 from gpupanel.runs.directory.disk_problems import disk_problem
-from gpupanel.runs.directory.private_files import PRIVATE_FILE
-from gpupanel.runs.directory.profile_file import read_profile, write_profile, write_whole
+from gpupanel.runs.directory.profile_file import read_profile, write_profile
 from gpupanel.runs.queue.waiting_line import WaitingLine
 
 _PATIENCE_S = 10.0

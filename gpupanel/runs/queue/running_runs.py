@@ -61,7 +61,7 @@ class RunningRuns:
 
 
 def goes_on(layout: RunLayout) -> bool:
-    """Whether a supervisor looks after the run, or was started for it and is about to."""
+    """Whether a supervisor is there for the run, or was started for it and is about to."""
     if is_supervised(layout):
         return True
     begun_s = max(_changed_s(layout.profile), _changed_s(layout.events))
@@ -90,7 +90,7 @@ def ended_entry(entry: QueueEntry) -> QueueEntry | None:
         return None
     if summary.outcome is not None:
         return _ended(entry, summary.outcome, summary.problem)
-    # Nobody can tell any more: its folder went this moment, or cannot be read.
+    # It is not known any more: its folder went this moment, or cannot be read.
     is_there = layout.profile.exists()
     return _ended(entry, Outcome.LOST, summary.flaw if is_there else _removed(entry))
 

@@ -8,8 +8,8 @@ knows how far it got:
    folder stays.
 3. The directory is filled, and the entry says so. Killed before, the directory is thrown away and
    the entry waits again: no supervisor was ever started in it.
-4. A supervisor is started. Killed around that, another one is started: one start of a run is taken
-   up by one supervisor only.
+4. A supervisor is started. Killed around that, another one is started: one supervisor
+   only claims a start of a run.
 """
 
 import shutil
@@ -31,21 +31,21 @@ from gpupanel.runs.supervision.start_claim import is_start_claimed
 StartSupervisor = Callable[[RunLayout], None]
 
 
-def reserve(files: QueueFiles, entry: QueueEntry, judged: WaitingLine) -> bool:
+def reserve(files: QueueFiles, entry: QueueEntry, selected_from: WaitingLine) -> bool:
     """Take a waiting entry, unless a person has changed something meanwhile; says whether it was.
 
     Args:
         files: The queue.
         entry: As it was when its turn came.
-        judged: The queue as it was then. A look at the devices takes seconds, in which it may be
-            paused, or another entry moved before this one.
+        selected_from: The queue as it was then. Reading the devices takes seconds, in which it
+            may be paused, or another entry moved before this one.
 
     Raises:
         ProblemError: The queue cannot be changed.
     """
 
     def reserved(line: WaitingLine) -> WaitingLine:
-        is_overtaken = not _waiting_before(line, entry) <= _waiting_before(judged, entry)
+        is_overtaken = not _waiting_before(line, entry) <= _waiting_before(selected_from, entry)
         if line.paused or is_overtaken or not _is_as_before(line, entry):
             return line
         changes = {"state": EntryState.RUNNING, "waits": "", "started_s": time.time()}

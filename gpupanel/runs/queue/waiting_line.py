@@ -32,7 +32,7 @@ class WaitingLine(Value):
 
     @property
     def needs_scheduler(self) -> bool:
-        """Whether there is something to start or to look after."""
+        """Whether there is something to start or to supervise."""
         return bool(self.running or (self.waiting and not self.paused))
 
     def entry(self, entry_id: str) -> QueueEntry:
@@ -96,7 +96,7 @@ class WaitingLine(Value):
         )
 
     def with_edited(self, entry_id: str, name: str) -> "WaitingLine":
-        """With an entry whose profile was changed: it waits, and is looked at anew.
+        """With an entry whose profile was changed: it waits, and is selected anew.
 
         Raises:
             ProblemError: There is no such entry, or its run was started.

@@ -7,10 +7,10 @@ from filelock import FileLock
 
 from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.problem import ProblemError
+from gpupanel.files.guarded_files import PRIVATE_FILE
 from gpupanel.files.locks import is_lock_held
 from gpupanel.files.process_log import say_in_log
 from gpupanel.runs.detached import start_detached
-from gpupanel.runs.directory.private_files import PRIVATE_FILE
 from gpupanel.runs.error_problems import process_problem
 from gpupanel.runs.locations import queue_dir
 from gpupanel.runs.queue.queue_files import QueueFiles
@@ -24,7 +24,7 @@ def scheduler_lock(folder: Path) -> FileLock:
 
 
 def scheduler_lives(folder: Path) -> bool:
-    """Whether a process looks after the queue in that folder."""
+    """Whether a scheduler of the queue in that folder."""
     return is_lock_held(_lock_file(folder))
 
 
@@ -58,7 +58,7 @@ def ensure_scheduler(files: QueueFiles) -> bool:
 
 
 def wake_scheduler() -> None:
-    """See to the scheduler of the user's queue where nobody can be told that it failed."""
+    """See to the scheduler of the user's queue where nobody hears that it failed."""
     try:
         ensure_scheduler(QueueFiles(queue_dir()))
     except ProblemError as error:

@@ -1,1 +1,1 @@
-"""The supervisor, a small process per run: starts, watches, ends and tells."""
+"""The supervisor, a small process per run: starts, watches, ends and reports."""

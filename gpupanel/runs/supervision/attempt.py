@@ -21,17 +21,14 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import status
 from gpupanel.files.patient_log import MAY_PASS
-from gpupanel.files.process_limits import address_space_limit
 from gpupanel.files.process_log import say_in_log
 from gpupanel.planning.rules.network_rules import port_open
-from gpupanel.runs.directory.checkpoint_folder import has_checkpoint
-from gpupanel.runs.directory.log_tail import last_lines
-from gpupanel.runs.directory.tails import LineTail
+from gpupanel.runs.directory.run_folder import has_checkpoint
+from gpupanel.runs.directory.tails import LineTail, last_lines
 from gpupanel.runs.following.status import RunStatus
-from gpupanel.runs.supervision.crash_log import log_size, shortage_in_log
 from gpupanel.runs.supervision.exit_reading import Ending, MemberSeen, read_end, read_failure
 from gpupanel.runs.supervision.gang import Gang, Member
-from gpupanel.runs.supervision.host_memory_watch import HostMemoryWatch
+from gpupanel.runs.supervision.shortage_watch import ShortageWatch
 from gpupanel.runs.supervision.stop_requests import StopRequests
 from gpupanel.runs.supervision.watchdogs import Act, Patience, Watched, decide
 
@@ -41,9 +38,8 @@ if TYPE_CHECKING:
 _TICK_S = 0.1
 _LAST_READ_S = 10.0
 """How long the last words of a run are tried, on a disk that does not answer."""
-_CRASHES = (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS)
 
-Tell = Callable[[Event], None]
+Report = Callable[[Event], None]
 
 
 class Attempt:
@@ -54,7 +50,7 @@ class Attempt:
         plan: What to start.
         command: Of a trainer, without the run's directory.
         patience: How long the watchdogs wait.
-        tell: Writes an event of the supervisor's.
+        report: Writes an event of the supervisor's.
         news: The events of the run, read up to where this attempt begins.
         stop_requests: That end the run.
 
@@ -70,7 +66,7 @@ class Attempt:
         plan: LaunchPlan,
         command: Sequence[str],
         patience: Patience,
-        tell: Tell,
+        report: Report,
         news: LineTail,
         stop_requests: StopRequests,
     ) -> None:
@@ -78,16 +74,13 @@ class Attempt:
         self.exit_code: int | None = None
         self.shortage: MemoryExhausted | None = None
         self._layout = layout
-        self._plan = plan
         self._gang = Gang(layout, plan, command)
         self._patience = patience
-        self._tell = tell
+        self._report = report
         self._news = news
         self._stop_requests = stop_requests
         self._status = RunStatus()
-        self._host_memory = HostMemoryWatch(address_space_limit=address_space_limit())
-        self._shortages: dict[int, MemoryExhausted] = {}
-        self._log_begins: list[int] = []
+        self._shortages = ShortageWatch(layout, plan)
         self._last_words: dict[int, TrainingEnded] = {}
         self._watchdog: Problem | None = None
         self._last_sign_s = time.monotonic()
@@ -100,12 +93,12 @@ class Attempt:
 
     @property
     def metrics(self) -> Metrics:
-        """What the run has reached, as far as it told."""
+        """What the run has reached, as far as it reported."""
         return self.said.metrics if self.said is not None else self._status.metrics
 
     @property
     def saved_work(self) -> SavedWork | None:
-        """What of a training is saved, as far as the run told."""
+        """What of a training is saved, as far as the run reported."""
         return self._status.saved_work
 
     @property
@@ -119,50 +112,40 @@ class Attempt:
         Raises:
             OSError: A process could not be started.
         """
-        places = range(len(self._plan.gang))
-        self._log_begins = [log_size(self._layout.process_log(place)) for place in places]
         try:
-            self._gang.start(self._tell_started)
-            self._tell_open_port()
+            self._gang.start(self._report_started)
+            self._report_open_port()
             failure = self._watch()
         finally:
             self._gang.end()
-        self._look()
+        self._take_news()
         ending = self._read_end() if failure is None else failure
         self.exit_code = self._gang.members[ending.place].exit_code
         self.shortage = self._shortage_behind(ending)
         return ending
 
     def name(self, place: int) -> str:
-        """How people are told of a process: "worker 1"."""
+        """The name of a process for people: "worker 1"."""
         return self._gang.members[place].name
 
     def _shortage_behind(self, ending: Ending) -> MemoryExhausted | None:
-        """What was not to be had; told here where the process could not tell it any more."""
-        place = ending.place
+        """What was not to be had; reported here where the process could not any more."""
         if ending.outcome is Outcome.FAILED:
-            return self._shortages.get(place)
+            return self._shortages.reported_by(ending.place)
         if ending.outcome is not Outcome.LOST or self._killed:
             return None
-        shortage = None
-        if self.exit_code == -signal.SIGKILL:
-            shortage = self._host_memory.kill_of(place)
-        elif self.exit_code in _CRASHES:
-            log = self._layout.process_log(place)
-            shortage = shortage_in_log(
-                log, self._log_begins[place], place, self._plan.gang[place]
-            ) or self._host_memory.crash_of(place)
+        shortage = self._shortages.behind_death_of(ending.place, self.exit_code)
         if shortage is not None:
-            self._tell(shortage)
+            self._report(shortage)
         return shortage
 
     def _watch(self) -> Ending | None:
         """Until the last process has ended, or there is nothing to wait for any more."""
         while self._gang.is_there():
-            self._gang.look()
+            self._gang.poll()
             there = (member for member in self._gang.members if member.is_there)
-            self._host_memory.look((member.place, member.pid) for member in there)
-            self._look()
+            self._shortages.observe((member.place, member.pid) for member in there)
+            self._take_news()
             self._act()
             is_late = not self._gang.is_there() or self._has_waited_for_the_rest()
             failure = self._read_failure(is_late=is_late)
@@ -171,21 +154,21 @@ class Attempt:
             time.sleep(_TICK_S)
         return None
 
-    def _tell_started(self, member: Member) -> None:
-        self._tell(
+    def _report_started(self, member: Member) -> None:
+        self._report(
             TrainerStarted(
                 time_s=time.time(), pid=member.pid, process=member.place, name=member.name
             )
         )
 
-    def _tell_open_port(self) -> None:
-        """Tell where the gang got no network of its own, and others could reach its ports."""
+    def _report_open_port(self) -> None:
+        """Report where the gang got no network of its own, and others could reach its ports."""
         if not self._gang.network_refusal:
             return
         say_in_log(f"supervisor: no network of its own: {self._gang.network_refusal}")
         problem = port_open(network_access())
         if problem is not None:
-            self._tell(ProblemReported(time_s=time.time(), problem=problem))
+            self._report(ProblemReported(time_s=time.time(), problem=problem))
 
     def _new_lines(self) -> Sequence[bytes] | None:
         """What was written since; ``None`` while it cannot be read: the training goes on.
@@ -205,7 +188,7 @@ class Attempt:
             time.sleep(_TICK_S)
 
     def _has_tried_to_report(self) -> bool:
-        """Whether a trainer that finds no space has touched the events since the last look."""
+        """Whether a trainer that finds no space has touched the events since the last time."""
         try:
             found = status(self._layout.events)
         except OSError:
@@ -213,13 +196,13 @@ class Attempt:
         before, self._events_time_ns = self._events_time_ns, found.st_mtime_ns if found else None
         return self._events_time_ns != before
 
-    def _look(self) -> None:
+    def _take_news(self) -> None:
         """Take in what the trainers wrote and what people asked."""
         has_more = True
         while has_more:
             lines = self._new_lines()
             if lines is None or (not lines and self._has_tried_to_report()):
-                # Silence is no hang where nobody can read, or write, what there is to report.
+                # Silence is no hang where nobody can read, or write, the reports.
                 self._last_sign_s = time.monotonic()
             for line in lines or ():
                 self._last_sign_s = time.monotonic()
@@ -236,7 +219,7 @@ class Attempt:
     def _take(self, event: Event) -> None:
         self._status = self._status.after(event)
         if isinstance(event, MemoryExhausted):
-            self._shortages[event.process] = event
+            self._shortages.take(event)
         elif isinstance(event, TrainingEnded):
             self._last_words.setdefault(event.process, event)
 
@@ -251,16 +234,16 @@ class Attempt:
         act, problem = decide(self._status, watched, self._patience)
         if problem is not None:
             self._watchdog = problem if problem.is_error else None
-            self._tell(ProblemReported(time_s=time.time(), problem=problem))
+            self._report(ProblemReported(time_s=time.time(), problem=problem))
         if act is Act.TERMINATE:
             self._terminated_s = watched.now_s
             if (asked := self._stop_requests.ending()) is not None:
-                self._tell(RequestAnswered(time_s=time.time(), request=asked))
+                self._report(RequestAnswered(time_s=time.time(), request=asked))
             self._gang.signal(signal.SIGTERM)
         elif act is Act.KILL and not self._killed:
             self._killed = True
             if watched.end_asked:
-                self._tell(RequestAnswered(time_s=time.time(), request=Request.END))
+                self._report(RequestAnswered(time_s=time.time(), request=Request.END))
             self._gang.signal(signal.SIGKILL)
 
     def _has_waited_for_the_rest(self) -> bool:

@@ -1,4 +1,4 @@
-"""What the processes of a gang are told about each other."""
+"""What the processes of a gang know of each other."""
 
 import json
 import random
@@ -46,7 +46,7 @@ def free_ports(count: int) -> tuple[int, ...]:
 
 
 def process_environments(plan: LaunchPlan) -> tuple[dict[str, str], ...]:
-    """The variables that tell each process of the gang who it is and where the others are.
+    """The variables that say to each process of the gang who it is and where the others are.
 
     Raises:
         OSError: No free ports were found.

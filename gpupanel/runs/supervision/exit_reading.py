@@ -13,11 +13,11 @@ from gpupanel.domain.value import Value
 from gpupanel.runs.supervision.liveness import Frozen
 
 PEER_LOST = "peer_lost"
-"""Code of the problem that a process tells when another one of its gang went away."""
+"""Code of the problem that a process reports when another one of its gang went away."""
 
 
 class Ending(Value):
-    """How a run ended, as far as its processes tell.
+    """How a run ended, as far as its processes report.
 
     Attributes:
         place: Of the process that is to blame; 0 where none is.
@@ -35,7 +35,7 @@ class MemberSeen:
     """What one process of a gang has come to.
 
     Attributes:
-        name: How people are told of it: "worker 1".
+        name: For people: "worker 1".
         exit_code: As :attr:`subprocess.Popen.returncode`; ``None`` while it is there.
         frozen: Why it is taken for dead though it is there.
         said: Its last word, if it had one.
@@ -54,7 +54,7 @@ def read_failure(
     """What made a gang fail, if something did; the leader's word of success ends all failing.
 
     A process that fails takes the others along, so the first that is seen to end need not be the
-    one that failed: they tell that they lost a peer, or TensorFlow aborts them. Such signs count
+    one that failed: they report that they lost a peer, or TensorFlow aborts them. Such signs count
     only when it is late: no better one has come.
 
     Args:
@@ -78,7 +78,7 @@ def read_end(leader: MemberSeen, *, wanted: Outcome | None, watchdog: Problem | 
     """What the end of a gang means in which nothing failed by itself.
 
     Args:
-        leader: The process that tells events.
+        leader: The process that reports events.
         wanted: The end that a person asked for; ``None``: nobody did.
         watchdog: Why the supervisor ended the processes by itself, if it did.
     """

@@ -1,4 +1,4 @@
-"""A supervisor that was stopped (SIGSTOP): it holds its run's lock, but looks after nothing."""
+"""A supervisor that was stopped (SIGSTOP): it holds its run's lock, but supervises nothing."""
 
 import os
 import signal
@@ -20,9 +20,9 @@ _LOCKS = Path("/proc/locks")
 
 
 def frozen_problem(layout: RunLayout) -> Problem | None:
-    """What to tell of a run whose trainers have ended while its supervisor was frozen.
+    """The problem of a run whose trainers have ended while its supervisor was frozen.
 
-    ``None``: it is not so, as on a machine that was asleep, or nobody can tell. As long as a
+    ``None``: it is not so, as on a machine that was asleep, or it is not known. As long as a
     trainer is there the run goes on, whatever its supervisor does.
     """
     pid = frozen_supervisor(layout)

@@ -1,4 +1,4 @@
-"""The processes of a run: started together, looked at together, ended together."""
+"""The processes of a run: started together, polled together, ended together."""
 
 import os
 import shutil
@@ -26,18 +26,18 @@ from gpupanel.runs.supervision.cluster import allowed, process_environments
 from gpupanel.runs.supervision.liveness import Frozen, Liveness, process_activity
 from gpupanel.runs.supervision.run_processes import end_processes_of, run_name
 
-_LOOK_INTERVAL_S = 0.5
+_OBSERVE_INTERVAL_S = 0.5
 
 
 class Member:
     """One process of a gang, leader of a process group of its own.
 
-    What it says of itself is of the last look: so whoever looks first and then reads what the
+    What it says of itself is of the last poll: so whoever polls first and then reads what the
     process wrote has read its last word when it is seen to have ended.
 
     Attributes:
         place: In the plan's gang.
-        name: How people are told of it: "worker 1".
+        name: For people: "worker 1".
         exit_code: ``None`` while it is there; negative: the signal that killed it.
         frozen: Why it is taken for dead though it is there; ``None`` while it lives.
     """
@@ -57,7 +57,7 @@ class Member:
         self._process = started
         self._watched = _process(started.pid)
         self._liveness = Liveness(time.monotonic())
-        self._looked_s = 0.0
+        self._observed_s = 0.0
 
     @property
     def pid(self) -> int:
@@ -66,17 +66,17 @@ class Member:
 
     @property
     def is_there(self) -> bool:
-        """Whether the process had not ended when it was last looked at."""
+        """Whether the process had not ended when it was last polled."""
         return self.exit_code is None
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """See whether it has ended, and twice a second whether it still lives."""
         self.exit_code = self._process.poll()
         now_s = time.monotonic()
-        is_due = now_s - self._looked_s >= _LOOK_INTERVAL_S
+        is_due = now_s - self._observed_s >= _OBSERVE_INTERVAL_S
         if not is_due or not self.is_there or self._watched is None:
             return
-        self._looked_s = now_s
+        self._observed_s = now_s
         activity = process_activity(self._watched, self._heartbeat)
         if activity is not None:
             self.frozen = self._liveness.observe(activity, now_s)
@@ -115,7 +115,7 @@ class Gang:
 
     @property
     def leader(self) -> Member:
-        """The one that tells events and saves."""
+        """The one that reports events and saves."""
         return self.members[0]
 
     def start(self, on_started: Callable[[Member], None]) -> None:
@@ -136,13 +136,13 @@ class Gang:
                 self.members.append(member)
                 on_started(member)
 
-    def look(self) -> None:
-        """Look at every process."""
+    def poll(self) -> None:
+        """Poll every process."""
         for member in self.members:
-            member.look()
+            member.poll()
 
     def is_there(self) -> bool:
-        """Whether a process of it had not ended when they were last looked at."""
+        """Whether a process of it had not ended when they were last polled."""
         return any(member.is_there for member in self.members)
 
     def signal(self, number: signal.Signals) -> None:
@@ -204,4 +204,4 @@ def _process(pid: int) -> psutil.Process | None:
     try:
         return psutil.Process(pid)
     except psutil.Error:
-        return None  # it ended already, as its exit status will tell
+        return None  # it ended already, as its exit status will show

@@ -15,7 +15,7 @@ _STEADY: Final = 10
 """So many readings must agree until memory that fell is taken to have come to rest."""
 _STEADY_MIB: Final = 16
 _SAME_READING_S: Final = 0.05
-"""Two readings are further apart; ages are told in hundredths of a second."""
+"""Two readings are further apart; ages are in hundredths of a second."""
 _TOLERANCE: Final = 0.05
 """The part of what was held that may be missing from the fall: others take and give meanwhile."""
 
@@ -23,13 +23,13 @@ _TOLERANCE: Final = 0.05
 class HeldMemory:
     """The account of one GPU.
 
-    The run's own processes tell what it holds where NVML lists them. In another pid namespace it
+    The run's own processes show what it holds where NVML lists them. In another pid namespace it
     does not; then it is by how much the used memory rose, and back when that fell again.
 
     Attributes:
-        answered_s: When the GPU was last read since the run ended, as :func:`time.monotonic` tells
+        answered_s: When the GPU was last read since the run ended, as :func:`time.monotonic` has
             it.
-        is_settled: The memory is back, or the GPU cannot tell any more.
+        is_settled: The memory is back, or the GPU does not report it any more.
     """
 
     def __init__(self, key: str) -> None:
@@ -42,25 +42,25 @@ class HeldMemory:
         self._after: deque[int] = deque(maxlen=_STEADY)
         self._last: DeviceReading | None = None
         self._left: tuple[DeviceProcess, ...] = ()
-        self._others: tuple[DeviceProcess, ...] = ()
-        self._others_mib: int | None = None
+        self._other_processes: tuple[DeviceProcess, ...] = ()
+        self._other_processes_mib: int | None = None
 
     @property
-    def others(self) -> tuple[DeviceProcess, ...]:
+    def other_processes(self) -> tuple[DeviceProcess, ...]:
         """Who else held memory of it when it was last read while the run went on."""
-        return self._others
+        return self._other_processes
 
     @property
-    def others_mib(self) -> int | None:
-        """How much was not the run's then; ``None`` where the GPU does not tell."""
-        return self._others_mib if self._listed else self._used_at_first
+    def other_processes_mib(self) -> int | None:
+        """How much was not the run's then; ``None`` where the GPU does not report it."""
+        return self._other_processes_mib if self._listed else self._used_at_first
 
     @property
     def held_mib(self) -> int:
         """What the run holds of it, or held when it ended; 0 where it holds nothing."""
-        told = sum(mib or 0 for mib in self._listed.values())
-        if told or self._used_at_first is None or not self._used:
-            return told
+        listed = sum(mib or 0 for mib in self._listed.values())
+        if listed or self._used_at_first is None or not self._used:
+            return listed
         risen = max(self._used) - self._used_at_first
         return risen if risen > _NOISE_MIB else 0
 
@@ -76,9 +76,9 @@ class HeldMemory:
             if self._used_at_first is None:
                 self._used_at_first = reading.memory_used_mib
             mine = sum(process.memory_used_mib or 0 for process in ours)
-            self._others_mib = max(0, reading.memory_used_mib - mine)
+            self._other_processes_mib = max(0, reading.memory_used_mib - mine)
         self._listed |= {process.pid: process.memory_used_mib for process in ours}
-        self._others = tuple(
+        self._other_processes = tuple(
             _greatest_first(process for process in reading.processes if process not in ours)
         )
 
@@ -90,7 +90,7 @@ class HeldMemory:
             return  # repeated while a slow driver is waited for
         is_lost = reading.state is DeviceState.LOST
         if not is_lost and reading.memory_used_mib is None and self._used:
-            return  # it told that before: it was not reached this time
+            return  # it reported that before: it was not reached this time
         self.answered_s = read_s
         self._last, self._left = reading, ours
         if reading.memory_used_mib is not None:
@@ -98,7 +98,7 @@ class HeldMemory:
         self.is_settled = is_lost or self._is_back(reading)
 
     def returned(self) -> ReturnedMemory | None:
-        """What became of it; ``None`` where nothing was held, or the GPU cannot tell."""
+        """What became of it; ``None`` where nothing was held, or the GPU does not report it."""
         last, held = self._last, self.held_mib
         if not held or last is None or last.state is DeviceState.LOST:
             return None
@@ -124,7 +124,7 @@ class HeldMemory:
             enough = self.held_mib - max(_NOISE_MIB, _TOLERANCE * self.held_mib)
             return not self._left and (fell is None or fell >= enough)
         if fell is None or self._used_at_first is None or reading.memory_used_mib is None:
-            return True  # nothing is left that could tell
+            return True  # nothing is left that could show it
         if reading.memory_used_mib <= self._used_at_first + _NOISE_MIB:
             return True
         # Somebody else may hold more than when the run began.

@@ -1,4 +1,4 @@
-"""Watches the host's memory beside a run: whether the kernel killed for it can then be told."""
+"""Watches the host's memory beside a run: so that a kill for lack of it is known."""
 
 import time
 from collections import deque
@@ -23,7 +23,7 @@ _LEAST_LEFT: Final = 256 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _Observation:
     time_s: float
     machine_kills: int | None
     group_kills: Mapping[Path, int | None]
@@ -31,10 +31,10 @@ class _Look:
 
 
 class HostMemoryWatch:
-    """Looks four times a second, which costs a few reads of the kernel's files each time.
+    """Observes four times a second, which costs a few reads of the kernel's files each time.
 
     Args:
-        counters: What the kernel tells.
+        counters: Reads what the kernel counts.
         clock: Seconds that only grow.
         address_space_limit: The most bytes of address space that each process may take.
     """
@@ -51,12 +51,12 @@ class HostMemoryWatch:
         self._address_space: dict[int, int] = {}
         self._groups: dict[int, Path] = {}
         self._held: dict[int, int] = {}
-        self._looks: deque[_Look] = deque()
+        self._observations: deque[_Observation] = deque()
 
-    def look(self, processes: Iterable[tuple[int, int]]) -> None:
-        """Look at the processes of the run that are there: place and pid of each."""
+    def observe(self, processes: Iterable[tuple[int, int]]) -> None:
+        """Observe the processes of the run that are there: place and pid of each."""
         now_s = self._clock()
-        if self._looks and now_s - self._looks[-1].time_s < _INTERVAL_S:
+        if self._observations and now_s - self._observations[-1].time_s < _INTERVAL_S:
             return
         for place, pid in processes:
             # Of a process that has just died both are gone: what was seen last stays.
@@ -65,9 +65,9 @@ class HostMemoryWatch:
                 self._groups[place], self._held[place] = group, held
             if self._limit is not None and (taken := self._counters.address_space_of(pid)):
                 self._address_space[place] = taken
-        self._looks.append(self._seen(now_s))
-        while len(self._looks) > 1 and now_s - self._looks[1].time_s >= _WINDOW_S:
-            self._looks.popleft()
+        self._observations.append(self._seen(now_s))
+        while len(self._observations) > 1 and now_s - self._observations[1].time_s >= _WINDOW_S:
+            self._observations.popleft()
 
     def kill_of(self, place: int) -> MemoryExhausted | None:
         """What is known of the memory of a process that was killed; ``None``: it had enough."""
@@ -99,19 +99,19 @@ class HostMemoryWatch:
             held_bytes=taken,
         )
 
-    def _cause(self, now: _Look, group: Path | None) -> ShortageCause | None:
-        looks = [*self._looks, now]
-        was_nearly_full = any(look.is_nearly_full for look in looks)
-        if group is not None and _rose([look.group_kills.get(group) for look in looks]):
+    def _cause(self, now: _Observation, group: Path | None) -> ShortageCause | None:
+        observations = [*self._observations, now]
+        was_nearly_full = any(each.is_nearly_full for each in observations)
+        if group is not None and _rose([each.group_kills.get(group) for each in observations]):
             limited = self._counters.limit_of(group) is not None and not was_nearly_full
             return ShortageCause.GROUP_LIMIT if limited else ShortageCause.MACHINE
-        if _rose([look.machine_kills for look in looks]):
+        if _rose([each.machine_kills for each in observations]):
             return ShortageCause.MACHINE
         return ShortageCause.LIKELY if was_nearly_full else None
 
-    def _seen(self, now_s: float) -> _Look:
+    def _seen(self, now_s: float) -> _Observation:
         memory = self._counters.available()
-        return _Look(
+        return _Observation(
             time_s=now_s,
             machine_kills=self._counters.kills_on_machine(),
             group_kills={

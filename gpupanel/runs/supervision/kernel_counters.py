@@ -1,4 +1,4 @@
-"""What the kernel tells of memory: whom it killed for lack of it, limits, what a process holds.
+"""What the kernel reports of memory: whom it killed for lack of it, limits, what a process holds.
 
 From ``Documentation/admin-guide/cgroup-v2.rst`` and ``cgroup-v1/memory.rst``, and ``mm/oom_kill.c``
 of Linux: ``oom_kill`` in a control group's ``memory.events`` (``memory.oom_control`` in version 1)

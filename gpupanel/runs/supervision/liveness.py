@@ -1,4 +1,4 @@
-"""Whether a process still lives, told from its heartbeat, its work and its state."""
+"""Whether a process still lives, by its heartbeat, its work and its state."""
 
 import enum
 from dataclasses import dataclass
@@ -48,22 +48,22 @@ class Liveness:
 
     A process that imports TensorFlow on a busy machine may keep its heartbeat thread waiting for
     long, but it works; one that waits for others or sleeps does not work, but its heart beats.
-    Only where both have ceased is nobody there. Times are those of the one who looks: the clocks
+    Only where both have ceased is nobody there. Times are those of the observer: the clocks
     of files are only compared with themselves.
     """
 
     def __init__(self, now_s: float) -> None:
         self._last: Activity | None = None
         self._alive_s = now_s
-        self._looked_s = now_s
+        self._observed_s = now_s
         self._stopped_since_s: float | None = None
 
     def observe(self, activity: Activity, now_s: float) -> Frozen | None:
         """Take in one observation; gives why the process is to be taken for dead, if it is."""
         last, self._last = self._last, activity
-        # The one who looks may have been stopped itself: what it did not see does not count.
-        was_away = now_s - self._looked_s > STOPPED_S
-        self._looked_s = now_s
+        # The observer may have been stopped itself: what it did not see does not count.
+        was_away = now_s - self._observed_s > STOPPED_S
+        self._observed_s = now_s
         if last is None or was_away or activity.is_held or _moved(last, activity):
             self._alive_s = now_s
         if not activity.is_stopped or was_away:

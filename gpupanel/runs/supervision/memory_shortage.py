@@ -1,7 +1,7 @@
 """A run that ran out of memory as a problem: whose memory, what was asked, who held it, what next.
 
-The process tells what it was refused, or the kernel that it was killed; what others held comes
-from the readings of the devices, and what to try next from the planning.
+The process reports what it was refused, or the kernel that it was killed; what other processes held
+comes from the readings of the devices, and what to try next from the planning.
 """
 
 from dataclasses import dataclass
@@ -27,14 +27,14 @@ class ShortageContext:
     Attributes:
         inventory: The devices of the machine; ``None``: not known yet.
         sample: The last readings of while the run went on.
-        others_mib: What other processes held of the device.
-        others: Who they were.
+        other_processes_mib: What other processes held of the device.
+        other_processes: Who they were.
     """
 
     inventory: DeviceInventory | None = None
     sample: TelemetrySample | None = None
-    others_mib: int | None = None
-    others: tuple[DeviceProcess, ...] = ()
+    other_processes_mib: int | None = None
+    other_processes: tuple[DeviceProcess, ...] = ()
 
 
 def shortage_problem(
@@ -45,11 +45,11 @@ def shortage_problem(
     context: ShortageContext,
     detail: str = "",
 ) -> Problem:
-    """What to tell about it, with what to try next.
+    """The problem for people, with what to try next.
 
     Args:
         shortage: What happened.
-        process: How people are told of the process ("the trainer").
+        process: Its name for people ("the trainer").
         profile: Of the run.
         plan: Of the run.
         context: What else held memory.
@@ -63,22 +63,22 @@ def shortage_problem(
     message = _killed(shortage, process, context) if killed else _refused(shortage, device, context)
     holders = [
         f"{each.name or 'a process'} ({each.pid}): {_mib(each.memory_used_mib)}"
-        for each in context.others
+        for each in context.other_processes
     ]
-    told = (f"Held by other processes: {', '.join(holders)}." if holders else "", detail)
+    details = (f"Held by other processes: {', '.join(holders)}." if holders else "", detail)
     return Problem(
         code="host_out_of_memory" if killed else "out_of_memory",
         field="training.accumulation_steps" if profile.task == "train" else "inference.batch_size",
         message=message,
         hint=_hint(profile, fixes, _elsewhere(shortage, context)),
-        detail="\n".join(part for part in told if part),
+        detail="\n".join(part for part in details if part),
         fix=fixes[0] if fixes else None,
         alternatives=fixes[1:],
     )
 
 
 def inventory_of(profile: Profile, plan: LaunchPlan) -> DeviceInventory:
-    """The devices that a run knows of, where nobody has looked at those of the machine."""
+    """The devices that a run knows of, where those of the machine are not known."""
     planned = {
         device.key: PhysicalDevice(
             key=device.key, kind=device.kind, name=device.name, pci_bus_id=device.pci_bus_id
@@ -94,9 +94,9 @@ def inventory_of(profile: Profile, plan: LaunchPlan) -> DeviceInventory:
 
 def _room_mib(device: PhysicalDevice | None, context: ShortageContext) -> int | None:
     """What TensorFlow could take of a GPU beside the others and the CUDA context."""
-    if device is None or device.memory_total_mib is None or context.others_mib is None:
+    if device is None or device.memory_total_mib is None or context.other_processes_mib is None:
         return None
-    return max(0, device.memory_total_mib - context.others_mib - CUDA_CONTEXT_MIB)
+    return max(0, device.memory_total_mib - context.other_processes_mib - CUDA_CONTEXT_MIB)
 
 
 def _refused(
@@ -117,10 +117,10 @@ def _refused(
             f"the run held {_bytes(shortage.held_bytes)} of the {_bytes(shortage.limit_bytes)} "
             "that TensorFlow may take"
         )
-    if context.others_mib:
+    if context.other_processes_mib:
         total = None if device is None else device.memory_total_mib
         of = f" of its {_mib(total)}" if total is not None else ""
-        clauses.append(f"other processes held {_mib(context.others_mib)}{of}")
+        clauses.append(f"other processes held {_mib(context.other_processes_mib)}{of}")
     return f"{where}{logical} {ran}: {'; '.join(clauses)}."
 
 
@@ -132,8 +132,8 @@ def _killed(shortage: MemoryExhausted, process: str, context: ShortageContext) -
         clauses.append(f"its control group may take {_bytes(limit)}")
     elif shortage.cause is ShortageCause.ADDRESS_SPACE and limit is not None:
         clauses.append(f"it may take {_bytes(limit)}")
-    elif (others := _rest_of_host(shortage, context)) is not None:
-        clauses.append(others)
+    elif (rest := _rest_of_host(shortage, context)) is not None:
+        clauses.append(rest)
     why = {
         ShortageCause.GROUP_LIMIT: "The kernel killed {} for taking more memory than it may",
         ShortageCause.MACHINE: "The kernel killed {}, because the machine had no memory left",
@@ -142,8 +142,8 @@ def _killed(shortage: MemoryExhausted, process: str, context: ShortageContext) -
         ShortageCause.ADDRESS_SPACE: "{} crashed with nearly all the address space taken that it "
         "may have (ulimit -v)",
     }[shortage.cause].format(process)
-    told = f"{why[:1].upper()}{why[1:]}"
-    return f"{told}: {' and '.join(clauses)}." if clauses else f"{told}."
+    cause = f"{why[:1].upper()}{why[1:]}"
+    return f"{cause}: {' and '.join(clauses)}." if clauses else f"{cause}."
 
 
 def _rest_of_host(shortage: MemoryExhausted, context: ShortageContext) -> str | None:
@@ -160,7 +160,9 @@ def _elsewhere(shortage: MemoryExhausted, context: ShortageContext) -> str:
     if shortage.cause is ShortageCause.ADDRESS_SPACE:
         # Other programs take nothing of a process's own.
         return "raise the limit (ulimit -v)"
-    return "end what else uses the device" if context.others_mib else "close other programs"
+    return (
+        "end what else uses the device" if context.other_processes_mib else "close other programs"
+    )
 
 
 def _hint(profile: Profile, fixes: tuple[Fix, ...], elsewhere: str) -> str:

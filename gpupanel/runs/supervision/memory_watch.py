@@ -23,7 +23,7 @@ class MemoryWatch:
     """Knows what a run holds of its GPUs, and waits until that is back.
 
     Samples come in from the thread that takes them; whoever waits never asks a driver itself. What
-    was read before the end and what after it is told by a clock that nobody sets.
+    was read before the end and what after it is known by a clock that nobody sets.
 
     Attributes:
         sample: The last one from before the end; ``None``: none was taken.
@@ -36,13 +36,13 @@ class MemoryWatch:
             if device.kind is DeviceKind.GPU
         }
         self._pids: set[int] = set()
-        self._judged: dict[tuple[int, float | None], bool] = {}
+        self._known_pids: dict[tuple[int, float | None], bool] = {}
         self._news = threading.Condition()
         self._ended_s: float | None = None
         self.sample: TelemetrySample | None = None
 
     def notice(self, event: Event) -> None:
-        """Take in what the supervisor tells of the run's processes."""
+        """Take in what the supervisor reports of the run's processes."""
         with self._news:
             if isinstance(event, TrainerStarted):
                 self._pids.add(event.pid)
@@ -55,7 +55,7 @@ class MemoryWatch:
 
         Args:
             sample: What the devices reported.
-            begun_s: When they were first asked for it, as :func:`time.monotonic` tells it.
+            begun_s: When they were first asked for it, as :func:`time.monotonic` has it.
         """
         now_s = time.monotonic()
         with self._news:
@@ -66,11 +66,11 @@ class MemoryWatch:
                     self._account(held, reading, now_s, begun_s)
             self._news.notify_all()
 
-    def of_others(self, key: str) -> tuple[int | None, tuple[DeviceProcess, ...]]:
-        """What others hold of a GPU, in MiB (``None``: not known), and who they are."""
+    def of_other_processes(self, key: str) -> tuple[int | None, tuple[DeviceProcess, ...]]:
+        """What other processes hold of a GPU, in MiB (``None``: not known), and who they are."""
         with self._news:
             held = self._held.get(key)
-            return (None, ()) if held is None else (held.others_mib, held.others)
+            return (None, ()) if held is None else (held.other_processes_mib, held.other_processes)
 
     def run_ended(self) -> bool:
         """Note that the last process has ended; whether there is memory to wait for."""
@@ -82,7 +82,7 @@ class MemoryWatch:
         """Wait until the memory is back, after :meth:`run_ended`.
 
         Returns:
-            What became of it; ``None`` when nothing can be told.
+            What became of it; ``None`` when nothing is known.
         """
         begun_s = time.monotonic()
         with self._news:
@@ -122,9 +122,9 @@ class MemoryWatch:
 
     def _is_of_the_run(self, process: DeviceProcess) -> bool:
         identity = (process.pid, process.started_s)
-        if identity not in self._judged:
-            self._judged[identity] = self._descends(process.pid)
-        return self._judged[identity]
+        if identity not in self._known_pids:
+            self._known_pids[identity] = self._descends(process.pid)
+        return self._known_pids[identity]
 
     def _descends(self, pid: int) -> bool:
         """Whether it is one of the run's processes, or was started by one."""

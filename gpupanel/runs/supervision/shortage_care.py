@@ -21,7 +21,7 @@ class ShortageCare:
 
     Args:
         layout: The run, whose lock is held.
-        memory: Knows what others hold of its GPUs.
+        memory: Knows what other processes hold of its GPUs.
         telemetry: Knows the devices of the machine.
     """
 
@@ -39,9 +39,9 @@ class ShortageCare:
         """The ending with a problem that says whose memory it was and what to try.
 
         Args:
-            ending: As its processes tell.
+            ending: As its processes report it.
             shortage: Of the process to blame; ``None``: memory was not what it lacked.
-            process: How people are told of it.
+            process: Its name for people.
             plan: Of the run.
         """
         if shortage is None:
@@ -50,10 +50,8 @@ class ShortageCare:
             profile = read_run_profile(self._layout)
         except ProblemError:
             return ending  # it was there when the run began; what the process said remains
-        others_mib, others = self._memory.of_others(shortage.device_key or "")
-        context = ShortageContext(
-            self._telemetry.inventory, self._memory.sample, others_mib, others
-        )
+        held = self._memory.of_other_processes(shortage.device_key or "")
+        context = ShortageContext(self._telemetry.inventory, self._memory.sample, *held)
         detail = "" if ending.problem is None else ending.problem.detail
         problem = shortage_problem(shortage, process, profile, plan, context, detail)
         return ending.model_copy(update={"problem": problem})

@@ -8,8 +8,8 @@ from filelock import FileLock, Timeout
 
 from gpupanel.domain.events import RunRestarted, RunStarted, decode_event
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.runs.directory.log_tail import last_bytes_lines
 from gpupanel.runs.directory.run_lock import hold_run_lock
+from gpupanel.runs.directory.tails import last_bytes_lines
 
 _MOST_BYTES = 4 * 2**20
 """More than the longest change to a profile, whose file has a mebibyte at most."""

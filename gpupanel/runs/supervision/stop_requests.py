@@ -13,20 +13,20 @@ class StopRequests:
 
     def __init__(self, layout: RunLayout) -> None:
         self._layout = layout
-        self._told = False
+        self._is_signalled = False
         self._reached = True
 
-    def tell_to_stop(self) -> None:
+    def signal_stop(self) -> None:
         """Somebody ends the supervisor, or the machine shuts down: let the run save first.
 
         May be called from a signal's handler: it touches no disk.
         """
-        self._told = True
+        self._is_signalled = True
 
     def ending(self) -> Request | None:
         """The request that ends the run, the one that wins where there are several."""
         asked = next((each for each in _MOST_URGENT_FIRST if is_asked(self._layout, each)), None)
-        if self._told and asked not in (Request.STOP, Request.END):
+        if self._is_signalled and asked not in (Request.STOP, Request.END):
             self._pass_on()
             return Request.STOP
         return asked

@@ -27,9 +27,8 @@ from gpupanel.files.plan_file import read_plan
 from gpupanel.files.process_log import say_in_log
 from gpupanel.files.reserved_log import ReservedLog
 from gpupanel.runs.directory.amendments import finish_amendment
-from gpupanel.runs.directory.log_tail import last_lines
 from gpupanel.runs.directory.profile_file import read_run_profile
-from gpupanel.runs.directory.tails import LineTail
+from gpupanel.runs.directory.tails import LineTail, last_lines
 from gpupanel.runs.queue.waking import wake_scheduler
 from gpupanel.runs.supervision.attempt import Attempt
 from gpupanel.runs.supervision.exit_reading import Ending
@@ -67,9 +66,9 @@ class Supervisor:
         self._news = LineTail(layout.events)
         self._stop_requests = StopRequests(layout)
 
-    def tell_to_stop(self) -> None:
+    def signal_stop(self) -> None:
         """Let the run save and end, as if a person had asked; a signal's handler may call it."""
-        self._stop_requests.tell_to_stop()
+        self._stop_requests.signal_stop()
 
     def run(self) -> Outcome:
         """Run the gang to its end and write the last event of the run.
@@ -114,7 +113,7 @@ class Supervisor:
     def _run_attempts(
         self, plan: LaunchPlan, memory: MemoryWatch, care: ShortageCare
     ) -> tuple[Ending, Attempt | None]:
-        def tell(event: Event) -> None:
+        def report(event: Event) -> None:
             memory.notice(event)
             self._append(event)
 
@@ -126,7 +125,7 @@ class Supervisor:
                 plan,
                 self._command,
                 self._patience,
-                tell,
+                report,
                 self._news,
                 self._stop_requests,
             )
@@ -150,10 +149,12 @@ class Supervisor:
                 return ending, attempt
             again = smaller + restarts
             now_s = time.time()
-            tell(RunRestarted(time_s=now_s, attempt=again, problem=ending.problem, changes=changes))
+            report(
+                RunRestarted(time_s=now_s, attempt=again, problem=ending.problem, changes=changes)
+            )
 
     def _watch_memory(self, memory: MemoryWatch, telemetry: TelemetryRecorder) -> None:
-        """Tell what became of the GPU memory that the run held; no time passes without any."""
+        """Report what became of the GPU memory that the run held; no time passes without any."""
         if not memory.run_ended():
             return
         telemetry.hurry()
@@ -165,7 +166,7 @@ class Supervisor:
         try:
             return read_run_profile(self._layout).training.max_restarts
         except ProblemError:
-            return 0  # the trainer tells what is wrong with it
+            return 0  # the trainer reports what is wrong with it
 
     def _end(self, ending: Ending, attempt: Attempt | None = None) -> Outcome:
         said = attempt.said if attempt is not None else None
@@ -214,7 +215,7 @@ def supervise(supervisor: Supervisor) -> int:
     """
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
-        supervisor.tell_to_stop()
+        supervisor.signal_stop()
 
     signal.signal(signal.SIGTERM, stop)
     # Trainers inherit that: whoever logs out takes no run along.

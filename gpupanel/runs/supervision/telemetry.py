@@ -56,7 +56,7 @@ class TelemetryRecorder:
         listener: Gets each sample.
 
     Attributes:
-        inventory: The devices of this machine; ``None`` until they were first looked at.
+        inventory: The devices of this machine; ``None`` until they were first read.
     """
 
     def __init__(self, layout: RunLayout, listener: Listener) -> None:
@@ -110,8 +110,8 @@ class TelemetryRecorder:
 class _KeptSamples:
     """Appends samples; where one cannot be written there is a gap in the curves.
 
-    A full disk is told to the person by the trainer's own writes; what is said here, as it begins
-    and as it is over, is for whoever wonders about the gap.
+    A full disk is reported to the person by the trainer's own writes; what is said here, as it
+    begins and as it is over, is for whoever wonders about the gap.
     """
 
     def __init__(self, path: Path) -> None:

@@ -96,9 +96,9 @@ def _most(values: Iterable[_Level | None]) -> _Level | None:
 
 
 def _any_of(
-    told: Iterable[tuple[ThrottleReason, ...] | None],
+    several: Iterable[tuple[ThrottleReason, ...] | None],
 ) -> tuple[ThrottleReason, ...] | None:
-    known = [reasons for reasons in told if reasons is not None]
+    known = [reasons for reasons in several if reasons is not None]
     if not known:
         return None
     seen = {reason for reasons in known for reason in reasons}

@@ -45,7 +45,7 @@ class Act(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """What the watchdogs look at; times are monotonic seconds.
+    """What the watchdogs see; times are monotonic seconds.
 
     Attributes:
         last_sign_s: When the trainer last wrote an event.

@@ -15,9 +15,10 @@ from pydantic import Field, ValidationError
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.value import Value
+from gpupanel.files.guarded_files import PRIVATE_FILE
+from gpupanel.files.whole_files import write_whole
 from gpupanel.runs.directory.disk_problems import disk_problem
 from gpupanel.runs.directory.private_files import make_private_folder
-from gpupanel.runs.directory.profile_file import write_whole
 from gpupanel.runs.trust.user_code import UserCode, code_of_profile
 
 CONFIG_DIR_VARIABLE = "GPUPANEL_CONFIG_DIR"
@@ -78,7 +79,7 @@ def trust(code: Sequence[UserCode]) -> None:
     place = trusted_file()
     try:
         make_private_folder(place.parent, parents=True)
-        with FileLock(place.with_name(f"{place.name}.lock"), mode=0o600):
+        with FileLock(place.with_name(f"{place.name}.lock"), mode=PRIVATE_FILE):
             known = dict(_read().trusted)
             for each in code:
                 known[each.sha256] = _Trust(path=str(each.path), trusted_s=time.time())
@@ -91,7 +92,7 @@ def trust(code: Sequence[UserCode]) -> None:
 def code_problems(profile: Profile) -> tuple[Problem, ...]:
     """What stands against carrying out the code that a profile names, which is only read here.
 
-    Files that were not chosen yet are told by the planning.
+    Files that were not chosen yet are reported by the planning.
     """
     try:
         code = code_of_profile(profile)
@@ -101,7 +102,7 @@ def code_problems(profile: Profile) -> tuple[Problem, ...]:
 
 
 def not_trusted(code: UserCode, severity: Severity = Severity.ERROR) -> Problem:
-    """What to tell of code that would not be carried out."""
+    """The problem of code that would not be carried out."""
     return Problem(
         code="code_not_trusted",
         severity=severity,

@@ -12,7 +12,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.code_file import read_code_file
 from gpupanel.files.guarded_files import make_folder, open_to_read
 from gpupanel.files.regular_files import open_regular
-from gpupanel.runs.directory.profile_file import write_whole
+from gpupanel.files.whole_files import write_whole
 from gpupanel.runs.named_paths import checked_path, expanded_path
 
 
@@ -34,11 +34,6 @@ class UserCode:
     def sha256(self) -> str:
         """Of the content, in hexadecimal digits: what is trusted."""
         return hashlib.sha256(self.content).hexdigest()
-
-
-def names_code(profile: Profile) -> bool:
-    """Whether starting the profile carries out Python code of the person's own."""
-    return bool(_named(profile))
 
 
 def code_of_profile(profile: Profile) -> tuple[UserCode, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gpupanel.domain.data import DataSettings
-from gpupanel.domain.keras_files import KerasFile
+from gpupanel.domain.data_source import KerasFile
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.keras_files import damaged_files, is_here, place_of
 

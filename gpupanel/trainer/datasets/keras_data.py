@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 from typing_extensions import override
 
-from gpupanel.domain.class_names import KERAS_CLASS_NAMES
 from gpupanel.domain.data import KerasData, Target
+from gpupanel.domain.keras_data import KERAS_CLASS_NAMES
 from gpupanel.domain.problem import ProblemError
 from gpupanel.files.npy_members import read_npy
 from gpupanel.files.regular_files import open_regular

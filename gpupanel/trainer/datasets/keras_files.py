@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from gpupanel.domain.data import DataSettings
-from gpupanel.domain.keras_files import KerasFile
+from gpupanel.domain.data_source import KerasFile
 from gpupanel.domain.problem import Problem, ProblemError
 
 

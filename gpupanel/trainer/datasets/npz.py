@@ -3,6 +3,7 @@
 import errno
 import zipfile
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from typing_extensions import override
@@ -32,20 +33,14 @@ def read_npz(data: NpzData, *, must_differ: bool = True) -> DataSet:
     Raises:
         ProblemError: The file or an array in it cannot be used.
     """
-    path = Path(data.path)
-    arrays = read_arrays(path, {data.features: "data.features", data.labels: "data.labels"})
-    of = ArrayName(source=str(path), name=data.features, field="data.features")
-    labels_of = ArrayName(source=str(path), name=data.labels, field="data.labels")
-    features = checked_features(arrays[data.features], of)
-    labels = checked_classes(
-        arrays[data.labels], labels_of, data.class_count, must_differ=must_differ
-    )
-    check_lengths(features, labels, of, labels_of)
-    class_count = data.class_count or int(labels.max()) + 1
+    fields = {data.features: "data.features", data.labels: "data.labels"}
+    arrays = read_arrays(Path(data.path), fields)
+    features = _features(data, arrays)
+    labels = _labels(data, arrays, features, must_differ=must_differ)
     pixels = features.dtype == np.uint8
     return DataSet(
         training=Examples(features=features, labels=labels),
-        class_names=tuple(str(number) for number in range(class_count)),
+        class_names=_class_names(data, labels),
         scaling=Scaling.DIVIDE if pixels else Scaling.NONE,
         greatest=255.0 if pixels else 1.0,
     )
@@ -62,23 +57,39 @@ def read_all_npz(data: NpzData, *, needs_labels: bool) -> AllExamples:
     if needs_labels or data.labels in array_names(path):
         fields[data.labels] = "data.labels"
     arrays = read_arrays(path, fields)
-    of = ArrayName(source=str(path), name=data.features, field="data.features")
-    features = checked_features(arrays[data.features], of)
-    labels, class_count = None, data.class_count or 0
+    features, labels = _features(data, arrays), None
     if data.labels in fields:
-        labels_of = ArrayName(source=str(path), name=data.labels, field="data.labels")
-        labels = checked_classes(
-            arrays[data.labels], labels_of, data.class_count, must_differ=False
-        )
-        check_lengths(features, labels, of, labels_of)
-        class_count = data.class_count or int(labels.max()) + 1
+        labels = _labels(data, arrays, features, must_differ=False)
     return AllExamples(
         features=features,
         labels=labels,
-        class_names=tuple(str(number) for number in range(class_count)),
+        class_names=_class_names(data, labels),
         training_count=len(features),
         class_count_is_known=not data.counts_classes_by_labels,
     )
+
+
+def _features(data: NpzData, arrays: dict[str, Array]) -> Array:
+    return checked_features(arrays[data.features], _name(data, "features"))
+
+
+def _labels(
+    data: NpzData, arrays: dict[str, Array], features: Array, *, must_differ: bool
+) -> Array:
+    of = _name(data, "labels")
+    labels = checked_classes(arrays[data.labels], of, data.class_count, must_differ=must_differ)
+    check_lengths(features, labels, _name(data, "features"), of)
+    return labels
+
+
+def _name(data: NpzData, key: Literal["features", "labels"]) -> ArrayName:
+    name = data.features if key == "features" else data.labels
+    return ArrayName(source=str(Path(data.path)), name=name, field=f"data.{key}")
+
+
+def _class_names(data: NpzData, labels: Array | None) -> tuple[str, ...]:
+    count = data.class_count or (0 if labels is None else int(labels.max()) + 1)
+    return tuple(str(number) for number in range(count))
 
 
 def array_names(path: Path) -> tuple[str, ...]:

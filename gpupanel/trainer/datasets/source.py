@@ -1,5 +1,6 @@
-"""What the file of a source offers: its ``SOURCE``."""
+"""What the file of a source offers: its ``SOURCE``; the one way from settings to examples."""
 
+import importlib
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
+from gpupanel.domain.data import DataSettings
 from gpupanel.domain.data_source import DataSource
 from gpupanel.trainer.datasets.download import OnDownload
 from gpupanel.trainer.datasets.examples import AllExamples, DataSet
@@ -72,3 +74,28 @@ class Source(Protocol[Settings]):
             parts = [part.read(np.arange(len(part), dtype=np.int32)) for part in (training, test)]
             features, labels = np.concatenate(parts), np.concatenate([labels, test.labels])
         return AllExamples(features, labels, found.class_names, len(training))
+
+
+def source_of(data: DataSettings) -> Source[DataSettings]:
+    """What reads that data: the ``SOURCE`` in the file that its ``module`` names."""
+    module = importlib.import_module(f"gpupanel.trainer.datasets.{data.module}")
+    source: Source[DataSettings] = module.SOURCE
+    return source
+
+
+def read_data(
+    data: DataSettings,
+    on_download: OnDownload,
+    cache_dir: Path | None = None,
+    code: RunCode | None = None,
+    seed: int = 0,
+    *,
+    must_differ: bool = True,
+) -> DataSet:
+    """The examples of a source, read and checked; :class:`Reading` says what each word means.
+
+    Raises:
+        ProblemError: It cannot be used, and why.
+    """
+    reading = Reading(on_download, cache_dir, code, seed, must_differ)
+    return source_of(data).read(data, reading)

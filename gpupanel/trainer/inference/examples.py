@@ -10,8 +10,7 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.trainer.datasets.download import OnDownload
 from gpupanel.trainer.datasets.examples import Array, FeatureFiles, Indices, read_features
-from gpupanel.trainer.datasets.read import source_of
-from gpupanel.trainer.datasets.source import Reading
+from gpupanel.trainer.datasets.source import Reading, source_of
 from gpupanel.trainer.datasets.split import divide
 from gpupanel.trainer.user_code import RunCode
 

@@ -24,12 +24,11 @@ from gpupanel.trainer.inference.examples import InferenceExamples
 from gpupanel.trainer.inference.meaning import Floats, Meaning, Reading, read_outputs, scores_of
 from gpupanel.trainer.inference.model_file import saved_model_path
 from gpupanel.trainer.inference.predictions import Predictions, write_predictions
-from gpupanel.trainer.inference.progress import Progress
 from gpupanel.trainer.inference.replicas import Replica, load_replicas, reshaped_hint
 from gpupanel.trainer.inference.spread import Digest, Spread
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.memory_shortage import is_out_of_memory
-from gpupanel.trainer.record import TrainingRecord
+from gpupanel.trainer.progress import ExampleReports, TrainingRecord
 from gpupanel.trainer.saving.saving_problems import confusion_not_saved
 from gpupanel.trainer.started_run import StartedRun
 
@@ -194,7 +193,7 @@ class Inference:
             return digest(outputs, first)
 
         spread = Spread(replicas, self._run.plan.shares, examples.read, checked)
-        progress = Progress(self._events, len(examples))
+        progress = ExampleReports(self._events, len(examples))
         with closing(spread.batches(len(examples))) as batches:
             for count, parts in batches:
                 take(count, parts)

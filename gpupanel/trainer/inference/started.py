@@ -10,7 +10,7 @@ from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.inference.examples import InferenceExamples, read_inference_examples
 from gpupanel.trainer.inference.model_file import check_model_file, saved_model_path
 from gpupanel.trainer.interruptions import Interruption, Interruptions
-from gpupanel.trainer.record import TrainingRecord
+from gpupanel.trainer.progress import TrainingRecord
 from gpupanel.trainer.start_up import StartUp, decoded_data
 from gpupanel.trainer.started_run import StartedRun
 

@@ -10,17 +10,11 @@ from typing_extensions import override
 from gpupanel.domain.events import Phase
 from gpupanel.domain.outcome import Metrics
 from gpupanel.trainer.datasets.examples import Indices
-from gpupanel.trainer.datasets.split import Split
-from gpupanel.trainer.event_writer import EventWriter
-from gpupanel.trainer.interruptions import Interruption, Interruptions
-from gpupanel.trainer.learner import Learner
+from gpupanel.trainer.interruptions import Interruption
 from gpupanel.trainer.loop.calls_in_flight import CallsInFlight, FinishedCall
 from gpupanel.trainer.loop.consensus import Pace
 from gpupanel.trainer.loop.loop import TrainingLoop
-from gpupanel.trainer.record import TrainingRecord
-from gpupanel.trainer.saving.position import Position
 from gpupanel.trainer.saving.saving_problems import not_finite
-from gpupanel.trainer.started_run import StartedRun
 from gpupanel.trainer.steps.order import epoch_order
 from gpupanel.trainer.steps.step_calls import StepCalls
 
@@ -36,25 +30,12 @@ class AsynchronousLoop(TrainingLoop):
     is saved or reported as a whole waits until nothing is under way.
     """
 
-    def __init__(
-        self,
-        run: StartedRun,
-        split: Split,
-        learner: Learner,
-        events: EventWriter,
-        interruptions: Interruptions,
-        record: TrainingRecord,
-        position: Position,
-    ) -> None:
-        super().__init__(run, split, learner, events, interruptions, record, position)
-        self._in_flight = CallsInFlight(_CALLS_A_WORKER * len(run.plan.replicas))
-        self._take: Callable[[FinishedCall], None] = self._learned
-        self._last_finished_s = 0.0
-
     @override
     def train(self) -> Interruption | None:
         """See :meth:`TrainingLoop.train`."""
-        with self._in_flight:
+        self._take: Callable[[FinishedCall], None] = self._learned
+        self._last_finished_s = 0.0
+        with CallsInFlight(_CALLS_A_WORKER * len(self._plan.replicas)) as self._in_flight:
             return super().train()
 
     @override

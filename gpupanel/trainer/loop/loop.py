@@ -17,8 +17,7 @@ from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.learner import Learner
 from gpupanel.trainer.loop.consensus import Pace, make_consensus
 from gpupanel.trainer.loop.early_stopping import after_epoch, reason_to_stop
-from gpupanel.trainer.loop.step_reports import StepReports
-from gpupanel.trainer.record import TrainingRecord
+from gpupanel.trainer.progress import StepReports, TrainingRecord
 from gpupanel.trainer.saving.position import Position
 from gpupanel.trainer.saving.run_saving import Saving
 from gpupanel.trainer.saving.saving_problems import not_finite

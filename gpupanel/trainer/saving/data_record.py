@@ -3,7 +3,6 @@
 import threading
 import time
 from contextlib import suppress
-from types import TracebackType
 from typing import Final, Self
 
 from gpupanel.domain.events import ProblemReported
@@ -47,7 +46,7 @@ class DataRecord:
         self._events = events
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._read_files, name="hash-files", daemon=True)
-        self._is_written = self._has_told = False
+        self._is_written = self._has_reported = False
 
     def __enter__(self) -> Self:
         """Compare, and begin to keep.
@@ -67,12 +66,7 @@ class DataRecord:
             self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._is_over.set()
         if self._thread.ident is not None:
             self._thread.join()
@@ -88,7 +82,7 @@ class DataRecord:
         if not differences:
             return
         if status(self._layout.accepted_data) is not None:
-            self._tell(changed_data(self._run, differences, is_accepted=True))
+            self._report(changed_data(self._run, differences, is_accepted=True))
             return
         raise ProblemError(changed_data(self._run, differences, is_accepted=False))
 
@@ -98,9 +92,9 @@ class DataRecord:
         try:
             return Fingerprint.model_validate_json(read_file(path, most_bytes=LARGEST_BYTES))
         except FileNotFoundError:
-            self._tell(no_fingerprint())
+            self._report(no_fingerprint())
         except (OSError, ValueError) as error:
-            self._tell(fingerprint_unreadable(path.name, error))
+            self._report(fingerprint_unreadable(path.name, error))
         return None
 
     def _read_files(self) -> None:
@@ -125,9 +119,9 @@ class DataRecord:
                 file.write(fingerprint.model_dump_json().encode())
             self._is_written = True
         except OSError as error:
-            if not self._has_told:
-                self._has_told = True
-                self._tell(fingerprint_not_written(error))
+            if not self._has_reported:
+                self._has_reported = True
+                self._report(fingerprint_not_written(error))
 
-    def _tell(self, problem: Problem) -> None:
+    def _report(self, problem: Problem) -> None:
         self._events.write(ProblemReported(time_s=time.time(), problem=problem))

@@ -61,7 +61,7 @@ class Saving:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="write-checkpoint")
         self._writing: Future[None] | None = None
         self._failed: NotSaved | None = None
-        self._told: set[int | None] = set()
+        self._reported: set[int | None] = set()
 
     @property
     def is_due(self) -> bool:
@@ -84,7 +84,7 @@ class Saving:
         self.check(wait=True)
         if reason == "request":
             # Who asks is answered, also where it fails as it did before.
-            self._told.clear()
+            self._reported.clear()
         state = self._learner.state()
         self._saved_s = time.monotonic()
         self._writing = self._thread.submit(
@@ -133,8 +133,8 @@ class Saving:
         self.settle()
         failed = self._failed
         # Once as long as it fails for the same cause.
-        if failed is not None and failed.cause.errno not in self._told:
-            self._told.add(failed.cause.errno)
+        if failed is not None and failed.cause.errno not in self._reported:
+            self._reported.add(failed.cause.errno)
             problem = not_saved(failed.step, failed.cause)
             self._events.write(ProblemReported(time_s=time.time(), problem=problem))
 
@@ -154,7 +154,7 @@ class Saving:
             self._failed = failed
         else:
             self._failed = None
-            self._told.clear()
+            self._reported.clear()
 
     def close(self) -> None:
         """Wait until what was begun is written; nothing can be saved afterwards.

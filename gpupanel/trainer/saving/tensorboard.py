@@ -3,7 +3,6 @@
 import secrets
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import tensorflow as tf
@@ -49,7 +48,7 @@ class TensorBoardFiles:
         try:
             self._write(epoch, metrics)
         except Exception as error:  # noqa: BLE001 - TensorFlow raises what the system says
-            self._tell(error)
+            self._report(error)
 
     def _write(self, epoch: int, metrics: Metrics) -> None:
         for name, value in metrics.model_dump(exclude_none=True).items():
@@ -75,7 +74,7 @@ class TensorBoardFiles:
             self._writers[part] = writer
         return self._writers[part]
 
-    def _tell(self, error: Exception) -> None:
+    def _report(self, error: Exception) -> None:
         if not self._has_failed:
             self._has_failed = True
             problem = tensorboard_not_written(error)
@@ -84,19 +83,14 @@ class TensorBoardFiles:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         for writer in self._writers.values():
             try:
                 # Closing alone drops what cannot be written, and does not say so.
                 writer.flush()
                 writer.close()
             except Exception as failure:  # noqa: BLE001 - as above
-                self._tell(failure)
+                self._report(failure)
 
 
 def _scalar_metadata() -> tf.compat.v1.SummaryMetadata:

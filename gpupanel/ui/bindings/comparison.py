@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 
-from gpupanel.runs.history.summaries import RunSummary
+from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui.questions import Questions
 from gpupanel.ui.runs_page import RunsPage
 

@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, QStandardPaths, Slot
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.disk_problems import disk_problem
-from gpupanel.runs.history.summaries import RunSummary
+from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui import formatting
 from gpupanel.ui.panels.comparison_panel import ComparisonPanel
 from gpupanel.ui.panels.comparison_panel.picture import write_picture

@@ -67,7 +67,7 @@ class ProgressPanel(QWidget):
         epoch, step = _epoch_words(shown), _step_words(status)
         self._epoch.setText(epoch)
         self._step.setText(step)
-        self._loss.setText("" if shown.judges else f"loss {formatting.number(shown.loss)}")
+        self._loss.setText("" if shown.evaluates else f"loss {formatting.number(shown.loss)}")
         self._rate.setText(formatting.rate(shown.examples_per_second))
         self._left.setText(_time_words(shown))
         self._show_bar(shown, is_run=status is not None)
@@ -75,7 +75,7 @@ class ProgressPanel(QWidget):
 
     def _show_bar(self, status: RunStatus, *, is_run: bool) -> None:
         done, total = status.step, status.step_total
-        if status.judges:
+        if status.evaluates:
             done, total = status.examples, status.examples_total
         waits = is_run and not status.has_ended and done == 0
         if waits:
@@ -94,7 +94,7 @@ class ProgressPanel(QWidget):
 
 
 def _epoch_words(status: RunStatus) -> str:
-    if status.judges:
+    if status.evaluates:
         return ""
     if status.epoch_total:
         return f"epoch {status.epoch}/{status.epoch_total}"
@@ -104,7 +104,7 @@ def _epoch_words(status: RunStatus) -> str:
 def _step_words(status: RunStatus | None) -> str:
     if status is None:
         return f"step {formatting.DASH}"
-    if status.judges:
+    if status.evaluates:
         total = formatting.count(status.examples_total)
         return f"{formatting.count(status.examples)} of {total} examples"
     words = f"step {formatting.count(status.step)}"

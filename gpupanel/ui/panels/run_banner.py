@@ -1,6 +1,6 @@
 """What is to be said about the shown run: which one it is, how it ended, and why."""
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal, SignalInstance, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
@@ -10,10 +10,22 @@ from gpupanel.ui.checkpoint_offer import CheckpointOffer
 from gpupanel.ui.run_actions import RunActions
 from gpupanel.ui.widgets.fix_buttons import FixButtons
 from gpupanel.ui.widgets.labels import ElidedLabel, Tone, set_tone
-from gpupanel.ui.widgets.layouts import column_in
+from gpupanel.ui.widgets.layouts import column_in, row_in
 from gpupanel.ui.widgets.tips import wrapped
 
 _SAVE = "Save check&point"
+_MEMORY_TIP = (
+    "TensorFlow frees GPU memory only when its process ends. The run's GPUs were watched until it "
+    "was free again."
+)
+_AGAIN_TIP = (
+    "Changes the run's profile as the button says. The run continues from its last checkpoint; "
+    "without one it starts again."
+)
+_ACCEPT_TIP = (
+    "Continues from the last checkpoint with the data as it is now. What the model learned from "
+    "the previous data is kept; the run's events record the change."
+)
 
 
 class RunBanner(QFrame):
@@ -42,82 +54,10 @@ class RunBanner(QFrame):
         super().__init__(parent)
         self.setObjectName("run_banner")
         self._detail = ""
-        self._title = _text(self, "title")
-        self._title.setObjectName("shown_run")
-        # A run's name and what it reached may be longer than a small window is wide.
-        self._state = ElidedLabel(parent=self)
-        self._state.setObjectName("shown_state")
-        self._state.setProperty("tone", "muted")
-        self._story = _text(self, "")
-        self._story.setObjectName("run_story")
-        self._story.setWordWrap(True)
-        self._memory = _text(self, "", tone="muted")
-        self._memory.setObjectName("run_memory")
-        self._memory.setWordWrap(True)
-        self._memory.setToolTip(
-            wrapped(
-                "TensorFlow frees GPU memory only when its process ends. The run's GPUs were "
-                "watched until it was free again."
-            )
-        )
-        self._gaps = _text(self, "", tone="muted")
-        self._gaps.setObjectName("run_gaps")
-        self._gaps.setWordWrap(True)
-        self._message = _text(self, "", tone="error")
-        self._message.setObjectName("run_problem")
-        self._hint = _text(self, "")
-        self._message.setWordWrap(True)
-        self._hint.setWordWrap(True)
-        self._again = QLabel("Try again with", self)
-        self._again.setProperty("tone", "muted")
-        self._again.setContentsMargins(0, 8, 0, 0)
-        self._again.setToolTip(
-            wrapped(
-                "Changes the run's profile as the button says. The run continues from its "
-                "last checkpoint; without one it starts again."
-            )
-        )
+        self._make_words()
+        self._make_buttons()
         self._fixes = FixButtons(self)
         self._fixes.setObjectName("ways_out")
-        self._return = QPushButton("&Back to the current run", self)
-        self._return.setToolTip("Shows the run that is in progress")
-        self._checkpoint = QPushButton(_SAVE, self)
-        self._checkpoint.setObjectName("checkpoint_button")
-        self._settings = QPushButton("Use these settin&gs", self)
-        self._settings.setObjectName("use_settings_button")
-        self._folder = QPushButton("Open fol&der", self)
-        self._folder.setToolTip("Opens the run's folder: events, log, checkpoints, the model")
-        self._ways = QWidget(self)
-        self._ways.setObjectName("ways_on")
-        self._resume = QPushButton("Res&ume", self)
-        self._resume.setObjectName("resume_button")
-        self._on_selected = QPushButton("Resume on selected devices", self)
-        self._on_selected.setObjectName("resume_elsewhere_button")
-        self._accept = QPushButton("Resume with the changed data", self)
-        self._accept.setObjectName("accept_data_button")
-        self._accept.setToolTip(
-            wrapped(
-                "Continues from the last checkpoint with the data as it is now. What the "
-                "model learned from the previous data is kept; the run's events record the "
-                "change."
-            )
-        )
-        self._evaluate = QPushButton("E&valuate this model", self)
-        self._evaluate.setObjectName("evaluate_button")
-        self._evaluate.setToolTip(
-            "Fills in the Session tab to evaluate this run's model on all devices"
-        )
-        self._copy = QPushButton("&Copy details", self)
-        self._copy.setToolTip("Copies message, hint, detail and the end of the log")
-        self._return.clicked.connect(self.returnRequested)
-        self._settings.clicked.connect(self.settingsRequested)
-        self._folder.clicked.connect(self.folderRequested)
-        self._checkpoint.clicked.connect(self.checkpointRequested)
-        self._resume.clicked.connect(self.resumeRequested)
-        self._on_selected.clicked.connect(self.resumeOnSelectedRequested)
-        self._accept.clicked.connect(self.changedDataAccepted)
-        self._evaluate.clicked.connect(self.evaluateRequested)
-        self._copy.clicked.connect(self._copy_details)
         self._fixes.fixRequested.connect(self.fixRequested)
         self._compose()
         self.setRun("", "")
@@ -217,6 +157,55 @@ class RunBanner(QFrame):
         if offers and problem is not None:
             self._fixes.setProblem(problem)
 
+    def _make_words(self) -> None:
+        self._title = _text(self, "shown_run", "title")
+        # A run's name and what it reached may be longer than a small window is wide.
+        self._state = ElidedLabel(parent=self)
+        self._state.setObjectName("shown_state")
+        self._state.setProperty("tone", "muted")
+        self._story = _sentences(self, "run_story")
+        self._memory = _sentences(self, "run_memory", "muted")
+        self._memory.setToolTip(wrapped(_MEMORY_TIP))
+        self._gaps = _sentences(self, "run_gaps", "muted")
+        self._message = _sentences(self, "run_problem", "error")
+        self._hint = _sentences(self)
+        self._again = QLabel("Try again with", self)
+        self._again.setProperty("tone", "muted")
+        self._again.setContentsMargins(0, 8, 0, 0)
+        self._again.setToolTip(wrapped(_AGAIN_TIP))
+
+    def _make_buttons(self) -> None:
+        self._ways = QWidget(self)
+        self._ways.setObjectName("ways_on")
+        make = self._button
+        self._return = make("&Back to the current run", self.returnRequested)
+        self._return.setToolTip("Shows the run that is in progress")
+        self._checkpoint = make(_SAVE, self.checkpointRequested, "checkpoint_button")
+        self._settings = make("Use these settin&gs", self.settingsRequested, "use_settings_button")
+        self._folder = make("Open fol&der", self.folderRequested)
+        self._folder.setToolTip("Opens the run's folder: events, log, checkpoints, the model")
+        self._resume = make("Res&ume", self.resumeRequested, "resume_button")
+        on_selected = self.resumeOnSelectedRequested
+        self._on_selected = make(
+            "Resume on selected devices", on_selected, "resume_elsewhere_button"
+        )
+        accepted = self.changedDataAccepted
+        self._accept = make("Resume with the changed data", accepted, "accept_data_button")
+        self._accept.setToolTip(wrapped(_ACCEPT_TIP))
+        self._evaluate = make("E&valuate this model", self.evaluateRequested, "evaluate_button")
+        self._evaluate.setToolTip(
+            "Fills in the Session tab to evaluate this run's model on all devices"
+        )
+        self._copy = QPushButton("&Copy details", self)
+        self._copy.setToolTip("Copies message, hint, detail and the end of the log")
+        self._copy.clicked.connect(self._copy_details)
+
+    def _button(self, text: str, pressed: SignalInstance, name: str = "") -> QPushButton:
+        button = QPushButton(text, self)
+        button.setObjectName(name)
+        button.clicked.connect(pressed)
+        return button
+
     def _compose(self) -> None:
         head = QHBoxLayout()
         head.setSpacing(8)
@@ -226,30 +215,11 @@ class RunBanner(QFrame):
         head.addWidget(self._checkpoint)
         head.addWidget(self._settings)
         head.addWidget(self._folder)
-        ways = QHBoxLayout(self._ways)
-        ways.setContentsMargins(0, 0, 0, 0)
-        ways.setSpacing(8)
+        ways = row_in(self._ways)
         for button in (self._resume, self._on_selected, self._accept, self._evaluate):
             ways.addWidget(button)
         ways.addStretch(1)
-        self._trouble = QFrame(self)
-        self._trouble.setProperty("card", "true")
-        words = QVBoxLayout()
-        words.setSpacing(4)
-        words.addWidget(self._message)
-        words.addWidget(self._hint)
-        again = QHBoxLayout()
-        again.setSpacing(8)
-        again.addWidget(self._again, 0, Qt.AlignmentFlag.AlignTop)
-        again.addWidget(self._fixes, 1)
-        row = QHBoxLayout()
-        row.addLayout(words, 1)
-        row.addWidget(self._copy, 0, Qt.AlignmentFlag.AlignTop)
-        card = QVBoxLayout(self._trouble)
-        card.setContentsMargins(16, 8, 16, 8)
-        card.setSpacing(8)
-        card.addLayout(row)
-        card.addLayout(again)
+        self._trouble = self._make_trouble()
         layout = column_in(self)
         layout.addLayout(head)
         layout.addWidget(self._story)
@@ -268,13 +238,36 @@ class RunBanner(QFrame):
         self.setCheckpointOffer(None)
         self._return.hide()
 
+    def _make_trouble(self) -> QFrame:
+        """The card that says what ended the run, and offers fixes."""
+        trouble = QFrame(self)
+        trouble.setProperty("card", "true")
+        words = QVBoxLayout()
+        words.setSpacing(4)
+        words.addWidget(self._message)
+        words.addWidget(self._hint)
+        again = QHBoxLayout()
+        again.setSpacing(8)
+        again.addWidget(self._again, 0, Qt.AlignmentFlag.AlignTop)
+        again.addWidget(self._fixes, 1)
+        row = QHBoxLayout()
+        row.addLayout(words, 1)
+        row.addWidget(self._copy, 0, Qt.AlignmentFlag.AlignTop)
+        card = QVBoxLayout(trouble)
+        card.setContentsMargins(16, 8, 16, 8)
+        card.setSpacing(8)
+        card.addLayout(row)
+        card.addLayout(again)
+        return trouble
+
     @Slot()
     def _copy_details(self) -> None:
         QGuiApplication.clipboard().setText(self._detail)
 
 
-def _text(parent: QWidget, role: str, tone: str = "") -> QLabel:
+def _text(parent: QWidget, name: str, role: str = "", tone: str = "") -> QLabel:
     label = QLabel(parent)
+    label.setObjectName(name)
     label.setProperty("role", role)
     label.setProperty("tone", tone)
     label.setTextFormat(Qt.TextFormat.PlainText)
@@ -282,4 +275,10 @@ def _text(parent: QWidget, role: str, tone: str = "") -> QLabel:
         Qt.TextInteractionFlag.TextSelectableByMouse
         | Qt.TextInteractionFlag.TextSelectableByKeyboard
     )
+    return label
+
+
+def _sentences(parent: QWidget, name: str = "", tone: str = "") -> QLabel:
+    label = _text(parent, name, tone=tone)
+    label.setWordWrap(True)
     return label

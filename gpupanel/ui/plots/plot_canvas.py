@@ -4,7 +4,7 @@ import math
 
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal, Slot
-from PySide6.QtGui import QFont, QMouseEvent
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 from typing_extensions import override
 
@@ -175,10 +175,8 @@ class PlotCanvas(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         self.recolor()
 
     def _dress_axis(self, side: str) -> None:
-        font = QFont(self.font())
-        font.setPointSizeF(max(7.0, font.pointSizeF() * theme.SMALL_TEXT))
         axis = self.getPlotItem().getAxis(side)
-        axis.setTickFont(font)
+        axis.setTickFont(theme.small_font(self.font()))
         # Labels at the ends of an axis reach beyond it.
         axis.setStyle(tickLength=-3, tickTextOffset=4, hideOverlappingLabels=False)
         axis.enableAutoSIPrefix(False)

@@ -12,8 +12,8 @@ from gpupanel.runs.following.device_report_text import (
     memory_words,
     place_words,
     process_name,
+    reported_devices,
     summary_words,
-    worth_telling,
 )
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui.device_labels import DeviceLabels
@@ -134,7 +134,7 @@ def _worst(status: RunStatus) -> Severity | None:
     found = {
         severity(answer)
         for event in status.answers
-        for answer in worth_telling(event.logical_devices)
+        for answer in reported_devices(event.logical_devices)
     }
     return next((each for each in (Severity.ERROR, Severity.HINT) if each in found), None)
 
@@ -181,7 +181,7 @@ class DeviceReportRows(QWidget):
         self._cells, self._row = [], 0
         for event in status.answers:
             self._add_process(process_name(event, status.process_names))
-            for answer in worth_telling(event.logical_devices):
+            for answer in reported_devices(event.logical_devices):
                 self._add_answer(answer, device_labels)
 
     def _add_process(self, name: str) -> None:

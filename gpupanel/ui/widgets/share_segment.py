@@ -36,10 +36,9 @@ def paint_segment(
     """Fills the place and writes the share into it, and the note below, where they fit."""
     painter.fillRect(place, color)
     painter.setPen(ink_on(color))
-    bold, small = QFont(painter.font()), QFont(painter.font())
+    bold, small = QFont(painter.font()), theme.small_font(painter.font())
     bold.setBold(True)
     small.setBold(False)
-    small.setPointSizeF(max(7.0, small.pointSizeF() * theme.SMALL_TEXT))
     above = QRectF(place)
     if segment.note and QFontMetricsF(small).horizontalAdvance(segment.note) + 16 <= place.width():
         above.setBottom(place.center().y() + 2.0)

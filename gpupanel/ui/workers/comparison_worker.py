@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from typing_extensions import override
 
-from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.domain.profile import Profile
+from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.plan_file import plan_if_readable
-from gpupanel.runs.directory.profile_file import read_run_profile
 from gpupanel.runs.error_problems import problems_of
 from gpupanel.runs.history.curves import CurveReader
 from gpupanel.runs.history.differences import Difference, differences
 from gpupanel.runs.history.metrics import Metric
-from gpupanel.runs.history.summaries import RunSummary, summarize_run
+from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.ui.workers.facade import WorkerFacade
+from gpupanel.ui.workers.run_worker import run_profile
 from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class _ComparisonReader(Worker):
             # Timers belong to the thread that makes them.
             self._next = QTimer(self, singleShot=True)
             self._next.timeout.connect(self.read)
-        profiles = [_profile(reading.layout) for reading in self._readings]
+        profiles = [run_profile(reading.layout) for reading in self._readings]
         plans = [plan_if_readable(reading.layout) for reading in self._readings]
         found = differences(profiles, plans)
         self._next.start(0)
@@ -186,13 +186,6 @@ class RunComparison(WorkerFacade):
     def _on_run_read(self, generation: int, place: int, run: ComparedRun) -> None:
         if generation == self._generation:
             self.runRead.emit(place, run)
-
-
-def _profile(layout: RunLayout) -> Profile | None:
-    try:
-        return read_run_profile(layout)
-    except ProblemError:
-        return None
 
 
 def _deleted(run: RunSummary) -> Problem:

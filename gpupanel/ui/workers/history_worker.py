@@ -11,7 +11,8 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.error_problems import problems_of
 from gpupanel.runs.history.deleting import delete_run
 from gpupanel.runs.history.label import RunLabel, change_label
-from gpupanel.runs.history.summaries import RunLister, RunSummary
+from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.runs.history.summaries import RunLister
 from gpupanel.ui.workers.facade import WorkerFacade
 
 

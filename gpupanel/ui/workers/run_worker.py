@@ -17,11 +17,12 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.plan_file import plan_if_readable
 from gpupanel.runs.directory.disk_problems import disk_problem
-from gpupanel.runs.directory.log_tail import last_lines
 from gpupanel.runs.directory.profile_file import read_run_profile
+from gpupanel.runs.directory.tails import last_lines
 from gpupanel.runs.following.follower import FollowedRun, RunFollower
 from gpupanel.runs.following.status import RunStatus
-from gpupanel.runs.history.summaries import RunSummary, summarize_run
+from gpupanel.runs.history.run_summary import RunSummary
+from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
 
@@ -124,7 +125,7 @@ class _RunReader(Worker):
         elif self._status.has_ended:
             poll_timer.stop()
         elif (summary := self._check_lock()) is not None:
-            self._judge(summary)
+            self._take_summary(summary)
         elif not self._has_caught_up:
             self._has_caught_up = True
             self.caughtUp.emit()
@@ -162,7 +163,7 @@ class _RunReader(Worker):
         is_same = summary.is_running and summary.problem == self._status.stuck
         return None if is_same else summary
 
-    def _judge(self, summary: RunSummary) -> None:
+    def _take_summary(self, summary: RunSummary) -> None:
         if not summary.is_running:
             if summary.outcome is None and summary.problem is None and summary.flaw is not None:
                 # That it cannot be read says nothing about its end.
@@ -299,14 +300,15 @@ class RunWatch(WorkerFacade):
 
 
 def _facts(layout: RunLayout) -> RunFacts:
-    return RunFacts(layout, _profile(layout), plan_if_readable(layout))
+    return RunFacts(layout, run_profile(layout), plan_if_readable(layout))
 
 
 def _is_changed(followed: FollowedRun) -> bool:
     return any(isinstance(part, RunRestarted) and part.changes for part in followed.parts)
 
 
-def _profile(layout: RunLayout) -> Profile | None:
+def run_profile(layout: RunLayout) -> Profile | None:
+    """The profile that a run was started with; ``None``: it cannot be read any more."""
     try:
         return read_run_profile(layout)
     except ProblemError:

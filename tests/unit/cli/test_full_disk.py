@@ -15,7 +15,7 @@ from tests.fakes.small_disks import fill, small_disk  # noqa: F401 - a fixture
 @pytest.mark.parametrize(
     ("verb", "option", "name"), [("check", "--fixed", "p.toml"), ("export", "-o", "p.py")]
 )
-def test_that_a_file_that_finds_no_space_is_told_and_the_old_one_kept(
+def test_that_a_file_that_finds_no_space_is_reported_and_the_old_one_kept(
     tmp_path: Path,
     small_disk: Path,  # noqa: F811
     verb: str,

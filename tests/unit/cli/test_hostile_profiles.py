@@ -110,14 +110,14 @@ def test_that_no_verb_waits_for_what_is_no_file(
 
 @pytest.mark.parametrize("verb", ["check", "queue add"])
 @pytest.mark.usefixtures("no_home")
-def test_that_a_home_of_nobody_is_told(folder: Path, runs_dir: Path, verb: str) -> None:
+def test_that_a_home_of_nobody_is_reported(folder: Path, runs_dir: Path, verb: str) -> None:
     path = folder / "profile.toml"
     path.write_bytes(of_data("~/x.npz"))
     assert refused(verb, path, runs_dir) == ["home_unknown"]
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_that_data_beside_a_profile_in_a_folder_that_is_no_utf8_is_told(
+def test_that_data_beside_a_profile_in_a_folder_that_is_no_utf8_is_reported(
     folder: Path, runs_dir: Path, verb: str
 ) -> None:
     odd = folder / os.fsdecode(b"\xff")
@@ -129,7 +129,7 @@ def test_that_data_beside_a_profile_in_a_folder_that_is_no_utf8_is_told(
     assert read_profile(path).devices.visible == ("cpu",)
 
 
-def test_that_a_folder_of_runs_that_is_no_utf8_is_told(folder: Path, tmp_path: Path) -> None:
+def test_that_a_folder_of_runs_that_is_no_utf8_is_reported(folder: Path, tmp_path: Path) -> None:
     (folder / "profile.toml").write_text(CPU)
     odd = tmp_path / os.fsdecode(b"runs\xff")
     status, document = asked("run", "profile.toml", "--runs-dir", str(odd))
@@ -138,7 +138,7 @@ def test_that_a_folder_of_runs_that_is_no_utf8_is_told(folder: Path, tmp_path: P
 
 
 @pytest.mark.parametrize("variable", ["GPUPANEL_RUNS_DIR", "GPUPANEL_STATE_DIR"])
-def test_that_a_variable_with_a_home_of_nobody_is_told(
+def test_that_a_variable_with_a_home_of_nobody_is_reported(
     variable: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(variable, "~nobody-of-that-name/x")
@@ -185,7 +185,7 @@ DATA: dict[str, tuple[Callable[[Path], Path], bytes]] = {
 
 @pytest.mark.parametrize("plant", ["fifo", "unix_socket", "endless"])
 @pytest.mark.parametrize("source", DATA)
-def test_that_a_look_at_data_waits_for_no_fifo_and_no_device(
+def test_that_a_preview_waits_for_no_fifo_and_no_device(
     folder: Path, source: str, plant: str
 ) -> None:
     place, profile = DATA[source]

@@ -38,7 +38,7 @@ def make_plan_newer(layout: RunLayout) -> None:
     layout.plan.write_text(json.dumps({**plan, "qubits": 7}))
 
 
-def test_that_lines_that_cannot_be_read_are_counted_and_told_once(runs_dir: Path) -> None:
+def test_that_lines_that_cannot_be_read_are_counted_and_reported_once(runs_dir: Path) -> None:
     watched = told("watch", ended(runs_dir, foreign_lines=3).name)
     assert watched.exit_code == 0
     told_once = " ".join(watched.stderr.split())
@@ -49,7 +49,7 @@ def test_that_lines_that_cannot_be_read_are_counted_and_told_once(runs_dir: Path
     )
 
 
-def test_that_scripts_are_told_how_many_lines_could_not_be_read(runs_dir: Path) -> None:
+def test_that_scripts_read_how_many_lines_could_not_be_read(runs_dir: Path) -> None:
     watched = told("watch", ended(runs_dir, foreign_lines=2).name, "--json")
     assert json.loads(watched.stdout)["unread_lines"] == 2
     whole = told("watch", ended(runs_dir).name, "--json")

@@ -66,7 +66,7 @@ def test_that_a_model_file_that_is_not_there_is_found_before_a_run(
     path = tmp_path / "profile.toml"
     path.write_text(f'task = "{task}"\n{ON_THE_CPU}[model]\nsource = "{source}"\npath = "none"\n')
 
-    _, preparation = prepared(path, look_at_data=True)
+    _, preparation = prepared(path, with_preview=True)
 
     assert [problem.code for problem in preparation.problems] == [code]
     assert not preparation.is_startable

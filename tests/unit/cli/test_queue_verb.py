@@ -81,7 +81,7 @@ def test_that_the_list_says_what_is_there(tmp_path: Path) -> None:
     assert "Paused" in told
 
 
-def test_that_what_cannot_be_done_is_told(tmp_path: Path) -> None:
+def test_that_what_cannot_be_done_is_reported(tmp_path: Path) -> None:
     result = RUNNER.invoke(app, ["queue", "remove", "nothing", "--json"])
     assert result.exit_code == 1
     assert json.loads(result.stdout)["problems"][0]["hint"]

@@ -22,7 +22,7 @@ RUNNER = CliRunner()
         (["checkpoint"], Request.CHECKPOINT),
     ],
 )
-def test_that_it_lies_where_the_run_looks(
+def test_that_it_lies_where_the_run_reads(
     runs_dir: Path, words: list[str], request_: Request
 ) -> None:
     with WrittenRun(runs_dir) as run:

@@ -17,12 +17,12 @@ RETURNED = MemoryReturned(
 )
 
 
-def test_that_the_memory_that_came_back_is_told(tmp_path: Path) -> None:
+def test_that_the_memory_that_came_back_is_reported(tmp_path: Path) -> None:
     status = RunStatus().after(RETURNED).after(ENDED)
     returned = run_document(RunLayout(tmp_path), status)["memory_returned"]
     assert returned["seconds"] == 1.2
     assert returned["devices"][0]["freed_mib"] == 21_811
 
 
-def test_that_a_run_that_held_no_gpu_memory_tells_none(tmp_path: Path) -> None:
+def test_that_a_run_that_held_no_gpu_memory_reports_none(tmp_path: Path) -> None:
     assert run_document(RunLayout(tmp_path), RunStatus().after(ENDED))["memory_returned"] is None

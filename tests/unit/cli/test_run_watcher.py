@@ -64,7 +64,7 @@ def step(number: int) -> StepsDone:
 ENDED = RunEnded(time_s=1.0, outcome=Outcome.COMPLETED)
 
 
-def test_that_memory_that_came_back_is_told_on_standard_error(
+def test_that_memory_that_came_back_is_reported_on_standard_error(
     runs_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     devices = (ReturnedMemory(device_key="cpu", freed_mib=21_811),)
@@ -80,7 +80,7 @@ def test_that_memory_that_came_back_is_told_on_standard_error(
     assert out == ""
 
 
-def test_that_watching_begun_late_sums_up_what_was_before_and_then_tells_each_epoch(
+def test_that_watching_begun_late_sums_up_what_was_before_and_then_reports_each_epoch(
     runs_dir: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with WrittenRun(runs_dir) as run:
@@ -105,10 +105,10 @@ def test_that_watching_begun_late_sums_up_what_was_before_and_then_tells_each_ep
 
 
 @pytest.mark.parametrize("json", [False, True])
-def test_that_a_run_whose_folder_goes_while_it_is_watched_is_told_in_one_sentence(
+def test_that_a_run_whose_folder_goes_while_it_is_watched_is_reported_in_one_sentence(
     runs_dir: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, json: bool
 ) -> None:
-    monkeypatch.setattr(run_watcher, "_LOOK_FOR_SUPERVISOR_S", 0.0)
+    monkeypatch.setattr(run_watcher, "_SUPERVISOR_INTERVAL_S", 0.0)
     with WrittenRun(runs_dir) as run:
         run.begin()
         monkeypatch.setattr(
@@ -125,7 +125,7 @@ def test_that_a_run_whose_folder_goes_while_it_is_watched_is_told_in_one_sentenc
     assert not run.layout.root.exists()
 
 
-def test_that_one_epoch_before_is_told_as_it_would_have_been(
+def test_that_one_epoch_before_is_reported_as_it_would_have_been(
     runs_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with WrittenRun(runs_dir) as run:
@@ -134,7 +134,7 @@ def test_that_one_epoch_before_is_told_as_it_would_have_been(
     assert "epoch 1/5000  loss 1.0000  accuracy 0.5000" in capsys.readouterr().err
 
 
-def test_that_of_what_was_before_a_restart_only_the_restart_is_told(
+def test_that_of_what_was_before_a_restart_only_the_restart_is_reported(
     runs_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     died = Problem(code="trainer_lost", message="The trainer was killed.")

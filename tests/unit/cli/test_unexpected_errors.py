@@ -73,7 +73,7 @@ def test_that_a_resume_that_cannot_be_started_is_a_sentence(
     assert "Traceback" not in err
 
 
-def test_that_an_entry_that_nobody_looks_after_is_a_sentence(
+def test_that_an_entry_that_nobody_supervises_is_a_sentence(
     profile: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(waking, "start_detached", no_more_processes)

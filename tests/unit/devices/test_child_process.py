@@ -85,6 +85,6 @@ def test_that_a_child_is_ended_from_another_thread() -> None:
     assert time.monotonic() - started < 5.0
 
 
-def test_that_a_command_that_is_not_there_is_told() -> None:
+def test_that_a_command_that_is_not_there_is_reported() -> None:
     with pytest.raises(FileNotFoundError):
         ask_child(("/no/such/command",), 1.0)

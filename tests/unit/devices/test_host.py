@@ -101,7 +101,7 @@ def test_that_a_processor_that_is_switched_off_leaves_a_gap_of_one_reading(
     assert host.read().core_utilization_percent == (30.0,)
 
 
-def test_that_the_real_host_tells_of_each_logical_processor() -> None:
+def test_that_the_real_host_knows_each_logical_processor() -> None:
     host = Host()
     deadline = time.monotonic() + 5.0
     while not (cores := host.read().core_utilization_percent) and time.monotonic() < deadline:
@@ -111,7 +111,7 @@ def test_that_the_real_host_tells_of_each_logical_processor() -> None:
     assert all(0.0 <= percent <= 100.0 for percent in cores)
 
 
-def test_that_a_disk_is_told_also_for_a_folder_that_is_not_there_yet(tmp_path: Path) -> None:
+def test_that_a_disk_is_reported_also_for_a_folder_that_is_not_there_yet(tmp_path: Path) -> None:
     folder = tmp_path / "runs" / "of" / "mine"
 
     reading = disk_reading(folder)
@@ -122,7 +122,7 @@ def test_that_a_disk_is_told_also_for_a_folder_that_is_not_there_yet(tmp_path: P
     assert 0 <= reading.free_mib <= reading.total_mib
 
 
-def test_that_a_disk_that_does_not_answer_is_not_told(
+def test_that_a_disk_that_does_not_answer_is_not_reported(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def refuse(path: Path) -> None:
@@ -148,7 +148,7 @@ def test_that_the_package_sensor_is_preferred_to_single_cores(
     assert Host().read().temperature_c == 58.0
 
 
-def test_that_without_a_package_sensor_the_hottest_core_is_told(
+def test_that_without_a_package_sensor_the_hottest_core_is_reported(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     cores = [SimpleNamespace(label="", current=61.0), SimpleNamespace(label="", current=58.0)]

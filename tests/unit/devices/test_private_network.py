@@ -140,7 +140,7 @@ def test_that_nothing_is_left_of_a_network_that_was_let_go() -> None:
     ],
     ids=["limited", "not started", "refused", "without a word"],
 )
-def test_that_a_refusal_is_told_with_its_reason(maker: tuple[str, ...], words: str) -> None:
+def test_that_a_refusal_is_reported_with_its_reason(maker: tuple[str, ...], words: str) -> None:
     before = open_files()
     with pytest.raises(NetworkRefusedError, match=words):
         new_private_network(maker)

@@ -95,7 +95,7 @@ def test_that_a_process_of_another_user_is_refused(start: Starter) -> None:
     def seen(pid: int) -> DeviceProcess:
         return as_it_is_now(pid).model_copy(update={"is_mine": False, "user": "ben"})
 
-    assert refusal_of(as_it_is_now(process.pid), look=seen) == "process_of_somebody_else"
+    assert refusal_of(as_it_is_now(process.pid), find=seen) == "process_of_somebody_else"
     assert process.poll() is None
 
 
@@ -152,7 +152,7 @@ def test_that_a_run_is_over_when_a_younger_process_has_its_supervisors_number(
     assert orphan.wait(timeout=5) == -signal.SIGTERM
 
 
-def test_that_a_process_with_rights_of_its_own_is_told_of(
+def test_that_a_process_with_rights_of_its_own_is_reported(
     start: Starter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     process = start(WAITS)

@@ -167,7 +167,7 @@ def test_that_links_are_those_of_nvidia_smi(sampler: DeviceSampler) -> None:
                 assert link.kind is _LINKS[said]
 
 
-def test_that_the_terminal_tells_the_same_as_the_sampler(sampler: DeviceSampler) -> None:
+def test_that_the_terminal_reports_the_same_as_the_sampler(sampler: DeviceSampler) -> None:
     answer = subprocess.run(
         [sys.executable, "-m", "gpupanel", "devices", "--json"],
         capture_output=True,

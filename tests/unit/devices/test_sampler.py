@@ -280,7 +280,7 @@ def test_that_a_gpu_taken_out_is_lost_and_not_forgotten(
     assert _states(sampler) == {RTX_4090.uuid: DeviceState.LOST, RTX_3060.uuid: DeviceState.OK}
 
 
-def test_that_a_bare_gpu_is_listed_with_what_it_tells(
+def test_that_a_bare_gpu_is_listed_with_what_it_reports(
     sampler: DeviceSampler, nvml_in_process: Standin
 ) -> None:
     codes = (NOT_SUPPORTED, FUNCTION_NOT_FOUND, NO_PERMISSION, UNKNOWN)
@@ -354,7 +354,7 @@ def test_that_static_facts_of_eight_gpus_are_fetched_once(
     assert counter.standin_calls(b"") == 10 * (8 * 8 + 1)
 
 
-def test_that_the_driver_is_looked_at_once_an_interval_however_often_one_samples(
+def test_that_the_driver_is_asked_once_an_interval_however_often_one_samples(
     sampler: DeviceSampler, nvml_in_process: Standin
 ) -> None:
     counter = ctypes.CDLL(str(nvml_in_process.library))

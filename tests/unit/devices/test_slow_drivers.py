@@ -253,7 +253,7 @@ def test_that_a_disk_that_never_answers_holds_up_nothing(
     assert [reading.age_s for reading in sample.readings] == [0.0, 0.0, 0.0]
 
 
-def test_that_a_sample_tells_how_full_the_folders_disk_is(
+def test_that_a_sample_reports_how_full_the_folders_disk_is(
     nvml_in_process: Standin, tmp_path: Path
 ) -> None:
     nvml_in_process.tell(StandinState(gpus=()))

@@ -9,14 +9,13 @@ from gpupanel.domain.data import (
     DigitsData,
     ImagesData,
     KerasData,
-    KerasDataName,
     NpzData,
     PythonData,
     Scaling,
     Target,
     WineData,
 )
-from gpupanel.domain.keras_files import KERAS_FILES
+from gpupanel.domain.keras_data import KERAS_FILES, KerasDataName
 
 DIGITS, NPZ, IMAGES = DigitsData(), NpzData(path="/x.npz"), ImagesData(path="/images")
 PYTHON = PythonData(path="/data.py")

@@ -9,7 +9,7 @@ from gpupanel.domain.integer_bounds import (
     integer_beyond_64_bits,
     json_has_integer_beyond_64_bits,
 )
-from gpupanel.domain.plan_json import parse_plan
+from gpupanel.domain.plan import parse_plan
 from gpupanel.domain.problem import Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile

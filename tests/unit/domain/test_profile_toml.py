@@ -1,4 +1,4 @@
-"""Profiles as TOML text: round trips, and every mistake told at once."""
+"""Profiles as TOML text: round trips, and every mistake reported at once."""
 
 import time
 

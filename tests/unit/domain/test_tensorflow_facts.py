@@ -1,4 +1,4 @@
-"""What TensorFlow tells about itself."""
+"""What TensorFlow reports about itself."""
 
 from gpupanel.domain.tensorflow_facts import SharedLibrary, TensorFlowBuild, TensorFlowFacts
 

@@ -53,7 +53,7 @@ def lookers(path: Path, seen: list[int]) -> Iterator[None]:
             seen.append(int(words[0]))
 
 
-def test_that_many_who_look_at_once_never_take_each_other_for_the_holder(tmp_path: Path) -> None:
+def test_that_many_who_ask_at_once_never_take_each_other_for_the_holder(tmp_path: Path) -> None:
     path, seen = tmp_path / "run.lock", list[int]()
     path.touch()
     with lookers(path, seen):
@@ -62,7 +62,7 @@ def test_that_many_who_look_at_once_never_take_each_other_for_the_holder(tmp_pat
     assert seen == [0] * LOOKERS
 
 
-def test_that_many_who_look_at_once_keep_no_supervisor_from_its_lock(tmp_path: Path) -> None:
+def test_that_many_who_ask_at_once_keep_no_supervisor_from_its_lock(tmp_path: Path) -> None:
     layout, seen = RunLayout(tmp_path), list[int]()
     layout.lock.touch()
     with lookers(layout.lock, seen):
@@ -72,7 +72,7 @@ def test_that_many_who_look_at_once_keep_no_supervisor_from_its_lock(tmp_path: P
             lock.release()
 
 
-def test_that_looking_makes_no_lock(tmp_path: Path) -> None:
+def test_that_asking_makes_no_lock(tmp_path: Path) -> None:
     assert not is_lock_held(tmp_path / "none" / "run.lock")
     assert not is_lock_held(tmp_path / "run.lock")
     assert list(tmp_path.iterdir()) == []

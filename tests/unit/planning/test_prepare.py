@@ -447,10 +447,10 @@ def codes(profile: Profile, preview: DataPreview) -> list[str]:
 
 
 def test_that_what_the_preview_found_is_reported_with_the_rest() -> None:
-    told = Problem(code="data_file_missing", field="data.path", message="It is gone.")
-    preview = DataPreview(problems=(told,))
+    reported = Problem(code="data_file_missing", field="data.path", message="It is gone.")
+    preview = DataPreview(problems=(reported,))
     preparation = prepare(cpu_profile(data=NpzData(path="x.npz")), CPU_ONLY, None, preview)
-    assert preparation.problems == (told,)
+    assert preparation.problems == (reported,)
     assert not preparation.is_startable
     assert codes(cpu_profile(data=NpzData(path="")), preview) == ["data_path_missing"]
 

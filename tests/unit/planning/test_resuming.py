@@ -1,4 +1,4 @@
-"""With what else a run can go on, and what is told where it cannot."""
+"""With what else a run can go on, and what is reported where it cannot."""
 
 import pytest
 

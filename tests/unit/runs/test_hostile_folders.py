@@ -185,7 +185,7 @@ def test_that_asking_a_run_that_goes_on_reaches_no_other_folder(
 
 
 @pytest.mark.parametrize("name", ["events.jsonl", "reserve", "run.lock", "trainer.log"])
-def test_that_a_supervisor_follows_no_link_that_was_planted_after_it_was_looked_at(
+def test_that_a_supervisor_follows_no_link_that_was_planted_after_it_was_checked(
     layout: RunLayout, victim: Path, name: str
 ) -> None:
     put_in_place(hostile_files.link, layout.root / name, victim)
@@ -352,7 +352,7 @@ def test_that_a_run_that_is_a_link_is_listed(layout: RunLayout, tmp_path: Path) 
     assert (summary.path, summary.flaw) == (layout.root, None)
 
 
-def test_that_a_damaged_amendment_is_told_and_changes_nothing(layout: RunLayout) -> None:
+def test_that_a_damaged_amendment_is_reported_and_changes_nothing(layout: RunLayout) -> None:
     before = layout.profile.read_bytes(), layout.events.read_bytes()
     layout.amendment.write_text("{}")
     with pytest.raises(ProblemError) as caught:

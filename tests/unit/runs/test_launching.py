@@ -126,7 +126,7 @@ def test_that_an_entry_whose_scheduler_cannot_be_started_waits_and_that_is_said(
     assert [entry.name for entry in files.read().waiting] == ["later"]
 
 
-def test_that_an_error_of_the_disk_is_told_as_one() -> None:
+def test_that_an_error_of_the_disk_is_reported_as_one() -> None:
     assert process_problem(OSError(errno.ENOSPC, "full"), Path("runs")).code == "no_space"
     (problem,) = problems_of(PermissionError(errno.EACCES, "no", "/root/x"))
     assert (problem.code, "/root/x" in problem.message) == ("not_permitted", True)
@@ -138,7 +138,7 @@ def refuse() -> None:
     raise MemoryError
 
 
-def test_that_every_error_is_told_with_what_stands_behind_it() -> None:
+def test_that_every_error_is_reported_with_what_stands_behind_it() -> None:
     own = Problem(code="own", message="A sentence.")
     assert problems_of(ProblemError(own)) == (own,)
     assert problems_of(OSError(errno.EAGAIN, "no more"))[0].code == "process_not_started"

@@ -97,7 +97,7 @@ def test_that_a_run_that_goes_on_is_refused(layout: RunLayout) -> None:
         lock.release()
 
 
-def test_that_a_run_that_was_deleted_meanwhile_is_told_and_does_not_come_back(
+def test_that_a_run_that_was_deleted_meanwhile_is_reported_and_does_not_come_back(
     layout: RunLayout,
 ) -> None:
     shutil.rmtree(layout.root)

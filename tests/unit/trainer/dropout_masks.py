@@ -67,8 +67,8 @@ def masks(strategy: tf.distribute.Strategy) -> list[list[list[float]]]:
 tf.config.set_logical_device_configuration(
     tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * 2
 )
-told = {
+reported = {
     "mirrored": masks(tf.distribute.MirroredStrategy(NAMES)),
     "central_storage": masks(tf.distribute.experimental.CentralStorageStrategy(NAMES, NAMES[0])),
 }
-print(json.dumps(told))
+print(json.dumps(reported))

@@ -7,8 +7,8 @@ with the address that ``SERVED_MNIST`` names in the place of Keras's.
 import os
 import runpy
 
-from gpupanel.domain import keras_files
+from gpupanel.domain import keras_data
 
-served = keras_files.KerasFile(os.environ["SERVED_MNIST"], "mnist.npz")
-keras_files.KERAS_FILES["mnist"] = (served,)
+served = keras_data.KerasFile(os.environ["SERVED_MNIST"], "mnist.npz")
+keras_data.KERAS_FILES["mnist"] = (served,)
 runpy.run_module("gpupanel.trainer", run_name="__main__", alter_sys=True)

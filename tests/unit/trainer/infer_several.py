@@ -1,4 +1,4 @@
-"""Builds models with plain Keras, judges data with them, and says what plain Keras finds.
+"""Builds models with plain Keras, evaluates data with them, and says what plain Keras finds.
 
 ``python infer_several.py FOLDER RUN_DIR...``: the models of :func:`build_models` are saved into
 the folder first. Devices are configured once, by the plan of the first run. Each run gets a
@@ -21,7 +21,7 @@ from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.inference.examples import InferenceExamples, read_inference_examples
 from gpupanel.trainer.inference.infer import Inference
 from gpupanel.trainer.interruptions import Interruptions
-from gpupanel.trainer.record import TrainingRecord
+from gpupanel.trainer.progress import TrainingRecord
 from gpupanel.trainer.started_run import read_started_run
 
 
@@ -66,7 +66,7 @@ def build_models(folder: Path) -> None:
     keras.Model(features, two).save(folder / "two_outputs.keras")
 
 
-def judge(layout: RunLayout) -> None:
+def infer(layout: RunLayout) -> None:
     run = read_started_run(layout)
     record = TrainingRecord()
     try:
@@ -75,11 +75,11 @@ def judge(layout: RunLayout) -> None:
             interruptions = Interruptions(layout.requests, events)
             ended = Inference(run, examples, events, interruptions, record).infer()
     except ProblemError as error:
-        told = {"problems": [problem.model_dump(mode="json") for problem in error.problems]}
-        (layout.root / "ended.json").write_text(json.dumps(told))
+        reported = {"problems": [problem.model_dump(mode="json") for problem in error.problems]}
+        (layout.root / "ended.json").write_text(json.dumps(reported))
         return
-    told = {"ended": ended.name if ended else None, "examples": record.examples}
-    (layout.root / "ended.json").write_text(json.dumps(told))
+    reported = {"ended": ended.name if ended else None, "examples": record.examples}
+    (layout.root / "ended.json").write_text(json.dumps(reported))
     np.savez(layout.root / "keras.npz", **found_by_keras(run.profile, examples))
 
 
@@ -119,4 +119,4 @@ layouts = [RunLayout(Path(argument)) for argument in sys.argv[2:]]
 configure_devices(read_started_run(layouts[0]).plan)
 build_models(Path(sys.argv[1]))
 for one in layouts:
-    judge(one)
+    infer(one)

@@ -49,11 +49,11 @@ def hierarchical_copy() -> list[float]:
     return [float(one[0]) for one in strategy.experimental_local_results(sums)]
 
 
-told = {
+reported = {
     "clipped": [
         clipped(tf.distribute.OneDeviceStrategy(NAMES[0]), [1.0]),
         clipped(tf.distribute.MirroredStrategy(NAMES[:2]), [3.0, -2.0]),
     ],
     "hierarchical_copy": hierarchical_copy(),
 }
-print(json.dumps(told))
+print(json.dumps(reported))

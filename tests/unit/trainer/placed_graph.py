@@ -1,4 +1,4 @@
-"""Trains runs as train_several.py does, then tells where the first one's graph works.
+"""Trains runs as train_several.py does, then reports where the first one's graph works.
 
 ``python placed_graph.py RUN_DIR...`` writes ``graph.json`` into the first directory: the device of
 every variable by its name, and of every matrix product of one training step.
@@ -12,7 +12,7 @@ from pathlib import Path
 import tensorflow as tf
 
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.trainer.datasets.read import read_data
+from gpupanel.trainer.datasets.source import read_data
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.learner import make_learner
 from gpupanel.trainer.started_run import read_started_run
@@ -47,7 +47,7 @@ def main() -> None:
         .graph
     )
     variables = [*model.weights, *learner.optimizer.variables]
-    told = {
+    reported = {
         "variables": {variable.path: variable.value.device for variable in variables},
         "operations": [
             {"type": op.type, "size": size(op), "device": op.device}
@@ -55,7 +55,7 @@ def main() -> None:
             if op.type in WORK
         ],
     }
-    (layout.root / "graph.json").write_text(json.dumps(told), encoding="utf-8")
+    (layout.root / "graph.json").write_text(json.dumps(reported), encoding="utf-8")
 
 
 def size(op: tf.Operation) -> list[int | None]:

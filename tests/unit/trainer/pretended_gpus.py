@@ -3,7 +3,7 @@
 ``python pretended_gpus.py LOG < CASES``: each case gets a TensorFlow context of its own, whose
 Python carries out every call as on real GPUs and decides the ``GPUOptions`` that its C++ would
 create the devices from. That creation is stood in for here as ``gpu_device.cc`` does it, the lines
-in the log included. What came of each case is told as JSON on standard output.
+in the log included. What came of each case is reported as JSON on standard output.
 
 ``python pretended_gpus.py --run RUN_DIR BUS...``: the training process of a run, which finds
 GPUs at these places.
@@ -108,14 +108,14 @@ def as_planned(case: Case, log: Path) -> dict[str, Any]:
     """What comes of a plan, in one of its processes."""
     plan = LaunchPlan.model_validate(case["plan"])
     tf.config.list_logical_devices = create_devices(case)
-    told: dict[str, Any] = {}
+    reported: dict[str, Any] = {}
     try:
         answers = configure_devices(plan, case["place"], None, DeviceLog(log))
-        told = {**decided(), "answers": [answer.model_dump() for answer in answers]}
+        reported = {**decided(), "answers": [answer.model_dump() for answer in answers]}
         check_as_planned(answers, plan)
     except ProblemError as error:
-        told["problem"] = error.problems[0].model_dump(mode="json")
-    return told
+        reported["problem"] = error.problems[0].model_dump(mode="json")
+    return reported
 
 
 def as_server(case: Case) -> dict[str, Any]:

@@ -28,28 +28,28 @@ def called(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 
 def test_that_votes_are_counted_once_a_process(called: dict[str, Any]) -> None:
-    plain, voted, timed = called["told"][:3]
+    plain, voted, timed = called["reported"][:3]
 
     assert plain["votes"] == [0.0] * 5
     assert voted["votes"] == [1.0, 0.0, 2.5, 0.0, 0.0]
     assert timed["votes"] == [3.0, 0.0, 0.0, 0.0, 0.0]
-    assert {sums["steps"] for sums in called["told"]} == {8}
+    assert {sums["steps"] for sums in called["reported"]} == {8}
 
 
 def test_that_each_replica_reports_its_own_seconds(called: dict[str, Any]) -> None:
-    timed = called["told"][2]
+    timed = called["reported"][2]
 
     assert len(timed["replica_seconds"]) == called["replicas"]
     assert all(1e-5 < seconds <= timed["took_s"] for seconds in timed["replica_seconds"])
 
 
 def test_that_nothing_is_measured_where_nobody_asked(called: dict[str, Any]) -> None:
-    assert called["told"][0]["replica_seconds"] == []
+    assert called["reported"][0]["replica_seconds"] == []
 
 
 def test_that_shares_change_between_calls_without_tracing_anew(called: dict[str, Any]) -> None:
     assert called["traced"] == [1, 1]
-    assert called["told"][-1]["loss_sum"] > 0.0
+    assert called["reported"][-1]["loss_sum"] > 0.0
     if called["replicas"] == 2:
         equal, most_for_the_first = called["fastest_s"]
         assert most_for_the_first[0] / most_for_the_first[1] > equal[0] / equal[1]

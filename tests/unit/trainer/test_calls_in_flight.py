@@ -22,7 +22,7 @@ def calls() -> Iterator[CallsInFlight]:
 
 
 class Call:
-    """A call that ends when it is told to."""
+    """A call that ends when it is asked to."""
 
     def __init__(self, loss_sum: float) -> None:
         self.ends = threading.Event()

@@ -22,7 +22,7 @@ from gpupanel.trainer.datasets.digits import read_digits
 from gpupanel.trainer.datasets.examples import DataSet, Examples
 from gpupanel.trainer.datasets.file_prints import DataFiles
 from gpupanel.trainer.datasets.fingerprint import Fingerprint, compare, take_fingerprint
-from gpupanel.trainer.datasets.read import read_data
+from gpupanel.trainer.datasets.source import read_data
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.saving.data_record import DataRecord
@@ -52,7 +52,7 @@ def test_that_the_same_numbers_are_the_same_data_however_they_lie_in_memory() ->
 
 
 @pytest.mark.parametrize(
-    ("now", "told"),
+    ("now", "reported"),
     [
         (data_of(x=X + np.eye(2, dtype=np.float32) * 1e-5), ["the training examples differ"]),
         (data_of(x=X[::-1]), ["the training examples differ"]),
@@ -75,8 +75,8 @@ def test_that_the_same_numbers_are_the_same_data_however_they_lie_in_memory() ->
         ),
     ],
 )
-def test_that_arrays_that_differ_are_named(now: DataSet, told: list[str]) -> None:
-    assert differences(data_of(), now) == told
+def test_that_arrays_that_differ_are_named(now: DataSet, reported: list[str]) -> None:
+    assert differences(data_of(), now) == reported
 
 
 def test_that_a_change_anywhere_in_a_large_array_is_found() -> None:
@@ -253,7 +253,7 @@ class Kept:
         return problem
 
     @property
-    def told(self) -> list[str]:
+    def reported(self) -> list[str]:
         lines = self.layout.events.read_text().splitlines()
         events = [decode_event(line) for line in lines]
         return [event.problem.code for event in events if isinstance(event, ProblemReported)]
@@ -273,7 +273,7 @@ def test_that_a_run_keeps_what_its_data_was_for_its_owner_only(kept: Kept) -> No
     first = kept.record
     kept.trained()
 
-    assert kept.told == []
+    assert kept.reported == []
     assert kept.record.arrays == first.arrays
     assert kept.layout.data_fingerprint.stat().st_mode & 0o777 == 0o600
 
@@ -293,10 +293,10 @@ def test_that_changed_arrays_are_refused_by_name_until_somebody_accepts_them(
 
     kept.layout.accepted_data.touch()
     kept.trained()
-    assert kept.told == ["data_changed_accepted"]
+    assert kept.reported == ["data_changed_accepted"]
     assert not kept.layout.accepted_data.exists()
     kept.trained()
-    assert kept.told == ["data_changed_accepted"]
+    assert kept.reported == ["data_changed_accepted"]
     np.savez(npz, x=X, y=Y)
     assert kept.refused().code == "data_changed"
 
@@ -310,7 +310,7 @@ def test_that_a_run_without_a_checkpoint_begins_with_the_data_that_is_there(
 
     kept.trained()
 
-    assert kept.told == []
+    assert kept.reported == []
 
 
 def test_that_a_run_of_an_earlier_version_goes_on_and_says_that_nothing_was_compared(
@@ -322,7 +322,7 @@ def test_that_a_run_of_an_earlier_version_goes_on_and_says_that_nothing_was_comp
 
     kept.trained()
 
-    assert kept.told == ["data_not_compared"]
+    assert kept.reported == ["data_not_compared"]
     np.savez(npz, x=X, y=Y)
     assert kept.refused().code == "data_changed"
 
@@ -337,7 +337,7 @@ def test_that_a_damaged_record_is_reported_and_written_anew(kept: Kept, damage: 
 
     kept.trained()
 
-    assert kept.told == ["data_not_compared"]
+    assert kept.reported == ["data_not_compared"]
     assert kept.record.arrays
 
 
@@ -351,7 +351,7 @@ def test_that_a_disk_without_space_for_the_record_ends_no_training(
 
     kept.trained(during=filler.unlink)
 
-    assert kept.told == ["data_not_recorded"]
+    assert kept.reported == ["data_not_recorded"]
     assert kept.record.arrays, "it was written once there was space"
 
 
@@ -363,7 +363,7 @@ def test_that_a_link_in_its_place_is_not_followed(kept: Kept, tmp_path: Path) ->
 
     kept.trained()
 
-    assert kept.told == ["data_not_compared"]
+    assert kept.reported == ["data_not_compared"]
     assert (tmp_path / "elsewhere").read_bytes() == before
     assert not kept.layout.data_fingerprint.is_symlink()
 

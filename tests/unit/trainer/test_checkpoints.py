@@ -393,31 +393,31 @@ def test_that_a_checkpoint_of_another_model_is_refused_whole(state: dict[str, np
 
 def reasons(losses: list[float], patience: int | None, *, validated: bool) -> list[Problem | None]:
     settings = TrainingSettings(epochs=10, early_stopping_patience=patience)
-    position, told = Position(), []
+    position, found = Position(), []
     for loss in losses:
         metrics = Metrics(loss=1.0, val_loss=loss) if validated else Metrics(loss=loss)
         position = after_epoch(position, metrics)
-        told.append(reason_to_stop(position, settings))
-    return told
+        found.append(reason_to_stop(position, settings))
+    return found
 
 
 @pytest.mark.parametrize("validated", [True, False])
 def test_that_training_ends_when_the_loss_no_longer_falls(validated: bool) -> None:
-    told = reasons([0.9, 0.5, 0.6, 0.5], patience=2, validated=validated)
+    found = reasons([0.9, 0.5, 0.6, 0.5], patience=2, validated=validated)
 
-    assert told[:3] == [None] * 3
-    assert told[3] is not None
-    assert told[3].severity is Severity.HINT
-    assert "since epoch 2" in told[3].message
-    assert ("validation" in told[3].message) == validated
+    assert found[:3] == [None] * 3
+    assert found[3] is not None
+    assert found[3].severity is Severity.HINT
+    assert "since epoch 2" in found[3].message
+    assert ("validation" in found[3].message) == validated
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_that_a_loss_that_differs_in_its_last_bits_has_not_fallen(sign: float) -> None:
-    told = reasons([0.5 * sign, 0.5 * sign - 4e-8, 0.5 * sign - 8e-8], patience=2, validated=True)
+    found = reasons([0.5 * sign, 0.5 * sign - 4e-8, 0.5 * sign - 8e-8], patience=2, validated=True)
 
-    assert told[2] is not None
-    assert "since epoch 1" in told[2].message
+    assert found[2] is not None
+    assert "since epoch 1" in found[2].message
     fallen = [(0.5 - 2e-6 * epoch) * sign - (sign < 0) * epoch for epoch in range(9)]
     assert reasons(fallen, patience=1, validated=True) == [None] * 9
 
@@ -427,7 +427,7 @@ def test_that_training_goes_on_without_patience_or_in_its_last_epoch() -> None:
     assert reasons([0.5] * 10, patience=9, validated=True) == [None] * 10
 
 
-def told(error: BaseException, cause: BaseException | None = None) -> Problem:
+def problem_of(error: BaseException, cause: BaseException | None = None) -> Problem:
     with pytest.raises(type(error)) as caught:
         raise error from cause
     (problem,) = problems_of(caught.value)
@@ -442,20 +442,20 @@ def test_that_problems_are_passed_on_as_they_are() -> None:
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
 def test_that_a_full_disk_is_reported(number: int) -> None:
-    assert told(OSError(number, os.strerror(number))).code == "no_space"
+    assert problem_of(OSError(number, os.strerror(number))).code == "no_space"
 
 
 def test_that_a_full_disk_is_seen_behind_another_error() -> None:
     full = OSError(errno.ENOSPC, "No space left on device")
 
-    assert told(RuntimeError("cannot save"), cause=full).code == "no_space"
+    assert problem_of(RuntimeError("cannot save"), cause=full).code == "no_space"
 
 
 def test_that_too_little_memory_names_the_device() -> None:
     class ResourceExhaustedError(Exception):
         """Has the name of TensorFlow's."""
 
-    problem = told(
+    problem = problem_of(
         ResourceExhaustedError(
             "OOM when allocating tensor with shape[9] and type float on "
             "/job:localhost/replica:0/task:0/device:GPU:1 by allocator GPU_1_bfc"
@@ -464,7 +464,7 @@ def test_that_too_little_memory_names_the_device() -> None:
 
     assert problem.code == "out_of_memory"
     assert "/device:GPU:1" in problem.message
-    assert told(MemoryError()).code == "out_of_memory"
+    assert problem_of(MemoryError()).code == "out_of_memory"
 
 
 def test_that_a_lost_peer_is_reported_in_a_gang_only() -> None:
@@ -480,7 +480,7 @@ def test_that_a_lost_peer_is_reported_in_a_gang_only() -> None:
 
 
 def test_that_the_unexpected_is_one_sentence_with_its_trace() -> None:
-    problem = told(KeyError("surprise"))
+    problem = problem_of(KeyError("surprise"))
 
     assert problem.code == "trainer_crashed"
     assert "KeyError" in problem.message
@@ -490,4 +490,4 @@ def test_that_the_unexpected_is_one_sentence_with_its_trace() -> None:
 def test_that_tensorflows_frames_are_left_out_of_the_sentence() -> None:
     message = 'Graph execution error:\n\nDetected at node x\n  File "a.py", line 1\n\nBad shape.\n'
 
-    assert told(ValueError(message)).message.endswith("Bad shape.")
+    assert problem_of(ValueError(message)).message.endswith("Bad shape.")

@@ -17,7 +17,7 @@ import pytest
 from PIL import Image
 
 from gpupanel.domain.data import ImagesData, KerasData, NpzData
-from gpupanel.domain.keras_files import KerasFile
+from gpupanel.domain.data_source import KerasFile
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer import size_limits
 from gpupanel.trainer.datasets.download import download
@@ -314,16 +314,16 @@ with zipfile.ZipFile(folder / "custom.keras", "w") as archive:
     for name, content in members.items():
         archive.writestr(name, content)
 
-told = []
+reported = []
 for name in ("lambda.keras", "custom.keras"):
     for refuse in (check_model_file, _load):  # ours, and behind it Keras's own safe mode
         try:
             refuse(str(folder / name))
         except ProblemError as error:
-            told.append(error.problems[0].code)
+            reported.append(error.problems[0].code)
         else:
-            told.append("taken")
-print(json.dumps(told))
+            reported.append("taken")
+print(json.dumps(reported))
 """
 
 

@@ -163,8 +163,8 @@ def test_that_workers_download_once_and_train_in_a_network_of_their_own(
     assert isinstance(events[-1], RunEnded)
     assert events[-1].outcome is Outcome.COMPLETED, events[-1].problem
     assert server.asked == ["/mnist.npz"]
-    told = [event for event in events if isinstance(event, DownloadProgressed)]
-    assert told[-1].bytes_done == told[-1].bytes_total
+    reported = [event for event in events if isinstance(event, DownloadProgressed)]
+    assert reported[-1].bytes_done == reported[-1].bytes_total
     assert list(seen.values()) == [True, True]
 
 

@@ -124,9 +124,9 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> RunLayout:
 
 
 def test_that_each_worker_reports_its_devices(undisturbed: RunLayout) -> None:
-    told = [event for event in events_of(undisturbed) if isinstance(event, events.DevicesReady)]
-    assert sorted(event.process for event in told) == [0, 1]
-    for event in told:
+    reported = [event for event in events_of(undisturbed) if isinstance(event, events.DevicesReady)]
+    assert sorted(event.process for event in reported) == [0, 1]
+    for event in reported:
         assert [device.name for device in event.logical_devices] == ["/device:CPU:0"]
 
 
@@ -157,7 +157,7 @@ def test_that_a_run_stopped_orphaned_and_resumed_reaches_the_same_bits(
     layout = new_run(runs_dir)
     with supervised(layout):
         wait_for_checkpoints(layout, 2)
-        # Any of them may be told to end: all of them stop together.
+        # Any of them may be asked to end: all of them stop together.
         os.kill(pids(layout)[1], signal.SIGTERM)
         end = ended(layout, 1)
     assert (end.outcome, end.problem, end.exit_code) == (Outcome.STOPPED, None, 0)

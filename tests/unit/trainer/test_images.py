@@ -88,8 +88,8 @@ def test_that_a_class_without_images_is_reported_by_name(tmp_path: Path) -> None
 
 def test_that_one_class_only_is_reported(tmp_path: Path) -> None:
     assert problem_of(make_folder(tmp_path, {"cat": 2})).code == "data_one_class"
-    judged = read_images(ImagesData(path=str(tmp_path)), must_differ=False)
-    assert judged.class_names == ("cat",)
+    found = read_images(ImagesData(path=str(tmp_path)), must_differ=False)
+    assert found.class_names == ("cat",)
 
 
 @pytest.mark.parametrize("damage", ["cut short", "no image"])

@@ -47,7 +47,7 @@ class Evaluated:
 
     def __init__(self, root: Path) -> None:
         self.layout = RunLayout(root)
-        self.told: dict[str, Any] = json.loads((root / "ended.json").read_text())
+        self.reported: dict[str, Any] = json.loads((root / "ended.json").read_text())
 
     @property
     def keras(self) -> Any:
@@ -57,13 +57,13 @@ class Evaluated:
     def predictions(self) -> Any:
         return np.load(self.layout.predictions("npz"))
 
-    def told_of(self, kind: type[Any]) -> list[Any]:
+    def reports_of(self, kind: type[Any]) -> list[Any]:
         lines = self.layout.events.read_text().splitlines()
         return [event for event in map(decode_event, lines) if isinstance(event, kind)]
 
     @property
     def evaluation(self) -> events.EvaluationDone:
-        (found,) = self.told_of(events.EvaluationDone)
+        (found,) = self.reports_of(events.EvaluationDone)
         return found
 
     @property
@@ -74,12 +74,12 @@ class Evaluated:
 
     @property
     def problem(self) -> dict[str, Any]:
-        (problem,) = self.told["problems"]
+        (problem,) = self.reported["problems"]
         return problem
 
     @property
     def assumed(self) -> list[str]:
-        return [event.problem.message for event in self.told_of(events.ProblemReported)]
+        return [event.problem.message for event in self.reports_of(events.ProblemReported)]
 
 
 @pytest.fixture(scope="module")
@@ -214,7 +214,7 @@ def test_that_an_evaluation_is_that_of_plain_keras(
     assert matrix.class_names == tuple("0123456789")
     assert (run.evaluation.class_count, run.evaluation.confusion) == (10, ())
     assert run.evaluation.confusion_file == "evaluation.npz"
-    assert run.told == {"ended": None, "examples": 1797}
+    assert run.reported == {"ended": None, "examples": 1797}
     assert not list(run.layout.root.glob("predictions*"))
 
 
@@ -229,18 +229,18 @@ def test_that_predictions_are_those_of_plain_keras_in_order(
     assert found["predicted"].tolist() == run.keras["outputs"].argmax(axis=1).tolist()
     assert found["label"].tolist() == read_digits().training.labels.tolist()
     assert found["class_names"].tolist() == list("0123456789")
-    (saved,) = run.told_of(events.PredictionsSaved)
+    (saved,) = run.reports_of(events.PredictionsSaved)
     assert (saved.path, saved.examples) == ("predictions.npz", 1797)
     assert not list(run.layout.root.glob(".partial*"))
 
 
 def test_that_progress_reaches_the_end(evaluated: Callable[[str], Evaluated]) -> None:
-    told = evaluated("predict 1+1").told_of(events.ExamplesDone)
-    assert [event.examples_total for event in told] == [1797] * len(told)
-    assert told[-1].examples == 1797
-    counts = [event.examples for event in told]
+    reported = evaluated("predict 1+1").reports_of(events.ExamplesDone)
+    assert [event.examples_total for event in reported] == [1797] * len(reported)
+    assert reported[-1].examples == 1797
+    counts = [event.examples for event in reported]
     assert counts == sorted(counts)
-    times = [event.time_s for event in told[:-1]]
+    times = [event.time_s for event in reported[:-1]]
     assert all(later - earlier > 0.045 for earlier, later in itertools.pairwise(times))
 
 
@@ -402,7 +402,7 @@ def test_that_a_stop_leaves_no_file_that_would_pass_for_whole(
     evaluated: Callable[[str], Evaluated],
 ) -> None:
     run = evaluated("asked to stop")
-    assert run.told["ended"] == "STOP"
-    assert run.told_of(events.PredictionsSaved) == []
+    assert run.reported["ended"] == "STOP"
+    assert run.reports_of(events.PredictionsSaved) == []
     assert not list(run.layout.root.glob("*predictions*"))
-    assert run.told_of(events.ExamplesDone)[-1].examples < 1797
+    assert run.reports_of(events.ExamplesDone)[-1].examples < 1797

@@ -30,8 +30,8 @@ from gpupanel.trainer.inference.meaning import (
 )
 from gpupanel.trainer.inference.model_file import check_model_file, saved_model_path
 from gpupanel.trainer.inference.predictions import Predictions, write_predictions
-from gpupanel.trainer.inference.progress import Progress
 from gpupanel.trainer.inference.spread import Spread
+from gpupanel.trainer.progress import ExampleReports
 
 KERAS_LAYER = {"module": "keras.layers", "class_name": "Dense", "registered_name": None}
 
@@ -169,9 +169,9 @@ def test_that_outputs_are_understood_and_guesses_are_reported(
     reading = read_outputs(activation, outputs, classes, has_values=False)
     assert reading.meaning is meaning
     assert reading.class_count == (0 if meaning is Meaning.VALUES else 2)
-    told = "" if reading.hint is None else reading.hint.message
-    assert assumed in told
-    assert bool(assumed) == bool(told)
+    reported = "" if reading.hint is None else reading.hint.message
+    assert assumed in reported
+    assert bool(assumed) == bool(reported)
     values = read_outputs(activation, outputs[:, :1], None, has_values=True)
     assert (values.meaning, values.class_count, values.hint) == (Meaning.VALUES, 0, None)
 
@@ -366,17 +366,17 @@ def test_that_a_file_that_cannot_be_written_whole_is_not_there_at_all(
 def test_that_progress_is_reported_at_most_20_times_a_second_and_at_the_end(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     with EventWriter(path) as writer:
-        progress = Progress(writer, 300)
+        progress = ExampleReports(writer, 300)
         end = time.monotonic() + 0.3
         for _ in range(300):
             progress.add(1)
             time.sleep(max(0.0, end - time.monotonic()) / 300)
-    told = [decode_event(line) for line in path.read_text().splitlines()]
-    assert all(isinstance(event, ExamplesDone) for event in told)
-    times = [event.time_s for event in told[:-1]]
+    reported = [decode_event(line) for line in path.read_text().splitlines()]
+    assert all(isinstance(event, ExamplesDone) for event in reported)
+    times = [event.time_s for event in reported[:-1]]
     assert len(times) >= 2
     assert all(later - earlier > 0.05 for earlier, later in itertools.pairwise(times))
-    last = told[-1]
+    last = reported[-1]
     assert isinstance(last, ExamplesDone)
     assert (last.examples, last.examples_total) == (300, 300)
     assert last.examples_per_second > 0

@@ -15,9 +15,9 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from gpupanel.domain.class_names import KERAS_CLASS_NAMES
-from gpupanel.domain.data import KerasData, KerasDataName, Target
-from gpupanel.domain.keras_files import KERAS_FILES, KerasFile
+from gpupanel.domain.data import KerasData, Target
+from gpupanel.domain.data_source import KerasFile
+from gpupanel.domain.keras_data import KERAS_CLASS_NAMES, KERAS_FILES, KerasDataName
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.download import download
 from gpupanel.trainer.datasets.examples import Scaling
@@ -220,14 +220,14 @@ def test_that_a_download_reports_how_far_it_is_and_is_kept(
     (served / "mnist.npz").write_bytes(content)
     file = KerasFile(f"{url}/mnist.npz", "mnist.npz", hashlib.sha256(content).hexdigest())
     monkeypatch.setitem(KERAS_FILES, "mnist", (file,))
-    told: list[tuple[str, int, int | None]] = []
+    reported: list[tuple[str, int, int | None]] = []
 
     with pytest.raises(ProblemError):  # zeros behind the archive: read as damaged, yet kept
-        read_keras_data(KerasData(source="mnist"), lambda *progress: told.append(progress))
+        read_keras_data(KerasData(source="mnist"), lambda *progress: reported.append(progress))
 
-    assert [name for name, _, _ in told] == ["mnist"] * len(told)
-    assert len(told) > 1
-    assert told[-1][1:] == (len(content), len(content))
+    assert [name for name, _, _ in reported] == ["mnist"] * len(reported)
+    assert len(reported) > 1
+    assert reported[-1][1:] == (len(content), len(content))
     assert (cache / "mnist.npz").read_bytes() == content
     assert [path.name for path in cache.iterdir()] == ["mnist.npz"]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from gpupanel.devices.packages import tensorflow_package
 from gpupanel.devices.private_network import new_private_network
-from gpupanel.devices.probes.installed_tensorflow import tensorflow_package
 from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.strategies import loopback
 from tests.fakes.run_networks import skip_without_networks

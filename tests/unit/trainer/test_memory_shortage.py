@@ -270,7 +270,7 @@ def test_that_a_real_run_reports_what_it_was_refused(
     assert (shortage.device_key, shortage.logical_device) == ("cpu", "/device:CPU:0")
     assert (shortage.tensor_shape, shortage.tensor_type) == ((64, WIDEST), "float")
     assert shortage.asked_bytes == 64 * WIDEST * 4
-    # TensorFlow's allocator of the host tells them as that of a GPU does.
+    # TensorFlow's allocator of the host logs them as that of a GPU does.
     assert shortage.limit_bytes is not None
     assert shortage.held_bytes is not None
     assert shortage.held_bytes < shortage.limit_bytes

@@ -102,8 +102,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[st
 def graph(runs: dict[str, RunLayout]) -> dict[str, Any]:
     """Where the graph of the layers placed by hand works."""
     path = runs["adam, by hand"].root / "graph.json"
-    told: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return told
+    reported: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return reported
 
 
 def placed(layout: RunLayout) -> tuple[PlacedLayer, ...]:

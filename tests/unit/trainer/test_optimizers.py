@@ -66,9 +66,9 @@ def test_that_one_operation_does_what_keras_does() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]
-    told = json.loads(done.stdout.splitlines()[-1])
+    reported = json.loads(done.stdout.splitlines()[-1])
 
-    assert told.pop("moved") > 0.05
-    for nearly_all, second_moment in told.values():
+    assert reported.pop("moved") > 0.05
+    for nearly_all, second_moment in reported.values():
         assert nearly_all < 1e-6
         assert second_moment < 1.5e-5

@@ -65,15 +65,15 @@ def leg(name: str) -> tuple[Profile, LaunchPlan]:
     return profile, preparation.plan
 
 
-def told(layout: RunLayout) -> list[Event]:
+def reported(layout: RunLayout) -> list[Event]:
     if not layout.events.exists():
         return []
     return [decode_event(line) for line in layout.events.read_bytes().split(b"\n")[:-1]]
 
 
 def of_this_start(layout: RunLayout) -> list[Event]:
-    """What was told since the supervisor was started last."""
-    events = told(layout)
+    """What was reported since the supervisor was started last."""
+    events = reported(layout)
     starts = [place for place, event in enumerate(events) if isinstance(event, RunStarted)]
     return events[starts[-1] :] if starts else []
 
@@ -101,7 +101,7 @@ def went_on(layout: RunLayout) -> bool:
 
 
 def resumed_steps(layout: RunLayout) -> list[int]:
-    return [one.step for one in told(layout) if isinstance(one, TrainingResumed)]
+    return [one.step for one in reported(layout) if isinstance(one, TrainingResumed)]
 
 
 def test_that_a_run_orphaned_under_every_strategy_saves_ends_and_goes_on_under_the_next(
@@ -128,8 +128,8 @@ def test_that_a_run_orphaned_under_every_strategy_saves_ends_and_goes_on_under_t
 
     wait_until(layout, lambda: went_on(layout))
     ask(layout, Request.SUSPEND)
-    wait_until(layout, lambda: isinstance(told(layout)[-1], RunEnded))
-    end = told(layout)[-1]
+    wait_until(layout, lambda: isinstance(reported(layout)[-1], RunEnded))
+    end = reported(layout)[-1]
     assert isinstance(end, RunEnded)
     assert end.outcome is Outcome.SUSPENDED
     assert resumed_steps(layout) == left_at

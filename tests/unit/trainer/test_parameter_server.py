@@ -128,9 +128,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, RunLayo
 
 
 def test_that_each_process_that_serves_reports_its_devices(runs: dict[str, RunLayout]) -> None:
-    told = [each for each in all_events(runs["learning"]) if isinstance(each, DevicesReady)]
-    assert sorted(event.process for event in told) == [1, 2, 3]
-    for event in told:
+    reported = [each for each in all_events(runs["learning"]) if isinstance(each, DevicesReady)]
+    assert sorted(event.process for event in reported) == [1, 2, 3]
+    for event in reported:
         assert [device.name for device in event.logical_devices] == ["/device:CPU:0"]
 
 
@@ -139,9 +139,9 @@ def test_that_steps_and_examples_of_every_epoch_are_counted_exactly(
     runs: dict[str, RunLayout], name: str
 ) -> None:
     of_epoch = -(-EXAMPLES[name] // (205 if name == "everything" else 64))
-    told = all_events(runs[name])
-    steps = [event for event in told if isinstance(event, StepsDone)]
-    epochs = [event for event in told if isinstance(event, EpochDone)]
+    reported = all_events(runs[name])
+    steps = [event for event in reported if isinstance(event, StepsDone)]
+    epochs = [event for event in reported if isinstance(event, EpochDone)]
 
     assert [event.step for event in epochs] == [
         of_epoch * number for number in range(1, len(epochs) + 1)
@@ -167,8 +167,8 @@ def test_that_the_optimizer_counts_every_update(runs: dict[str, RunLayout], name
 
 
 def test_that_no_second_has_more_than_20_reports(runs: dict[str, RunLayout]) -> None:
-    told = all_events(runs["learning"])
-    moments = [event.time_s for event in told if isinstance(event, StepsDone)]
+    reported = all_events(runs["learning"])
+    moments = [event.time_s for event in reported if isinstance(event, StepsDone)]
 
     assert all(later - first > 0.05 for first, later in itertools.pairwise(moments[:-1]))
 

@@ -90,7 +90,7 @@ def tensorflow(tmp_path_factory: pytest.TempPathFactory) -> Answers:
     return ask(cases, tmp_path_factory.mktemp("run"))
 
 
-def taken(environment: dict[str, str], told: dict[str, Any], gpus: int) -> list[dict[str, Any]]:
+def taken(environment: dict[str, str], found: dict[str, Any], gpus: int) -> list[dict[str, Any]]:
     """What TensorFlow's C++ makes of the options and the environment, for each visible GPU.
 
     ``GPUBFCAllocator::GetAllowGrowthValue`` lets the environment overrule the options; a GPU whose
@@ -100,7 +100,7 @@ def taken(environment: dict[str, str], told: dict[str, Any], gpus: int) -> list[
     forced = environment["TF_FORCE_GPU_ALLOW_GROWTH"]
     assert forced in ("true", "false")
     return [
-        {"growth": forced == "true", "limits": limits} for limits in told["limits"] or [[]] * gpus
+        {"growth": forced == "true", "limits": limits} for limits in found["limits"] or [[]] * gpus
     ]
 
 
@@ -113,20 +113,20 @@ def test_that_tensorflow_does_with_each_gpu_what_its_policy_says(
         if not isinstance(key, tuple) or key[0] is not kind:
             continue
         _, choice, place = key
-        plan, told = started(choice, kind), tensorflow[key]
+        plan, found = started(choice, kind), tensorflow[key]
         process = plan.gang[place]
-        assert "problem" not in told, (choice, told)
-        assert told["visible"] == ",".join(str(index) for index in range(len(process.devices)))
+        assert "problem" not in found, (choice, found)
+        assert found["visible"] == ",".join(str(index) for index in range(len(process.devices)))
         policies = dict(zip((gpu.key for gpu in GPUS), choice, strict=False))
         wanted = [WANTED[policies[device.key]] for device in process.devices]
         if kind is StrategyKind.PARAMETER_SERVER:
             # Such a worker has one replica: of a split GPU it takes the first part.
             wanted = [{**each, "limits": each["limits"][:1]} for each in wanted]
         environment = {**plan.environment, **process.environment}
-        assert taken(environment, told, len(process.devices)) == wanted, (choice, told)
+        assert taken(environment, found, len(process.devices)) == wanted, (choice, found)
         # Where it can be said by a call, too, both say the same.
-        calls_decide = kind is not StrategyKind.PARAMETER_SERVER and not told["limits"]
-        assert not calls_decide or told["growth"] is wanted[0]["growth"], choice
+        calls_decide = kind is not StrategyKind.PARAMETER_SERVER and not found["limits"]
+        assert not calls_decide or found["growth"] is wanted[0]["growth"], choice
         held += 1
     assert held >= len(POLICIES)
 
@@ -140,18 +140,18 @@ def test_that_planning_refuses_what_tensorflow_refuses_or_drops_without_a_word(
     tensorflow: Answers, count: int
 ) -> None:
     for choice in (each for each in EVERY_CHOICE if len(each) == count):
-        told, made = tensorflow[choice], prepared(choice)
+        found, made = tensorflow[choice], prepared(choice)
         assert made.is_startable is not growth_differs(choice), choice
         codes = {problem.code for problem in made.problems if problem.is_error}
         bounded = {"limit", "split"} & set(choice)
         if any(WANTED[name]["limits"] for name in choice):
             # Growth is dropped for every GPU, while each still says what was asked of it.
-            assert told["growth"] is False, choice
-            assert told["said"] == [WANTED[name]["growth"] for name in choice], choice
+            assert found["growth"] is False, choice
+            assert found["said"] == [WANTED[name]["growth"] for name in choice], choice
         elif growth_differs(choice):
-            assert told == {"refused": DIFFERS}, choice
+            assert found == {"refused": DIFFERS}, choice
         else:
-            assert told["growth"] is WANTED[choice[0]]["growth"], choice
+            assert found["growth"] is WANTED[choice[0]]["growth"], choice
         if growth_differs(choice):
             code = "memory_limit_cancels_growth" if bounded else "memory_growth_differs"
             assert codes == {code}, choice

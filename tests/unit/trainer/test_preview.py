@@ -101,9 +101,9 @@ def test_that_examples_of_one_class_can_be_evaluated_but_not_learned_from(
     for data in (images, NpzData(path=str(tmp_path / "a.npz"), validation_fraction=0.0)):
         (learned,) = preview(PreviewRequest(data=data)).problems
         assert learned.code == "data_one_class"
-        judged = preview(PreviewRequest(data=data, task=task))
-        assert judged.problems == ()
-        assert judged.example_count == len(judged.examples) > 0
+        found = preview(PreviewRequest(data=data, task=task))
+        assert found.problems == ()
+        assert found.example_count == len(found.examples) > 0
 
 
 def test_that_what_a_judging_run_would_refuse_is_found_before_it(tmp_path: Path) -> None:

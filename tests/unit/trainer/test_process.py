@@ -60,15 +60,15 @@ def test_that_digits_are_learned_and_every_event_is_in_order(
     assert end.metrics.val_accuracy >= 0.95
     assert end.examples_per_second is not None
     assert end.examples_per_second > 1_000
-    told = trainer.events()
-    assert_phases_in_order(told)
-    assert_steps_add_up(told)
-    assert_files_are_there(trainer.layout, told)
+    written = trainer.events()
+    assert_phases_in_order(written)
+    assert_steps_add_up(written)
+    assert_files_are_there(trainer.layout, written)
     assert "Traceback" not in trainer.log()
 
 
-def assert_phases_in_order(told: list[events.Event]) -> None:
-    phases = [event.phase for event in told if isinstance(event, events.PhaseChanged)]
+def assert_phases_in_order(written: list[events.Event]) -> None:
+    phases = [event.phase for event in written if isinstance(event, events.PhaseChanged)]
     assert phases[:6] == [
         Phase.IMPORTING_TENSORFLOW,
         Phase.CONFIGURING_DEVICES,
@@ -81,31 +81,31 @@ def assert_phases_in_order(told: list[events.Event]) -> None:
         *[Phase.VALIDATING, Phase.SAVING, Phase.TRAINING] * 24,
         *[Phase.VALIDATING, Phase.SAVING],
     ]
-    devices = next(event for event in told if isinstance(event, events.DevicesReady))
+    devices = next(event for event in written if isinstance(event, events.DevicesReady))
     assert [device.name for device in devices.logical_devices] == ["/device:CPU:0", "/device:CPU:1"]
-    data = next(event for event in told if isinstance(event, events.DataReady))
+    data = next(event for event in written if isinstance(event, events.DataReady))
     assert (data.training_examples, data.validation_examples) == (1438, 359)
     assert (data.feature_shape, data.steps_per_epoch) == ((8, 8), 23)
-    model = next(event for event in told if isinstance(event, events.ModelReady))
+    model = next(event for event in written if isinstance(event, events.ModelReady))
     assert model.parameters == model.trainable_parameters == 64 * 128 + 128 + 128 * 10 + 10
 
 
-def assert_steps_add_up(told: list[events.Event]) -> None:
-    steps = [event for event in told if isinstance(event, events.StepsDone)]
+def assert_steps_add_up(written: list[events.Event]) -> None:
+    steps = [event for event in written if isinstance(event, events.StepsDone)]
     assert steps[0].step == 1
     assert sum(event.steps for event in steps) == steps[-1].step == 25 * 23
     assert sum(event.examples for event in steps) == 25 * 1438
     times = [event.time_s for event in steps]
     assert all(later - earlier > 0.04 for earlier, later in itertools.pairwise(times[:-1]))
-    epochs = [event for event in told if isinstance(event, events.EpochDone)]
+    epochs = [event for event in written if isinstance(event, events.EpochDone)]
     assert [event.epoch for event in epochs] == list(range(1, 26))
     assert [event.step for event in epochs] == [23 * epoch for epoch in range(1, 26)]
-    checkpoints = [event for event in told if isinstance(event, events.CheckpointSaved)]
+    checkpoints = [event for event in written if isinstance(event, events.CheckpointSaved)]
     assert [event.epoch for event in checkpoints] == list(range(1, 26))
 
 
-def assert_files_are_there(layout: RunLayout, told: list[events.Event]) -> None:
-    saved = [event.path for event in told if isinstance(event, events.CheckpointSaved)]
+def assert_files_are_there(layout: RunLayout, written: list[events.Event]) -> None:
+    saved = [event.path for event in written if isinstance(event, events.CheckpointSaved)]
     kept = [f"checkpoints/{path.name}" for path in Checkpoints(layout.checkpoints).saved()]
     assert kept == saved[-3:]
     assert layout.model.is_file()
@@ -153,12 +153,12 @@ def test_that_a_suspend_saves_a_checkpoint_and_no_model_unless_a_stop_follows(
     assert (trainer.process.returncode, end.problem) == (0, None)
     assert end.outcome is (Outcome.STOPPED if stop_follows else Outcome.SUSPENDED)
     assert trainer.layout.model.exists() is stop_follows
-    told = trainer.events()
-    last_step = [event for event in told if isinstance(event, events.StepsDone)][-1].step
-    saved = [event for event in told if isinstance(event, events.CheckpointSaved)][-1]
+    written = trainer.events()
+    last_step = [event for event in written if isinstance(event, events.StepsDone)][-1].step
+    saved = [event for event in written if isinstance(event, events.CheckpointSaved)][-1]
     assert (saved.step, saved.reason) == (last_step, "end")
     if not stop_follows:
-        answered = [event.request for event in told if isinstance(event, events.RequestAnswered)]
+        answered = [event.request for event in written if isinstance(event, events.RequestAnswered)]
         assert answered == [Request.SUSPEND]
 
 
@@ -183,12 +183,12 @@ def test_that_a_suspend_during_start_up_is_one_only_where_there_is_something_to_
 
 def assert_saved_last(trainer: Trainer) -> None:
     """The last checkpoint is of the last step, and the model is there."""
-    told = trainer.events()
-    last_step = [event for event in told if isinstance(event, events.StepsDone)][-1].step
-    saved = [event for event in told if isinstance(event, events.CheckpointSaved)][-1]
+    written = trainer.events()
+    last_step = [event for event in written if isinstance(event, events.StepsDone)][-1].step
+    saved = [event for event in written if isinstance(event, events.CheckpointSaved)][-1]
     assert saved.step == last_step
     assert (trainer.layout.root / saved.path).is_dir()
-    assert isinstance(told[-2], events.ModelSaved)
+    assert isinstance(written[-2], events.ModelSaved)
     assert trainer.layout.model.is_file()
 
 

@@ -18,7 +18,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.trainer.datasets.examples import DataSet, Scaling
 from gpupanel.trainer.datasets.python_data import read_python_data
-from gpupanel.trainer.datasets.read import read_data
+from gpupanel.trainer.datasets.source import read_data
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.user_code import RunCode
 from tests.forked.processes import run_forked
@@ -271,17 +271,17 @@ from gpupanel.trainer.user_code import RunCode
 
 examples = Examples(np.zeros((8, 2), np.float32), np.zeros(8, np.int32))
 data = DataSet(examples, class_names=("a", "b", "c", "d"))
-told = {}
+reported = {}
 for path in map(Path, sys.argv[1:]):
     try:
         model = PythonModel(path=path.name)
         building = Building(data, examples, RunCode("model.path", path.name, path))
         network_of(model).outputs(model, building.inputs, building)
-        told[path.stem] = "fine"
+        reported[path.stem] = "fine"
     except ProblemError as error:
         assert error.problems[0].code == "user_code_model_misfit"
-        told[path.stem] = error.problems[0].message
-print(json.dumps(told))
+        reported[path.stem] = error.problems[0].message
+print(json.dumps(reported))
 """
 _BUILDER = """
 import keras
@@ -307,10 +307,10 @@ def test_that_a_model_that_cannot_be_trained_is_reported(tmp_path: Path) -> None
         timeout=120,
         check=True,
     )
-    told = json.loads(done.stdout.splitlines()[-1])
-    assert {name: words in told[name] for name, (_, words) in MISFITS.items()} == dict.fromkeys(
+    reported = json.loads(done.stdout.splitlines()[-1])
+    assert {name: words in reported[name] for name, (_, words) in MISFITS.items()} == dict.fromkeys(
         MISFITS, True
-    ), told
+    ), reported
 
 
 @pytest.mark.tensorflow

@@ -25,7 +25,7 @@ from gpupanel.trainer import process
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.loop.consensus import Pace
-from gpupanel.trainer.loop.step_reports import StepReports
+from gpupanel.trainer.progress import StepReports
 from tests.fakes.small_disks import fill, small_disk  # noqa: F401 - a fixture
 from tests.unit.trainer.conftest import MakeRun
 
@@ -65,10 +65,14 @@ def test_that_events_wait_while_the_disk_is_full(small_disk: Path) -> None:  # n
         filler.unlink()
         events.phase(Phase.SAVING)
 
-    told = [event for event in read(path) if not isinstance(event, UnknownEvent)]
-    assert [type(event) for event in told] == [*[ModelSaved] * 20, PhaseChanged, ProblemReported]
-    assert isinstance(told[-1], ProblemReported)
-    assert told[-1].problem.code == "disk_was_full"
+    written = [event for event in read(path) if not isinstance(event, UnknownEvent)]
+    assert [type(event) for event in written] == [
+        *[ModelSaved] * 20,
+        PhaseChanged,
+        ProblemReported,
+    ]
+    assert isinstance(written[-1], ProblemReported)
+    assert written[-1].problem.code == "disk_was_full"
 
 
 def test_that_a_clock_set_back_while_the_disk_is_full_is_no_negative_time(
@@ -81,9 +85,9 @@ def test_that_a_clock_set_back_while_the_disk_is_full_is_no_negative_time(
         events.write(ModelSaved(time_s=now_s, path="far " * 2_000))
         filler.unlink()
         events.write(ModelSaved(time_s=now_s - 3600.0, path="after"))
-    told = read(path)[-1]
-    assert isinstance(told, ProblemReported)
-    assert "was full for 0 s" in told.problem.message
+    written = read(path)[-1]
+    assert isinstance(written, ProblemReported)
+    assert "was full for 0 s" in written.problem.message
 
 
 @pytest.mark.parametrize("for_s", [1.0, 60.0], ids=["for a moment", "for long"])
@@ -145,11 +149,11 @@ def test_that_steps_are_reported_at_most_20_times_a_second(tmp_path: Path) -> No
             reports.report(step, 1, step)
         reports.report(step, 1, step, now=True)
 
-    told = [event for event in read(path) if isinstance(event, StepsDone)]
-    assert 2 <= len(told) <= 11
-    assert sum(event.steps for event in told) == step
-    assert told[-1].step == step
-    assert {(event.loss, event.accuracy) for event in told} == {(0.5, 2 / 3)}
+    written = [event for event in read(path) if isinstance(event, StepsDone)]
+    assert 2 <= len(written) <= 11
+    assert sum(event.steps for event in written) == step
+    assert written[-1].step == step
+    assert {(event.loss, event.accuracy) for event in written} == {(0.5, 2 / 3)}
 
 
 def test_that_nothing_is_reported_without_steps(tmp_path: Path) -> None:

@@ -148,12 +148,12 @@ def test_that_a_checkpoint_of_one_strategy_goes_on_under_another(
 ) -> None:
     legs = list(LEGS)
     before = chain[legs[legs.index(name) - 1]]
-    told = all_events(chain[name])
-    (resumed,) = [event for event in told if isinstance(event, TrainingResumed)]
+    reported = all_events(chain[name])
+    (resumed,) = [event for event in reported if isinstance(event, TrainingResumed)]
     left = [event for event in all_events(before) if isinstance(event, CheckpointSaved)][-1]
     assert resumed.step == left.step
     assert 0 < resumed.step < _STEPS_AN_EPOCH
-    went_on = [event for event in told if isinstance(event, CheckpointSaved)][-1]
+    went_on = [event for event in reported if isinstance(event, CheckpointSaved)][-1]
     assert went_on.step > resumed.step
     assert variables(before).keys() == variables(chain[name]).keys()
 

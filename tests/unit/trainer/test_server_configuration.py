@@ -18,15 +18,15 @@ from pydantic import TypeAdapter
 from gpupanel.domain.plan import PlannedDevice
 from gpupanel.trainer.strategies.parameter_server import server_configuration
 
-told = []
+reported = []
 for devices in TypeAdapter(list[tuple[PlannedDevice, ...]]).validate_json(sys.stdin.read()):
     made = server_configuration(devices)
     options = made.gpu_options
     limits = [list(one.memory_limit_mb) for one in options.experimental.virtual_devices]
-    told.append(
+    reported.append(
         [dict(made.device_count), options.visible_device_list, options.allow_growth, limits]
     )
-print(json.dumps(told))
+print(json.dumps(reported))
 """
 
 
@@ -56,8 +56,8 @@ def test_that_growth_and_limits_are_those_of_the_plan() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]
-    told = json.loads(done.stdout)
+    reported = json.loads(done.stdout)
 
-    assert dict(zip(PLANNED, told, strict=True)) == {
+    assert dict(zip(PLANNED, reported, strict=True)) == {
         name: expected for name, (_, expected) in PLANNED.items()
     }

@@ -8,7 +8,7 @@ from gpupanel.domain.model import CnnModel, MlpModel
 from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.datasets.examples import DataSet, Examples
 from gpupanel.trainer.datasets.split import split
-from gpupanel.trainer.models.fit_check import check_features_fit_model
+from gpupanel.trainer.start_up import check_features_fit_model
 
 NUMBERED = Examples(np.arange(100, dtype=np.float32)[:, None], np.arange(100, dtype=np.int32) % 2)
 TEST = Examples(np.zeros((7, 1), np.float32), np.zeros(7, np.int32))

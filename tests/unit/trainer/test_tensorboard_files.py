@@ -1,4 +1,4 @@
-"""Files for TensorBoard that cannot be written are told, once, and end nothing."""
+"""Files for TensorBoard that cannot be written are reported, once, and end nothing."""
 
 import json
 import os
@@ -24,8 +24,8 @@ metrics = Metrics(loss=1.0, val_loss=2.0)
 
 
 def write(name, *, epochs=3, fill_after=None):
-    with EventWriter(events / name) as told:
-        with TensorBoardFiles(disk / name, told) as files:
+    with EventWriter(events / name) as reported:
+        with TensorBoardFiles(disk / name, reported) as files:
             for epoch in range(1, epochs + 1):
                 files._flushed_s = float("-inf")
                 files.write_epoch(epoch, metrics)
@@ -60,14 +60,14 @@ def test_that_a_file_that_cannot_be_made_or_written_is_reported_once_and_why(
     )
     assert done.returncode == 0, done.stderr[-4000:]
 
-    told = {
+    reported = {
         name: [decode_event(line) for line in (tmp_path / name).read_text().splitlines()]
         for name in ("created", "flushed", "blocked", "whole")
     }
-    assert told["whole"] == []
+    assert reported["whole"] == []
     assert len([*(small_disk / "whole").rglob("*.v2")]) == 2
     for name in ("created", "flushed", "blocked"):
-        (event,) = told[name]
+        (event,) = reported[name]
         assert isinstance(event, ProblemReported)
         assert event.problem.code == "tensorboard_not_written", name
         assert not event.problem.is_error

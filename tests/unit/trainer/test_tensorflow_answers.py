@@ -113,9 +113,9 @@ def test_that_each_part_of_a_split_gpu_has_its_limit_and_its_place(tensorflow: A
 
 @pytest.mark.parametrize("name", ["silent", "a log of another process"])
 def test_that_what_tensorflow_does_not_say_stays_unknown(tensorflow: Answers, name: str) -> None:
-    told = tensorflow[name]
-    assert "problem" not in told
-    for answer in told["answers"]:
+    reported = tensorflow[name]
+    assert "problem" not in reported
+    for answer in reported["answers"]:
         assert (answer["memory_taken_mib"], answer["pci_bus_id"]) == (None, None)
         assert answer["is_as_planned"] is None
 
@@ -132,9 +132,9 @@ def test_that_the_instances_of_a_gpu_are_where_their_gpu_is(tensorflow: Answers)
 
 
 def test_that_a_run_on_another_gpu_than_planned_ends_and_names_both(tensorflow: Answers) -> None:
-    told = tensorflow["other way round"]
-    assert [answer["is_as_planned"] for answer in told["answers"][:2]] == [False, False]
-    problem = told["problem"]
+    reported = tensorflow["other way round"]
+    assert [answer["is_as_planned"] for answer in reported["answers"][:2]] == [False, False]
+    problem = reported["problem"]
     assert problem["code"] == "device_is_another"
     assert problem["message"] == (
         "TensorFlow means NVIDIA H1 (PCI bus 0000:41:00.0) by /device:GPU:0, but the plan means "
@@ -188,9 +188,9 @@ def test_that_a_trainer_on_another_gpu_reports_the_answer_and_ends(tmp_path: Pat
             check=False,
         )
 
-    told = RunFollower(layout).poll().events
+    reported = RunFollower(layout).poll().events
     assert done.returncode == 1, layout.trainer_log.read_text(encoding="utf-8")[-4000:]
-    ready, ended = told[-2:]
+    ready, ended = reported[-2:]
     assert isinstance(ready, DevicesReady)
     assert (ready.process, ready.logical_devices[0].is_as_planned) == (0, False)
     assert isinstance(ended, TrainingEnded)

@@ -1,4 +1,4 @@
-"""What is told and saved of whole runs: metrics of whole sets, values, pictures, early stopping."""
+"""What is reported and saved of whole runs: metrics, values, pictures, early stopping."""
 
 from pathlib import Path
 
@@ -119,10 +119,10 @@ def test_that_where_images_are_kept_changes_nothing(runs: dict[str, RunLayout]) 
 def test_that_early_stopping_ends_the_training_with_a_checkpoint(
     runs: dict[str, RunLayout],
 ) -> None:
-    told = all_events(runs["patient"])
+    reported = all_events(runs["patient"])
 
-    assert [event.epoch for event in told if isinstance(event, EpochDone)] == [1, 2, 3]
-    (hint,) = [event.problem for event in told if isinstance(event, ProblemReported)]
+    assert [event.epoch for event in reported if isinstance(event, EpochDone)] == [1, 2, 3]
+    (hint,) = [event.problem for event in reported if isinstance(event, ProblemReported)]
     assert hint.code == "stopped_early"
-    assert [event.epoch for event in told if isinstance(event, CheckpointSaved)] == [3]
+    assert [event.epoch for event in reported if isinstance(event, CheckpointSaved)] == [3]
     assert runs["patient"].model.is_file()

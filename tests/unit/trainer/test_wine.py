@@ -10,7 +10,7 @@ from gpupanel.domain.data import Scaling, WineData
 from gpupanel.domain.preview import PreviewRequest
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.trainer.datasets.read import read_data
+from gpupanel.trainer.datasets.source import read_data
 from gpupanel.trainer.preview import preview
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.trained_runs import changed, furthest, last_metrics, profile, train_all

@@ -13,12 +13,12 @@ from typing_extensions import override
 
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.trainer import training
-from gpupanel.trainer.datasets.read import read_data
+from gpupanel.trainer.datasets.source import read_data
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.device_configuration import configure_devices
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
-from gpupanel.trainer.record import TrainingRecord
+from gpupanel.trainer.progress import TrainingRecord
 from gpupanel.trainer.started_run import read_started_run
 
 _CALLS = 2

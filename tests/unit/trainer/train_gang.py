@@ -20,7 +20,7 @@ from gpupanel.trainer.datasets.images import ImageFiles
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruptions
 from gpupanel.trainer.learner import Learner, make_learner
-from gpupanel.trainer.record import TrainingRecord
+from gpupanel.trainer.progress import TrainingRecord
 from gpupanel.trainer.start_up import read_split
 from gpupanel.trainer.started_run import process_place, read_started_run
 

@@ -17,12 +17,12 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.trainer import training
 from gpupanel.trainer.datasets.examples import Examples
-from gpupanel.trainer.datasets.read import read_data
+from gpupanel.trainer.datasets.source import read_data
 from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.device_configuration import configure_devices
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruptions
-from gpupanel.trainer.record import TrainingRecord
+from gpupanel.trainer.progress import TrainingRecord
 from gpupanel.trainer.started_run import read_started_run
 from gpupanel.trainer.strategies.make_strategy import make_strategy
 

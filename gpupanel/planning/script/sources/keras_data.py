@@ -4,8 +4,8 @@ from string import Template
 
 from typing_extensions import override
 
-from gpupanel.domain.class_names import KERAS_CLASS_NAMES
 from gpupanel.domain.data import KerasData, Target
+from gpupanel.domain.keras_data import KERAS_CLASS_NAMES
 from gpupanel.planning.script.data_section import SourceScript
 
 _CIFAR_FILES = {

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from gpupanel.runs.history.differences import Difference
-from gpupanel.runs.history.summaries import RunSummary
+from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui import theme
 from gpupanel.ui.panels.comparison_panel.comparison_curves import ComparisonCurves
 from gpupanel.ui.panels.comparison_panel.curve_grid import CurveGrid

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QFont, QHelpEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from typing_extensions import override
 
@@ -65,7 +65,7 @@ class ClassCountsView(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setOpacity(1.0 if self.isEnabled() else _STALE_OPACITY)
-        painter.setFont(self._small())
+        painter.setFont(theme.small_font(self.font()))
         if self._is_histogram():
             self._paint_histogram(painter)
             return
@@ -150,8 +150,3 @@ class ClassCountsView(QWidget):
 
     def _line_height(self) -> int:
         return self.fontMetrics().height() + 4
-
-    def _small(self) -> QFont:
-        font = QFont(self.font())
-        font.setPointSizeF(max(7.0, font.pointSizeF() * 0.88))
-        return font

@@ -121,7 +121,7 @@ class ExamplesView(QWidget):
             smooth = size.width() < picture.width()
             painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, smooth)
             painter.drawImage(place, picture)
-        painter.setFont(self._small())
+        painter.setFont(theme.small_font(self.font()))
         painter.setPen(theme.current().color("text"))
         label = painter.fontMetrics().elidedText(example.label, Qt.TextElideMode.ElideRight, _CELL)
         below = QRectF(cell.left(), cell.top() + _CELL, _CELL, cell.height() - _CELL)
@@ -133,8 +133,8 @@ class ExamplesView(QWidget):
             label.right() + _GAP, cell.top(), cell.right() - label.right() - _GAP, cell.height()
         )
         for place, words, font, role in (
-            (label, example.label, self._small(), "text"),
-            (values, example.text, _monospace(self._small().pointSizeF()), "muted"),
+            (label, example.label, theme.small_font(self.font()), "text"),
+            (values, example.text, _monospace(theme.small_font(self.font()).pointSizeF()), "muted"),
         ):
             painter.setFont(font)
             painter.setPen(theme.current().color(role))
@@ -142,11 +142,6 @@ class ExamplesView(QWidget):
                 words, Qt.TextElideMode.ElideRight, int(place.width())
             )
             painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, shown)
-
-    def _small(self) -> QFont:
-        font = QFont(self.font())
-        font.setPointSizeF(max(7.0, font.pointSizeF() * 0.88))
-        return font
 
     def _line_height(self) -> int:
         return self.fontMetrics().height() + 4

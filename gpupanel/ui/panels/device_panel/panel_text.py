@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 from gpupanel.devices.device_text import link_between
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
-from gpupanel.domain.memory import LimitedMemory, MemoryPolicy, SplitMemory
+from gpupanel.domain.memory import LimitedMemory, MemoryPolicy, SplitMemory, wanted_mib
 from gpupanel.domain.problem import Problem, Severity
-from gpupanel.planning.rules.memory_size_rules import wanted_mib
 from gpupanel.ui import formatting
 
 

@@ -1,7 +1,7 @@
 """What a device does right now."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QFont, QFontMetrics
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from gpupanel.domain.device import PhysicalDevice
@@ -174,8 +174,7 @@ class NoticeTag(QWidget):
         layout.addStretch(1)
         layout.addWidget(self._icon)
         layout.addWidget(self._words)
-        small = QFont(self.font())
-        small.setPointSizeF(max(7.0, small.pointSizeF() * theme.SMALL_TEXT))
+        small = theme.small_font(self.font())
         widest = QFontMetrics(small).horizontalAdvance(_WIDEST_WORD if is_short else _WIDEST)
         self.setFixedSize(SIZE + 2 * _GAP + widest, SIZE)
         self._show()

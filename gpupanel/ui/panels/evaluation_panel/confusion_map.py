@@ -4,7 +4,7 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QHelpEvent, QImage, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QHelpEvent, QImage, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from typing_extensions import override
 
@@ -103,7 +103,7 @@ class ConfusionMap(QWidget):
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        painter.setFont(self._small())
+        painter.setFont(theme.small_font(self.font()))
         self._paint_axes(painter)
         self._paint_names(painter)
         self._paint_cells(painter, QRectF(event.rect()))
@@ -279,11 +279,6 @@ class ConfusionMap(QWidget):
 
     def _line(self) -> float:
         return float(self.fontMetrics().height())
-
-    def _small(self) -> QFont:
-        font = QFont(self.font())
-        font.setPointSizeF(max(7.0, font.pointSizeF() * theme.SMALL_TEXT))
-        return font
 
 
 def _summary(matrix: "ConfusionMatrix") -> str:

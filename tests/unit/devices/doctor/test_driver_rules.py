@@ -25,7 +25,7 @@ ON_THE_BUS = ("0000:01:00.0",)
 UVM_LESS = tuple(node for node in NODES if "uvm" not in node.path)
 
 
-def test_that_a_machine_that_is_well_has_nothing_to_tell() -> None:
+def test_that_a_machine_that_is_well_has_nothing_to_report() -> None:
     assert concluded(WELL) == ()
 
 
@@ -44,7 +44,7 @@ def test_that_a_machine_without_gpu_is_well_for_training_on_the_cpu() -> None:
         (("void",), ""),
     ],
 )
-def test_that_a_gpu_without_a_driver_is_told_with_the_distributions_command(
+def test_that_a_gpu_without_a_driver_is_reported_with_the_distributions_command(
     distribution: tuple[str, ...], command: str
 ) -> None:
     problem = only(with_host(NO_GPU, gpus_on_the_bus=ON_THE_BUS, distribution=distribution))
@@ -55,7 +55,7 @@ def test_that_a_gpu_without_a_driver_is_told_with_the_distributions_command(
 
 
 @pytest.mark.parametrize("sign", [{"gpus_on_the_bus": ON_THE_BUS}, {"has_kernel_driver": True}])
-def test_that_a_container_without_device_nodes_is_told_and_not_a_missing_driver(
+def test_that_a_container_without_device_nodes_is_reported_and_not_a_missing_driver(
     sign: dict[str, object],
 ) -> None:
     problem = only(with_host(NO_GPU, container="Docker", **sign))
@@ -69,7 +69,7 @@ def test_that_a_container_on_a_machine_without_gpu_is_well() -> None:
     assert told(with_host(NO_GPU, container="Podman")) == [("no_nvidia_gpu", Severity.HINT)]
 
 
-def test_that_wsl_without_its_device_node_is_told() -> None:
+def test_that_wsl_without_its_device_node_is_reported() -> None:
     problem = only(with_host(NO_GPU, is_wsl=True))
 
     assert (problem.code, problem.severity) == ("wsl_without_gpu", Severity.WARNING)
@@ -86,7 +86,7 @@ def test_that_wsl_with_a_gpu_and_no_driver_asks_for_windows_driver() -> None:
     assert "Windows" in problem.hint
 
 
-def test_that_a_driver_in_trouble_is_told_in_wsl_as_elsewhere() -> None:
+def test_that_a_driver_in_trouble_is_reported_in_wsl_as_elsewhere() -> None:
     hangs = Problem(code="nvidia_driver_hangs", message="It hangs.")
     nodes = (DeviceNode(path="/dev/dxg"),)
 
@@ -103,7 +103,7 @@ def test_that_gpus_that_tensorflow_alone_sees_are_not_called_absent() -> None:
     assert RTX_4090.name in problem.message
 
 
-def test_that_a_driver_that_lists_no_gpu_is_told() -> None:
+def test_that_a_driver_that_lists_no_gpu_is_reported() -> None:
     examined = with_tensorflow(with_driver(WELL, gpus=()), gpus=(), cuda=None)
 
     assert told(examined) == [("no_gpu_listed", Severity.WARNING)]
@@ -115,7 +115,7 @@ def test_that_a_driver_that_lists_no_gpu_to_a_container_asks_for_its_gpus() -> N
     assert "--gpus all" in only(with_tensorflow(examined, gpus=())).hint
 
 
-def test_that_a_missing_device_node_is_told_where_tensorflow_sees_no_gpu() -> None:
+def test_that_a_missing_device_node_is_reported_where_tensorflow_sees_no_gpu() -> None:
     blind = with_tensorflow(WELL, gpus=(), cuda=CudaFacts(error_code=999, error="unknown error"))
 
     problem = concluded(with_host(blind, nodes=UVM_LESS))[0]
@@ -138,7 +138,7 @@ def test_that_a_device_node_that_is_not_missed_is_no_problem() -> None:
     assert concluded(with_host(WELL, nodes=UVM_LESS)) == ()
 
 
-def test_that_device_nodes_that_one_may_not_use_are_told_with_their_group() -> None:
+def test_that_device_nodes_that_one_may_not_use_are_reported_with_their_group() -> None:
     closed = DeviceNode(path="/dev/nvidia0", is_usable=False, group="render")
     blind = with_tensorflow(WELL, gpus=(), cuda=CudaFacts(error_code=100))
 
@@ -159,7 +159,7 @@ def test_that_device_nodes_that_one_may_not_use_are_told_with_their_group() -> N
         (999, "kernel module", "sudo modprobe -r nvidia-uvm && sudo modprobe nvidia-uvm"),
     ],
 )
-def test_that_cudas_refusal_to_start_is_told_with_what_to_do(
+def test_that_cudas_refusal_to_start_is_reported_with_what_to_do(
     error_code: int, word: str, command: str
 ) -> None:
     cuda = CudaFacts(error_code=error_code, error=f"its words ({error_code})")
@@ -172,7 +172,7 @@ def test_that_cudas_refusal_to_start_is_told_with_what_to_do(
     assert problem.command == command
 
 
-def test_that_a_driver_that_does_not_answer_is_told_as_it_is() -> None:
+def test_that_a_driver_that_does_not_answer_is_reported_as_it_is() -> None:
     gone = Problem(code="nvidia_driver_not_answering", severity=Severity.WARNING, message="Gone.")
 
     examined = with_driver(NO_GPU, problem=gone)

@@ -14,7 +14,7 @@ def _write(file: Path, text: str = "") -> None:
     file.write_text(text)
 
 
-def test_that_an_empty_machine_is_looked_at_without_complaint(tmp_path: Path) -> None:
+def test_that_an_empty_machine_is_read_without_complaint(tmp_path: Path) -> None:
     host = host_environment(tmp_path)
 
     assert not host.is_wsl
@@ -69,7 +69,7 @@ def test_that_device_nodes_are_listed_and_nothing_else(tmp_path: Path) -> None:
     assert host.nodes[0].group == (tmp_path / "dev" / "dxg").group()
 
 
-def test_that_a_node_that_one_may_not_use_is_told(
+def test_that_a_node_that_one_may_not_use_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _write(tmp_path / "dev" / "nvidia0")
@@ -94,7 +94,7 @@ def test_that_a_loaded_kernel_module_is_seen(tmp_path: Path) -> None:
     assert host_environment(tmp_path).has_kernel_driver
 
 
-def test_that_this_machine_can_be_looked_at() -> None:
+def test_that_this_machine_can_be_read() -> None:
     assert host_environment().system == os.uname().sysname
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from gpupanel.devices.doctor import DoctorReport, examine
 from gpupanel.devices.doctor.environment import HostEnvironment
+from gpupanel.devices.doctor.examination import examine_machine, report_of
 from gpupanel.devices.doctor.findings import mending_command
 from gpupanel.devices.doctor.support_memory import CACHE_DIR_VARIABLE
 from gpupanel.devices.probes.driver_probe import DriverFacts, ask_driver
@@ -30,8 +31,10 @@ def use_in_children(monkeypatch: pytest.MonkeyPatch):
 
 
 def _examine(answer: ProbeAnswer, driver: DriverFacts, host: HostEnvironment) -> DoctorReport:
-    return examine(
-        probe=lambda _: answer, driver=lambda _: driver, host=lambda: host, environment={}
+    return report_of(
+        examine_machine(
+            probe=lambda _: answer, driver=lambda _: driver, host=lambda: host, environment={}
+        )
     )
 
 
@@ -89,14 +92,18 @@ def test_that_the_driver_is_asked_in_a_child(
     ]
 
 
-def test_that_a_driver_that_is_not_loaded_is_told_with_its_command(
+def test_that_a_driver_that_is_not_loaded_is_reported_with_its_command(
     nvml_standin: Standin, use_in_children, nvml_environment: dict[str, str]
 ) -> None:
     nvml_standin.tell(StandinState(gpus=(), init=DRIVER_NOT_LOADED))
     use_in_children(nvml_environment)
 
-    report = examine(
-        probe=lambda _: ProbeAnswer(facts=NO_GPU.tensorflow), host=HostEnvironment, environment={}
+    report = report_of(
+        examine_machine(
+            probe=lambda _: ProbeAnswer(facts=NO_GPU.tensorflow),
+            host=HostEnvironment,
+            environment={},
+        )
     )
 
     assert not report.is_well

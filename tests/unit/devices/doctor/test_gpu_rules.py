@@ -114,7 +114,7 @@ def test_that_a_gpu_that_the_environment_names_is_not_hidden_by_it() -> None:
     assert _why_not(examined) == [Unseen.UNKNOWN]
 
 
-def test_that_a_gpu_with_too_few_multiprocessors_is_told_in_tensorflows_numbers() -> None:
+def test_that_a_gpu_with_too_few_multiprocessors_is_reported_in_tensorflows_numbers() -> None:
     examined = replace(
         _machine(RTX_4090, GT_1030, seen=(RTX_4090,)), refusals=refusals(SMALL_REFUSED)
     )
@@ -162,7 +162,7 @@ def test_that_a_setting_that_asks_for_many_multiprocessors_is_to_be_unset() -> N
     assert "the 200" in problem.message
 
 
-def test_that_a_gpu_older_than_the_build_is_told_also_when_tensorflow_lists_it() -> None:
+def test_that_a_gpu_older_than_the_build_is_reported_also_when_tensorflow_lists_it() -> None:
     old = RTX_4090.model_copy(update={"name": "Tesla M40", "compute_capability": (5, 2)})
     machine = with_driver(WELL, gpus=(old,))
 
@@ -173,7 +173,7 @@ def test_that_a_gpu_older_than_the_build_is_told_also_when_tensorflow_lists_it()
     assert "6.0" in problem.message
 
 
-def test_that_a_gpu_that_tensorflow_passes_over_as_too_old_is_told_once() -> None:
+def test_that_a_gpu_that_tensorflow_passes_over_as_too_old_is_reported_once() -> None:
     old = RTX_4090.model_copy(update={"name": "Tesla K20", "compute_capability": (3, 0)})
     log = (
         "Ignoring visible gpu device (device: 0, name: Tesla K20, pci bus id: 0000:01:00.0, "
@@ -202,7 +202,7 @@ def test_that_kernels_that_are_compiled_first_are_a_hint() -> None:
     ]
 
 
-def test_that_another_refusal_is_told_in_tensorflows_words() -> None:
+def test_that_another_refusal_is_reported_in_tensorflows_words() -> None:
     log = (
         "Ignoring visible gpu device (device: 0, name: X, pci bus id: 0000:01:00.0) whose executor "
         "is in invalid state: INTERNAL: out of luck"
@@ -215,7 +215,7 @@ def test_that_another_refusal_is_told_in_tensorflows_words() -> None:
     assert "out of luck" in problem.detail
 
 
-def test_that_a_gpu_in_mig_mode_without_instances_is_told() -> None:
+def test_that_a_gpu_in_mig_mode_without_instances_is_reported() -> None:
     examined = with_tensorflow(with_driver(WELL, gpus=(A100,)), gpus=(), cuda=CudaFacts())
 
     problem = only(examined)
@@ -241,7 +241,7 @@ def test_that_gpus_unseen_for_no_known_reason_come_with_tensorflows_log() -> Non
     assert problem.detail == "the log"
 
 
-def test_that_equal_gpus_are_told_apart_by_what_cuda_shows() -> None:
+def test_that_equal_gpus_are_distinguished_by_what_cuda_shows() -> None:
     machine = with_driver(WELL, gpus=(RTX_4090, TWIN))
     cuda = CudaFacts(devices=(cuda_device(TWIN),))
     examined = replace(with_tensorflow(machine, cuda=cuda), visible_devices="1")
@@ -249,7 +249,7 @@ def test_that_equal_gpus_are_told_apart_by_what_cuda_shows() -> None:
     assert _why_not(examined) == [Unseen.HIDDEN, None]
 
 
-def test_that_of_equal_gpus_the_one_that_is_passed_over_is_told() -> None:
+def test_that_of_equal_gpus_the_one_that_is_passed_over_is_reported() -> None:
     log = (
         "Ignoring visible gpu device (device: 0, name: NVIDIA GeForce RTX 4090, pci bus id: "
         "0000:01:00.0, compute capability: 8.9) whose executor is in invalid state: INTERNAL"
@@ -260,7 +260,7 @@ def test_that_of_equal_gpus_the_one_that_is_passed_over_is_told() -> None:
     assert _why_not(with_tensorflow(machine, cuda=cuda)) == [Unseen.REFUSED, None]
 
 
-def test_that_a_gpu_is_found_by_its_place_where_cuda_tells_no_uuid() -> None:
+def test_that_a_gpu_is_found_by_its_place_where_cuda_reports_no_uuid() -> None:
     nameless = cuda_device(RTX_4090).model_copy(update={"uuid": None})
 
     (visibility,) = visibilities(with_tensorflow(WELL, cuda=CudaFacts(devices=(nameless,))))

@@ -12,8 +12,8 @@ from gpupanel.devices.doctor.examined import Examined
 from gpupanel.devices.doctor.gpu_support import (
     asked_gpus,
     gpu_support,
-    judged,
     remembered_support,
+    support_of,
 )
 from gpupanel.devices.doctor.support_memory import CACHE_DIR_VARIABLE, forget_support
 from gpupanel.devices.probes.tensorflow_refusals import Refusal, RefusalKind
@@ -65,8 +65,8 @@ def without(library: str) -> Examined:
     return with_tensorflow(WELL, gpus=(), libraries=tuple(lost.values()))
 
 
-def test_that_a_machine_that_is_well_has_no_fault_and_tells_its_build() -> None:
-    support = judged(GPUS, WELL)
+def test_that_a_machine_that_is_well_has_no_fault_and_reports_its_build() -> None:
+    support = support_of(GPUS, WELL)
 
     assert support.faults == ()
     assert support.unanswered is None
@@ -74,7 +74,7 @@ def test_that_a_machine_that_is_well_has_no_fault_and_tells_its_build() -> None:
 
 
 def test_that_a_missing_library_is_the_fault_of_every_gpu_with_its_command() -> None:
-    (fault,) = judged(GPUS, without("libcudnn.so.9")).faults
+    (fault,) = support_of(GPUS, without("libcudnn.so.9")).faults
 
     assert fault.keys == (RTX_4090.key,)
     assert fault.problem.code == "cuda_libraries_missing"
@@ -89,7 +89,7 @@ def test_that_several_things_are_one_fault_whose_command_does_all_that_commands_
     )
     examined = with_tensorflow(WELL, gpus=(), cuda=None, libraries=missing)
 
-    (fault,) = judged(GPUS, examined).faults
+    (fault,) = support_of(GPUS, examined).faults
 
     assert fault.problem.code == "driver_libraries_missing"
     assert "libcuda.so.1" in fault.problem.message
@@ -102,7 +102,7 @@ def test_that_several_things_are_one_fault_whose_command_does_all_that_commands_
 def test_that_a_driver_that_is_too_old_is_a_fault_although_tensorflow_lists_the_gpu() -> None:
     old = replace(WELL, driver=WELL.driver.model_copy(update={"cuda_version": (11, 4)}))
 
-    (fault,) = judged(GPUS, old).faults
+    (fault,) = support_of(GPUS, old).faults
 
     assert fault.problem.code == "nvidia_driver_too_old"
 
@@ -110,7 +110,7 @@ def test_that_a_driver_that_is_too_old_is_a_fault_although_tensorflow_lists_the_
 def test_that_a_build_without_cuda_is_the_fault_of_all() -> None:
     examined = replace(WELL, tensorflow=TensorFlowFacts(version="2.21.0"))
 
-    support = judged(GPUS, examined)
+    support = support_of(GPUS, examined)
 
     assert support.build is not None
     assert not support.build.is_cuda_build
@@ -133,16 +133,16 @@ def test_that_a_gpu_that_tensorflow_passes_over_is_the_only_one_with_a_fault() -
         refusals=(refusal,),
     )
 
-    (fault,) = judged(both, examined).faults
+    (fault,) = support_of(both, examined).faults
 
     assert fault.keys == (GT_1030.key,)
     assert fault.problem.code == "gpu_refused_by_tensorflow"
 
 
-def test_that_two_gpus_with_the_same_fault_are_told_together() -> None:
+def test_that_two_gpus_with_the_same_fault_are_reported_together() -> None:
     both = (RTX_4090, GT_1030)
 
-    (fault,) = judged(both, with_tensorflow(WELL, gpus=())).faults
+    (fault,) = support_of(both, with_tensorflow(WELL, gpus=())).faults
 
     assert fault.keys == (RTX_4090.key, GT_1030.key)
     assert RTX_4090.name in fault.problem.message
@@ -153,7 +153,7 @@ def test_that_a_tensorflow_that_cannot_be_imported_is_a_fault() -> None:
         WELL, tensorflow=TensorFlowFacts(import_error="ImportError: libstdc++.so.6: too old")
     )
 
-    support = judged(GPUS, broken)
+    support = support_of(GPUS, broken)
 
     assert support.build is None
     assert support.faults[0].problem.code == "tensorflow_not_importable"
@@ -166,7 +166,7 @@ def test_that_a_tensorflow_that_cannot_be_imported_is_a_fault() -> None:
 def test_that_nothing_follows_from_no_answer(code: str) -> None:
     problem = Problem(code=code, message="It did not answer.")
 
-    support = judged(GPUS, replace(WELL, tensorflow=None, tensorflow_problem=problem))
+    support = support_of(GPUS, replace(WELL, tensorflow=None, tensorflow_problem=problem))
 
     assert support.faults == ()
     assert support.unanswered == problem
@@ -175,15 +175,15 @@ def test_that_nothing_follows_from_no_answer(code: str) -> None:
 def test_that_a_tensorflow_that_crashes_is_a_fault() -> None:
     problem = Problem(code="tensorflow_crashed", message="It crashes.", severity=Severity.ERROR)
 
-    support = judged(GPUS, replace(WELL, tensorflow=None, tensorflow_problem=problem))
+    support = support_of(GPUS, replace(WELL, tensorflow=None, tensorflow_problem=problem))
 
     assert support.faults[0].problem == problem
 
 
-def test_that_a_gpu_of_which_nothing_is_told_has_a_fault_all_the_same() -> None:
+def test_that_a_gpu_of_which_nothing_is_reported_has_a_fault_all_the_same() -> None:
     problem = Problem(code="odd", message="It is.", severity=Severity.HINT)
 
-    (fault,) = judged(GPUS, replace(WELL, tensorflow=None, tensorflow_problem=problem)).faults
+    (fault,) = support_of(GPUS, replace(WELL, tensorflow=None, tensorflow_problem=problem)).faults
 
     assert fault.problem.code == "gpus_not_seen_by_tensorflow"
 
@@ -191,7 +191,7 @@ def test_that_a_gpu_of_which_nothing_is_told_has_a_fault_all_the_same() -> None:
 def test_that_tensorflow_is_asked_with_the_variables_of_a_run() -> None:
     looked = Looked()
 
-    gpu_support(GPUS, DRIVER, look=looked)
+    gpu_support(GPUS, DRIVER, examine=looked)
 
     (variables,) = looked.asked
     assert variables["CUDA_VISIBLE_DEVICES"] == RTX_4090.key
@@ -215,8 +215,8 @@ def test_that_whole_gpus_are_asked_together_and_mig_instances_one_at_a_time() ->
 def test_that_gpus_that_can_be_used_are_asked_about_once() -> None:
     looked = Looked()
 
-    first = gpu_support(GPUS, DRIVER, look=looked)
-    second = gpu_support(GPUS, DRIVER, look=looked)
+    first = gpu_support(GPUS, DRIVER, examine=looked)
+    second = gpu_support(GPUS, DRIVER, examine=looked)
 
     assert first == second == remembered_support(GPUS, DRIVER)
     assert len(looked.asked) == 1
@@ -224,12 +224,12 @@ def test_that_gpus_that_can_be_used_are_asked_about_once() -> None:
 
 def test_that_gpus_that_could_not_be_used_are_asked_about_again() -> None:
     looked = Looked(without("libcudnn.so.9"))
-    assert gpu_support(GPUS, DRIVER, look=looked).faults
+    assert gpu_support(GPUS, DRIVER, examine=looked).faults
 
     looked.examined = WELL
 
     assert remembered_support(GPUS, DRIVER).faults
-    assert not gpu_support(GPUS, DRIVER, look=looked).faults
+    assert not gpu_support(GPUS, DRIVER, examine=looked).faults
     assert not remembered_support(GPUS, DRIVER).faults
 
 
@@ -237,7 +237,7 @@ def test_that_no_answer_is_not_remembered() -> None:
     problem = Problem(code="tensorflow_import_timed_out", message="It did not answer.")
     looked = Looked(replace(WELL, tensorflow=None, tensorflow_problem=problem))
 
-    gpu_support(GPUS, DRIVER, look=looked)
+    gpu_support(GPUS, DRIVER, examine=looked)
 
     assert remembered_support(GPUS, DRIVER) is None
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from gpupanel.devices import packages
 from gpupanel.devices.doctor import support_memory as module
 from gpupanel.devices.doctor.support_memory import (
     CACHE_DIR_VARIABLE,
@@ -15,7 +16,6 @@ from gpupanel.devices.doctor.support_memory import (
     remember_support,
     support_basis,
 )
-from gpupanel.devices.probes import installed_tensorflow
 from gpupanel.domain.gpu_support import GpuFault, GpuSupport
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
@@ -187,7 +187,7 @@ def test_that_a_folder_that_cannot_be_written_is_no_trouble(
 
 def test_that_a_python_without_tensorflow_is_a_basis_too(monkeypatch: pytest.MonkeyPatch) -> None:
     with_it = support_basis(GPUS, DRIVER)
-    monkeypatch.setattr(installed_tensorflow, "TENSORFLOW_PACKAGES", ("no-such-tensorflow",))
+    monkeypatch.setattr(packages, "TENSORFLOW_PACKAGES", ("no-such-tensorflow",))
 
     assert support_basis(GPUS, DRIVER).version == ""
     assert support_basis(GPUS, DRIVER) != with_it

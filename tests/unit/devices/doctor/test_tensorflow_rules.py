@@ -91,7 +91,9 @@ def test_that_the_worst_comes_first() -> None:
         ("tensorflow-cpu", "install --force-reinstall 'tensorflow[and-cuda]'"),
     ],
 )
-def test_that_a_build_without_cuda_is_told_where_there_is_a_gpu(package: str, command: str) -> None:
+def test_that_a_build_without_cuda_is_reported_where_there_is_a_gpu(
+    package: str, command: str
+) -> None:
     examined = replace(
         WELL, tensorflow=TensorFlowFacts(version="2.21.0"), tensorflow_package=package
     )
@@ -172,7 +174,7 @@ def test_that_the_drivers_library_is_missed_otherwise_in_containers_and_wsl(
     assert word in only(with_host(examined, **elsewhere)).hint
 
 
-def test_that_libraries_of_the_driver_and_of_cuda_are_told_apart() -> None:
+def test_that_libraries_of_the_driver_and_of_cuda_are_distinguished() -> None:
     examined = with_tensorflow(WELL, gpus=(), cuda=None, libraries=_without(DRIVER_LIBRARY, CUDNN))
 
     assert told(examined) == [
@@ -181,7 +183,7 @@ def test_that_libraries_of_the_driver_and_of_cuda_are_told_apart() -> None:
     ]
 
 
-def test_that_a_driver_older_than_tensorflows_cuda_is_told() -> None:
+def test_that_a_driver_older_than_tensorflows_cuda_is_reported() -> None:
     problem = only(with_driver(with_tensorflow(WELL, gpus=()), cuda_version=(11, 8)))
 
     assert problem.code == "nvidia_driver_too_old"
@@ -193,7 +195,7 @@ def test_that_within_a_major_version_of_cuda_an_older_driver_is_fine() -> None:
     assert concluded(with_driver(WELL, cuda_version=(12, 2))) == ()
 
 
-def test_that_a_driver_too_old_to_compile_kernels_is_told_where_they_must_be_compiled() -> None:
+def test_that_a_driver_too_old_to_compile_kernels_is_reported_where_they_must_be_compiled() -> None:
     new = RTX_4090.model_copy(update={"name": "NVIDIA B200", "compute_capability": (10, 0)})
 
     old_driver = with_driver(WELL, gpus=(new,), cuda_version=(12, 2))

@@ -108,7 +108,7 @@ def test_that_the_host_is_asked_once_for_a_process_that_stays(host: Host) -> Non
     names = ProcessNames()
     for used in (100, 200):
         named = names.named(GpuProcess(7, used))
-        names.forget_others([7])
+        names.forget_all_but([7])
         assert (named.name, named.user, named.memory_used_mib) == ("python", "ada", used)
 
     assert host.asked == [7]
@@ -117,7 +117,7 @@ def test_that_the_host_is_asked_once_for_a_process_that_stays(host: Host) -> Non
 def test_that_a_pid_that_comes_back_is_another_process(host: Host) -> None:
     names = ProcessNames()
     names.named(GpuProcess(7, 100))
-    names.forget_others([])
+    names.forget_all_but([])
     host.names[7] = "blender"
 
     assert names.named(GpuProcess(7, 100)).name == "blender"
@@ -183,6 +183,6 @@ def test_that_several_threads_may_name_while_others_are_forgotten() -> None:
     for thread in threads:
         thread.start()
     while any(thread.is_alive() for thread in threads):
-        names.forget_others(pids[::2])
+        names.forget_all_but(pids[::2])
 
     assert names.named(GpuProcess(pids[0], 1)) == DeviceProcess(pid=pids[0], memory_used_mib=1)

@@ -46,7 +46,7 @@ def reader(library: NvmlLibrary, clock: Clock) -> GpuReader:
     return GpuReader(RTX_4090.uuid, next(library.gpus()), ProcessNames(), clock)
 
 
-def test_that_a_reading_has_everything_that_the_gpu_tells(
+def test_that_a_reading_has_everything_that_the_gpu_reports(
     reader: GpuReader, nvml_in_process: Standin, clock: Clock
 ) -> None:
     nvml_in_process.tell(
@@ -136,7 +136,7 @@ def test_that_a_failure_is_kept_beside_the_last_reading(
     assert reader.reading(clock()).temperature_c == 51.0
 
 
-def test_that_a_gpu_listed_anew_tells_its_last_reading_until_it_answers(
+def test_that_a_gpu_listed_anew_reports_its_last_reading_until_it_answers(
     reader: GpuReader, library: NvmlLibrary, clock: Clock
 ) -> None:
     reader.read()
@@ -156,7 +156,7 @@ def test_that_a_gpu_listed_anew_tells_its_last_reading_until_it_answers(
     assert anew.reading(clock()).age_s == 0.0
 
 
-def test_that_a_gpu_that_was_lost_does_not_tell_what_it_said_before(
+def test_that_a_gpu_that_was_lost_does_not_report_what_it_said_before(
     reader: GpuReader, library: NvmlLibrary, nvml_in_process: Standin, clock: Clock
 ) -> None:
     reader.read()

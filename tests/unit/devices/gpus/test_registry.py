@@ -290,7 +290,7 @@ def test_that_the_links_of_a_lost_gpu_stay_known(
     assert registry.links == before
 
 
-def test_that_a_driver_that_does_not_tell_topology_leaves_links_out(
+def test_that_a_driver_that_does_not_report_topology_leaves_links_out(
     registry: GpuRegistry, clock: Clock, nvml_in_process: Standin
 ) -> None:
     fail = {"nvmlDeviceGetTopologyCommonAncestor": 13}
@@ -301,7 +301,7 @@ def test_that_a_driver_that_does_not_tell_topology_leaves_links_out(
     assert _answering(registry) == {RTX_4090.uuid, RTX_3060.uuid}
 
 
-def test_that_facts_told_once_are_kept_until_another_driver_answers(
+def test_that_facts_reported_once_are_kept_until_another_driver_answers(
     registry: GpuRegistry, clock: Clock, nvml_in_process: Standin
 ) -> None:
     _refresh(registry, clock)

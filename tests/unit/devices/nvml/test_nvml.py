@@ -27,7 +27,7 @@ from tests.nvml.standin import (
 )
 
 
-def test_that_the_driver_tells_its_versions_and_gpus(library: NvmlLibrary) -> None:
+def test_that_the_driver_reports_its_versions_and_gpus(library: NvmlLibrary) -> None:
     assert library.driver_version() == "570.86.15"
     assert library.cuda_version() == (12, 8)
     assert library.gpu_count() == 2
@@ -69,7 +69,7 @@ def test_that_a_driver_without_what_nvidia_will_take_out_is_read_through_newer_f
         library.close()
 
 
-def test_that_a_lost_gpu_is_told_from_an_absent_reading(
+def test_that_a_lost_gpu_differs_from_an_absent_reading(
     gpu: NvmlGpu, library: NvmlLibrary, nvml_in_process: Standin
 ) -> None:
     nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, lost=True))
@@ -86,7 +86,7 @@ def test_that_a_lost_gpu_is_told_from_an_absent_reading(
         (LIB_RM_VERSION_MISMATCH, DriverFailure.VERSION_MISMATCH),
     ],
 )
-def test_that_a_driver_that_goes_away_is_told_from_a_lost_gpu(
+def test_that_a_driver_that_goes_away_differs_from_a_lost_gpu(
     gpu: NvmlGpu, library: NvmlLibrary, nvml_in_process: Standin, code: int, failure: DriverFailure
 ) -> None:
     nvml_in_process.tell(StandinState(gpus=(), init=code))

@@ -113,7 +113,7 @@ def test_that_garbage_is_asked_for_again(gpu: NvmlGpu, nvml_in_process: Standin)
 
 @_ABSENT
 @pytest.mark.parametrize(("function", "reading"), _ERRORS)
-def test_that_what_only_some_gpus_tell_can_be_absent_on_its_own(
+def test_that_what_only_some_gpus_report_can_be_absent_on_its_own(
     library: NvmlLibrary,
     nvml_in_process: Standin,
     function: str,

@@ -21,7 +21,7 @@ from tests.nvml.standin import (
 )
 
 
-def test_that_a_gpu_tells_everything_in_the_units_of_the_names(
+def test_that_a_gpu_reports_everything_in_the_units_of_the_names(
     gpu: NvmlGpu, nvml_in_process: Standin
 ) -> None:
     nvml_in_process.tell(
@@ -57,7 +57,7 @@ def test_that_a_gpu_of_a_desktop_has_no_ecc_no_instances_and_no_nvlink(gpu: Nvml
     assert gpu.nvlinks() is None
 
 
-def test_that_memory_errors_are_told_with_the_pages_or_rows_taken_out_of_use(
+def test_that_memory_errors_are_reported_with_the_pages_or_rows_taken_out_of_use(
     library: NvmlLibrary, nvml_in_process: Standin
 ) -> None:
     nvml_in_process.tell(StandinState(gpus=(KEPLER, MIG)))
@@ -90,7 +90,7 @@ def test_that_every_throttle_reason_has_a_name_of_its_own(
     )
 
 
-def test_that_clocks_that_nothing_holds_back_are_told_from_unknown_ones(
+def test_that_clocks_that_nothing_holds_back_differ_from_unknown_ones(
     gpu: NvmlGpu, nvml_in_process: Standin
 ) -> None:
     nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, throttle_mask=0))
@@ -100,7 +100,7 @@ def test_that_clocks_that_nothing_holds_back_are_told_from_unknown_ones(
     assert gpu.throttle_reasons() is None
 
 
-def test_that_a_gpu_without_fans_is_told_from_one_whose_fan_stands_still(
+def test_that_a_gpu_without_fans_differs_from_one_whose_fan_stands_still(
     library: NvmlLibrary, nvml_in_process: Standin
 ) -> None:
     nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, fan=()).with_gpu(1, fan=(0, 0)))

@@ -48,7 +48,7 @@ def test_that_only_the_end_of_a_long_log_is_kept() -> None:
         (signal.SIGKILL, "memory"),
     ],
 )
-def test_that_a_crash_is_told_with_its_signal_and_what_to_do(
+def test_that_a_crash_is_reported_with_its_signal_and_what_to_do(
     number: signal.Signals, word: str
 ) -> None:
     # No core file is left behind.
@@ -118,7 +118,7 @@ def test_that_a_tensorflow_that_cannot_be_imported_answers_with_the_trace(
 
 
 @pytest.mark.tensorflow
-def test_that_the_real_tensorflow_tells_its_build_and_libraries() -> None:
+def test_that_the_real_tensorflow_reports_its_build_and_libraries() -> None:
     answer = ask_tensorflow()
 
     assert answer.problem is None

@@ -26,7 +26,7 @@ from gpupanel.planning.description import described
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.memory_presets import DESKTOP_MIB, MemoryPreset, preset_policy
 from gpupanel.planning.prepare import other_processes, prepare
-from gpupanel.planning.rules.memory_size_rules import scaled_to
+from gpupanel.planning.rules.memory_rules import scaled_to
 from tests.fakes.devices import CPU, RTX_3060, RTX_4090, TWO_UNEQUAL, sample_with
 
 MIRRORED = StrategySettings(kind=StrategyKind.MIRRORED)

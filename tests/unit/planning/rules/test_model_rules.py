@@ -1,4 +1,4 @@
-"""Models and data from Python code: what is told before a run, without a look into the file."""
+"""Models and data from Python code: what is reported before a run, which does not read the file."""
 
 import pytest
 

@@ -23,7 +23,7 @@ def with_kind(kind: StrategyKind, workers: int | None = 2) -> Profile:
     return Profile(strategy=StrategySettings(kind=kind, workers=workers))
 
 
-def told(
+def reported(
     profile: Profile, network: NetworkAccess | None, inventory: DeviceInventory = CPU_ONLY
 ) -> list[Problem]:
     preparation = prepare(profile, inventory.model_copy(update={"network": network}))
@@ -35,7 +35,7 @@ def told(
 def test_that_open_ports_are_reported_with_who_could_use_them(
     kind: StrategyKind, inventory: DeviceInventory
 ) -> None:
-    (problem,) = told(with_kind(kind), REFUSED, inventory)
+    (problem,) = reported(with_kind(kind), REFUSED, inventory)
     assert problem.severity is Severity.WARNING
     assert problem.field == "strategy.kind"
     assert "ann and bob can log in" in problem.message
@@ -64,7 +64,7 @@ def test_that_open_ports_are_reported_with_who_could_use_them(
 def test_that_nothing_is_reported_where_nobody_else_can_connect(
     kind: StrategyKind, network: NetworkAccess | None
 ) -> None:
-    assert told(with_kind(kind, None), network) == []
+    assert reported(with_kind(kind, None), network) == []
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_that_nothing_is_reported_where_nobody_else_can_connect(
 )
 def test_that_of_many_users_a_few_are_named(users: tuple[str, ...], words: str) -> None:
     network = REFUSED.model_copy(update={"other_users": users})
-    (problem,) = told(with_kind(StrategyKind.MULTI_WORKER), network)
+    (problem,) = reported(with_kind(StrategyKind.MULTI_WORKER), network)
     assert words in problem.message
 
 
@@ -87,5 +87,5 @@ def test_that_mirrored_is_not_offered_where_one_process_cannot_have_the_gpus_so(
         memory={"GPU-4090": GrowingMemory(), "GPU-3060": AllMemory()},
         strategy=StrategySettings(kind=StrategyKind.MULTI_WORKER),
     )
-    (problem,) = told(profile, REFUSED, TWO_UNEQUAL)
+    (problem,) = reported(profile, REFUSED, TWO_UNEQUAL)
     assert problem.fix is None

@@ -59,7 +59,7 @@ def test_that_a_rule_asks_for_the_context_alone(rule: Rule) -> None:
 @KINDS
 @pytest.mark.parametrize("task", ["train", "evaluate"])
 def test_that_without_any_device_nothing_is_said_of_devices(kind: StrategyKind, task: str) -> None:
-    # Values that would be told to be unused, or not to fit, on devices.
+    # Values that would be reported to be unused, or not to fit, on devices.
     strategy = StrategySettings(
         kind=kind,
         shares=(1, 2),

@@ -9,10 +9,12 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
+from gpupanel.files import plan_file
+from gpupanel.files.whole_files import write_whole
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.directory import amendments
 from gpupanel.runs.directory.amendments import amend, finish_amendment
-from gpupanel.runs.directory.profile_file import read_profile, write_whole
+from gpupanel.runs.directory.profile_file import read_profile
 from gpupanel.runs.launcher import create_run
 from tests.fakes.devices import CPU_ONLY
 
@@ -76,13 +78,17 @@ def test_that_every_former_one_is_kept(layout: RunLayout) -> None:
 def test_that_one_cut_short_anywhere_is_whole_after_the_next_start(
     layout: RunLayout, monkeypatch: pytest.MonkeyPatch, writes: int
 ) -> None:
-    monkeypatch.setattr(amendments, "write_whole", CutShort(writes, Cut()))
+    cut = CutShort(writes, Cut())
+    monkeypatch.setattr(amendments, "write_whole", cut)
+    monkeypatch.setattr(plan_file, "write_whole", cut)
     if writes < 5:
         with pytest.raises(Cut):
             amend(layout, AFTER, plan_of(AFTER))
     else:
         amend(layout, AFTER, plan_of(AFTER))
-    monkeypatch.setattr(amendments, "write_whole", write_whole)
+    cut = write_whole
+    monkeypatch.setattr(amendments, "write_whole", cut)
+    monkeypatch.setattr(plan_file, "write_whole", cut)
     finish_amendment(layout)
     wanted = AFTER if writes else BEFORE
     assert standing(layout) == (wanted, plan_of(wanted))
@@ -97,7 +103,9 @@ def test_that_a_full_disk_leaves_both_as_they_were(
     layout: RunLayout, monkeypatch: pytest.MonkeyPatch, writes: int
 ) -> None:
     full = OSError(errno.ENOSPC, "No space left on device")
-    monkeypatch.setattr(amendments, "write_whole", CutShort(writes, full))
+    cut = CutShort(writes, full)
+    monkeypatch.setattr(amendments, "write_whole", cut)
+    monkeypatch.setattr(plan_file, "write_whole", cut)
     with pytest.raises(OSError, match="No space"):
         amend(layout, AFTER, plan_of(AFTER))
     finish_amendment(layout)

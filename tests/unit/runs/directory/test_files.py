@@ -55,7 +55,7 @@ def test_that_two_runs_of_one_second_get_directories_of_their_own(
     assert len(roots) == 5
 
 
-def test_that_a_folder_of_runs_that_is_a_file_is_told(runs_dir: Path, plan: LaunchPlan) -> None:
+def test_that_a_folder_of_runs_that_is_a_file_is_reported(runs_dir: Path, plan: LaunchPlan) -> None:
     runs_dir.write_text("in the way")
     with pytest.raises(ProblemError) as caught:
         create_run(Profile(), plan, runs_dir)
@@ -72,7 +72,7 @@ def test_that_a_relative_data_path_is_taken_from_where_the_run_is_started(
     assert data.path == str(tmp_path / "x.npz")
 
 
-def test_that_too_little_space_is_told_before_anything_is_made(
+def test_that_too_little_space_is_reported_before_anything_is_made(
     runs_dir: Path, plan: LaunchPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Usage(NamedTuple):
@@ -163,7 +163,9 @@ def test_that_a_path_not_chosen_yet_stays_so(tmp_path: Path) -> None:
     ("content", "code"),
     [(b"\xff\xfe\x00", "profile_not_toml"), (b"#" * (2**20 + 1), "profile_not_toml")],
 )
-def test_that_a_file_that_is_no_profile_is_told(tmp_path: Path, content: bytes, code: str) -> None:
+def test_that_a_file_that_is_no_profile_is_reported(
+    tmp_path: Path, content: bytes, code: str
+) -> None:
     path = tmp_path / "bad.toml"
     path.write_bytes(content)
     with pytest.raises(ProblemError) as caught:
@@ -171,7 +173,7 @@ def test_that_a_file_that_is_no_profile_is_told(tmp_path: Path, content: bytes, 
     assert code_of(caught) == code
 
 
-def test_that_a_profile_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_that_a_profile_that_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ProblemError) as caught:
         read_profile(tmp_path / "gone.toml")
     assert code_of(caught) == "file_missing"
@@ -213,7 +215,7 @@ def test_that_a_request_is_a_file_with_its_name(runs_dir: Path, plan: LaunchPlan
     assert [entry.name for entry in layout.requests.iterdir()] == ["stop"]
 
 
-def test_that_a_request_to_a_run_that_is_gone_is_told(tmp_path: Path) -> None:
+def test_that_a_request_to_a_run_that_is_gone_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ProblemError) as caught:
         ask(RunLayout(tmp_path / "gone"), Request.STOP)
     assert code_of(caught) == "file_missing"

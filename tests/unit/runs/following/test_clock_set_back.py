@@ -118,7 +118,7 @@ def test_that_the_curves_of_the_comparison_go_on(layout: RunLayout) -> None:
     assert np.sort(np.diff(times_s))[[0, 1]].tolist() == [0.0, STEP_S]
 
 
-def test_that_the_time_that_is_left_is_told_from_the_time_that_passed(layout: RunLayout) -> None:
+def test_that_the_time_that_is_left_follows_from_the_time_that_passed(layout: RunLayout) -> None:
     status = RunStatus(epoch_total=3)
     for part in RunFollower(layout).poll().parts:
         status = status.after(part)
@@ -126,7 +126,7 @@ def test_that_the_time_that_is_left_is_told_from_the_time_that_passed(layout: Ru
     assert status.seconds_left == pytest.approx(2 * LASTS_S, rel=0.01)
 
 
-def test_that_steps_in_bulk_tell_the_same_time_as_one_by_one(clock: SetBack) -> None:
+def test_that_steps_in_bulk_report_the_same_time_as_one_by_one(clock: SetBack) -> None:
     steps = [step(clock, number) for number in range(1, STEPS + 1)]
     alone = RunStatus(epoch_total=3)
     for each in steps:

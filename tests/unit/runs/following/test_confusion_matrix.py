@@ -119,7 +119,7 @@ def test_that_thousands_of_classes_take_little_room(
     assert layout.confusion.stat().st_mode & 0o077 == 0
 
 
-def test_that_an_event_of_an_earlier_version_still_tells_its_matrix(tmp_path: Path) -> None:
+def test_that_an_event_of_an_earlier_version_still_reports_its_matrix(tmp_path: Path) -> None:
     old = FOUND.model_copy(
         update={"confusion": COUNTS, "class_names": PETS.class_names, "confusion_file": ""}
     )
@@ -179,7 +179,7 @@ BAD: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("kind", BAD)
-def test_that_a_file_that_is_no_confusion_matrix_is_told(tmp_path: Path, kind: str) -> None:
+def test_that_a_file_that_is_no_confusion_matrix_is_reported(tmp_path: Path, kind: str) -> None:
     layout = RunLayout(tmp_path)
     save(layout.confusion)
     assert isinstance(read_matrix(layout, FOUND), ConfusionMatrix)

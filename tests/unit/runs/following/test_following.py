@@ -158,13 +158,13 @@ def test_that_time_left_follows_from_the_steps_so_far() -> None:
 
 def test_that_time_left_follows_from_the_examples_so_far() -> None:
     status = RunStatus().after(events.PhaseChanged(time_s=0.0, phase=Phase.EVALUATING))
-    assert (status.judges, status.stage, status.seconds_left) == (True, RunStage.RUNNING, None)
+    assert (status.evaluates, status.stage, status.seconds_left) == (True, RunStage.RUNNING, None)
     done = events.ExamplesDone(
         time_s=1.0, examples=250, examples_total=1000, examples_per_second=50.0
     )
     status = status.after(done)
     assert status.seconds_left == 15.0
-    assert not RunStatus().judges
+    assert not RunStatus().evaluates
 
 
 def test_that_stages_follow_each_other() -> None:
@@ -180,7 +180,7 @@ def test_that_stages_follow_each_other() -> None:
     assert status_after(training, checkpoint).stage is RunStage.RUNNING
 
 
-def test_that_the_same_problem_is_not_told_twice() -> None:
+def test_that_the_same_problem_is_not_reported_twice() -> None:
     problem = Problem(code="x", message="It broke.")
     said = events.TrainingEnded(time_s=1.0, outcome=Outcome.FAILED, problem=problem)
     end = events.RunEnded(time_s=2.0, outcome=Outcome.FAILED, problem=problem)

@@ -118,7 +118,7 @@ def test_that_an_evaluation_of_a_thousand_classes_within_an_event_is_still_read(
     assert summarize_run(run.layout).outcome is Outcome.COMPLETED
 
 
-def test_that_a_line_without_end_is_told_and_the_end_of_the_run_is_found(
+def test_that_a_line_without_end_is_reported_and_the_end_of_the_run_is_found(
     runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tails, "LONGEST_LINE_BYTES", MIB)

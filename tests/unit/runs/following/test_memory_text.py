@@ -12,11 +12,11 @@ def words(*devices: ReturnedMemory, seconds: float = 1.24) -> str:
     return returned_words(MemoryReturned(time_s=1.0, seconds=seconds, devices=devices), NAMES)
 
 
-def test_that_memory_that_came_back_is_told_with_its_time() -> None:
+def test_that_memory_that_came_back_is_reported_with_its_time() -> None:
     assert words(ReturnedMemory(device_key="GPU-1", freed_mib=21_811)) == "21.3 GiB freed in 1.2 s."
 
 
-def test_that_several_gpus_are_told_together_and_one_by_one() -> None:
+def test_that_several_gpus_are_reported_together_and_one_by_one() -> None:
     one = ReturnedMemory(device_key="GPU-1", freed_mib=14_541)
     other = ReturnedMemory(device_key="GPU-2", freed_mib=812)
     assert words(one, other) == "15.0 GiB freed (RTX 4090 14.2 GiB, RTX 3060 812 MiB) in 1.2 s."
@@ -32,7 +32,7 @@ def test_that_who_still_holds_memory_is_named() -> None:
     )
 
 
-def test_that_memory_that_came_back_in_part_is_told_in_both_parts() -> None:
+def test_that_memory_that_came_back_in_part_is_reported_in_both_parts() -> None:
     one = ReturnedMemory(device_key="GPU-1", freed_mib=2048)
     other = ReturnedMemory(device_key="GPU-9", freed_mib=0, still_held_mib=2048)
     assert words(one, other, seconds=5.0) == (

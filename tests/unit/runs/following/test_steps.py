@@ -162,7 +162,7 @@ def test_that_a_count_that_no_column_holds_harms_nobody() -> None:
     assert StepBatch.of([steps(10**30)]).step.tolist() == [2**63 - 1]
 
 
-def test_that_a_damaged_line_among_many_steps_is_told_in_its_place() -> None:
+def test_that_a_damaged_line_among_many_steps_is_reported_in_its_place() -> None:
     lines = [encode_event(steps(number)) for number in range(1, 400)]
     lines[200] = lines[200][:30]
 
@@ -174,7 +174,7 @@ def test_that_a_damaged_line_among_many_steps_is_told_in_its_place() -> None:
     assert (len(before), len(after)) == (200, 198)
 
 
-def test_that_samples_in_bulk_are_columns_with_gaps_where_nothing_was_told() -> None:
+def test_that_samples_in_bulk_are_columns_with_gaps_where_nothing_was_reported() -> None:
     both = (
         DeviceReading(key="a", memory_used_mib=10, gpu_utilization_percent=1.5),
         DeviceReading(key="b", memory_used_mib=20),
@@ -208,7 +208,7 @@ def test_that_a_sample_that_cannot_be_read_is_a_gap(damaged: bytes) -> None:
 
 
 @given(st.lists(st.floats(0.0, 1e9), min_size=1), st.lists(st.floats(0.0, 1e9), max_size=4))
-def test_that_the_run_tells_many_moments_as_it_tells_one(
+def test_that_the_run_reports_many_moments_as_it_reports_one(
     asked: list[float], starts: list[float]
 ) -> None:
     clock = RunClock()

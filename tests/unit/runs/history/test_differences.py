@@ -34,7 +34,7 @@ def test_that_equal_profiles_differ_in_nothing():
     assert found(PLAIN, PLAIN.model_copy()) == {}
 
 
-def test_that_only_what_differs_is_told_with_its_dotted_key():
+def test_that_only_what_differs_is_reported_with_its_dotted_key():
     other = PLAIN.model_copy(
         update={
             "training": TrainingSettings(learning_rate=1e-2, jit_compile=True),
@@ -78,7 +78,7 @@ def test_that_a_profile_that_cannot_be_read_makes_no_difference_and_is_absent_in
     assert found(PLAIN, None, renamed) == {"name": ("plain", None, "another")}
 
 
-def test_that_devices_and_shares_of_the_plans_are_told():
+def test_that_devices_and_shares_of_the_plans_are_reported():
     mirrored = StrategySettings(kind=StrategyKind.MIRRORED, shares=(48, 16))
     both = plan(PLAIN.model_copy(update={"strategy": mirrored}))
     one = plan(PLAIN.model_copy(update={"devices": DeviceSettings(visible=("GPU-4090",))}))
@@ -88,7 +88,7 @@ def test_that_devices_and_shares_of_the_plans_are_told():
     }
 
 
-def test_that_two_devices_of_one_name_are_told_apart_by_their_keys():
+def test_that_two_devices_of_one_name_are_distinguished_by_their_keys():
     first = plan(PLAIN.model_copy(update={"devices": DeviceSettings(visible=("GPU-4090",))}))
     device = first.devices[0].model_copy(update={"key": "GPU-other"})
     other = first.model_copy(update={"devices": (device,)})

@@ -84,7 +84,7 @@ def test_that_what_a_newer_version_keeps_there_does_no_harm(layout: RunLayout) -
     assert read_label(layout).name == "kept"
 
 
-def test_that_a_label_of_a_run_that_is_gone_is_told(tmp_path: Path) -> None:
+def test_that_a_label_of_a_run_that_is_gone_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ProblemError) as raised:
         change_label(RunLayout(tmp_path / "gone"), name="nothing")
     assert raised.value.problems[0].code == "file_missing"

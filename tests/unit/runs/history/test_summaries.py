@@ -73,7 +73,7 @@ def test_that_a_thousand_runs_are_listed_within_a_second_and_none_is_read_again(
     assert all(one is other for one, other in zip(runs, lister.list(), strict=True))
 
 
-def test_that_a_run_that_goes_on_tells_how_far_it_is(runs_dir: Path) -> None:
+def test_that_a_run_that_goes_on_reports_how_far_it_is(runs_dir: Path) -> None:
     with WrittenRun(runs_dir) as run:
         run.begin()
         run.step(12)
@@ -85,7 +85,7 @@ def test_that_a_run_that_goes_on_tells_how_far_it_is(runs_dir: Path) -> None:
     assert run_outcome_words(summary) == "running, 40 %"
 
 
-def test_that_an_evaluation_tells_how_far_it_is_and_then_what_it_found(runs_dir: Path) -> None:
+def test_that_an_evaluation_reports_how_far_it_is_and_then_what_it_found(runs_dir: Path) -> None:
     found = Metrics(loss=0.3, accuracy=0.9)
     with WrittenRun(runs_dir) as run:
         text = run.layout.profile.read_text().replace('task = "train"', 'task = "evaluate"')
@@ -100,7 +100,7 @@ def test_that_an_evaluation_tells_how_far_it_is_and_then_what_it_found(runs_dir:
         run.write(events.RunEnded(time_s=STARTED_S + 9, outcome=Outcome.COMPLETED, metrics=found))
     summary = only(runs_dir)
     assert summary.task == "evaluate"
-    assert summary.judged == found
+    assert summary.quality == found
     assert summary.trained == Metrics()
 
 
@@ -115,14 +115,14 @@ def test_that_a_run_killed_between_epochs_keeps_what_the_last_one_reached(runs_d
     summary = only(runs_dir)
     assert summary.outcome is Outcome.LOST
     assert summary.metrics == reached
-    assert summary.judged.accuracy == 0.75
+    assert summary.quality.accuracy == 0.75
     assert summary.ended_s == pytest.approx(STARTED_S + 42)
     assert summary.examples_per_second is None
     assert summary.flaw is None
 
 
 @pytest.mark.parametrize("is_listed_again", [False, True], ids=["one run", "listed again"])
-def test_that_a_run_that_ends_while_it_is_looked_at_is_not_lost(
+def test_that_a_run_that_ends_while_it_is_read_is_not_lost(
     runs_dir: Path, monkeypatch: pytest.MonkeyPatch, is_listed_again: bool
 ) -> None:
     with WrittenRun(runs_dir) as run:
@@ -312,7 +312,7 @@ def test_that_a_damaged_file_hides_neither_the_run_nor_its_other_files(
 
 
 @pytest.mark.parametrize("unreadable", ["profile", "plan", "events"])
-def test_that_what_cannot_be_read_is_told(runs_dir: Path, unreadable: str) -> None:
+def test_that_what_cannot_be_read_is_reported(runs_dir: Path, unreadable: str) -> None:
     # A folder in its place, since permissions do not keep root from reading.
     layout = ended(runs_dir)
     path: Path = getattr(layout, unreadable)

@@ -22,7 +22,7 @@ def queue(files: QueueFiles, small_disk: Path, runs_dir: Path) -> QueueFiles:  #
     return queue
 
 
-def test_that_each_order_is_told_that_there_is_no_space_and_changes_nothing(
+def test_that_each_order_reports_that_there_is_no_space_and_changes_nothing(
     queue: QueueFiles,
     small_disk: Path,  # noqa: F811
     runs_dir: Path,

@@ -34,7 +34,7 @@ def test_that_a_queue_that_nobody_used_is_empty_and_makes_no_folder(files: Queue
     assert not files.folder.exists()
 
 
-def test_that_only_the_owner_can_look_into_the_queue(files: QueueFiles, runs_dir: Path) -> None:
+def test_that_only_the_owner_can_read_the_queue(files: QueueFiles, runs_dir: Path) -> None:
     orders.add(files, Profile(), runs_dir)
     assert stat.S_IMODE(files.folder.stat().st_mode) == 0o700
 
@@ -92,7 +92,7 @@ def test_that_what_was_refused_leaves_profile_and_queue_alone(
 
 
 @pytest.mark.parametrize("content", ["", "{", '{"version": 2}', '{"entries": [{"id": 1}]}', "\xff"])
-def test_that_a_damaged_queue_is_told_and_left_as_it_is(
+def test_that_a_damaged_queue_is_reported_and_left_as_it_is(
     files: QueueFiles, runs_dir: Path, content: str
 ) -> None:
     orders.add(files, Profile(), runs_dir)
@@ -106,7 +106,7 @@ def test_that_a_damaged_queue_is_told_and_left_as_it_is(
     assert damaged.read_text(encoding="latin-1") == content
 
 
-def test_that_a_folder_that_may_not_be_written_is_told(
+def test_that_a_folder_that_may_not_be_written_is_reported(
     files: QueueFiles, runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object, **__: object) -> None:

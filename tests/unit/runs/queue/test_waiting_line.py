@@ -72,7 +72,7 @@ def test_that_all_but_the_running_ones_can_be_removed() -> None:
     ]
 
 
-def test_that_an_entry_that_is_not_there_is_told() -> None:
+def test_that_an_entry_that_is_not_there_is_reported() -> None:
     for act in (LINE.entry, LINE.with_removed, lambda each: LINE.with_moved(each, 1)):
         assert code(lambda act=act: act("gone")) == "queue_entry_missing"
 

@@ -99,7 +99,7 @@ def until(is_so: Callable[[], object], timeout_s: float = 30.0) -> float:
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGTERM])
-def test_that_a_killed_trainer_is_told_with_its_signal_and_log_within_2_s(
+def test_that_a_killed_trainer_is_reported_with_its_signal_and_log_within_2_s(
     run: SupervisedRun, number: signal.Signals
 ) -> None:
     run.start("hang_in_a_step")
@@ -117,7 +117,7 @@ def test_that_a_killed_trainer_is_told_with_its_signal_and_log_within_2_s(
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGABRT])
 @pytest.mark.parametrize("place", [0, 1])
-def test_that_a_killed_process_of_a_gang_is_told_within_2_s(
+def test_that_a_killed_process_of_a_gang_is_reported_within_2_s(
     gang: SupervisedRun, number: signal.Signals, place: int
 ) -> None:
     gang.start("wait,wait")

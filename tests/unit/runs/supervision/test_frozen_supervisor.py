@@ -65,7 +65,7 @@ def make_silent(run: SupervisedRun) -> None:
             os.utime(file, (a_minute_ago_s, a_minute_ago_s))
 
 
-def test_that_a_frozen_supervisor_without_its_trainer_is_told_and_heard_again(
+def test_that_a_frozen_supervisor_without_its_trainer_is_reported_and_heard_again(
     run: SupervisedRun, capsys: pytest.CaptureFixture[str]
 ) -> None:
     watched = []

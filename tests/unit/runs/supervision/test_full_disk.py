@@ -39,7 +39,7 @@ def test_that_a_supervisor_outlives_a_disk_on_which_not_even_its_log_has_room(
     assert last == RunEnded(time_s=2.0, outcome=Outcome.COMPLETED)
 
 
-def test_that_a_trainer_without_space_for_its_last_word_is_told_as_such_and_not_tried_again(
+def test_that_a_trainer_without_space_for_its_last_word_is_reported_as_such_and_not_tried_again(
     runs_dir: Path,
 ) -> None:
     profile = Profile()

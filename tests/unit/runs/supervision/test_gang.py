@@ -89,7 +89,7 @@ def problem_of(end: RunEnded) -> Problem:
     return end.problem
 
 
-def test_that_every_process_is_told_with_its_name(gang: GangRun) -> None:
+def test_that_every_process_is_reported_with_its_name(gang: GangRun) -> None:
     end = gang.run("complete", "wait")
     assert (end.outcome, end.problem, end.exit_code) == (Outcome.COMPLETED, None, 0)
     assert [(one.process, one.name) for one in gang.started()] == [(0, "worker 0"), (1, "worker 1")]
@@ -146,12 +146,12 @@ def test_that_the_problem_of_the_one_that_failed_is_that_of_the_run(gang: GangRu
     assert problem_of(end).code == "no_space"
 
 
-def test_that_one_that_leaves_before_the_leader_is_told(gang: GangRun) -> None:
+def test_that_one_that_leaves_before_the_leader_is_reported(gang: GangRun) -> None:
     end = gang.run("wait", "leave")
     assert problem_of(end).message == "Worker 1 ended with exit code 0 and did not say why."
 
 
-def test_that_a_lost_peer_is_told_when_nothing_better_is_known(gang: GangRun) -> None:
+def test_that_a_lost_peer_is_reported_when_nothing_better_is_known(gang: GangRun) -> None:
     end = gang.run("lose_a_peer", "wait")
     assert problem_of(end).code == "peer_lost"
 
@@ -210,7 +210,7 @@ def test_that_other_ports_are_tried_where_one_is_taken(gang: GangRun) -> None:
     assert first != second
 
 
-def test_that_ports_that_are_always_taken_are_told(gang: GangRun) -> None:
+def test_that_ports_that_are_always_taken_are_reported(gang: GangRun) -> None:
     end = gang.run("wait", "never_get_a_port")
     assert problem_of(end).message == "Another program has taken the port of worker 1."
     assert len(gang.started()) == 8
@@ -228,7 +228,7 @@ def gang_roles(gang: GangRun) -> list[ProcessRole]:
     return [process.role for process in plan.gang]
 
 
-def test_that_each_process_is_told_where_the_others_are() -> None:
+def test_that_each_process_knows_where_the_others_are() -> None:
     gang = (
         PlannedProcess(role=ProcessRole.COORDINATOR),
         PlannedProcess(role=ProcessRole.WORKER, environment={"CUDA_VISIBLE_DEVICES": "GPU-1"}),

@@ -35,7 +35,7 @@ def test_that_a_run_without_memory_has_nothing_to_return() -> None:
     assert memory.returned() is None
 
 
-def test_that_the_runs_processes_tell_what_it_held() -> None:
+def test_that_the_runs_processes_show_what_it_held() -> None:
     memory = held(OURS, CHILD)
     assert memory.held_mib == 4500
     after(memory, reading(1500, OTHER), ())
@@ -68,7 +68,7 @@ def test_that_a_desktop_that_takes_a_little_meanwhile_is_no_matter() -> None:
     assert memory.is_settled
 
 
-def test_that_without_pids_the_fall_of_the_used_memory_tells() -> None:
+def test_that_without_pids_the_fall_of_the_used_memory_counts() -> None:
     memory = held()
     assert memory.held_mib == 5000
     after(memory, reading(6000), ())
@@ -98,14 +98,14 @@ def test_that_without_pids_memory_that_does_not_fall_is_still_held() -> None:
     assert (told.freed_mib, told.still_held_mib) == (0, 5000)
 
 
-def test_that_a_process_whose_memory_nvml_may_not_tell_counts_by_the_rise() -> None:
+def test_that_a_process_whose_memory_nvml_may_not_report_counts_by_the_rise() -> None:
     memory = held(OURS.model_copy(update={"memory_used_mib": None}))
     assert memory.held_mib == 5000
     after(memory, reading(1000), ())
     assert memory.returned() == ReturnedMemory(device_key="GPU-1", freed_mib=5000)
 
 
-def test_that_a_gpu_that_tells_processes_only_is_believed() -> None:
+def test_that_a_gpu_that_reports_processes_only_is_believed() -> None:
     memory = held(OURS, used_mib=None)
     after(memory, reading(None, OURS), (OURS,))
     told = memory.returned()
@@ -124,7 +124,7 @@ def test_that_the_last_readings_before_the_end_may_be_from_after_it() -> None:
         assert memory.is_settled
 
 
-def test_that_a_lost_gpu_is_not_waited_for_and_nothing_is_told_of_it() -> None:
+def test_that_a_lost_gpu_is_not_waited_for_and_nothing_is_reported_it() -> None:
     memory = held(OURS)
     after(memory, DeviceReading(key="GPU-1", state=DeviceState.LOST), ())
     assert memory.is_settled

@@ -60,9 +60,9 @@ class Machine:
             f"MemTotal: {total_kib} kB\nMemFree: 5 kB\nMemAvailable: {int(part * total_kib)} kB\n"
         )
 
-    def look(self, passed_s: float = 1.0) -> None:
+    def observe(self, passed_s: float = 1.0) -> None:
         self.now_s += passed_s
-        self.watch.look([(0, PID)])
+        self.watch.observe([(0, PID)])
 
     def kill_of(self, place: int = 0) -> MemoryExhausted | None:
         for name in ("cgroup", "statm"):
@@ -78,7 +78,7 @@ def machine(tmp_path: Path, request: pytest.FixtureRequest) -> Machine:
 def test_that_a_kill_by_the_limit_of_its_group_is_known(machine: Machine) -> None:
     machine.limit("4294967296")
     machine.limit("2147483648", above=True)
-    machine.look()
+    machine.observe()
     machine.kills(machine=4, group=2)
 
     killed = machine.kill_of()
@@ -95,7 +95,7 @@ def test_that_a_kill_in_a_group_without_a_limit_is_the_machines(
     machine: Machine, limit: str
 ) -> None:
     machine.limit(limit)
-    machine.look()
+    machine.observe()
     machine.kills(machine=4, group=2)
 
     killed = machine.kill_of()
@@ -105,7 +105,7 @@ def test_that_a_kill_in_a_group_without_a_limit_is_the_machines(
 
 
 def test_that_a_kill_of_a_process_not_seen_before_is_the_machines(machine: Machine) -> None:
-    machine.watch.look([])
+    machine.watch.observe([])
     machine.kills(machine=4, group=2)
 
     killed = machine.kill_of()
@@ -116,16 +116,16 @@ def test_that_a_kill_of_a_process_not_seen_before_is_the_machines(machine: Machi
 
 def test_that_a_kill_that_the_kernel_has_not_counted_is_none(machine: Machine) -> None:
     machine.limit("4294967296")
-    machine.look()
-    machine.look()
+    machine.observe()
+    machine.observe()
 
     assert machine.kill_of() is None
 
 
 def test_that_memory_nearly_full_makes_it_likely(machine: Machine) -> None:
-    machine.look()
+    machine.observe()
     machine.available(0.02)
-    machine.look()
+    machine.observe()
     machine.available(0.6)
 
     killed = machine.kill_of()
@@ -135,13 +135,13 @@ def test_that_memory_nearly_full_makes_it_likely(machine: Machine) -> None:
 
 
 def test_that_what_was_counted_long_before_is_of_another_process(machine: Machine) -> None:
-    machine.look()
+    machine.observe()
     machine.kills(machine=4, group=2)
     machine.available(0.02)
-    machine.look()
+    machine.observe()
     machine.available(0.6)
     for _ in range(15):
-        machine.look()
+        machine.observe()
 
     assert machine.kill_of() is None
 
@@ -155,7 +155,7 @@ def test_that_a_crash_with_nearly_all_its_address_space_taken_is_for_lack_of_it(
     counters = KernelCounters(machine.root / "proc", machine.root / "groups")
     watch = HostMemoryWatch(counters, lambda: machine.now_s, address_space_limit=limit)
     machine.process("statm", f"{pages} 5000 1000 1 0 0 0\n")
-    watch.look([(0, PID)])
+    watch.observe([(0, PID)])
     (machine.root / "proc" / str(PID) / "statm").unlink()
 
     crashed = watch.crash_of(0)
@@ -169,15 +169,15 @@ def test_that_a_crash_with_nearly_all_its_address_space_taken_is_for_lack_of_it(
 def test_that_a_crash_without_a_limit_of_the_address_space_is_not_for_lack_of_it(
     machine: Machine,
 ) -> None:
-    machine.look()
+    machine.observe()
 
     assert machine.watch.crash_of(0) is None
 
 
-def test_that_it_does_not_look_all_the_time(machine: Machine) -> None:
-    machine.look()
+def test_that_it_does_not_observe_all_the_time(machine: Machine) -> None:
+    machine.observe()
     machine.process("statm", "9000 9000 1000 1 0 0 0\n")
-    machine.look(passed_s=0.1)
+    machine.observe(passed_s=0.1)
     machine.kills(machine=4, group=2)
 
     killed = machine.kill_of()
@@ -188,7 +188,7 @@ def test_that_it_does_not_look_all_the_time(machine: Machine) -> None:
 
 def test_that_without_the_kernels_files_nothing_is_claimed(tmp_path: Path) -> None:
     watch = HostMemoryWatch(KernelCounters(tmp_path / "proc", tmp_path / "groups"))
-    watch.look([(0, PID)])
+    watch.observe([(0, PID)])
 
     assert watch.kill_of(0) is None
 

@@ -33,7 +33,7 @@ def test_that_one_that_never_beat_never_began() -> None:
     assert after([Activity(beat=None, processor_s=0.0)] * 17) is Frozen.NEVER_BEGAN
 
 
-def test_that_a_stopped_one_is_told_sooner_and_may_be_continued() -> None:
+def test_that_a_stopped_one_is_reported_sooner_and_may_be_continued() -> None:
     lives, stopped = Activity(1.0, 1.0), Activity(1.0, 1.0, is_stopped=True)
     assert after([lives, *[stopped] * 8]) is None
     assert after([lives, *[stopped] * 9]) is Frozen.STOPPED
@@ -46,13 +46,13 @@ def test_that_one_held_by_a_disk_is_left_alone() -> None:
     assert after([Activity(5.0, 1.0, is_held=True)] * 60) is None
 
 
-def test_that_time_in_which_nobody_looked_does_not_count() -> None:
+def test_that_time_in_which_nobody_observed_does_not_count() -> None:
     # The machine slept, or who looks was stopped itself.
     assert after([Activity(5.0, 1.0)] * 10, interval_s=30.0) is None
     assert after([Activity(5.0, 1.0, is_stopped=True)] * 10, interval_s=30.0) is None
 
 
-def test_that_a_process_is_looked_at(tmp_path: Path) -> None:
+def test_that_a_process_is_observed(tmp_path: Path) -> None:
     heartbeat = tmp_path / "0"
     found = process_activity(psutil.Process(), heartbeat)
     assert found is not None

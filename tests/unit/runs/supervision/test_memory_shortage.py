@@ -25,9 +25,9 @@ from gpupanel.runs.directory.profile_file import read_profile
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.launcher import create_run
-from gpupanel.runs.supervision import crash_log
-from gpupanel.runs.supervision.crash_log import shortage_in_log
+from gpupanel.runs.supervision import shortage_watch
 from gpupanel.runs.supervision.memory_shortage import ShortageContext, shortage_problem
+from gpupanel.runs.supervision.shortage_watch import shortage_in_log
 from gpupanel.runs.supervision.supervisor import Supervisor
 from tests.fakes.devices import CPU, CPU_ONLY, RTX_3060, TWO_UNEQUAL
 
@@ -166,7 +166,7 @@ def explained(
     return shortage_problem(shortage, "worker 1", profile, plan, context)
 
 
-def test_that_a_gpu_is_told_with_its_cap_and_who_held_the_rest() -> None:
+def test_that_a_gpu_is_reported_with_its_cap_and_who_held_the_rest() -> None:
     problem = explained(REFUSED, ShortageContext(TWO_UNEQUAL, None, 1_536, (GAME,)))
 
     assert problem.message == (
@@ -186,7 +186,7 @@ def test_that_a_gpu_is_told_with_its_cap_and_who_held_the_rest() -> None:
     ]
 
 
-def test_that_what_nobody_told_is_left_out() -> None:
+def test_that_what_nobody_reported_is_left_out() -> None:
     bare = MemoryExhausted(time_s=0.0)
 
     problem = explained(bare, ShortageContext())
@@ -246,7 +246,9 @@ def sample_of_host(used_mib: int) -> TelemetrySample:
         ),
     ],
 )
-def test_that_a_kill_is_told_as_surely_as_it_is_known(cause: ShortageCause, message: str) -> None:
+def test_that_a_kill_is_reported_as_surely_as_it_is_known(
+    cause: ShortageCause, message: str
+) -> None:
     killed = MemoryExhausted(
         time_s=0.0,
         cause=cause,
@@ -320,7 +322,7 @@ def test_that_a_thread_without_room_for_its_stack_is_lack_of_memory_where_that_i
     )
     assert shortage_in_log(tmp_path / "log", 0, 0, PlannedProcess()) is None
 
-    monkeypatch.setattr(crash_log, "address_space_limit", lambda: 2**31)
+    monkeypatch.setattr(shortage_watch, "address_space_limit", lambda: 2**31)
     shortage = shortage_in_log(tmp_path / "log", 0, 0, PlannedProcess())
     assert shortage is not None
     assert shortage.device_key == "cpu"
@@ -408,7 +410,7 @@ def in_group(group: Path, *command: str) -> tuple[str, ...]:
 
 
 @pytest.mark.tensorflow
-def test_that_a_trainer_that_the_kernel_kills_is_told_with_its_limit(
+def test_that_a_trainer_that_the_kernel_kills_is_reported_with_its_limit(
     runs_dir: Path, memory_group: Path
 ) -> None:
     # Its weights alone are 6 GiB.

@@ -148,7 +148,7 @@ def told(events: tuple[Event, ...]) -> MemoryReturned:
     return returned
 
 
-def test_that_memory_that_comes_back_at_once_is_told_before_the_end(gpu_run: GpuRun) -> None:
+def test_that_memory_that_comes_back_at_once_is_reported_before_the_end(gpu_run: GpuRun) -> None:
     returned = told(gpu_run.run(holding, back))
     (device,) = returned.devices
     assert (device.device_key, device.freed_mib) == (GPU.key, 20_000)
@@ -162,7 +162,7 @@ def test_that_memory_that_comes_back_after_a_while_is_waited_for(gpu_run: GpuRun
     assert 0.7 < returned.seconds < 2.5
 
 
-def test_that_memory_that_somebody_else_holds_is_told_with_who_does(
+def test_that_memory_that_somebody_else_holds_is_reported_with_who_does(
     gpu_run: GpuRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(memory_watch, "LIMIT_S", 0.6)
@@ -186,7 +186,9 @@ def test_that_memory_is_seen_to_come_back_where_nvml_lists_no_pids(gpu_run: GpuR
     assert returned.seconds > 0.3
 
 
-def test_that_a_driver_that_goes_away_delays_nothing_and_nothing_is_told(gpu_run: GpuRun) -> None:
+def test_that_a_driver_that_goes_away_delays_nothing_and_nothing_is_reported(
+    gpu_run: GpuRun,
+) -> None:
     gone = StandinState(gpus=(), init=DRIVER_NOT_LOADED)
     events = gpu_run.run(holding, lambda _pid: gone)
     assert isinstance(events[-1], RunEnded)

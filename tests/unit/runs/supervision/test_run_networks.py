@@ -56,7 +56,7 @@ def test_that_a_run_of_one_process_stays_in_the_network_of_the_machine(runs_dir:
         run.close()
 
 
-def test_that_a_run_goes_on_where_the_machine_refuses_a_network_and_it_is_told(
+def test_that_a_run_goes_on_where_the_machine_refuses_a_network_and_it_is_reported(
     gang: SupervisedRun,
 ) -> None:
     supervise = [*without_networks(), sys.executable, SUPERVISE, "complete,leave"]

@@ -35,7 +35,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files import guarded_files
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.directory import tails
-from gpupanel.runs.directory.requests import ask, end_now
+from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.directory.run_lock import is_supervised
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.following.status import RunStatus
@@ -93,7 +93,7 @@ def wait_until(is_so: Callable[[], bool], timeout_s: float = 20.0) -> None:
         sleep(0.01)
 
 
-def test_that_a_run_that_completes_is_told_with_its_metrics(layout: RunLayout) -> None:
+def test_that_a_run_that_completes_is_reported_with_its_metrics(layout: RunLayout) -> None:
     assert supervisor(layout, "complete").run() is Outcome.COMPLETED
     first, *_, last = events_of(layout)
     assert first == RunStarted(time_s=first.time_s, supervisor_pid=os.getpid())
@@ -111,20 +111,20 @@ def test_that_events_that_cannot_be_read_for_a_while_end_no_training(
     capfd: pytest.CaptureFixture[str],
     readable_after_s: float,
 ) -> None:
-    looks: list[float] = []
+    reads: list[float] = []
 
     def open_to_read(path: Path) -> BufferedReader:
         if path == layout.events:
-            looks.append(monotonic())
-        # The first look is at what was there before the run's trainer; the trouble begins at the
-        # second one.
-        if path == layout.events and len(looks) > 1 and looks[-1] - looks[1] < readable_after_s:
+            reads.append(monotonic())
+        # Twice what was there before the run's trainer is read: whether its start was claimed, and
+        # what is over. Then the trouble begins.
+        if path == layout.events and len(reads) > 2 and reads[-1] - reads[2] < readable_after_s:
             raise OSError(errno.ESTALE, "Stale file handle")
         return guarded_files.open_to_read(path)
 
     monkeypatch.setattr(tails, "open_to_read", open_to_read)
     assert supervisor(layout, "complete").run() is Outcome.COMPLETED
-    assert looks[-1] - looks[1] >= readable_after_s
+    assert reads[-1] - reads[2] >= readable_after_s
     monkeypatch.undo()
     assert end_of(layout).metrics.accuracy == 0.9
     assert capfd.readouterr().err.count("events cannot be read now") == 1
@@ -272,7 +272,7 @@ def test_that_a_stop_during_start_up_ends_at_once(layout: RunLayout) -> None:
 
 def test_that_a_second_click_ends_it_now(layout: RunLayout) -> None:
     running = supervisor(layout, "ignore_sigterm")
-    assert while_it_runs(running, layout, lambda: end_now(layout)) is Outcome.STOPPED
+    assert while_it_runs(running, layout, lambda: ask(layout, Request.END)) is Outcome.STOPPED
     assert end_of(layout).exit_code == -9
 
 
@@ -283,7 +283,7 @@ def test_that_stop_kills_a_trainer_that_ignores_sigterm(layout: RunLayout) -> No
     assert end_of(layout).exit_code == -9
 
 
-def test_that_a_trainer_that_makes_no_first_step_is_ended_and_told(layout: RunLayout) -> None:
+def test_that_a_trainer_that_makes_no_first_step_is_ended_and_reported(layout: RunLayout) -> None:
     running = supervisor(layout, "hang_at_start", Patience(first_step_s=1.0))
     assert running.run() is Outcome.FAILED
     problem = end_of(layout).problem
@@ -291,7 +291,7 @@ def test_that_a_trainer_that_makes_no_first_step_is_ended_and_told(layout: RunLa
     assert problem.code == "no_first_step"
 
 
-def test_that_a_trainer_that_hangs_in_a_step_is_ended_and_told(layout: RunLayout) -> None:
+def test_that_a_trainer_that_hangs_in_a_step_is_ended_and_reported(layout: RunLayout) -> None:
     running = supervisor(layout, "hang_in_a_step", Patience(step_s=0.5))
     assert running.run() is Outcome.FAILED
     problem = end_of(layout).problem
@@ -300,7 +300,7 @@ def test_that_a_trainer_that_hangs_in_a_step_is_ended_and_told(layout: RunLayout
     assert "after step 10" in problem.message
 
 
-def test_that_a_trainer_that_cannot_be_started_is_told(layout: RunLayout) -> None:
+def test_that_a_trainer_that_cannot_be_started_is_reported(layout: RunLayout) -> None:
     assert Supervisor(layout, ("/nowhere/python",)).run() is Outcome.FAILED
     problem = end_of(layout).problem
     assert problem is not None
@@ -313,7 +313,7 @@ def test_that_the_lock_is_held_while_it_supervises_and_free_after(layout: RunLay
     def look() -> None:
         if is_supervised(layout):
             seen.set()
-        end_now(layout)
+        ask(layout, Request.END)
 
     while_it_runs(supervisor(layout, "hang_in_a_step"), layout, look)
     assert seen.is_set()
@@ -353,7 +353,7 @@ def test_that_the_last_word_says_what_an_end_at_once_has_lost(layout: RunLayout)
     def stop_and_end() -> None:
         wait_until(lambda: len(steps()) > 3)
         ask(layout, Request.STOP)
-        end_now(layout)
+        ask(layout, Request.END)
 
     assert while_it_runs(supervisor(layout, "train_on"), layout, stop_and_end) is Outcome.STOPPED
     saved = end_of(layout).saved

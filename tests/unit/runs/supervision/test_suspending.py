@@ -84,7 +84,7 @@ def test_that_saving_for_a_suspend_may_take_longer_than_a_stop(layout: RunLayout
 
 
 @pytest.mark.parametrize("mode", ["ignore_sigterm", "hang_in_a_step"])
-def test_that_a_trainer_that_does_not_hear_it_is_ended_and_that_is_told(
+def test_that_a_trainer_that_does_not_hear_it_is_ended_and_that_is_reported(
     layout: RunLayout, mode: str
 ) -> None:
     end = suspended(layout, mode)
@@ -137,7 +137,7 @@ def test_that_sigterm_reaches_trainers_where_no_request_can_be_written(layout: R
     layout.requests.write_text("in the way")
     running = supervisor(layout, "hang_in_a_step", Patience())
     begun_s = monotonic()
-    end = run_until(running, layout, running.tell_to_stop)
+    end = run_until(running, layout, running.signal_stop)
     assert monotonic() - begun_s < 15.0
     assert (end.outcome, end.exit_code) == (Outcome.STOPPED, -signal.SIGTERM)
 

@@ -179,7 +179,7 @@ def test_that_samples_are_taken_though_none_can_be_written(
     assert capfd.readouterr().err.count("samples are left out") == 1
 
 
-def test_that_deleted_samples_are_told_in_the_log(
+def test_that_deleted_samples_are_reported_in_the_log(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     layout, heard = RunLayout(tmp_path), list[TelemetrySample]()

@@ -29,7 +29,6 @@ from gpupanel.runs.trust.user_code import (
     code_of_profile,
     code_of_run,
     keep_code,
-    names_code,
 )
 
 
@@ -84,14 +83,14 @@ def test_that_a_damaged_memory_trusts_nothing_and_is_written_anew(
     assert untrusted([code]) == ()
 
 
-def test_that_trust_that_cannot_be_remembered_is_told(code: UserCode) -> None:
+def test_that_trust_that_cannot_be_remembered_is_reported(code: UserCode) -> None:
     trusted_file().parent.parent.mkdir(exist_ok=True)
     trusted_file().parent.touch()
     with pytest.raises(ProblemError):
         trust([code])
 
 
-def test_that_a_file_that_cannot_be_code_is_told(tmp_path: Path) -> None:
+def test_that_a_file_that_cannot_be_code_is_reported(tmp_path: Path) -> None:
     assert code_of_problem(naming(tmp_path / "none.py")) == "code_missing"
     assert code_of_problem(naming(tmp_path)) == "code_unreadable"
     large = tmp_path / "large.py"
@@ -105,13 +104,13 @@ def test_that_a_file_that_cannot_be_code_is_told(tmp_path: Path) -> None:
 def test_that_only_what_a_task_carries_out_is_asked_about(tmp_path: Path) -> None:
     (tmp_path / "a.py").touch()
     profile = naming(tmp_path / "a.py")
-    assert names_code(profile)
-    assert not names_code(profile.model_copy(update={"task": "evaluate"}))
-    assert not names_code(Profile())
+    assert code_of_profile(profile)
+    assert not code_of_profile(profile.model_copy(update={"task": "evaluate"}))
+    assert not code_of_profile(Profile())
     assert code_of_profile(Profile(data=PythonData(path=""))) == ()
 
 
-def test_that_a_run_keeps_the_bytes_that_were_looked_at(tmp_path: Path) -> None:
+def test_that_a_run_keeps_the_bytes_that_were_read(tmp_path: Path) -> None:
     layout = RunLayout(tmp_path / "run")
     layout.root.mkdir()
     file = tmp_path / "network.py"

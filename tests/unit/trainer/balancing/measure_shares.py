@@ -14,7 +14,7 @@ import tensorflow as tf
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.trainer.balancing.balancing import make_balancing
 from gpupanel.trainer.balancing.measuring import Measuring
-from gpupanel.trainer.datasets.read import read_data
+from gpupanel.trainer.datasets.source import read_data
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.device_configuration import configure_devices
 from gpupanel.trainer.event_writer import EventWriter
@@ -62,14 +62,14 @@ def main() -> None:
 
     trials = Trials(strategy, make_feed(parts.training, plan), tried, plan)
     curves = Measuring(trials, len(plan.replicas), plan.global_batch_size, 1).curves()
-    told = {
+    reported = {
         "unchanged": [bool(np.array_equal(before[name], measured[name])) for name in before],
         "learned": [not np.array_equal(measured[name], trained[name]) for name in before],
         "names": list(before),
         "tried_s": tried_s,
         "largest": [curve.largest_share for curve in curves],
     }
-    print(json.dumps(told))
+    print(json.dumps(reported))
 
 
 main()

@@ -61,10 +61,10 @@ def measured(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dic
     layout = make_run(
         tmp_path_factory.mktemp("measured"), profile(EVERYTHING, balanced=True), [32, 32]
     )
-    told: dict[str, Any] = json.loads(
+    found: dict[str, Any] = json.loads(
         run_child(Path(__file__).with_name("measure_shares.py"), layout.root).splitlines()[-1]
     )
-    return {"layout": layout, **told}
+    return {"layout": layout, **found}
 
 
 def test_that_measuring_leaves_no_trace(measured: dict[str, Any]) -> None:
@@ -80,10 +80,10 @@ def test_that_measuring_leaves_no_trace(measured: dict[str, Any]) -> None:
 
 
 def test_that_what_was_measured_is_reported(measured: dict[str, Any]) -> None:
-    told = events(measured["layout"])
-    (chosen,) = [event for event in told if isinstance(event, SharesChosen)]
+    found = events(measured["layout"])
+    (chosen,) = [event for event in found if isinstance(event, SharesChosen)]
 
-    assert [event.phase for event in told if isinstance(event, PhaseChanged)] == [Phase.MEASURING]
+    assert [event.phase for event in found if isinstance(event, PhaseChanged)] == [Phase.MEASURING]
     assert (chosen.reason, chosen.step) == ("measured", 2)
     assert sum(chosen.shares) == 64
     assert [speed.replica for speed in chosen.speeds] == [0, 1]

@@ -92,7 +92,7 @@ class Canvas:
 
     def text(self, place: QRectF, words: str, role: str = "text", *, small: bool = False) -> None:
         """Writes one line into the middle of a place, shortened where it does not fit."""
-        self._painter.setFont(self._small() if small else self._bold())
+        self._painter.setFont(theme.small_font(self._font) if small else self._bold())
         self._painter.setPen(theme.current().color(role))
         shown = self._painter.fontMetrics().elidedText(
             words, Qt.TextElideMode.ElideRight, int(place.width())
@@ -204,11 +204,6 @@ class Canvas:
         """A place in the middle of the width."""
         width = min(self.width - 1.0, widest)
         return QRectF((self.width - width) / 2.0, top, width, height)
-
-    def _small(self) -> QFont:
-        font = QFont(self._font)
-        font.setPointSizeF(max(7.0, font.pointSizeF() * theme.SMALL_TEXT))
-        return font
 
     def _bold(self) -> QFont:
         font = QFont(self._font)

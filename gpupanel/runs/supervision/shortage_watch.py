@@ -1,4 +1,6 @@
-"""A process that crashed because memory was refused: only the end of its log tells then.
+"""Whether it was memory that a process lacked: by its own report, by the kernel, by its log.
+
+Of a process that crashed because memory was refused only the end of its log says so.
 
 TensorFlow may fall over a refused allocation instead of raising an error for it. Its allocators log
 each refusal before that ("Allocator (GPU_0_bfc) ran out of memory trying to allocate 1.25GiB
@@ -11,17 +13,22 @@ the address space is limited that is what it lacked. Abseil's own allocator says
 """
 
 import re
+import signal
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
 from gpupanel.domain.device import CPU_KEY, DeviceKind
 from gpupanel.domain.events import MemoryExhausted
-from gpupanel.domain.plan import PlannedProcess
+from gpupanel.domain.plan import LaunchPlan, PlannedProcess
+from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import status
 from gpupanel.files.process_limits import address_space_limit
-from gpupanel.runs.directory.log_tail import last_bytes_lines
+from gpupanel.runs.directory.tails import last_bytes_lines
+from gpupanel.runs.supervision.host_memory_watch import HostMemoryWatch
 
+_CRASHES: Final = (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS)
 _MOST_BYTES: Final = 2**20
 _REFUSED: Final = re.compile(
     r"Allocator \((?P<name>[^)]+)\) ran out of memory trying to allocate "
@@ -33,21 +40,60 @@ _NOT_MAPPED: Final = b"] RAW: mmap error: 12"
 _NO_THREAD: Final = b"creation via pthread_create() failed"
 
 
+class ShortageWatch:
+    """Finds out whether it was memory that a process of a gang lacked.
+
+    Args:
+        layout: The run; what its logs hold already is of earlier attempts.
+        plan: Its gang says which processes there are.
+    """
+
+    def __init__(self, layout: RunLayout, plan: LaunchPlan) -> None:
+        self._layout = layout
+        self._plan = plan
+        self._host_memory = HostMemoryWatch(address_space_limit=address_space_limit())
+        self._reported: dict[int, MemoryExhausted] = {}
+        places = range(len(plan.gang))
+        self._log_begins = [_log_size(layout.process_log(place)) for place in places]
+
+    def observe(self, processes: Iterable[tuple[int, int]]) -> None:
+        """Observe the host's memory and the processes that are there: place and pid of each."""
+        self._host_memory.observe(processes)
+
+    def take(self, event: MemoryExhausted) -> None:
+        """Take in what a process reported itself."""
+        self._reported[event.process] = event
+
+    def reported_by(self, place: int) -> MemoryExhausted | None:
+        """What a process reported itself."""
+        return self._reported.get(place)
+
+    def behind_death_of(self, place: int, exit_code: int | None) -> MemoryExhausted | None:
+        """What a process lacked that could not report it any more; ``None``: it had enough."""
+        if exit_code == -signal.SIGKILL:
+            return self._host_memory.kill_of(place)
+        if exit_code not in _CRASHES:
+            return None
+        log, begins = self._layout.process_log(place), self._log_begins[place]
+        found = shortage_in_log(log, begins, place, self._plan.gang[place])
+        return found or self._host_memory.crash_of(place)
+
+
 def shortage_in_log(
     path: Path, begins: int, place: int, process: PlannedProcess
 ) -> MemoryExhausted | None:
-    """The last refusal that the end of a crashed process's log tells of; ``None``: none.
+    """The last refusal that the end of a crashed process's log reports; ``None``: none.
 
     Args:
         path: Its log.
         begins: Where what it wrote begins: what is before is of an earlier attempt.
         place: Its place in the gang.
-        process: What it was there for: tells which GPU an allocator's number means.
+        process: What it was there for: says which GPU an allocator's number means.
     """
     words = [_BAD_ALLOC, _NOT_MAPPED]
     if address_space_limit() is not None:
         words.append(_NO_THREAD)
-    for line in reversed(last_bytes_lines(path, min(_MOST_BYTES, log_size(path) - begins))):
+    for line in reversed(last_bytes_lines(path, min(_MOST_BYTES, _log_size(path) - begins))):
         found = _REFUSED.search(line.decode(errors="replace"))
         if found is None and not any(word in line for word in words):
             continue
@@ -62,7 +108,7 @@ def shortage_in_log(
     return None
 
 
-def log_size(path: Path) -> int:
+def _log_size(path: Path) -> int:
     """The bytes of a log; 0 while it is not there."""
     try:
         found = status(path)

@@ -1,9 +1,11 @@
-"""Commands that mend an installation, as they work for the Python that runs gpupanel."""
+"""Which TensorFlow is installed, read from what pip noted, and what a person types to install."""
 
 import shlex
 import shutil
 import sys
+from importlib import metadata
 from importlib.util import find_spec
+from typing import Final
 
 from gpupanel.domain.child_command import python_module_command
 
@@ -33,3 +35,17 @@ def uninstall(package: str) -> str:
     if find_spec("pip") is None and shutil.which("uv") is not None:
         return shlex.join(("uv", "pip", "uninstall", "--python", sys.executable, package))
     return shlex.join(python_module_command("pip", "uninstall", "-y", package))
+
+
+TENSORFLOW_PACKAGES: Final = ("tensorflow", "tensorflow-cpu", "tf-nightly", "tf-nightly-cpu")
+"""The packages that bring a module of the name tensorflow; the first one installed counts."""
+
+
+def tensorflow_package() -> tuple[str, str] | None:
+    """Name and version of the package that TensorFlow is installed from; ``None`` without."""
+    for name in TENSORFLOW_PACKAGES:
+        try:
+            return name, metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return None

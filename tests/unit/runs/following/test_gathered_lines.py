@@ -10,8 +10,12 @@ import pytest
 
 from gpupanel.domain.events import PhaseChanged, StepsDone, encode_event
 from gpupanel.runs.directory.tails import Place
-from gpupanel.runs.following.gathered_lines import GatheredLines
-from gpupanel.runs.following.history_portion import Portion, read_portion, write_portion
+from gpupanel.runs.following.gathered_lines import (
+    GatheredLines,
+    Portion,
+    read_portion,
+    write_portion,
+)
 from gpupanel.runs.following.steps import StepBatch
 
 STEPS = tuple(

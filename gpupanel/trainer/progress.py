@@ -1,9 +1,11 @@
-"""Reports steps as they are done, at most 20 times a second however fast they are."""
+"""How far a run is: reported at most 20 times a second, and known however the run ends."""
 
 import time
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gpupanel.domain.events import StepsDone
+from gpupanel.domain.events import ExamplesDone, StepsDone
+from gpupanel.domain.outcome import Metrics
 from gpupanel.trainer.event_writer import EventWriter
 
 if TYPE_CHECKING:
@@ -12,6 +14,26 @@ if TYPE_CHECKING:
 
 _LEAST_INTERVAL_S = 0.055
 """A little more than a twentieth of a second, so that the last report fits in too."""
+
+
+@dataclass(slots=True)
+class TrainingRecord:
+    """Filled by the loop, read when the run ends.
+
+    Attributes:
+        metrics: Of the last whole epoch; of the begun one while there is none.
+        examples: Trained on within ``training_s``.
+        training_s: Spent in training; start-up, validation and saving are not counted.
+    """
+
+    metrics: Metrics = field(default_factory=Metrics)
+    examples: int = 0
+    training_s: float = 0.0
+
+    @property
+    def examples_per_second(self) -> float | None:
+        """Of training only; ``None`` before there is anything to divide."""
+        return self.examples / self.training_s if self.training_s > 0.0 else None
 
 
 class StepReports:
@@ -66,3 +88,39 @@ class StepReports:
         self._loss_sum = 0.0
         self._measure_sum = 0.0
         self._training_s = 0.0
+
+
+class ExampleReports:
+    """Counts examples and reports them when a report is due.
+
+    Attributes:
+        examples: Done so far.
+    """
+
+    def __init__(self, events: EventWriter, total: int) -> None:
+        self.examples = 0
+        self._events = events
+        self._total = total
+        self._start_s = time.monotonic()
+        self._last_report_s = float("-inf")
+
+    @property
+    def seconds(self) -> float:
+        """Since the first example was begun."""
+        return time.monotonic() - self._start_s
+
+    def add(self, examples: int) -> None:
+        """Add a batch."""
+        self.examples += examples
+        now_s = time.monotonic()
+        if now_s - self._last_report_s < _LEAST_INTERVAL_S and self.examples < self._total:
+            return
+        self._last_report_s = now_s
+        self._events.write(
+            ExamplesDone(
+                time_s=time.time(),
+                examples=self.examples,
+                examples_total=self._total,
+                examples_per_second=self.examples / max(self.seconds, 1e-9),
+            )
+        )

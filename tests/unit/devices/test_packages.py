@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from gpupanel.devices import install_commands
-from gpupanel.devices.install_commands import install, uninstall
+from gpupanel.devices import packages
+from gpupanel.devices.packages import install, uninstall
 
 
 @pytest.fixture
@@ -15,8 +15,8 @@ def tools(monkeypatch: pytest.MonkeyPatch):
     """Says which of pip and uv are there."""
 
     def set_tools(*, pip: bool, uv: bool) -> None:
-        monkeypatch.setattr(install_commands, "find_spec", lambda _: object() if pip else None)
-        monkeypatch.setattr(install_commands.shutil, "which", lambda _: "/bin/uv" if uv else None)
+        monkeypatch.setattr(packages, "find_spec", lambda _: object() if pip else None)
+        monkeypatch.setattr(packages.shutil, "which", lambda _: "/bin/uv" if uv else None)
 
     return set_tools
 

@@ -49,7 +49,7 @@ def test_that_the_instances_of_a_gpu_are_gpus_of_their_own(
     assert gpu.process_lists()[0] == [GpuProcess(4_000_000, 5_000), GpuProcess(4_000_002, 700)]
 
 
-def test_that_what_an_instance_cannot_tell_is_none(
+def test_that_what_an_instance_cannot_report_is_none(
     library: NvmlLibrary, nvml_in_process: Standin
 ) -> None:
     nvml_in_process.tell(StandinState(gpus=(MIG,)))
@@ -89,7 +89,7 @@ def test_that_nvlinks_are_counted_by_where_they_lead(
     assert next(library.gpus()).nvlinks() == NvLinks({}, to_switches=18)
 
 
-def test_that_a_driver_that_does_not_tell_what_is_behind_an_nvlink_has_it_lead_to_a_gpu(
+def test_that_a_driver_that_does_not_report_what_is_behind_an_nvlink_has_it_lead_to_a_gpu(
     library: NvmlLibrary, nvml_in_process: Standin
 ) -> None:
     fail = {"nvmlDeviceGetNvLinkRemoteDeviceType": FUNCTION_NOT_FOUND}
