@@ -28,7 +28,7 @@ def open_window(target: Path | None) -> int:
         The exit status of the application.
     """
     application = make_application()
-    window = MainWindow(QSettings(), default_runs_dir())
+    window = make_window(application, QSettings(), default_runs_dir())
     bridge = ErrorBridge(window)
     bridge.raised.connect(window.report_error)
     bridge.install()
@@ -59,7 +59,10 @@ def dispose(window: MainWindow) -> None:
 
 
 def make_application() -> QApplication:
-    """The dressed application; the names are those of its settings and its desktop entry."""
+    """The application, without the style sheet that :func:`make_window` adds.
+
+    Its names are those of its settings and of its desktop entry.
+    """
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
     application = QApplication(sys.argv[:1])
     application.setApplicationName("gpupanel")
@@ -68,5 +71,12 @@ def make_application() -> QApplication:
     icon = resources.path("icons", "gpupanel.svg")
     if icon.is_file():
         application.setWindowIcon(QIcon(str(icon)))
-    theme.apply(application)
+    theme.prepare(application)
     return application
+
+
+def make_window(application: QApplication, settings: QSettings, runs_dir: Path) -> MainWindow:
+    """The window, and the style sheet after it: see :func:`~gpupanel.ui.theme.prepare`."""
+    window = MainWindow(settings, runs_dir)
+    theme.follow_system(application)
+    return window

@@ -19,7 +19,7 @@ from PySide6.QtCore import QObject, QSettings, Qt, QTimer, Slot
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
-from gpupanel.ui.app import make_application
+from gpupanel.ui.app import make_application, make_window
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.run_state import RunState
 
@@ -85,7 +85,7 @@ def main() -> int:
     application = make_application()
     with tempfile.TemporaryDirectory() as folder:
         settings = QSettings(f"{folder}/settings.ini", QSettings.Format.IniFormat)
-        window = MainWindow(settings, Path(folder) / "runs")
+        window = make_window(application, settings, Path(folder) / "runs")
         window.resize(1920, 1080)
         window.show()
         window.begin()

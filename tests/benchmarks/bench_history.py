@@ -24,6 +24,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QTableView
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.history.label import change_label
 from gpupanel.runs.history.summaries import RunLister
+from gpupanel.ui import theme
 from gpupanel.ui.app import make_application
 from gpupanel.ui.runs_page import RunsPage
 from tests.fakes.devices import TWO_UNEQUAL
@@ -104,6 +105,7 @@ def main() -> int:
     parser.add_argument("--steps", type=int, default=500, help="events of steps in each run")
     arguments = parser.parse_args()
     application = make_application()
+    theme.follow_system(application)
     with tempfile.TemporaryDirectory() as parent:
         folder = Path(parent) / "runs"
         write_many_runs(folder, arguments.runs, TWO_UNEQUAL, steps=arguments.steps)

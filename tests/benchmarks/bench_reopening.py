@@ -31,7 +31,7 @@ from gpupanel.planning.prepare import prepare
 from gpupanel.runs.directory.run_lock import hold_run_lock
 from gpupanel.runs.launcher import create_run
 from gpupanel.ui import formatting
-from gpupanel.ui.app import dispose, make_application
+from gpupanel.ui.app import dispose, make_application, make_window
 from gpupanel.ui.main_window import MainWindow
 from tests.fakes.long_run import STEPS_INTERVAL_S, LongRun, write_log
 from tests.fakes.readings import EIGHT_DEVICES
@@ -149,7 +149,7 @@ def look(folder: Path, live_line: str) -> dict[str, float | None]:
     settings = QSettings(f"{folder}/settings.ini", QSettings.Format.IniFormat)
     before_mib = _peak_mib()
     began = time.perf_counter()
-    window = MainWindow(settings, folder / "runs")
+    window = make_window(application, settings, folder / "runs")
     window.show()
     window.begin()
     meter = Meter(window, layout, live_line)

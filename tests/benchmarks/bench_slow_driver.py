@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from PySide6.QtCore import QEventLoop, QObject, QSettings, Qt, QTimer, Slot
 from PySide6.QtWidgets import QLabel
 
-from gpupanel.ui.app import make_application
+from gpupanel.ui.app import make_application, make_window
 from gpupanel.ui.main_window import MainWindow
 from tests.nvml.standin import (
     DRIVER_NOT_LOADED,
@@ -169,7 +169,7 @@ def measure(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as folder:
         standin = Standin(Path("libnvidia-ml.so.1"), Path(os.environ[STATE_VARIABLE]), EIGHT_GPUS)
         settings = QSettings(f"{folder}/settings.ini", QSettings.Format.IniFormat)
-        window = MainWindow(settings, Path(folder) / "runs")
+        window = make_window(application, settings, Path(folder) / "runs")
         window.resize(1280, 800)
         window.show()
         window.begin()

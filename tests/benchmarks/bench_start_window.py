@@ -23,12 +23,12 @@ import sys, time
 from pathlib import Path
 begin = float(sys.argv[1])
 from PySide6.QtCore import QObject, QSettings, QTimer, QEvent
-from gpupanel.ui.app import make_application
-from gpupanel.ui.main_window import MainWindow
+from gpupanel.ui.app import make_application, make_window
 imported = time.time()
 application = make_application()
 folder = Path(sys.argv[2])
-window = MainWindow(QSettings(str(folder / "s.ini"), QSettings.Format.IniFormat), folder / "runs")
+settings = QSettings(str(folder / "s.ini"), QSettings.Format.IniFormat)
+window = make_window(application, settings, folder / "runs")
 window.show()
 window.begin()
 window.repaint()

@@ -29,7 +29,7 @@ import psutil
 from PySide6.QtCore import QObject, QSettings, QTimer, Slot
 
 from gpupanel.runs.directory.run_lock import hold_run_lock
-from gpupanel.ui.app import make_application
+from gpupanel.ui.app import make_application, make_window
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.workers import device_worker, run_worker
 from tests.fakes.growing_run import EightDevices, GrowingRun
@@ -138,7 +138,7 @@ def follow_day(folder: Path, hours: float, portion_s: float, small: int) -> list
     """A window's looks over the day of a run."""
     application = make_application()
     settings = QSettings(f"{folder}/settings.ini", QSettings.Format.IniFormat)
-    window = MainWindow(settings, folder / "runs")
+    window = make_window(application, settings, folder / "runs")
     run = GrowingRun(folder / "runs", window._device_watch.sampled.emit)
     release = hold_run_lock(run.layout).release
     window.resize(1280, 800)
