@@ -3,10 +3,9 @@
 import shutil
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from gpupanel.domain.events import Phase, ProblemReported, TrainingEnded
+from gpupanel.domain.events import ProblemReported, TrainingEnded
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.process_environment import NO_SPACE_STATUS, PORT_TAKEN_STATUS
@@ -16,7 +15,7 @@ from gpupanel.files.process_log import say_in_log
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.heartbeat import work_has_begun
-from gpupanel.trainer.inference.started import infer_started
+from gpupanel.trainer.inference.examples import read_to_infer
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.leader import stay_for_leader
 from gpupanel.trainer.memory_shortage import tell_shortage
@@ -134,7 +133,7 @@ def _outcome(run: StartedRun, interruption: Interruption) -> Outcome:
 
 def _work_of(run: StartedRun) -> Work:
     if run.profile.task != "train":
-        return infer_started
+        return _infer
     return _serve if run.serves else _train
 
 
@@ -212,19 +211,24 @@ def _train(
     run: StartedRun, events: EventWriter, interruptions: Interruptions, record: TrainingRecord
 ) -> Interruption | None:
     start_up = StartUp(run, events, interruptions)
-    start_up.go_on()
-    with ThreadPoolExecutor(1, thread_name_prefix="read-data") as pool:
-        reading = start_up.begin_reading(pool, read_split)
-        start_up.import_tensorflow()
-        start_up.go_on()
+    examples, joined = start_up.read_and_prepare(read_split)
 
-        from gpupanel.trainer.training import prepare_devices, report_data, train
+    from gpupanel.trainer.training import report_data, train
 
-        joined = prepare_devices(run, events)
-        start_up.go_on()
-        events.phase(Phase.LOADING_DATA)
-        examples = reading()
     with DataRecord(run, examples, events):
         report_data(run, examples, events)
         start_up.go_on()
         return train(run, examples, events, interruptions, record, joined)
+
+
+def _infer(
+    run: StartedRun, events: EventWriter, interruptions: Interruptions, record: TrainingRecord
+) -> Interruption | None:
+    start_up = StartUp(run, events, interruptions)
+    examples, _ = start_up.read_and_prepare(read_to_infer)
+
+    from gpupanel.trainer.inference.infer import Inference, report_data
+
+    report_data(run, examples, events)
+    start_up.go_on()
+    return Inference(run, examples, events, interruptions, record).infer()

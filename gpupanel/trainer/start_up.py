@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from gpupanel.domain.device import DeviceKind
 from gpupanel.domain.events import DownloadProgressed, Phase
@@ -26,6 +26,9 @@ from gpupanel.trainer.failures import tensorflow_not_importable
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.memory_shortage import is_out_of_memory
 from gpupanel.trainer.started_run import StartedRun, process_place
+
+if TYPE_CHECKING:
+    import tensorflow as tf
 
 _LOOK_S = 0.2
 
@@ -58,7 +61,32 @@ class StartUp:
         if ending is not None:
             raise StartUpInterrupted(ending)
 
-    def begin_reading(
+    def read_and_prepare(
+        self, read: Callable[[StartedRun, OnDownload], Read]
+    ) -> "tuple[Read, tf.distribute.Strategy | None]":
+        """Read the data while TensorFlow is imported, and configure the devices.
+
+        Returns:
+            What was read, and what :func:`~gpupanel.trainer.training.prepare_devices` gives.
+
+        Raises:
+            ProblemError: Data or devices cannot be used, or TensorFlow cannot be imported.
+            StartUpInterrupted: Somebody asked to stop.
+        """
+        self.go_on()
+        with ThreadPoolExecutor(1, thread_name_prefix="read-data") as pool:
+            reading = self._begin_reading(pool, read)
+            self.import_tensorflow()
+            self.go_on()
+
+            from gpupanel.trainer.training import prepare_devices
+
+            joined = prepare_devices(self._run, self._events)
+            self.go_on()
+            self._events.phase(Phase.LOADING_DATA)
+            return reading(), joined
+
+    def _begin_reading(
         self, pool: ThreadPoolExecutor, read: Callable[[StartedRun, OnDownload], Read]
     ) -> Callable[[], Read]:
         """Begin to read the data; what is returned gives the examples, or raises why not.

@@ -12,6 +12,9 @@ from gpupanel.trainer.datasets.download import OnDownload
 from gpupanel.trainer.datasets.examples import Array, FeatureFiles, Indices, read_features
 from gpupanel.trainer.datasets.source import Reading, source_of
 from gpupanel.trainer.datasets.split import divide
+from gpupanel.trainer.inference.model_file import check_model_file, saved_model_path
+from gpupanel.trainer.start_up import decoded_data
+from gpupanel.trainer.started_run import StartedRun
 from gpupanel.trainer.user_code import RunCode
 
 
@@ -58,6 +61,17 @@ class InferenceExamples:
             ProblemError: One of them cannot be read.
         """
         return read_features(self.features, self.indices[first:end])
+
+
+def read_to_infer(run: StartedRun, on_download: OnDownload) -> InferenceExamples:
+    """The examples of a run, once its model's file was found usable.
+
+    Raises:
+        ProblemError: The model or the data cannot be used, and why.
+    """
+    check_model_file(saved_model_path(run.profile.model))
+    cache_dir = decoded_data(run.layout)
+    return read_inference_examples(run.profile, on_download, cache_dir, run.data_code)
 
 
 def read_inference_examples(

@@ -9,7 +9,9 @@ import numpy as np
 import tensorflow as tf
 
 from gpupanel.domain.data import Target
+from gpupanel.domain.event_details import names_for_event
 from gpupanel.domain.events import (
+    DataReady,
     EvaluationDone,
     ModelReady,
     Phase,
@@ -240,4 +242,20 @@ def _out_of_memory(error: tf.errors.OpError) -> Problem:
         hint="Set a smaller inference.batch_size, give this device a smaller share, or raise its "
         "memory limit.",
         detail=str(error),
+    )
+
+
+def report_data(run: StartedRun, examples: InferenceExamples, events: EventWriter) -> None:
+    """Report what was read."""
+    held_back = run.profile.inference.examples == "validation"
+    events.write(
+        DataReady(
+            time_s=time.time(),
+            training_examples=0 if held_back else len(examples),
+            validation_examples=len(examples) if held_back else 0,
+            feature_shape=examples.feature_shape,
+            class_count=len(examples.class_names),
+            class_names=names_for_event(examples.class_names),
+            steps_per_epoch=0,
+        )
     )
