@@ -10,7 +10,7 @@ _STANDARD_ERROR: Final = 2
 """Whoever starts such a process lets it end in a file."""
 
 
-def say_in_log(sentence: str, detail: str = "") -> None:
+def write_to_process_log(sentence: str, detail: str = "") -> None:
     """Say something in this process's log, if there is space for it.
 
     The log may lie on the very disk of which it is to be said that it is full. That ends no

@@ -101,7 +101,7 @@ def _is_another(others: Sequence[LogicalDeviceAnswer], plan: LaunchPlan) -> Prob
         message=f"TensorFlow means {found} by {first.name}, but the plan means {planned.name} "
         f"({_place(planned.pci_bus_id)}).",
         hint="Start the profile again, so that it is planned anew; something changed the order of "
-        'the GPUs, or CUDA_VISIBLE_DEVICES, after the plan was made. "gpupanel doctor" tells more.',
+        'the GPUs, or CUDA_VISIBLE_DEVICES, after the plan was made. "gpupanel doctor" shows more.',
         detail="\n".join(f"{each.name}: {_place(each.pci_bus_id)}" for each in others),
     )
 

@@ -127,7 +127,7 @@ def _check_is_seen(device: PlannedDevice, seen: int) -> None:
             code="device_not_seen_by_tensorflow",
             field="devices.visible",
             message=f"TensorFlow sees {what}, so {device.name} cannot be used.",
-            hint='Ask the doctor (in the window, or "gpupanel doctor"): it tells which driver or '
+            hint='Ask the doctor (in the window, or "gpupanel doctor"): it names which driver or '
             "CUDA library is missing.",
             detail=f"planned: {device.key}, index {device.index}",
         )

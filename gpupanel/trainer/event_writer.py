@@ -57,10 +57,10 @@ class EventWriter:
         elif self._waits_since_s is not None:
             since_s, self._waits_since_s = self._waits_since_s, None
             waited_s = time.monotonic() - since_s
-            self._append(_told(_space_is_back(waited_s, self._log.dropped)))
+            self._append(_reported(_space_is_back(waited_s, self._log.dropped)))
         if self._leads and self._log.times_made_anew > self._told_made_anew:
             self._told_made_anew = self._log.times_made_anew
-            self._append(_told(_EVENTS_DELETED))
+            self._append(_reported(_EVENTS_DELETED))
 
     def flush(self) -> None:
         """Write what still waits.
@@ -110,5 +110,5 @@ def _space_is_back(seconds: float, dropped: int) -> Problem:
     )
 
 
-def _told(problem: Problem) -> ProblemReported:
+def _reported(problem: Problem) -> ProblemReported:
     return ProblemReported(time_s=time.time(), problem=problem)

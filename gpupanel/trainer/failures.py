@@ -57,7 +57,7 @@ def tensorflow_not_importable(error: BaseException) -> ProblemError:
             code="tensorflow_not_importable",
             message=f"TensorFlow cannot be imported: {str(error)[:200]}",
             hint="Install it again in gpupanel's environment: pip install --force-reinstall "
-            'tensorflow. "gpupanel doctor" tells more.',
+            'tensorflow. "gpupanel doctor" shows more.',
             detail="".join(traceback.format_exception(error)),
         )
     )

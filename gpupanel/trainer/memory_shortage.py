@@ -29,7 +29,7 @@ from gpupanel.domain.events import MemoryExhausted
 from gpupanel.domain.plan import PlannedDevice
 from gpupanel.files.guarded_files import open_to_read
 from gpupanel.files.process_limits import address_space_limit
-from gpupanel.files.process_log import say_in_log
+from gpupanel.files.process_log import write_to_process_log
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.file_errors import chain, is_of_files
 from gpupanel.trainer.started_run import StartedRun
@@ -86,7 +86,7 @@ def is_out_of_memory(error: BaseException) -> bool:
     return any(_is_shortage(cause) for cause in chain(error))
 
 
-def tell_shortage(run: StartedRun, events: EventWriter, error: BaseException) -> None:
+def report_shortage(run: StartedRun, events: EventWriter, error: BaseException) -> None:
     """Tell what a process asked for that fails for lack of memory; nothing for other failures.
 
     A disk without space leaves the telling to the last word and the log.
@@ -97,7 +97,7 @@ def tell_shortage(run: StartedRun, events: EventWriter, error: BaseException) ->
     try:
         events.write(read_shortage(cause, run))
     except OSError as failure:
-        say_in_log(f"What was asked for could not be reported: {failure}")
+        write_to_process_log(f"What was asked for could not be reported: {failure}")
 
 
 def read_shortage(error: BaseException, run: StartedRun) -> MemoryExhausted:

@@ -11,14 +11,14 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.process_environment import NO_SPACE_STATUS, PORT_TAKEN_STATUS
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.patient_log import MAY_PASS, NO_SPACE
-from gpupanel.files.process_log import say_in_log
+from gpupanel.files.process_log import write_to_process_log
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.heartbeat import work_has_begun
 from gpupanel.trainer.inference.examples import read_to_infer
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.leader import stay_for_leader
-from gpupanel.trainer.memory_shortage import tell_shortage
+from gpupanel.trainer.memory_shortage import report_shortage
 from gpupanel.trainer.progress import TrainingRecord
 from gpupanel.trainer.saving.checkpoints import Checkpoints
 from gpupanel.trainer.saving.data_record import DataRecord
@@ -90,7 +90,7 @@ def train_run(root: Path, work: Work | None = None) -> int:
         writer = EventWriter(RunLayout(root).events, leads=process_place() == 0)
     except OSError as error:
         (problem,) = problems_of(error)
-        say_in_log(problem.message, problem.detail)
+        write_to_process_log(problem.message, problem.detail)
         return NO_SPACE_STATUS if error.errno in NO_SPACE else 1
     with writer as events:
         record = TrainingRecord()
@@ -112,7 +112,7 @@ def _train_started(run: StartedRun, work: Work, events: EventWriter, record: Tra
     except _Fetched:
         raise
     except Exception as error:  # noqa: BLE001 - the last resort: reported as a problem
-        tell_shortage(run, events, error)
+        report_shortage(run, events, error)
         return _end(events, record, Outcome.FAILED, problems_of(error, run.plan))
     finally:
         shutil.rmtree(decoded_data(run.layout), ignore_errors=True)
@@ -152,7 +152,7 @@ def _end(
         problem=problems[-1] if problems else None,
     )
     for problem in problems:
-        say_in_log(problem.message, problem.detail)
+        write_to_process_log(problem.message, problem.detail)
     try:
         for problem in problems[:-1]:
             events.write(ProblemReported(time_s=time.time(), problem=problem))
@@ -161,7 +161,7 @@ def _end(
         _flush(events)
     except OSError as error:
         # No space for the last word either: the exit status says it.
-        say_in_log(f"The end could not be reported: {error}")
+        write_to_process_log(f"The end could not be reported: {error}")
         return NO_SPACE_STATUS if error.errno in NO_SPACE else 1
     return 0 if outcome.was_successful else 1
 

@@ -52,7 +52,7 @@ class RunCode:
         raise self.problem(
             "user_code_function_missing",
             f"{self.named} has no function {name}.",
-            "The documentation of Python code tells what it is given and gives back.",
+            "The documentation of Python code describes what it is given and gives back.",
         )
 
     def problem(self, code: str, message: str, hint: str) -> ProblemError:

@@ -57,7 +57,7 @@ class Leaving(QObject):
         self._waited_ms = 0
         self._was_done = False
         self._timer = QTimer(self, interval=_CHECK_MS)
-        self._timer.timeout.connect(self._look)
+        self._timer.timeout.connect(self._check)
         application.setQuitOnLastWindowClosed(False)
 
     @Slot()
@@ -66,7 +66,7 @@ class Leaving(QObject):
         self._timer.start()
 
     @Slot()
-    def _look(self) -> None:
+    def _check(self) -> None:
         if any(each.isVisible() for each in self._application.topLevelWidgets()):
             self._waited_ms = 0
             return

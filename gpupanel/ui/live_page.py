@@ -153,7 +153,7 @@ class LivePage(QWidget):
             self.evaluation.setStatus(status, layout.root, self._control.shown_confusion)
         self.parts.setStatus(status)
         self.banner.setStory(restart_text(status, self._device_names()))
-        self.banner.setProblem(_problem_to_tell(status), status.log_tail)
+        self.banner.setProblem(_problem_to_show(status), status.log_tail)
         self._show_memory(status.memory_returned)
         self._show_gaps()
         self._show_ways_on()
@@ -245,7 +245,7 @@ class LivePage(QWidget):
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._control.shown.root)))
 
 
-def _problem_to_tell(status: RunStatus) -> Problem | None:
+def _problem_to_show(status: RunStatus) -> Problem | None:
     """What keeps the run, or ended it, or what it reported last since it was started again."""
     reported = status.problems[status.problems_before :]
     return status.stuck or status.ending_problem or (reported[-1] if reported else None)

@@ -70,7 +70,7 @@ def button_states(
     run: RunState,
     preparation: Preparation,
     *,
-    judges: bool = False,
+    evaluates: bool = False,
     stopped_now: bool = False,
     checking: bool = False,
 ) -> ButtonStates:
@@ -79,13 +79,13 @@ def button_states(
     Args:
         run: Where the run of this window stands.
         preparation: What would happen with the profile as it is.
-        judges: The run evaluates or predicts: it has nothing to go on from.
+        evaluates: The run evaluates or predicts: it has nothing to go on from.
         stopped_now: Stop was clicked a moment ago.
         checking: TensorFlow is being asked about the chosen GPUs. A start is possible all the
             same: the run asks it, too, and reports what it finds.
     """
-    may_suspend = run in _MAY_SUSPEND and not judges
-    tip = "Only a training can be suspended" if judges else "No run is in progress"
+    may_suspend = run in _MAY_SUSPEND and not evaluates
+    tip = "Only a training can be suspended" if evaluates else "No run is in progress"
     if may_suspend:
         tip = (
             "Saves a checkpoint, ends the run's processes and frees its devices; it can be "

@@ -113,11 +113,11 @@ class Session(QObject):
     @property
     def buttons(self) -> ButtonStates:
         """Which buttons can be pressed now."""
-        judges = self._run_status is not None and self._run_status.evaluates
+        evaluates = self._run_status is not None and self._run_status.evaluates
         return button_states(
             self._run_state,
             self._preparation,
-            judges=judges,
+            evaluates=evaluates,
             stopped_now=self._stopped_now,
             checking=self.is_checking_gpus,
         )

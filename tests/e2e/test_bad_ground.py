@@ -115,7 +115,7 @@ def test_that_tensorboard_files_without_space_do_not_end_a_run(
     assert layout.model.exists()
 
 
-def test_that_a_disk_that_stays_full_is_told_by_the_end(disk_for_a_run: Path) -> None:  # noqa: F811
+def test_that_a_disk_that_stays_full_is_reported_by_the_end(disk_for_a_run: Path) -> None:  # noqa: F811
     layout = launched(100_000, disk_for_a_run / "runs")
     until(lambda: is_saving(layout), "the first checkpoint")
     keep_full(disk_for_a_run, layout)
@@ -131,7 +131,7 @@ def test_that_a_disk_that_stays_full_is_told_by_the_end(disk_for_a_run: Path) ->
     assert summarize_run(layout).flaw is None, "the last word is whole"
 
 
-def test_that_events_deleted_under_a_run_are_told(runs_dir: Path) -> None:
+def test_that_events_deleted_under_a_run_are_reported(runs_dir: Path) -> None:
     layout = launched(100_000, runs_dir)
     until(lambda: is_saving(layout), "the first checkpoint")
     layout.events.unlink()
@@ -154,7 +154,7 @@ def test_that_a_run_whose_folder_is_deleted_leaves_no_process_behind(
     assert list_runs(runs_dir) == ()
 
 
-def test_that_a_folder_that_may_only_be_read_is_told(disk_for_a_run: Path) -> None:  # noqa: F811
+def test_that_a_folder_that_may_only_be_read_is_reported(disk_for_a_run: Path) -> None:  # noqa: F811
     run = WrittenRun(disk_for_a_run / "runs")
     run.begin()
     subprocess.run(["mount", "-o", "remount,ro", str(disk_for_a_run)], check=True)

@@ -53,7 +53,7 @@ def profile(tmp_path: Path) -> Path:
     return path
 
 
-def test_that_every_way_out_is_told(nvml_standin: Standin, profile: Path) -> None:
+def test_that_every_fix_is_reported(nvml_standin: Standin, profile: Path) -> None:
     told = check(nvml_standin, profile)
     assert told.returncode == 1
     assert "→ Let every chosen GPU grow" in told.stdout
@@ -66,7 +66,9 @@ def test_that_every_way_out_is_told(nvml_standin: Standin, profile: Path) -> Non
     ]
 
 
-def test_that_others_on_the_chosen_gpus_are_told(nvml_standin: Standin, tmp_path: Path) -> None:
+def test_that_other_processes_on_the_chosen_gpus_are_reported(
+    nvml_standin: Standin, tmp_path: Path
+) -> None:
     profile = tmp_path / "profile.toml"
     profile.write_text('schema_version = 1\n[data]\nsource = "digits"\n')
     nvml_standin.tell(TWO_UNEQUAL_GPUS.with_gpu(0, compute=((os.getpid(), 900),)))

@@ -109,7 +109,7 @@ def test_that_a_window_closed_while_a_resume_waits_is_gone_at_once_and_the_resum
     assert (run.root / "resumed").exists()
 
 
-def test_that_a_resume_that_is_refused_after_its_window_was_closed_is_told(
+def test_that_a_resume_that_is_refused_after_its_window_was_closed_is_reported(
     windows: Windows, run: RunLayout
 ) -> None:
     with lock_in_folder(run.resume_lock):

@@ -133,7 +133,7 @@ def test_that_starting_resuming_and_queueing_refuse_code_that_nobody_trusted(
     assert not marker.exists()
 
 
-def test_that_code_that_is_trusted_runs_and_its_error_is_told_with_file_and_line(
+def test_that_code_that_is_trusted_runs_and_its_error_is_reported_with_file_and_line(
     profile_file: Path, marker: Path, runs_dir: Path
 ) -> None:
     done = gpupanel("run", profile_file, "--trust", "--json", "--runs-dir", runs_dir)

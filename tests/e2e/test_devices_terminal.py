@@ -124,7 +124,7 @@ def test_that_the_table_names_processes_with_user_and_command(
     assert process["command"].endswith("[bold]")
 
 
-def test_that_the_table_says_in_words_what_a_gpu_tells(nvml_standin: Standin) -> None:
+def test_that_the_table_says_in_words_what_a_gpu_reports(nvml_standin: Standin) -> None:
     text = _devices(nvml_standin)
 
     for words in (

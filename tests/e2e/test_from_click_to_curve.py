@@ -114,7 +114,7 @@ def test_that_a_run_completes_and_can_be_opened_again(qtbot, window, tmp_path):
     assert window.findChild(QPushButton, "start_button").isEnabled()
 
 
-def test_that_a_trainer_that_is_killed_is_told_as_lost(qtbot, window, tmp_path):
+def test_that_a_trainer_that_is_killed_is_reported_as_lost(qtbot, window, tmp_path):
     window.open_target(_profile(tmp_path, epochs=100_000))
     _click(qtbot, window, "start_button")
     _wait_for_curve(qtbot, window)

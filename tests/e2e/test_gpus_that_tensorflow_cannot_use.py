@@ -123,7 +123,7 @@ def test_that_choosing_one_gives_the_problem_instead_of_ready(
     session.mark_saved(Path("saved.toml"))
 
 
-def test_that_a_gpu_that_goes_at_the_moment_of_start_is_told_and_nothing_is_started(
+def test_that_a_gpu_that_goes_at_the_moment_of_start_is_reported_and_nothing_is_started(
     qtbot,
     nvml_in_process: Standin,
     window,

@@ -89,7 +89,7 @@ def assert_phases_in_order(layout: RunLayout) -> None:
     assert "Traceback" not in layout.trainer_log.read_text()
 
 
-def test_that_a_model_that_is_missing_is_told_in_a_sentence(tmp_path: Path) -> None:
+def test_that_a_model_that_is_missing_is_reported_in_a_sentence(tmp_path: Path) -> None:
     path = tmp_path / "evaluate.toml"
     path.write_text(PROFILE.format(task="evaluate", model=SAVED, shares='"equal"'))
 

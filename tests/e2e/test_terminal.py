@@ -157,7 +157,7 @@ def test_that_check_says_what_would_happen() -> None:
     assert [replica["share"] for replica in document["plan"]["replicas"]] == [32, 32]
 
 
-def test_that_check_tells_of_a_data_file_that_is_missing(tmp_path: Path) -> None:
+def test_that_check_reports_a_data_file_that_is_missing(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text('[devices]\nvisible = ["cpu"]\n[data]\nsource = "npz"\npath = "gone.npz"\n')
     completed = forked.gpupanel("check", path, "--json")
@@ -279,7 +279,7 @@ def test_that_a_run_goes_on_when_what_started_it_is_killed(long_run: Path, runs_
     assert answered(gpupanel("watch", layout.name, "--json"))["outcome"] == "stopped"
 
 
-def test_that_a_killed_trainer_is_told_in_a_sentence(long_run: Path) -> None:
+def test_that_a_killed_trainer_is_reported_in_a_sentence(long_run: Path) -> None:
     layout = RunLayout(Path(answered(gpupanel("run", long_run, "--detach", "--json"))["run"]))
     wait_for_event(layout, StepsDone)
     psutil.Process(wait_for_event(layout, TrainerStarted).pid).kill()
@@ -300,7 +300,7 @@ def test_that_a_stop_during_start_up_ends_the_run_in_seconds(long_run: Path) -> 
     assert watched.returncode == 130
 
 
-def test_that_a_run_that_is_not_there_is_told() -> None:
+def test_that_a_run_that_is_not_there_is_reported() -> None:
     completed = forked.gpupanel("watch", "nothing")
     assert completed.returncode == 1
     assert "There is no run nothing." in completed.stderr

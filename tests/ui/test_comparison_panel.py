@@ -103,7 +103,7 @@ def test_that_the_legend_says_which_run_is_which_and_what_it_reached(panel):
     assert second["Accuracy (best)"] == "80.0 % (90.0 %)"
 
 
-def test_that_runs_of_one_name_are_told_apart(panel):
+def test_that_runs_of_one_name_are_distinguished(panel):
     show(panel, run(0, {}, name="same"), run(1, {}, name="same"), run(2, {}, name="other"))
     assert [row["Run"] for row in rows(panel)] == ["dir-0", "dir-1", "other"]
 

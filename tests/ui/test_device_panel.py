@@ -189,7 +189,7 @@ def test_that_readings_are_shown_and_what_is_not_known_is_a_dash(panel):
     assert card(panel, "GPU-4090").findChild(Sparkline).values() == (67.5,)
 
 
-def test_that_the_runs_own_memory_is_distinct_from_that_of_others(panel):
+def test_that_the_runs_own_memory_is_distinct_from_that_of_other_processes(panel):
     panel.setInventory(TWO_UNEQUAL)
     panel.setValue(DeviceChoices(memory={"GPU-3060": LimitedMemory(limit_mib=4096)}))
     panel.setSample(busy_sample(TWO_UNEQUAL, 0.0))

@@ -133,7 +133,7 @@ def test_that_a_run_on_the_processor_has_no_place_to_compare(box, qtbot):
     assert rows(box)[-1] == "Host memory, no limit; this machine's CPU."
 
 
-def test_that_no_answer_yet_and_none_ever_are_told_apart(box):
+def test_that_no_answer_yet_and_none_ever_are_distinguished(box):
     box.setStatus(RunStatus(), LABELS)
     assert summary(box) == "No report yet: the run is starting."
     assert not fold(box).isEnabled()

@@ -24,7 +24,7 @@ DONE = events.ExamplesDone(
 )
 
 
-def judging(task: str) -> Profile:
+def evaluating(task: str) -> Profile:
     return Profile(
         task=task,
         model=SavedModel(path="/models/digits.keras"),
@@ -63,7 +63,7 @@ def test_that_an_evaluation_is_shown_in_place_of_curves(qtbot, page, control, ru
         confusion=((900, 0), (450, 447)),
         class_names=("cat", "dog"),
     )
-    with WrittenRun(runs_dir, judging("evaluate")) as run:
+    with WrittenRun(runs_dir, evaluating("evaluate")) as run:
         run.begin(Phase.EVALUATING)
         control.open(run.layout)
         empty = page.evaluation.findChild(EmptyState)
@@ -84,7 +84,7 @@ def test_that_an_evaluation_is_shown_in_place_of_curves(qtbot, page, control, ru
 def test_that_the_folder_of_predictions_is_opened(qtbot, page, control, runs_dir, monkeypatch):
     opened = []
     monkeypatch.setattr(QDesktopServices, "openUrl", opened.append)
-    with WrittenRun(runs_dir, judging("predict")) as run:
+    with WrittenRun(runs_dir, evaluating("predict")) as run:
         run.begin(Phase.PREDICTING)
         run.write(
             DONE,

@@ -77,7 +77,7 @@ def test_that_tensorflow_is_asked_once_however_often_the_same_gpus_are_listed(
 
 def test_that_without_a_gpu_tensorflow_is_not_asked(qtbot, loader, source):
     loader.set_gpus((), None)
-    loader.ask_anew()
+    loader.ask_again()
     loader.check_again()
     loader.stop()
 
@@ -140,7 +140,7 @@ def test_that_the_doctor_lets_everything_be_asked_anew(qtbot, loader, source):
     source.answer = UNUSABLE
 
     with qtbot.waitSignal(loader.answered) as answered:
-        loader.ask_anew()
+        loader.ask_again()
 
     assert answered.args == [UNUSABLE]
     assert source.recalled[-1].anew
@@ -183,7 +183,7 @@ def test_that_an_error_of_the_question_does_not_leave_it_busy(qtbot, loader, sou
         loader.set_gpus(GPUS, DRIVER)
     source.answer = USABLE
     with qtbot.waitSignal(loader.answered):
-        loader.ask_anew()
+        loader.ask_again()
 
     (problem,) = refused.args[0]
     assert "memory" in problem.message

@@ -178,9 +178,11 @@ def test_that_settings_of_one_profile_do_not_come_back_in_another(opened):
         model=CnnModel(hidden=(7,), filters=(5,)),
         strategy=StrategySettings(kind=StrategyKind.MULTI_WORKER, workers=3),
     )
-    judged = before.model_copy(update={"task": "evaluate", "model": SavedModel(path="/b.keras")})
+    evaluating = before.model_copy(
+        update={"task": "evaluate", "model": SavedModel(path="/b.keras")}
+    )
     window.session.open_profile(before, None)
-    window.session.edit(judged)
+    window.session.edit(evaluating)
     window.session.open_profile(Profile(name="after"), None)
 
     _choose(page.data, "dataset_selector", "npz")

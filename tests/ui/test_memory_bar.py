@@ -55,7 +55,7 @@ def near(one: QColor, other: QColor) -> bool:
     return all(abs(a - b) <= 12 for a, b in pairs)
 
 
-def test_that_others_come_first_then_ours_then_what_may_be_taken_then_free(bar):
+def test_that_other_processes_come_first_then_ours_then_what_may_be_taken_then_free(bar):
     bar.setMovable(False)
     bar.setUse(
         MemoryUse(1000, other_processes_mib=200, ours_mib=200, limits_mib=(400,), context_mib=50)
@@ -107,7 +107,7 @@ def test_that_the_cap_is_dragged_and_reported_while_it_moves(bar):
     assert heard == [(6 * GIB,), (8 * GIB,)]
 
 
-def test_that_dragging_to_the_end_takes_what_others_leave_and_never_less_than_a_step(bar):
+def test_that_dragging_to_the_end_takes_what_other_processes_leave_and_never_less_than_a_step(bar):
     bar.setUse(MemoryUse(16 * GIB, other_processes_mib=4 * GIB, limits_mib=(4 * GIB,)))
     heard = heard_of(bar)
     (border,) = bar.border_positions()

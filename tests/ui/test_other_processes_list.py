@@ -42,14 +42,16 @@ def others(qtbot) -> OtherProcessesList:
 
 
 def test_that_nothing_stands_there_while_nobody_uses_the_devices(others):
-    others.setOthers((), LABELS)
+    others.setOtherProcesses((), LABELS)
     assert others.isHidden()
-    others.setOthers((held(XORG),), LABELS)
+    others.setOtherProcesses((held(XORG),), LABELS)
     assert not others.isHidden()
 
 
 def test_that_each_device_is_shown_with_its_processes(others):
-    others.setOthers((held(BLENDER, XORG), held(XORG, gpu=RTX_3060, memory_mib=310)), LABELS)
+    others.setOtherProcesses(
+        (held(BLENDER, XORG), held(XORG, gpu=RTX_3060, memory_mib=310)), LABELS
+    )
     assert rows(others) == [
         "RTX 4090 4.3 GiB",
         "blender · ana 4.0 GiB",
@@ -60,24 +62,24 @@ def test_that_each_device_is_shown_with_its_processes(others):
 
 
 def test_that_rows_keep_their_place_while_values_change(others):
-    others.setOthers((held(BLENDER, XORG),), LABELS)
+    others.setOtherProcesses((held(BLENDER, XORG),), LABELS)
     before = others.findChildren(QLabel)
     risen = XORG.model_copy(update={"memory_used_mib": 5000})
-    others.setOthers((held(risen, BLENDER, memory_mib=9100),), LABELS)
+    others.setOtherProcesses((held(risen, BLENDER, memory_mib=9100),), LABELS)
     assert others.findChildren(QLabel) == before
     assert rows(others) == ["RTX 4090 8.9 GiB", "blender · ana 4.0 GiB", "Xorg · root 4.9 GiB"]
 
 
 def test_that_who_comes_stands_last_and_who_goes_leaves_no_gap(others):
-    others.setOthers((held(BLENDER, XORG),), LABELS)
+    others.setOtherProcesses((held(BLENDER, XORG),), LABELS)
     newest = DeviceProcess(pid=9, name="game", memory_used_mib=9000)
-    others.setOthers((held(newest, BLENDER),), LABELS)
+    others.setOtherProcesses((held(newest, BLENDER),), LABELS)
     assert rows(others) == ["RTX 4090 4.3 GiB", "blender · ana 4.0 GiB", "game 8.8 GiB"]
 
 
 def test_that_many_processes_are_counted(others):
     many = tuple(XORG.model_copy(update={"pid": pid}) for pid in range(8))
-    others.setOthers((held(*many),), LABELS)
+    others.setOtherProcesses((held(*many),), LABELS)
     assert rows(others)[-1] == "3 more"
     assert len(rows(others)) == 7
 

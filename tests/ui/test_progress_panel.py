@@ -66,19 +66,19 @@ def test_that_a_run_that_ended_before_its_first_step_leaves_the_bar_empty(panel)
 
 
 def test_that_evaluating_and_predicting_are_shown_in_examples(panel):
-    judging = RunStatus(
+    evaluating = RunStatus(
         stage=RunStage.RUNNING,
         phase=Phase.PREDICTING,
         examples=1024,
         examples_total=1797,
         examples_per_second=77.3,
     )
-    texts, bar = _shown(panel, judging, "Predicting")
+    texts, bar = _shown(panel, evaluating, "Predicting")
 
     assert texts == ["Predicting", "", "1,024 of 1,797 examples", "", "77 ex/s", "0:10 left"]
     assert bar.value() == bar.maximum() * 1024 // 1797
     assert bar.text() == "1,024 of 1,797 examples"
-    ended = judging.model_copy(update={"stage": RunStage.ENDED, "phase": Phase.SAVING})
+    ended = evaluating.model_copy(update={"stage": RunStage.ENDED, "phase": Phase.SAVING})
     assert _shown(panel, ended, "Completed")[0][2] == "1,024 of 1,797 examples"
 
 

@@ -107,7 +107,7 @@ def test_that_a_profile_with_problems_is_not_added(qtbot: QtBot, window: MainWin
     assert "Fix the problems first" in button(window, "queue_button").toolTip()
 
 
-def test_that_what_others_do_with_the_queue_is_shown(
+def test_that_what_other_processes_do_with_the_queue_is_shown(
     qtbot: QtBot, window: MainWindow, files: QueueFiles, runs_dir: Path
 ) -> None:
     first, _ = add(files, runs_dir, "first", "second")

@@ -62,7 +62,7 @@ def test_that_buttons_follow_from_the_run_and_the_problems(
     assert (ready.start, ready.stop, ready.stop_ends_now) == (start, stop, stop_ends_now)
     assert ready.suspend == suspend
     assert ready.suspend_tip
-    assert not button_states(run, READY, judges=True).suspend
+    assert not button_states(run, READY, evaluates=True).suspend
     assert not troubled.start
     assert (troubled.stop, troubled.stop_ends_now) == (stop, stop_ends_now)
 
@@ -165,6 +165,6 @@ def test_that_the_end_of_an_evaluation_or_prediction_is_shown_with_what_was_foun
 
 
 def test_that_a_model_that_is_evaluated_is_not_said_to_train():
-    judging = RunStatus(stage=RunStage.RUNNING, phase=Phase.EVALUATING)
-    assert state_words(RunState.RUNNING, judging, READY) == "Evaluating"
+    evaluating = RunStatus(stage=RunStage.RUNNING, phase=Phase.EVALUATING)
+    assert state_words(RunState.RUNNING, evaluating, READY) == "Evaluating"
     assert state_words(RunState.RUNNING, RunStatus(phase=Phase.VALIDATING), READY) == "Training"

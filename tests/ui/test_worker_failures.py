@@ -114,7 +114,7 @@ def _asking_about_gpus(error: Exception, _runs: Path, monkeypatch: pytest.Monkey
 
     def order() -> None:
         loader.set_gpus(TWO_UNEQUAL.gpus, TWO_UNEQUAL.driver)
-        loader.ask_anew()
+        loader.ask_again()
 
     return Case(
         loader, order, loader.refused, loader.answered, failing, lambda: not loader._is_busy

@@ -58,7 +58,7 @@ def ask_driver(
         return DriverFacts(problem=_not_asked(error.strerror or "", str(error)))
     match child.end:
         case ChildEnd.BY_ITSELF:
-            return _judge(child)
+            return _interpret(child)
         case ChildEnd.TIME_WAS_UP:
             return DriverFacts(problem=_hangs(time_limit_s, child.log))
         case ChildEnd.CANCELLED:
@@ -84,7 +84,7 @@ def driver_facts(registry: GpuRegistry | None = None) -> DriverFacts:
         registry.close()
 
 
-def _judge(child: ChildAnswer) -> DriverFacts:
+def _interpret(child: ChildAnswer) -> DriverFacts:
     exit_code = child.exit_code or 0
     if exit_code < 0:
         name = signal.strsignal(-exit_code) or f"signal {-exit_code}"

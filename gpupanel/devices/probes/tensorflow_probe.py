@@ -61,7 +61,7 @@ def ask_tensorflow(
     log = "\n".join(child.log.splitlines()[-_LOG_LINES:])
     match child.end:
         case ChildEnd.BY_ITSELF:
-            return _judge(child, log)
+            return _interpret(child, log)
         case ChildEnd.TIME_WAS_UP:
             return ProbeAnswer(problem=_timed_out(time_limit_s), log=log)
         case ChildEnd.CANCELLED:
@@ -69,7 +69,7 @@ def ask_tensorflow(
     assert_never(child.end)
 
 
-def _judge(child: ChildAnswer, log: str) -> ProbeAnswer:
+def _interpret(child: ChildAnswer, log: str) -> ProbeAnswer:
     exit_code = child.exit_code or 0
     if exit_code < 0:
         return ProbeAnswer(problem=_crashed(-exit_code, log), log=log)

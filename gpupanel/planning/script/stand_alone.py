@@ -100,5 +100,5 @@ _NOT_STARTABLE = Problem(
     field="model.source",
     message="A saved model is evaluated or predicts, and one that is built is trained: other runs "
     "cannot start, and so they are no scripts.",
-    hint="Check the profile: it tells what to change.",
+    hint="Check the profile: that shows what to change.",
 )

@@ -16,7 +16,7 @@ from filelock import Timeout
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.files.process_log import say_in_log
+from gpupanel.files.process_log import write_to_process_log
 from gpupanel.planning.prepare import Preparation
 from gpupanel.runs.directory.run_lock import STARTING_S
 from gpupanel.runs.launcher import start_supervisor
@@ -98,13 +98,13 @@ class Scheduler:
         try:
             if self._has_nothing_to_do():
                 return True
-            self._look_after_running()
+            self._follow_running()
             self._start_what_waits()
         except ProblemError as error:
             if any(problem.code == "queue_unreadable" for problem in error.problems):
                 raise
             # Such as a full disk: nothing is lost, and it may pass.
-            say_in_log(f"scheduler: {error}")
+            write_to_process_log(f"scheduler: {error}")
             time.sleep(_TROUBLE_S)
         return False
 
@@ -123,25 +123,25 @@ class Scheduler:
         line = self._files.read()
         return not line.needs_scheduler and not self._files.change(unneeded).needs_scheduler
 
-    def _look_after_running(self) -> None:
+    def _follow_running(self) -> None:
         for entry in self._files.read().running:
             try:
-                self._look_after(entry)
+                self._follow(entry)
             except OSError as error:
                 # Such as a disk that does not answer: it may pass, and the other entries go on.
-                self._say_trouble(entry, error)
+                self._log_trouble(entry, error)
 
-    def _look_after(self, entry: QueueEntry) -> None:
+    def _follow(self, entry: QueueEntry) -> None:
         if entry.id not in self._begun_s:
             self._take_over(entry)
         elif not self._still_begins(entry):
             self._note_end(entry)
 
-    def _say_trouble(self, entry: QueueEntry, error: OSError) -> None:
+    def _log_trouble(self, entry: QueueEntry, error: OSError) -> None:
         """Once an entry and cause."""
         if self._troubles.get(entry.id) != error.errno:
             self._troubles[entry.id] = error.errno
-            say_in_log(f"scheduler: the run of “{entry.name}” cannot be read: {error}")
+            write_to_process_log(f"scheduler: the run of “{entry.name}” cannot be read: {error}")
 
     def _note_end(self, entry: QueueEntry) -> None:
         ended = ended_entry(entry)
@@ -221,7 +221,7 @@ def main() -> int:
         try:
             Scheduler(files, machine.read).run()
         except ProblemError as error:
-            say_in_log(f"scheduler: {error}")
+            write_to_process_log(f"scheduler: {error}")
             return 1
     return 0
 

@@ -9,7 +9,7 @@ from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.problem import ProblemError
 from gpupanel.files.guarded_files import PRIVATE_FILE
 from gpupanel.files.locks import is_lock_held
-from gpupanel.files.process_log import say_in_log
+from gpupanel.files.process_log import write_to_process_log
 from gpupanel.runs.detached import start_detached
 from gpupanel.runs.error_problems import process_problem
 from gpupanel.runs.locations import queue_dir
@@ -62,4 +62,4 @@ def wake_scheduler() -> None:
     try:
         ensure_scheduler(QueueFiles(queue_dir()))
     except ProblemError as error:
-        say_in_log(f"queue: {error}")
+        write_to_process_log(f"queue: {error}")

@@ -21,7 +21,7 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.guarded_files import status
 from gpupanel.files.patient_log import MAY_PASS
-from gpupanel.files.process_log import say_in_log
+from gpupanel.files.process_log import write_to_process_log
 from gpupanel.planning.rules.network_rules import port_open
 from gpupanel.runs.directory.run_folder import has_checkpoint
 from gpupanel.runs.directory.tails import LineTail, last_lines
@@ -165,7 +165,7 @@ class Attempt:
         """Report where the gang got no network of its own, and others could reach its ports."""
         if not self._gang.network_refusal:
             return
-        say_in_log(f"supervisor: no network of its own: {self._gang.network_refusal}")
+        write_to_process_log(f"supervisor: no network of its own: {self._gang.network_refusal}")
         problem = port_open(network_access())
         if problem is not None:
             self._report(ProblemReported(time_s=time.time(), problem=problem))
@@ -182,7 +182,9 @@ class Attempt:
             except OSError as error:
                 if not self._is_unread_said:
                     self._is_unread_said = True
-                    say_in_log(f"supervisor: the run's events cannot be read now: {error}")
+                    write_to_process_log(
+                        f"supervisor: the run's events cannot be read now: {error}"
+                    )
                 if error.errno not in MAY_PASS or time.monotonic() >= until_s:
                     return None
             time.sleep(_TICK_S)

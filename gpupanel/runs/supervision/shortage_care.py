@@ -5,7 +5,7 @@ from gpupanel.domain.events import MemoryExhausted
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Change, ProblemError
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.files.process_log import say_in_log
+from gpupanel.files.process_log import write_to_process_log
 from gpupanel.planning.out_of_memory import with_less_at_a_time
 from gpupanel.planning.resuming import changes_between
 from gpupanel.runs.directory.amendments import amend
@@ -74,7 +74,7 @@ class ShortageCare:
                 return None
             amend(self._layout, *less)
         except (OSError, ProblemError) as error:
-            say_in_log(f"supervisor: not tried with less memory: {error}")
+            write_to_process_log(f"supervisor: not tried with less memory: {error}")
             return None
         self._retries += 1
         return less[1], changes_between(profile, less[0])

@@ -24,7 +24,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.unsafe_files import unsafe_file
 from gpupanel.files.guarded_files import UnsafeFileError
 from gpupanel.files.plan_file import read_plan
-from gpupanel.files.process_log import say_in_log
+from gpupanel.files.process_log import write_to_process_log
 from gpupanel.files.reserved_log import ReservedLog
 from gpupanel.runs.directory.amendments import finish_amendment
 from gpupanel.runs.directory.profile_file import read_run_profile
@@ -190,7 +190,7 @@ class Supervisor:
             self._log.append(encode_event(event))
         except OSError as error:
             # Disk full: the run itself goes on, and the log may still have room.
-            say_in_log(f"supervisor: {type(event).__name__} not written: {error}")
+            write_to_process_log(f"supervisor: {type(event).__name__} not written: {error}")
 
 
 def _not_started(error: Exception) -> Ending:

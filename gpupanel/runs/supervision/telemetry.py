@@ -11,7 +11,7 @@ from pydantic.main import IncEx
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.telemetry import TelemetrySample
 from gpupanel.files.line_log import LineLog
-from gpupanel.files.process_log import say_in_log
+from gpupanel.files.process_log import write_to_process_log
 from gpupanel.runs.supervision.thinning import SampleThinning
 
 if TYPE_CHECKING:
@@ -129,16 +129,18 @@ class _KeptSamples:
             self._log.append(telemetry_line(sample))
         except OSError as error:
             if not self._left_out:
-                say_in_log(f"telemetry: samples are left out: {error}")
+                write_to_process_log(f"telemetry: samples are left out: {error}")
             self._left_out += 1
             return
         if self._left_out:
             # On a full disk there was no room to say so before.
-            say_in_log(f"telemetry: {self._left_out:,} samples could not be written: a gap.")
+            write_to_process_log(
+                f"telemetry: {self._left_out:,} samples could not be written: a gap."
+            )
             self._left_out = 0
         if self._log.times_made_anew > self._told_made_anew:
             self._told_made_anew = self._log.times_made_anew
-            say_in_log(
+            write_to_process_log(
                 f"telemetry: {self._path.name} was deleted or replaced while the run went on: the "
                 "curves of the devices before that are gone."
             )

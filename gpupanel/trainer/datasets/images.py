@@ -141,7 +141,7 @@ def read_images(
     files, labels, class_names = list_images(data, must_differ=must_differ)
     everything = np.arange(len(labels), dtype=np.int32)
     features: Array | ImageFiles = files
-    looked_at = _look_at(Path(data.path), files)
+    listed = _list_files(Path(data.path), files)
     one_bytes = math.prod(files.shape[1:])
     check_size(one_bytes, "One image of data.image_size", "data.image_size")
     if data.cache is DataCache.MEMORY or (data.cache is DataCache.DISK and cache_dir is None):
@@ -154,11 +154,11 @@ def read_images(
         class_names=class_names,
         scaling=Scaling.DIVIDE,
         greatest=255.0,
-        files=looked_at,
+        files=listed,
     )
 
 
-def _look_at(root: Path, files: ImageFiles) -> DataFiles:
+def _list_files(root: Path, files: ImageFiles) -> DataFiles:
     """Before the first of them is decoded, so that a change meanwhile is found."""
     try:
         return DataFiles(root, files.paths)

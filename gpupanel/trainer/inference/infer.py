@@ -97,7 +97,7 @@ class Inference:
                 trainable_parameters=first.trainable_parameters,
             )
         )
-        self._tell(reshaped_hint(first.shape, self._examples.feature_shape))
+        self._report(reshaped_hint(first.shape, self._examples.feature_shape))
         return replicas
 
     def _read_outputs(self, replicas: list[Replica]) -> Reading:
@@ -115,7 +115,7 @@ class Inference:
         reading = read_outputs(
             ending.activation, first, classes, has_values=examples.target is Target.VALUES
         )
-        self._tell(reading.hint)
+        self._report(reading.hint)
         return reading
 
     def _evaluate(self, replicas: list[Replica], reading: Reading) -> Interruption | None:
@@ -148,7 +148,7 @@ class Inference:
             write_confusion(path, evaluation.confusion(self._class_names(reading)))
         except OSError as error:
             # The figures over all examples were reached, and need little space.
-            self._tell(confusion_not_saved(error))
+            self._report(confusion_not_saved(error))
             return ""
         return path.name
 
@@ -229,7 +229,7 @@ class Inference:
             for number in range(reading.class_count)
         )
 
-    def _tell(self, problem: Problem | None) -> None:
+    def _report(self, problem: Problem | None) -> None:
         if problem is not None:
             self._events.write(ProblemReported(time_s=time.time(), problem=problem))
 

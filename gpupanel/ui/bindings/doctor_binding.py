@@ -39,7 +39,7 @@ class DoctorBinding(QObject):
         self._support_loader.answered.connect(session.set_gpu_support)
         self._support_loader.busyChanged.connect(session.set_checking_gpus)
         self._support_loader.refused.connect(self.refused)
-        self._examiner.examined.connect(self._support_loader.ask_anew)
+        self._examiner.examined.connect(self._support_loader.ask_again)
         self._examiner.refused.connect(self.refused)
         application = QApplication.instance()
         if isinstance(application, QApplication):

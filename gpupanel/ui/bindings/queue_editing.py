@@ -37,7 +37,7 @@ class QueueEditing(QObject):
         self._is_opening = False
         watch.profileRead.connect(self._open)
         watch.edited.connect(self._on_put_back)
-        watch.changed.connect(self._look)
+        watch.changed.connect(self._find_entry)
         session.opened.connect(self._on_session_opened)
 
     @property
@@ -82,7 +82,7 @@ class QueueEditing(QObject):
             self._set("")
 
     @Slot(object)
-    def _look(self, line: WaitingLine) -> None:
+    def _find_entry(self, line: WaitingLine) -> None:
         if not self._entry_id:
             return
         found = [entry for entry in line.entries if entry.id == self._entry_id]

@@ -107,13 +107,13 @@ class _DeviceWorker(Worker):
             if self._is_ending:
                 return
             # Each time: a GPU that appears is listed before its first reading comes.
-            self._look(self._source)
+            self._list_devices(self._source)
             self.sampled.emit(self._source.sample())
         finally:
             # Also after an error: the next time may be better.
             self._timer.start(self._interval_ms)
 
-    def _look(self, source: DeviceSource) -> None:
+    def _list_devices(self, source: DeviceSource) -> None:
         inventory = source.inventory()
         if inventory != self._inventory:
             self._inventory = inventory

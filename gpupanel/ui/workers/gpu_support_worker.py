@@ -86,7 +86,7 @@ class GpuSupportLoader(WorkerFacade):
     """Asks once about the GPUs that answer, a moment after they are there; without one never.
 
     What was answered before comes at once. GPUs that could not be used then are asked about
-    again, and so is everything after :meth:`ask_anew`.
+    again, and so is everything after :meth:`ask_again`.
     """
 
     answered = Signal(object)
@@ -112,7 +112,7 @@ class GpuSupportLoader(WorkerFacade):
         if gpus and (self._question is None or question.about != self._question.about):
             self._begin(question)
 
-    def ask_anew(self) -> None:
+    def ask_again(self) -> None:
         """Ask again about the same GPUs, whatever is remembered."""
         if self._question is not None:
             self._begin(SupportQuestion(self._question.gpus, self._question.driver, anew=True))

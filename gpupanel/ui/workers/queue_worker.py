@@ -50,12 +50,12 @@ class _QueueKeeper(Worker):
     def begin(self) -> None:
         """Start to watch; a timer belongs to the thread that makes it."""
         self._timer = QTimer(self, interval=POLL_MS)
-        self._timer.timeout.connect(self.look)
+        self._timer.timeout.connect(self.check)
         self._timer.start()
-        self.look()
+        self.check()
 
     @guarded_slot(polled=True)
-    def look(self) -> None:
+    def check(self) -> None:
         fingerprint = self._files.fingerprint()
         if fingerprint != self._seen:
             self.changed.emit(self._files.read())
@@ -169,4 +169,4 @@ class QueueWatch(WorkerFacade):
             return
         if order.edited:
             self.edited.emit(order.edited)
-        self.submit(self._keeper.look)
+        self.submit(self._keeper.check)

@@ -106,7 +106,7 @@ def test_that_examples_of_one_class_can_be_evaluated_but_not_learned_from(
         assert found.example_count == len(found.examples) > 0
 
 
-def test_that_what_a_judging_run_would_refuse_is_found_before_it(tmp_path: Path) -> None:
+def test_that_what_an_evaluating_run_would_refuse_is_found_before_it(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
 
     def codes(task: Task, **arrays: np.ndarray) -> list[str]:

@@ -56,7 +56,9 @@ class OtherProcessesList(QWidget):
         """Say whether a run goes on: then this is what was there before it."""
         self._caption.setText(_BEFORE if is_going else _NOW)
 
-    def setOthers(self, others: tuple[OtherProcesses, ...], device_labels: DeviceLabels) -> None:
+    def setOtherProcesses(
+        self, others: tuple[OtherProcesses, ...], device_labels: DeviceLabels
+    ) -> None:
         """Show the processes on the chosen devices; nothing at all where there is none."""
         self.setVisible(bool(others))
         order = {held.device_key: self._ordered(held) for held in others}

@@ -104,7 +104,7 @@ class PlanPanel(SettingsCard):
         self._problems.setProblems(preparation.problems)
         self._problem_caption.setVisible(bool(preparation.problems))
         self._problems.setVisible(bool(preparation.problems))
-        self._others.setOthers(preparation.other_processes, self._device_labels)
+        self._others.setOtherProcesses(preparation.other_processes, self._device_labels)
         self._show_plan()
 
     def setChecking(self, checking: bool) -> None:

@@ -91,7 +91,7 @@ class StrategyPanel(SettingsCard):
         self._all_reduce.setValue(value.all_reduce)
         self._show_rows(value, shares=shares is not None, placement=by_hand)
         self._show_plan()
-        self._say("")
+        self._show_note("")
 
     def forget(self) -> None:
         """Forgets what was typed for other kinds: it was for another profile."""
@@ -108,7 +108,7 @@ class StrategyPanel(SettingsCard):
             return
         self._plan = plan
         self._show_plan()
-        self._say("")
+        self._show_note("")
 
     def setTask(self, task: Task) -> None:
         """What the devices are to do: it decides what is offered, and the drawing shows it."""
@@ -215,8 +215,8 @@ class StrategyPanel(SettingsCard):
 
     def _refuse(self, what: str) -> None:
         self.setValue(self._value)
-        self._say(_MENDED_FIRST.format(what))
+        self._show_note(_MENDED_FIRST.format(what))
 
-    def _say(self, sentence: str) -> None:
+    def _show_note(self, sentence: str) -> None:
         self._note.setText(sentence)
         self._note.setVisible(bool(sentence))

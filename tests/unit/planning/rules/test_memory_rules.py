@@ -454,7 +454,7 @@ def test_that_each_gpu_stands_in_for_one_only() -> None:
 # Others on the chosen GPUs
 
 
-def test_that_others_on_the_chosen_gpus_are_listed_who_holds_most_first() -> None:
+def test_that_other_processes_on_the_chosen_gpus_are_listed_who_holds_most_first() -> None:
     small, secret = DeviceProcess(pid=1, memory_used_mib=100), DeviceProcess(pid=2)
     big = DeviceProcess(pid=3, name="python", memory_used_mib=900)
     sample = TelemetrySample(

@@ -78,7 +78,9 @@ def test_that_without_pids_the_fall_of_the_used_memory_counts() -> None:
     assert memory.returned() == ReturnedMemory(device_key="GPU-1", freed_mib=4990)
 
 
-def test_that_without_pids_memory_that_others_took_during_the_run_is_not_waited_for() -> None:
+def test_that_without_pids_memory_that_other_processes_took_during_the_run_is_not_waited_for() -> (
+    None
+):
     memory = held()
     for used_mib in (6000, *[2000] * 9):
         after(memory, reading(used_mib), ())
