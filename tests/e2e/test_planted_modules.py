@@ -212,8 +212,8 @@ def test_that_no_worker_of_the_window_runs_a_planted_file(
     with qtbot.waitSignal(loader.previewReady, timeout=60_000) as looked:
         window.open_target(Path("long.toml"))
     assert looked.args[0].problems == ()
-    visits = window._doctor_binding._visits
-    with qtbot.waitSignal(visits.examined, timeout=120_000) as examined:
+    examiner = window._doctor_binding._examiner
+    with qtbot.waitSignal(examiner.examined, timeout=120_000) as examined:
         window._doctor_binding.open_doctor()
     assert examined.args[0].tensorflow.build is not None
     start = window.findChild(QPushButton, "start_button")

@@ -43,7 +43,12 @@ _ENDINGS = {
     "a sentence": ("raise SystemExit('no')", 1),
     "an error": ("1 / 0", 1),
     "a signal": ("import os, signal; os.kill(os.getpid(), signal.SIGABRT)", -signal.SIGABRT),
-    "an interruption": ("import os, signal; os.kill(os.getpid(), signal.SIGINT)", -signal.SIGINT),
+    # A shell's background job ignores it, and so would this one.
+    "an interruption": (
+        "import os, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "os.kill(os.getpid(), signal.SIGINT)",
+        -signal.SIGINT,
+    ),
 }
 _FOREVER = "import time; print('begun', flush=True); time.sleep(600)"
 
