@@ -19,6 +19,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, Self
 
+import psutil
+
 from gpupanel.domain.process_environment import SUPERVISOR_PID_VARIABLE
 
 IMPORTED = (
@@ -171,6 +173,12 @@ def fork_server() -> ForkServer:
 def fork_server_pids() -> set[int]:
     """The server's process, where there is one."""
     return {server.pid for server in _servers}
+
+
+def child_processes() -> list[psutil.Process]:
+    """Those of this process, but for the server, which is there for several tests."""
+    shared = fork_server_pids()
+    return [child for child in psutil.Process().children() if child.pid not in shared]
 
 
 def end_fork_server() -> None:

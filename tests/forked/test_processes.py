@@ -45,8 +45,10 @@ _ENDINGS = {
     "a signal": ("import os, signal; os.kill(os.getpid(), signal.SIGABRT)", -signal.SIGABRT),
     # A shell's background job ignores it, and so would this one.
     "an interruption": (
-        "import os, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-        "os.kill(os.getpid(), signal.SIGINT)",
+        (
+            "import os, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+            "os.kill(os.getpid(), signal.SIGINT)"
+        ),
         -signal.SIGINT,
     ),
 }

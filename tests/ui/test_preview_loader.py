@@ -1,12 +1,12 @@
 import sys
 
-import psutil
 import pytest
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.data import DigitsData, NpzData
 from gpupanel.domain.preview import DataPreview, PreviewRequest
 from gpupanel.ui.workers.preview_worker import PreviewLoader
+from tests.forked.processes import child_processes
 
 # Stands where the real child stands: it reads the question and answers about its seed.
 _ECHO = """
@@ -124,9 +124,9 @@ def test_that_stopping_ends_the_child_and_answers_nothing(qtbot, loader_of):
     loader.previewReady.connect(answers.append)
     loader.busyChanged.connect(busy.append)
     loader.load(PreviewRequest(data=DigitsData(), seed=1))
-    qtbot.waitUntil(lambda: bool(psutil.Process().children()))
+    qtbot.waitUntil(lambda: bool(child_processes()))
     loader.stop()
     loader.stop()
-    assert psutil.Process().children() == []
+    assert child_processes() == []
     assert answers == []
     assert busy == [True, False]

@@ -26,6 +26,7 @@ from tests.fakes.run_networks import (
     skip_without_networks,
     without_networks,
 )
+from tests.forked.processes import child_processes
 
 INSIDE = """
 import os, socket, sys
@@ -127,7 +128,7 @@ def test_that_nothing_is_left_of_a_network_that_was_let_go() -> None:
     with new_private_network():
         assert len(open_files()) == len(before) + 2
     assert open_files() == before
-    assert psutil.Process().children() == []
+    assert child_processes() == []
 
 
 @pytest.mark.parametrize(

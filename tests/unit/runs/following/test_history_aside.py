@@ -15,6 +15,7 @@ from gpupanel.domain.events import Event, StepsDone, encode_event
 from gpupanel.runs.following import event_tail
 from gpupanel.runs.following.event_tail import EventTail, Part
 from gpupanel.runs.following.steps import StepBatch
+from tests.forked.processes import child_processes
 
 PORTION_BYTES = 2**20
 STEP = StepsDone(
@@ -53,11 +54,7 @@ def aside(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EventTail]:
     tail = EventTail(path, reads_aside=True)
     yield tail
     tail.close()
-    assert not readers()
-
-
-def readers() -> list[psutil.Process]:
-    return psutil.Process().children()
+    assert not child_processes()
 
 
 Told = list[Event | tuple[float, ...]]
@@ -91,13 +88,13 @@ def test_that_it_says_the_same_and_goes_on_live(aside: EventTail, path: Path) ->
     with path.open("a", encoding="utf-8") as file:
         file.write(encode_event(STEP)[:20])
     aside.begin()
-    assert len(readers()) == 1
+    assert len(child_processes()) == 1
 
     told = all_of(aside)
 
     assert told == all_of(EventTail(path))
     assert len(told) > 30_000
-    assert not readers()
+    assert not child_processes()
     with path.open("a", encoding="utf-8") as file:
         file.write(encode_event(STEP)[20:] + "\n")
     assert one_by_one(aside.read()) == columns(StepBatch.of([STEP]))
@@ -107,7 +104,7 @@ def test_that_a_reader_that_dies_loses_nothing_and_repeats_nothing(
     aside: EventTail, path: Path
 ) -> None:
     told = one_by_one(aside.read())
-    (reader,) = readers()
+    (reader,) = child_processes()
     reader.kill()
 
     told += all_of(aside)
@@ -140,7 +137,7 @@ def test_that_a_short_history_is_read_here(path: Path) -> None:
     tail = EventTail(path, reads_aside=True)
     tail.begin()
 
-    assert not readers()
+    assert not child_processes()
     assert all_of(tail)
 
 
