@@ -22,6 +22,7 @@ class Target(ChoiceEnum):
     """What the labels are."""
 
     CLASSES = "classes", "A class", "Labels are class numbers, from 0 on."
+    LABELS = "labels", "Several labels", "Each of several labels is true or not, such as tags."
     VALUES = "values", "A value", "Labels are numbers to be predicted, such as prices."
 
 

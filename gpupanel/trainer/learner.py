@@ -103,7 +103,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         built = build_model(run.profile.model, building)
         optimizer = make_optimizer(training)
         optimizer.build(built.trained.trainable_variables)
-    objective = make_objective(split.data.target, built.value_unit, built.value_mean)
+    objective = make_objective(split.data.target, built.value_units, built.value_means)
 
     def training_step(micro_batches: int) -> TrainingStep:
         return TrainingStep(
@@ -116,7 +116,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
             timed=plan.balanced,
         )
 
-    over_training = calls_over(split.training, strategy, plan, timed=plan.balanced)
+    over_training = calls_over(split.training, strategy, plan, objective.size, timed=plan.balanced)
     calls = TrainingCalls(
         lambda micro_batches: over_training.make(training_step(micro_batches)),
         plan.accumulation_steps,
@@ -128,7 +128,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
     validation_calls = None
     if split.validation is not None:
         step = EvaluationStep(built.trained, objective)
-        validation_calls = calls_over(split.validation, strategy, plan).make(step)
+        validation_calls = calls_over(split.validation, strategy, plan, objective.size).make(step)
     placed = places.placed(built.trained) if places is not None else ()
     return Learner(built, objective, optimizer, calls, validation_calls, trials, placed)
 

@@ -36,8 +36,16 @@ class TrainingRecord:
         return self.examples / self.training_s if self.training_s > 0.0 else None
 
 
+def added(sums: tuple[float, ...], more: tuple[float, ...]) -> tuple[float, ...]:
+    """Sums of loss and measures, and those of more examples; the first may be empty for none."""
+    before = sums or (0.0,) * len(more)
+    return tuple(one + other for one, other in zip(before, more, strict=True))
+
+
 class StepReports:
     """Adds up steps until the next report is due."""
+
+    _sums: tuple[float, ...]
 
     def __init__(self, events: EventWriter, objective: "Objective") -> None:
         self._events = events
@@ -45,12 +53,11 @@ class StepReports:
         self._last_report_s = float("-inf")
         self._clear()
 
-    def add(self, steps: int, examples: int, loss_sum: float, measure_sum: float, s: float) -> None:
+    def add(self, steps: int, examples: int, sums: tuple[float, ...], s: float) -> None:
         """Add the steps of one call, which lasted ``s`` seconds."""
         self._steps += steps
         self._examples += examples
-        self._loss_sum += loss_sum
-        self._measure_sum += measure_sum
+        self._sums = added(self._sums, sums)
         self._training_s += s
 
     def report(self, step: int, epoch: int, step_in_epoch: int, *, now: bool = False) -> None:
@@ -65,7 +72,9 @@ class StepReports:
         clock_s = time.monotonic()
         if not self._steps or (not now and clock_s - self._last_report_s < _LEAST_INTERVAL_S):
             return
-        metrics = self._objective.metrics(self._loss_sum, self._measure_sum, self._examples)
+        metrics = self._objective.metrics(self._sums, self._examples)
+        loss = metrics.loss
+        assert loss is not None  # every objective has one
         self._events.write(
             StepsDone(
                 time_s=time.time(),
@@ -74,7 +83,7 @@ class StepReports:
                 epoch=epoch,
                 step_in_epoch=step_in_epoch,
                 examples=self._examples,
-                loss=self._objective.loss(self._loss_sum, self._examples),
+                loss=loss,
                 accuracy=metrics.accuracy,
                 examples_per_second=self._examples / max(self._training_s, 1e-9),
             )
@@ -85,8 +94,7 @@ class StepReports:
     def _clear(self) -> None:
         self._steps = 0
         self._examples = 0
-        self._loss_sum = 0.0
-        self._measure_sum = 0.0
+        self._sums = ()
         self._training_s = 0.0
 
 

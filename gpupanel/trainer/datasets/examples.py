@@ -45,7 +45,8 @@ class Examples:
 
     Attributes:
         features: ``uint8`` or ``float32``, first axis the examples; or where they are read from.
-        labels: ``int32`` class numbers, or ``float32`` values; one an example.
+        labels: ``int32`` class numbers, one an example; or ``float32`` values, shape [examples] or
+            [examples, values]; or labels that are 0 or 1, ``float32``, shape [examples, labels].
     """
 
     features: Array | FeatureFiles
@@ -106,7 +107,8 @@ class DataSet:
 
     Attributes:
         test: A test set of the source's own.
-        class_names: In the order of the class numbers; empty where values are predicted.
+        class_names: In the order of the class numbers, or of the labels; empty where values are
+            predicted.
         greatest: The greatest value a pixel can have, for :attr:`Scaling.DIVIDE`.
         files: What the examples are read from, a file each; ``None`` where they are arrays.
     """
@@ -121,7 +123,9 @@ class DataSet:
     @property
     def target(self) -> Target:
         """What the labels are."""
-        return Target.CLASSES if self.class_names else Target.VALUES
+        if not self.class_names:
+            return Target.VALUES
+        return Target.CLASSES if self.training.labels.ndim == 1 else Target.LABELS
 
 
 @dataclass(frozen=True, slots=True, eq=False)

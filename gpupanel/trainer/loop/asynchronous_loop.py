@@ -69,8 +69,7 @@ class AsynchronousLoop(TrainingLoop):
         if interruption is not None:
             return interruption
         return self._learner.objective.metrics(
-            math.fsum(finished.sums.loss_sum for finished in measured),
-            math.fsum(finished.sums.measure_sum for finished in measured),
+            [math.fsum(each) for each in zip(*(one.sums.sums for one in measured), strict=True)],
             sum(finished.examples for finished in measured),
         )
 

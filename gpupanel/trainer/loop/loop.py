@@ -17,7 +17,7 @@ from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.learner import Learner
 from gpupanel.trainer.loop.consensus import Pace, make_consensus
 from gpupanel.trainer.loop.early_stopping import after_epoch, reason_to_stop
-from gpupanel.trainer.progress import StepReports, TrainingRecord
+from gpupanel.trainer.progress import StepReports, TrainingRecord, added
 from gpupanel.trainer.saving.position import Position
 from gpupanel.trainer.saving.run_saving import Saving
 from gpupanel.trainer.saving.saving_problems import not_finite
@@ -180,13 +180,12 @@ class TrainingLoop:
                 "step": before.step + sums.steps,
                 "step_in_epoch": before.step_in_epoch + sums.steps,
                 "epoch_examples": before.epoch_examples + examples,
-                "epoch_loss_sum": before.epoch_loss_sum + sums.loss_sum,
-                "epoch_measure_sum": before.epoch_measure_sum + sums.measure_sum,
+                "epoch_sums": added(before.epoch_sums, sums.sums),
             }
         )
         if not math.isfinite(sums.loss_sum):
             raise not_finite("loss", self._position)
-        self._reports.add(sums.steps, examples, sums.loss_sum, sums.measure_sum, took_s)
+        self._reports.add(sums.steps, examples, sums.sums, took_s)
         if not self._is_first_call:
             # TensorFlow still optimises the graph in the first one.
             self._record.examples += examples
@@ -199,7 +198,7 @@ class TrainingLoop:
         """Metrics of the whole validation set; their keys have no prefix yet."""
         self._events.phase(Phase.VALIDATING)
         everything = np.arange(len(self._split.validation or ()), dtype=np.int32)
-        loss_sum = measure_sum = 0.0
+        totals: tuple[float, ...] = ()
         for batches in self._batches(everything, 0, self._validation_pace):
             interruption = self._interruption()
             if interruption is not None:
@@ -211,9 +210,8 @@ class TrainingLoop:
                 raise not_finite("validation loss", self._position)
             took_s = time.monotonic() - start_s
             self._consensus.take_votes(sums.votes, self._validation_pace, sums.steps, took_s)
-            loss_sum += sums.loss_sum
-            measure_sum += sums.measure_sum
-        return self._learner.objective.metrics(loss_sum, measure_sum, len(everything))
+            totals = added(totals, sums.sums)
+        return self._learner.objective.metrics(totals, len(everything))
 
     def _interruption(self) -> Interruption | None:
         """What ends the training now; a checkpoint that is wanted or due is saved on the way."""
@@ -238,9 +236,7 @@ class TrainingLoop:
 
     def _epoch_metrics(self) -> Metrics:
         position = self._position
-        return self._learner.objective.metrics(
-            position.epoch_loss_sum, position.epoch_measure_sum, position.epoch_examples
-        )
+        return self._learner.objective.metrics(position.epoch_sums, position.epoch_examples)
 
 
 def _with_validation(metrics: Metrics, measured: Metrics) -> Metrics:

@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 
 import keras
+import numpy as np
 
 from gpupanel.domain.data import Target
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.models.network import Building, network_of
+from gpupanel.trainer.models.objectives import Floats
 from gpupanel.trainer.models.scaling import statistics
 
 _ANOTHER_MODEL = Problem(
@@ -26,35 +28,30 @@ class BuiltModel:
     Attributes:
         trained: From raw features to logits (classes) or standardised values: what the loss is
             computed from, since it is exact there. Its layers may be made for a strategy.
-        value_unit: Standard deviation of the training labels, in their unit; 1 for classes.
-        value_mean: Mean of the training labels; 0 for classes.
+        value_units: Standard deviations of the values to be predicted, in their units, shape
+            [outputs]; empty where the labels are classes.
+        value_means: Their means, likewise.
         settings: What it was built from.
         building: And with what.
     """
 
     trained: keras.Model
-    value_unit: float
-    value_mean: float
+    value_units: Floats
+    value_means: Floats
     settings: ModelSettings
     building: Building
 
     def plain(self) -> keras.Model:
         """The model as people use it, in Keras's own layers, with the weights of this moment.
 
-        From raw features to class probabilities (a softmax over the logits) or to values in
-        their own unit. Call it outside of the strategy's scope.
+        From raw features to probabilities (a softmax over the logits of classes, a sigmoid of each
+        label's) or to values in their own units. Call it outside of the strategy's scope.
         """
         # Layers of Keras's own, wherever they stand.
         plain = Building(self.building.data, self.building.training, self.building.code)
         inputs = plain.inputs
         outputs = network_of(self.settings).outputs(self.settings, inputs, plain)
-        if plain.data.target is Target.CLASSES:
-            last = keras.layers.Softmax(name="probabilities", dtype="float32")
-        else:
-            last = keras.layers.Rescaling(
-                scale=self.value_unit, offset=self.value_mean, name="values", dtype="float32"
-            )
-        model = keras.Model(inputs, last(outputs), name="model")
+        model = keras.Model(inputs, self._last(plain.data.target)(outputs), name="model")
         for layer in self.trained.layers:
             weights = layer.get_weights()
             made = model.get_layer(layer.name)
@@ -62,6 +59,23 @@ class BuiltModel:
                 raise ProblemError(_ANOTHER_MODEL)
             made.set_weights(weights)
         return model
+
+
+    def _last(self, target: Target) -> keras.layers.Layer:
+        """From what the loss is computed from to what people want to know."""
+        match target:
+            case Target.CLASSES:
+                return keras.layers.Softmax(name="probabilities", dtype="float32")
+            case Target.LABELS:
+                return keras.layers.Activation("sigmoid", name="probabilities", dtype="float32")
+        units, means = self.value_units.tolist(), self.value_means.tolist()
+        one = len(units) == 1
+        return keras.layers.Rescaling(
+            scale=units[0] if one else units,
+            offset=means[0] if one else means,
+            name="values",
+            dtype="float32",
+        )
 
 
 def build_model(model: ModelSettings, building: Building) -> BuiltModel:
@@ -74,8 +88,9 @@ def build_model(model: ModelSettings, building: Building) -> BuiltModel:
     inputs = building.inputs
     outputs = network_of(model).outputs(model, inputs, building)
     trained = keras.Model(inputs, outputs, name="trained")
-    unit, mean = 1.0, 0.0
-    if building.data.target is not Target.CLASSES:
-        labels = statistics(building.training.labels)
-        unit, mean = float(labels.deviation), float(labels.mean)
-    return BuiltModel(trained, unit, mean, model, building)
+    units = means = np.empty(0, np.float32)
+    if building.data.target is Target.VALUES:
+        columns = building.training.labels.reshape(len(building.training), -1)
+        found = statistics(columns)
+        units, means = found.deviation, found.mean
+    return BuiltModel(trained, units, means, model, building)

@@ -1,6 +1,7 @@
 """What the file of a kind of model offers: its ``NETWORK``, which builds the model's layers."""
 
 import importlib
+import math
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -47,8 +48,10 @@ class Building:
 
     @property
     def output_count(self) -> int:
-        """Outputs of the last layer: one a class, or the one value that is predicted."""
-        return len(self.data.class_names) if self.data.target is Target.CLASSES else 1
+        """Outputs of the last layer: one a class or label, or one a value that is predicted."""
+        if self.data.target is Target.VALUES:
+            return math.prod(self.training.labels.shape[1:])
+        return len(self.data.class_names)
 
     def through(self, layer: keras.layers.Layer, hidden: keras.KerasTensor) -> keras.KerasTensor:
         """What a layer gives, which is shown to the hook before."""

@@ -1,77 +1,156 @@
 """What is made small, and what is measured beside it, as sums over examples."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
+import numpy as np
+import numpy.typing as npt
 import tensorflow as tf
 
 from gpupanel.domain.data import Target
 from gpupanel.domain.outcome import Metrics
 
+Floats = npt.NDArray[np.float32]
+
 
 class Objective(Protocol):
-    """Sums over examples, so that any split of a batch adds up to the whole."""
+    """Sums over examples, so that any split of a batch adds up to the whole.
 
-    def sums(self, outputs: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        """Of the trained model's outputs, shape [n, outputs], and labels, shape [n].
+    Attributes:
+        size: How many sums there are.
+    """
+
+    size: int
+
+    def sums(self, outputs: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, ...]:
+        """Of the trained model's outputs, shape [n, outputs], and labels, shape [n] or [n, outputs].
 
         Returns:
-            The summed loss that is differentiated, and the summed measure; float32 scalars.
+            Float32 scalars: the loss that is differentiated, then what is measured beside it.
         """
 
-    def loss(self, loss_sum: float, examples: int) -> float:
-        """The mean loss as it is reported."""
-
-    def metrics(self, loss_sum: float, measure_sum: float, examples: int) -> Metrics:
-        """The means as training metrics."""
+    def metrics(self, sums: Sequence[float], examples: int) -> Metrics:
+        """The means as they are reported."""
 
 
 class Classification:
-    """Cross-entropy of the logits; the measure is how many examples are right."""
+    """Cross-entropy of the logits, in nats, and how many examples are right."""
 
-    def sums(self, outputs: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        """See :meth:`Objective.sums`."""
+    size = 2
+
+    def sums(self, outputs: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, ...]:
+        """See :meth:`Objective.sums`; labels are class numbers."""
         losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, outputs)
         right = tf.equal(tf.argmax(outputs, axis=1, output_type=tf.int32), labels)
         return tf.reduce_sum(losses), tf.reduce_sum(tf.cast(right, tf.float32))
 
-    def loss(self, loss_sum: float, examples: int) -> float:
-        """See :meth:`Objective.loss`."""
-        return loss_sum / examples
+    def metrics(self, sums: Sequence[float], examples: int) -> Metrics:
+        """Mean cross-entropy, and the fraction that is right."""
+        loss, right = sums
+        return Metrics(loss=loss / examples, accuracy=right / examples)
 
-    def metrics(self, loss_sum: float, measure_sum: float, examples: int) -> Metrics:
-        """Mean cross-entropy in nats, and the fraction that is right."""
-        return Metrics(loss=self.loss(loss_sum, examples), accuracy=measure_sum / examples)
+
+class SeveralLabels:
+    """Cross-entropy of each label's logit, in nats, and how many labels are right.
+
+    Both are means over the labels, as Keras's ``BinaryCrossentropy`` and ``BinaryAccuracy`` are.
+    """
+
+    size = 2
+
+    def sums(self, outputs: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, ...]:
+        """See :meth:`Objective.sums`; labels are 0 or 1, shape [n, outputs]."""
+        losses = tf.nn.sigmoid_cross_entropy_with_logits(labels, outputs)
+        right = tf.equal(outputs > 0.0, labels > 0.5)
+        return tuple(
+            tf.reduce_sum(tf.reduce_mean(tf.cast(each, tf.float32), axis=1))
+            for each in (losses, right)
+        )
+
+    def metrics(self, sums: Sequence[float], examples: int) -> Metrics:
+        """Mean cross-entropy, and the fraction of the labels that is right."""
+        loss, right = sums
+        return Metrics(loss=loss / examples, accuracy=right / examples)
 
 
 class ValuePrediction:
-    """Squared error; the measure is the absolute error.
+    """Squared and absolute error of one value.
 
     The error that is differentiated is counted in standard deviations of the training labels,
     so that one learning rate does for house prices and for degrees. What is reported is in the
     labels' own unit: exactly what Keras computes with ``model.keras``.
+
+    Args:
+        unit: The standard deviation of the training labels.
+        mean: Theirs.
     """
+
+    size = 2
 
     def __init__(self, unit: float, mean: float) -> None:
         self._unit = unit
         self._mean = mean
 
-    def sums(self, outputs: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    def sums(self, outputs: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, ...]:
         """See :meth:`Objective.sums`; both in standard deviations."""
         error = outputs[:, 0] - (labels - self._mean) / self._unit
         return tf.reduce_sum(tf.square(error)), tf.reduce_sum(tf.abs(error))
 
-    def loss(self, loss_sum: float, examples: int) -> float:
-        """See :meth:`Objective.loss`."""
-        return loss_sum * self._unit**2 / examples
-
-    def metrics(self, loss_sum: float, measure_sum: float, examples: int) -> Metrics:
+    def metrics(self, sums: Sequence[float], examples: int) -> Metrics:
         """Mean squared and mean absolute error, in the labels' unit."""
+        square, absolute = sums
         return Metrics(
-            loss=self.loss(loss_sum, examples),
-            mean_absolute_error=measure_sum * self._unit / examples,
+            loss=square * self._unit**2 / examples,
+            mean_absolute_error=absolute * self._unit / examples,
         )
 
 
-def make_objective(target: Target, unit: float, mean: float) -> Objective:
-    """The objective for that kind of label."""
-    return Classification() if target is Target.CLASSES else ValuePrediction(unit, mean)
+class SeveralValues:
+    """Squared and absolute error of several values, each a mean over them.
+
+    The error that is differentiated is counted in standard deviations, so that no value outweighs
+    another by its unit. What is reported is in the values' own units, as of one.
+
+    Args:
+        units: Standard deviations of the training labels, shape [outputs].
+        means: Likewise.
+    """
+
+    size = 3
+
+    def __init__(self, units: Floats, means: Floats) -> None:
+        self._units = units
+        self._means = means
+
+    def sums(self, outputs: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, ...]:
+        """See :meth:`Objective.sums`: the squares once more, in the values' own units."""
+        error = outputs - (labels - self._means) / self._units
+        own = error * self._units
+        return tuple(
+            tf.reduce_sum(tf.reduce_mean(each, axis=1))
+            for each in (tf.square(error), tf.square(own), tf.abs(own))
+        )
+
+    def metrics(self, sums: Sequence[float], examples: int) -> Metrics:
+        """Mean squared and mean absolute error, in the values' own units."""
+        _, square, absolute = sums
+        return Metrics(loss=square / examples, mean_absolute_error=absolute / examples)
+
+
+def make_objective(target: Target, units: Floats, means: Floats) -> Objective:
+    """The objective for that kind of label.
+
+    Args:
+        target: What the labels are.
+        units: Standard deviations of values to be predicted, shape [outputs].
+        means: Likewise.
+    """
+    match target:
+        case Target.CLASSES:
+            return Classification()
+        case Target.LABELS:
+            return SeveralLabels()
+        case Target.VALUES if len(units) == 1:
+            return ValuePrediction(float(units[0]), float(means[0]))
+        case Target.VALUES:
+            return SeveralValues(units, means)

@@ -1,7 +1,11 @@
 """Where a training stands: what a checkpoint holds beside the weights."""
 
+from pydantic import model_validator
+
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.value import Value
+
+_TWO_SUMS = ("epoch_loss_sum", "epoch_measure_sum")
 
 
 class Position(Value):
@@ -14,8 +18,8 @@ class Position(Value):
         epoch: The epoch being trained, counted from 1.
         step_in_epoch: Updates of it that are done.
         epoch_examples: Examples of it that were trained on.
-        epoch_loss_sum: Their summed loss, as the objective counts it.
-        epoch_measure_sum: Their summed measure.
+        epoch_sums: Their sums of loss and measures, as the objective counts them; empty where
+            nothing was added yet.
         metrics: Of the last whole epoch.
         best_loss: The least loss that early stopping saw.
         epochs_without_progress: Since then.
@@ -25,8 +29,16 @@ class Position(Value):
     epoch: int = 1
     step_in_epoch: int = 0
     epoch_examples: int = 0
-    epoch_loss_sum: float = 0.0
-    epoch_measure_sum: float = 0.0
+    epoch_sums: tuple[float, ...] = ()
     metrics: Metrics = Metrics()
     best_loss: float | None = None
     epochs_without_progress: int = 0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_two_sums(cls, given: object) -> object:
+        """As checkpoints had it while each objective had exactly one measure."""
+        if not isinstance(given, dict) or "epoch_loss_sum" not in given:
+            return given
+        kept = {key: value for key, value in given.items() if key not in _TWO_SUMS}
+        return {**kept, "epoch_sums": tuple(given.get(key, 0.0) for key in _TWO_SUMS)}

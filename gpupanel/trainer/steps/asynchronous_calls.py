@@ -28,6 +28,7 @@ class AsynchronousCalls:
         coordinator: tf.distribute.coordinator.ClusterCoordinator,
         feed: WorkerFeed,
         shares: tuple[int, ...],
+        sum_count: int,
         replica_step: ReplicaStep,
         *,
         accumulation_steps: int = 1,
@@ -38,12 +39,14 @@ class AsynchronousCalls:
             coordinator: Knows the workers.
             feed: Where the examples come from.
             shares: See :attr:`shares`.
+            sum_count: How many sums of loss and measures a worker gives.
             replica_step: What a worker does with a batch.
             accumulation_steps: Micro-batches of a full batch.
         """
         self.shares = shares
         self._coordinator = coordinator
         self._feed = feed
+        self._sum_count = sum_count
         self._replica_step = replica_step
         self._accumulation_steps = accumulation_steps
         self._function = tf.function(
@@ -75,8 +78,8 @@ class AsynchronousCalls:
         under_way = self._coordinator.schedule(self._function, args=self._feed.arguments(batches))
 
         def sums() -> CallSums:
-            loss_sum, measure_sum, steps, seconds = (float(one) for one in under_way.fetch())
-            return CallSums(loss_sum, measure_sum, round(steps), replica_seconds=(seconds,))
+            *sums, steps, seconds = (float(one) for one in under_way.fetch())
+            return CallSums(tuple(sums), round(steps), replica_seconds=(seconds,))
 
         return sums
 
@@ -94,9 +97,10 @@ class AsynchronousCalls:
             more = self._coordinator.strategy.run(
                 self._replica_step, args=(features, labels, examples)
             )
-            return step + 1, sums + tf.stack([more.loss, more.measure])
+            return step + 1, sums + more.sums
 
-        step, sums = tf.while_loop(goes_on, one_step, (0, tf.zeros(2)), parallel_iterations=1)
+        zeros = tf.zeros([self._sum_count])
+        step, sums = tf.while_loop(goes_on, one_step, (0, zeros), parallel_iterations=1)
         with tf.control_dependencies([step]):
             took_s = tf.timestamp() - start_s
         # One tensor: each that is read costs a round trip.

@@ -24,19 +24,23 @@ class CallSums:
     """What one call did, over all its steps and replicas.
 
     Attributes:
-        loss_sum: Not finite when the last step done was the first whose loss is not.
-        measure_sum: As :class:`~gpupanel.trainer.models.objectives.Objective` counts it.
+        sums: Of loss and measures, as :class:`~gpupanel.trainer.models.objectives.Objective` counts
+            them.
         steps: Steps done: fewer than asked when one of them had a loss that is not finite.
         votes: What the processes of the run handed in, summed: the same on each of them.
         replica_seconds: How long each replica of the run computed, waiting not counted; empty
             where it is not measured.
     """
 
-    loss_sum: float
-    measure_sum: float
+    sums: tuple[float, ...]
     steps: int
     votes: tuple[float, ...] = (0.0,) * VOTE_NUMBERS
     replica_seconds: tuple[float, ...] = ()
+
+    @property
+    def loss_sum(self) -> float:
+        """Not finite when the last step done was the first whose loss is not."""
+        return self.sums[0]
 
 
 class Calls:
@@ -54,6 +58,7 @@ class Calls:
         strategy: tf.distribute.Strategy,
         feed: Feed,
         shares: tuple[int, ...],
+        sum_count: int,
         replica_step: ReplicaStep,
         *,
         accumulation_steps: int = 1,
@@ -65,6 +70,7 @@ class Calls:
             strategy: Its replicas are those of the shares, of all processes.
             feed: Where the examples come from.
             shares: See :attr:`shares`.
+            sum_count: How many sums of loss and measures a replica gives.
             replica_step: What a replica does with its part.
             accumulation_steps: Micro-batches of each part of a full batch.
             timed: Whether the step gives its seconds, and the sums have ``replica_seconds``.
@@ -72,6 +78,7 @@ class Calls:
         self.shares = shares
         self._strategy = strategy
         self._feed = feed
+        self._sum_count = sum_count
         self._replica_step = replica_step
         self._accumulation_steps = accumulation_steps
         self._timed = timed
@@ -112,7 +119,7 @@ class Calls:
         division = (tf.constant(parts.bounds), tf.constant(parts.copies))
         padded = tf.constant([*votes, *[0.0] * (VOTE_NUMBERS - len(votes))], tf.float32)
         sums = self._function(*division, padded, *self._feed.tensors(batches, parts.bounds))
-        return lambda: _call_sums(sums)
+        return lambda: self._call_sums(sums)
 
     def _steps(
         self, bounds: tf.Tensor, copies: tf.Tensor, votes: tf.Tensor, *stacked: tf.Tensor
@@ -128,7 +135,7 @@ class Calls:
             more = self._strategy.run(self._in_replica, args=(bounds, examples, tensors))
             return step + 1, sums + self._sum(more)
 
-        summed = tf.zeros([2 + (self._replicas + 1) * self._timed])
+        summed = tf.zeros([self._sum_count + (self._replicas + 1) * self._timed])
         step, sums = tf.while_loop(goes_on, one_step, (0, summed), parallel_iterations=1)
         with tf.control_dependencies([step]):
             # After the steps on every process: collectives must come in the same order on each.
@@ -136,8 +143,9 @@ class Calls:
         summed_votes = self._sum(self._strategy.run(self._once_a_process, args=(handed_in,)))
         # One tensor: each that is read costs a round trip.
         done = [tf.cast(step, tf.float32)]
-        first = sums[:2] / tf.cast(copies, tf.float32)
-        return tf.concat([first, done, summed_votes, sums[2:]], axis=0)
+        over_examples, times = sums[: self._sum_count], sums[self._sum_count :]
+        once = over_examples / tf.cast(copies, tf.float32)
+        return tf.concat([once, done, summed_votes, times], axis=0)
 
     def _in_replica(
         self, bounds: tf.Tensor, examples: tf.Tensor, step: tuple[tf.Tensor, ...]
@@ -145,12 +153,11 @@ class Calls:
         replica = _replica()
         features, labels = self._feed.part(replica, step, bounds[replica, 0], bounds[replica, 1])
         sums = self._replica_step(features, labels, examples)
-        totals = [sums.loss, sums.measure]
         if sums.timing is None:
-            return tf.stack(totals)
+            return sums.sums
         # Each replica knows its own seconds only: summed up they stand beside each other.
         seconds = tf.one_hot(replica, self._replicas) * sums.timing.seconds
-        return tf.concat([tf.stack(totals), seconds, [sums.timing.witness]], axis=0)
+        return tf.concat([sums.sums, seconds, [sums.timing.witness]], axis=0)
 
     def _once_a_process(self, votes: tf.Tensor) -> tf.Tensor:
         # TensorFlow's default strategy does not know its devices: it has one replica.
@@ -159,20 +166,19 @@ class Calls:
         first_of_its_process = _replica() % here == 0
         return votes if first_of_its_process else tf.zeros_like(votes)
 
+    def _call_sums(self, returned: tf.Tensor) -> CallSums:
+        numbers = [float(number) for number in returned.numpy()]
+        sums, (steps, *others) = numbers[: self._sum_count], numbers[self._sum_count :]
+        return CallSums(
+            sums=tuple(sums),
+            steps=round(steps),
+            votes=tuple(others[:VOTE_NUMBERS]),
+            # The last one is the witness: of no meaning.
+            replica_seconds=tuple(others[VOTE_NUMBERS:-1]),
+        )
+
     def _sum(self, per_replica: tf.Tensor) -> tf.Tensor:
         return self._strategy.reduce(tf.distribute.ReduceOp.SUM, per_replica, axis=None)
-
-
-def _call_sums(sums: tf.Tensor) -> CallSums:
-    numbers = [float(number) for number in sums.numpy()]
-    return CallSums(
-        loss_sum=numbers[0],
-        measure_sum=numbers[1],
-        steps=round(numbers[2]),
-        votes=tuple(numbers[3 : 3 + VOTE_NUMBERS]),
-        # The last one is the witness: of no meaning.
-        replica_seconds=tuple(numbers[3 + VOTE_NUMBERS : -1]),
-    )
 
 
 def _replica() -> int:

@@ -17,8 +17,8 @@ class Contribution(NamedTuple):
     """Of one replica, or of one of its micro-batches: all but the seeds are summed up.
 
     Attributes:
-        loss: Summed over the examples.
-        measure: As :class:`~gpupanel.trainer.models.objectives.Objective` counts it.
+        sums: Over the examples, of loss and measures, as
+            :class:`~gpupanel.trainer.models.objectives.Objective` counts them.
         gradients: Of each weight; the loss is divided by the examples of the whole batch.
         moments: Of each batch normalisation, shape [2, channels]: mean of its inputs and of their
             squares, both measured from the moving mean and weighted by the part of the whole
@@ -26,8 +26,7 @@ class Contribution(NamedTuple):
         seeds: Where each source of random numbers stands afterwards.
     """
 
-    loss: tf.Tensor
-    measure: tf.Tensor
+    sums: tf.Tensor
     gradients: list[tf.Tensor]
     moments: list[tf.Tensor]
     seeds: list[tf.Tensor]
@@ -35,8 +34,7 @@ class Contribution(NamedTuple):
     def plus(self, later: "Contribution") -> "Contribution":
         """This and that of the micro-batch after it."""
         return Contribution(
-            self.loss + later.loss,
-            self.measure + later.measure,
+            self.sums + later.sums,
             _sums(self.gradients, later.gradients),
             _sums(self.moments, later.moments),
             later.seeds,
@@ -137,18 +135,17 @@ class ContributionOf:
     ) -> Contribution:
         with keras.StatelessScope(state_mapping=self._mapping(state)) as scope:
             outputs = self._model(features, training=True)
-        loss_sum, measure_sum = self._objective.sums(outputs, labels)
+        sums = self._objective.sums(outputs, labels)
         # Not a tape: this puts the gradient of an operation on the device of the operation, which
         # matters where layers are placed on several.
         gradients = tf.gradients(
-            loss_sum / examples,
+            sums[0] / examples,
             state.weights,
             unconnected_gradients=tf.UnconnectedGradients.ZERO,
         )
         share = tf.cast(tf.shape(labels)[0], tf.float32) / examples
         return Contribution(
-            loss_sum,
-            measure_sum,
+            tf.stack(sums),
             # That of an embedding comes as rows, which can be neither added up nor clipped.
             [tf.convert_to_tensor(gradient) for gradient in gradients],
             self._moments(scope, state.centres, share),

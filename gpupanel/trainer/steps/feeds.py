@@ -114,7 +114,7 @@ class StreamedFeed:
         labels = self._examples.labels
         return (
             tf.TensorSpec([None, None, *self._examples.feature_shape], tf.uint8),
-            tf.TensorSpec([None, None], labels.dtype),
+            tf.TensorSpec([None, None, *labels.shape[1:]], labels.dtype),
         )
 
     def tensors(self, batches: Indices, bounds: Indices | None = None) -> tuple[tf.Tensor, ...]:

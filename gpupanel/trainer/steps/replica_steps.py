@@ -47,7 +47,7 @@ class TrainingStep:
         self._timed = timed
 
     def __call__(self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor) -> ReplicaSums:
-        """One update; gives the summed loss and measure, from before it."""
+        """One update; gives the sums of loss and measures, from before it."""
         state = self._update.state()
         learn = self._timed_learning if self._timed else self._learning
         sums, contribution = learn(state, features, labels, examples)
@@ -63,7 +63,7 @@ class TrainingStep:
     ) -> tuple[ReplicaSums, Contribution]:
         """The sums and the contribution of this replica's part; nothing is applied."""
         learned = self._accumulated(state, features, labels, examples)
-        return ReplicaSums(learned.loss, learned.measure), learned
+        return ReplicaSums(learned.sums), learned
 
     def _timed_learning(
         self, state: State, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
@@ -76,7 +76,7 @@ class TrainingStep:
         with tf.control_dependencies([end.clock_s]):
             # Summing over replicas waits for the slowest of them: it comes after.
             after = learned._replace(gradients=[tf.identity(one) for one in learned.gradients])
-        return ReplicaSums(learned.loss, learned.measure, start.until(end)), after
+        return ReplicaSums(learned.sums, start.until(end)), after
 
     def _accumulated(
         self, state: State, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
@@ -106,6 +106,7 @@ class EvaluationStep:
         self._objective = objective
 
     def __call__(self, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor) -> ReplicaSums:
-        """The summed loss and measure."""
+        """The sums of loss and measures."""
         del examples
-        return ReplicaSums(*self._objective.sums(self._model(features, training=False), labels))
+        outputs = self._model(features, training=False)
+        return ReplicaSums(tf.stack(self._objective.sums(outputs, labels)))

@@ -9,17 +9,16 @@ _HOST = "/device:CPU:0"
 
 
 class ReplicaSums(NamedTuple):
-    """Of one replica's part of one step; float32 scalars.
+    """Of one replica's part of one step.
 
     Attributes:
-        loss: Summed over its examples.
-        measure: As :class:`~gpupanel.trainer.models.objectives.Objective` counts it.
+        sums: Over its examples, of loss and measures, as
+            :class:`~gpupanel.trainer.models.objectives.Objective` counts them; float32.
         timing: From its part of the batch being ready to its gradients being ready, so without
             waiting for other replicas; ``None`` where nobody asked for it.
     """
 
-    loss: tf.Tensor
-    measure: tf.Tensor
+    sums: tf.Tensor
     timing: "Timing | None" = None
 
 

@@ -113,7 +113,12 @@ class CallsOver:
 
 
 def calls_over(
-    examples: Examples, strategy: tf.distribute.Strategy, plan: LaunchPlan, *, timed: bool = False
+    examples: Examples,
+    strategy: tf.distribute.Strategy,
+    plan: LaunchPlan,
+    sum_count: int,
+    *,
+    timed: bool = False,
 ) -> CallsOver:
     """Get examples to where the strategy needs them.
 
@@ -121,6 +126,7 @@ def calls_over(
         examples: To be stepped over.
         strategy: The plan's.
         plan: Its replicas and shares.
+        sum_count: How many sums of loss and measures a step gives.
         timed: See :class:`~gpupanel.trainer.steps.calls.Calls`.
     """
     if plan.strategy is StrategyKind.PARAMETER_SERVER:
@@ -131,6 +137,7 @@ def calls_over(
             coordinator,
             workers,
             plan.shares,
+            sum_count,
             accumulation_steps=plan.accumulation_steps,
         )
         return CallsOver(make_asynchronous)
@@ -140,6 +147,7 @@ def calls_over(
         strategy,
         feed,
         plan.shares,
+        sum_count,
         accumulation_steps=plan.accumulation_steps,
         timed=timed,
     )

@@ -97,9 +97,10 @@ class ShippedFeed:
     @property
     def signature(self) -> tuple[tf.TypeSpec, ...]:
         """See :attr:`WorkerFeed.signature`."""
+        labels = self._examples.labels
         return (
             tf.TensorSpec([None, None, *self._examples.feature_shape], self._dtype),
-            tf.TensorSpec([None, None], self._examples.labels.dtype),
+            tf.TensorSpec([None, None, *labels.shape[1:]], labels.dtype),
         )
 
     def arguments(self, batches: Indices) -> tuple[object, ...]:
