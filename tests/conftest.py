@@ -21,7 +21,7 @@ settings.load_profile("gpupanel")
 
 
 _LONG = ("tests/deaths", "tests/e2e", "tests/sessions", "tests/unit/trainer")
-"""Begun before the others, so that no long file of these is left over at the end for one process."""
+"""Begun before the others: a long file that is left over at the end would be waited for."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
