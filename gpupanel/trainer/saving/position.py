@@ -17,7 +17,7 @@ class Position(Value):
         epoch_loss_sum: Their summed loss, as the objective counts it.
         epoch_measure_sum: Their summed measure.
         metrics: Of the last whole epoch.
-        best_loss: The least loss that early stopping saw.
+        best_loss: The loss at the last progress that early stopping saw.
         epochs_without_progress: Since then.
     """
 
