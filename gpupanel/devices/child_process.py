@@ -17,7 +17,8 @@ _SHORTEST_POLL_S: Final = 0.001
 _LONGEST_POLL_S: Final = 0.05
 _END_LIMIT_S: Final = 3.0
 _MOST_OUTPUT_BYTES: Final = 64 * 2**20
-"""Of an answer; a child that goes mad fills no memory of ours."""
+"""Of an answer, and of a log before only its end is kept: a child that goes mad and writes more is
+killed before it fills the memory."""
 _MOST_LOG_BYTES: Final = 2**20
 
 
@@ -82,7 +83,7 @@ def ask_child(
             start_new_session=True,
         )
         try:
-            end = _wait(child, time_limit_s, cancelled)
+            end = _wait(child, time_limit_s, cancelled, (output, log))
         finally:
             _kill(child)
         text = _last_bytes(log).decode(errors="replace")
@@ -93,7 +94,10 @@ def ask_child(
 
 
 def _wait(
-    child: "subprocess.Popen[bytes]", time_limit_s: float, cancelled: Event | None
+    child: "subprocess.Popen[bytes]",
+    time_limit_s: float,
+    cancelled: Event | None,
+    written: Sequence[IO[bytes]],
 ) -> ChildEnd:
     deadline, pause_s = time.monotonic() + time_limit_s, _SHORTEST_POLL_S
     # Not collected here: its number stays that of its group.
@@ -102,6 +106,8 @@ def _wait(
             return ChildEnd.CANCELLED
         if time.monotonic() >= deadline:
             return ChildEnd.TIME_WAS_UP
+        if any(os.fstat(each.fileno()).st_size > _MOST_OUTPUT_BYTES for each in written):
+            os.killpg(child.pid, signal.SIGKILL)
         time.sleep(pause_s)
         pause_s = min(2.0 * pause_s, _LONGEST_POLL_S)
     return ChildEnd.BY_ITSELF
