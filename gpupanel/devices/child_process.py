@@ -107,7 +107,7 @@ def _wait(
         if time.monotonic() >= deadline:
             return ChildEnd.TIME_WAS_UP
         if any(os.fstat(each.fileno()).st_size > _MOST_OUTPUT_BYTES for each in written):
-            os.killpg(child.pid, signal.SIGKILL)
+            _signal_group(child)
         time.sleep(pause_s)
         pause_s = min(2.0 * pause_s, _LONGEST_POLL_S)
     return ChildEnd.BY_ITSELF
@@ -118,9 +118,16 @@ def _kill(child: "subprocess.Popen[bytes]") -> None:
 
     A process that waits inside a driver for its hardware cannot be killed before that answers.
     """
-    os.killpg(child.pid, signal.SIGKILL)
+    _signal_group(child)
     with suppress(subprocess.TimeoutExpired):
         child.wait(_END_LIMIT_S)
+
+
+def _signal_group(child: "subprocess.Popen[bytes]") -> None:
+    # One that became another user, as nvidia-modprobe becomes root, is not ours to kill, not even
+    # when it has ended.
+    with suppress(PermissionError):
+        os.killpg(child.pid, signal.SIGKILL)
 
 
 def _memory_file() -> IO[bytes]:

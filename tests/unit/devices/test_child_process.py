@@ -1,5 +1,7 @@
 """A child that answers one question."""
 
+import errno
+import os
 import signal
 import sys
 import tempfile
@@ -46,6 +48,17 @@ def test_that_a_child_that_writes_without_end_is_killed(
     assert answer.end is ChildEnd.BY_ITSELF
     assert answer.exit_code == -signal.SIGKILL
     assert len(answer.output) <= 1_000_000
+
+
+def test_that_a_child_that_became_another_user_gives_its_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(_group: int, _signal: int) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "killpg", refuse)
+
+    assert ask_child(_python("print('answer')"), 30.0).output == b"answer\n"
 
 
 def test_that_a_disk_without_room_costs_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
