@@ -11,7 +11,7 @@ space := $(empty) $(empty)
 extras = $(if $(strip $(1)),[$(subst $(space),$(comma),$(strip $(1)))])
 
 # A file of tests stays with one process, so that what it prepares once is prepared once; files are
-# begun in their order, in which the longest are not the last. One process more than there are cores,
+# begun in their order, the longest first. One process more than there are cores,
 # as a third of the time tests wait: for a process to start, to write, to end.
 PROCESSES = $(shell $(PYTHON) -c "import os; print(min(len(os.sched_getaffinity(0)) + 1, 4))")
 PARALLEL = -n $(PROCESSES) --dist loadfile --no-loadscope-reorder

@@ -20,6 +20,15 @@ settings.register_profile("gpupanel", deadline=None, suppress_health_check=[Heal
 settings.load_profile("gpupanel")
 
 
+_LONG = ("tests/deaths", "tests/e2e", "tests/sessions", "tests/unit/trainer")
+"""Begun before the others: a long file that is left over at the end would be waited for."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long tests first; the order is otherwise that of the files."""
+    items.sort(key=lambda item: not item.nodeid.startswith(_LONG))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def cache_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A cache that is not the user's."""

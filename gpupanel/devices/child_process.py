@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -14,10 +13,12 @@ from typing import IO, Final
 
 from gpupanel.domain.child_command import child_environment
 
-_POLL_S: Final = 0.1
+_SHORTEST_POLL_S: Final = 0.001
+_LONGEST_POLL_S: Final = 0.05
 _END_LIMIT_S: Final = 3.0
 _MOST_OUTPUT_BYTES: Final = 64 * 2**20
-"""Of an answer; a child that goes mad fills no memory of ours."""
+"""Of an answer, and of a log before only its end is kept: a child that goes mad and writes more is
+killed before it fills the memory."""
 _MOST_LOG_BYTES: Final = 2**20
 
 
@@ -55,8 +56,8 @@ def ask_child(
 ) -> ChildAnswer:
     """Start a child and wait for its answer.
 
-    When the time is up, or nobody wants the answer any more, the child and whatever it started
-    are killed.
+    When the time is up, or nobody wants the answer any more, the child is killed. Whatever it has
+    started and left is killed in any case.
 
     Args:
         command: What to start.
@@ -70,11 +71,7 @@ def ask_child(
     """
     # All by files, so that neither waits for the other to read. A group of its own, so that all of
     # it can be killed.
-    with (
-        tempfile.TemporaryFile() as asked,
-        tempfile.TemporaryFile() as output,
-        tempfile.TemporaryFile() as log,
-    ):
+    with _memory_file() as asked, _memory_file() as output, _memory_file() as log:
         asked.write(question)
         asked.seek(0)
         child = subprocess.Popen(
@@ -86,10 +83,9 @@ def ask_child(
             start_new_session=True,
         )
         try:
-            end = _wait(child, time_limit_s, cancelled)
+            end = _wait(child, time_limit_s, cancelled, (output, log))
         finally:
-            if child.returncode is None:
-                _kill(child)
+            _kill(child)
         text = _last_bytes(log).decode(errors="replace")
         if end is not ChildEnd.BY_ITSELF:
             return ChildAnswer(end, log=text)
@@ -98,29 +94,45 @@ def ask_child(
 
 
 def _wait(
-    child: "subprocess.Popen[bytes]", time_limit_s: float, cancelled: Event | None
+    child: "subprocess.Popen[bytes]",
+    time_limit_s: float,
+    cancelled: Event | None,
+    written: Sequence[IO[bytes]],
 ) -> ChildEnd:
-    deadline = time.monotonic() + time_limit_s
-    while True:
-        try:
-            child.wait(_POLL_S)
-        except subprocess.TimeoutExpired:
-            if cancelled is not None and cancelled.is_set():
-                return ChildEnd.CANCELLED
-            if time.monotonic() >= deadline:
-                return ChildEnd.TIME_WAS_UP
-        else:
-            return ChildEnd.BY_ITSELF
+    deadline, pause_s = time.monotonic() + time_limit_s, _SHORTEST_POLL_S
+    # Not collected here: its number stays that of its group.
+    while os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+        if cancelled is not None and cancelled.is_set():
+            return ChildEnd.CANCELLED
+        if time.monotonic() >= deadline:
+            return ChildEnd.TIME_WAS_UP
+        if any(os.fstat(each.fileno()).st_size > _MOST_OUTPUT_BYTES for each in written):
+            _signal_group(child)
+        time.sleep(pause_s)
+        pause_s = min(2.0 * pause_s, _LONGEST_POLL_S)
+    return ChildEnd.BY_ITSELF
 
 
 def _kill(child: "subprocess.Popen[bytes]") -> None:
-    """Kill the child's group, and collect it if the kernel lets it go.
+    """Kill what is left of the child's group, and collect it if the kernel lets it go.
 
     A process that waits inside a driver for its hardware cannot be killed before that answers.
     """
-    os.killpg(child.pid, signal.SIGKILL)
+    _signal_group(child)
     with suppress(subprocess.TimeoutExpired):
         child.wait(_END_LIMIT_S)
+
+
+def _signal_group(child: "subprocess.Popen[bytes]") -> None:
+    # One that became another user, as nvidia-modprobe becomes root, is not ours to kill, not even
+    # when it has ended.
+    with suppress(PermissionError):
+        os.killpg(child.pid, signal.SIGKILL)
+
+
+def _memory_file() -> IO[bytes]:
+    """A file without a place on any disk: a full one must not cost the answer."""
+    return os.fdopen(os.memfd_create("gpupanel-child"), "w+b")
 
 
 def _last_bytes(log: IO[bytes]) -> bytes:

@@ -26,10 +26,12 @@ _TIME_LIMIT_S: Final = 3.0
 def listed_accounts() -> str:
     """The users of this machine as passwd(5) writes them, those of a directory service, too."""
     try:
-        found = ask_child(("getent", "passwd"), _TIME_LIMIT_S).output.decode(errors="replace")
+        answer = ask_child(("getent", "passwd"), _TIME_LIMIT_S)
     except OSError:
-        found = ""
-    return found or _text(Path("/etc/passwd"))
+        return _text(Path("/etc/passwd"))
+    # What is cut off half-way lacks somebody.
+    whole = answer.output.decode(errors="replace") if answer.exit_code == 0 else ""
+    return whole or _text(Path("/etc/passwd"))
 
 
 def other_login_users(

@@ -67,7 +67,7 @@ def configure_devices(
 def report_devices(
     run: StartedRun, answers: tuple[LogicalDeviceAnswer, ...], events: EventWriter
 ) -> None:
-    """Tell what TensorFlow answered to this process.
+    """Report what TensorFlow answered to this process.
 
     Raises:
         ProblemError: It means another GPU than the plan; the answer is reported all the same.

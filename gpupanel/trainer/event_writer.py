@@ -40,7 +40,7 @@ class EventWriter:
         self._log = PatientLog(path)
         self._phase: Phase | None = None
         self._waits_since_s: float | None = None
-        self._told_made_anew = 0
+        self._reported_made_anew = 0
 
     def write(self, event: KnownEvent) -> None:
         """Append an event; it waits where there is no space for it.
@@ -58,8 +58,8 @@ class EventWriter:
             since_s, self._waits_since_s = self._waits_since_s, None
             waited_s = time.monotonic() - since_s
             self._append(_reported(_space_is_back(waited_s, self._log.dropped)))
-        if self._leads and self._log.times_made_anew > self._told_made_anew:
-            self._told_made_anew = self._log.times_made_anew
+        if self._leads and self._log.times_made_anew > self._reported_made_anew:
+            self._reported_made_anew = self._log.times_made_anew
             self._append(_reported(_EVENTS_DELETED))
 
     def flush(self) -> None:
@@ -93,7 +93,7 @@ class EventWriter:
 _EVENTS_DELETED = Problem(
     code="events_deleted",
     severity=Severity.WARNING,
-    message="events.jsonl was deleted or replaced while the run went on: what the run had told "
+    message="events.jsonl was deleted or replaced while the run went on: what the run had reported "
     "before is gone from its history.",
     hint="The training itself is not touched; leave the run's folder alone while it goes on.",
 )
@@ -105,7 +105,7 @@ def _space_is_back(seconds: float, dropped: int) -> Problem:
         code="disk_was_full",
         severity=Severity.WARNING,
         message=f"The disk of the run was full for {seconds:.0f} s, or did not answer; what the "
-        f"run had to tell was kept meanwhile{lost}.",
+        f"run had to report was kept meanwhile{lost}.",
         hint="Keep more space free on it: the trained model needs some, too.",
     )
 

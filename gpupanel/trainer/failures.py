@@ -22,7 +22,7 @@ def problems_of(error: BaseException, plan: LaunchPlan | None = None) -> tuple[P
 
     Args:
         error: TensorFlow's errors are known by their names, so that TensorFlow need not be there.
-        plan: Tells which physical device a logical one is.
+        plan: Has which physical device a logical one is.
     """
     if isinstance(error, ProblemError):
         return error.problems
@@ -44,7 +44,7 @@ def problems_of(error: BaseException, plan: LaunchPlan | None = None) -> tuple[P
             code="trainer_crashed",
             message=f"The training ended with an unexpected {type(error).__name__}: "
             f"{_first_sentence(error)[:200]}",
-            hint="The details below tell where; trainer.log in the run's folder has the rest.",
+            hint="The details below show where; trainer.log in the run's folder has the rest.",
             detail=detail,
         ),
     )

@@ -78,7 +78,7 @@ class Interruptions:
         return None
 
     def answer_stop(self) -> None:
-        """Tell, once, that a stop was heard: by this process or another one of its gang."""
+        """Report, once, that a stop was heard: by this process or another one of its gang."""
         self._answer_once(Request.STOP)
 
     def _is_asked(self, request: Request) -> bool:

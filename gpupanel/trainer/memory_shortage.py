@@ -87,9 +87,9 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def report_shortage(run: StartedRun, events: EventWriter, error: BaseException) -> None:
-    """Tell what a process asked for that fails for lack of memory; nothing for other failures.
+    """Report what a process asked for that fails for lack of memory; nothing for other failures.
 
-    A disk without space leaves the telling to the last word and the log.
+    A disk without space leaves the report to the last word and the log.
     """
     cause = next((cause for cause in chain(error) if _is_shortage(cause)), None)
     if cause is None:

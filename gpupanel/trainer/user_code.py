@@ -125,7 +125,7 @@ def _hint(error: BaseException) -> str:
             "reached: load what the code needs beforehand, or use a strategy of one process, such "
             "as mirrored."
         )
-    return "Mend it and start again; the details below tell how it came there."
+    return "Mend it and start again; the details below show how it came there."
 
 
 def _is_of_network(error: BaseException) -> bool:

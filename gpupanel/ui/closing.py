@@ -5,6 +5,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from types import FrameType
 from typing import NoReturn
 
@@ -127,7 +128,9 @@ class EndingSignals(QObject):
 
     @Slot()
     def _drain(self) -> None:
-        self._reader.recv(64)
+        # Qt may report once more what was read already.
+        with suppress(BlockingIOError):
+            self._reader.recv(64)
 
     def _handle(self, number: int, _frame: FrameType | None) -> None:
         if self._is_closed():

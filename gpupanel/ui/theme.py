@@ -164,12 +164,6 @@ def device_color(index: int) -> QColor:
     return QColor(colors[index % len(colors)])
 
 
-def apply(application: QApplication) -> None:
-    """Dress the application as the system's colour scheme asks, and follow its changes."""
-    prepare(application)
-    follow_system(application)
-
-
 def prepare(application: QApplication) -> None:
     """Give the application all but the style sheet: Qt's style, font and colours.
 

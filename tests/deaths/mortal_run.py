@@ -201,6 +201,14 @@ class MortalRun:
     def _partial_checkpoints(self) -> bool:
         return any(self.layout.checkpoints.glob(".*.partial"))
 
+    def wait_for_an_epoch(self) -> None:
+        """Wait until the processes of now have trained one."""
+        before = self._epochs_done()
+        until(lambda: self._epochs_done() > before or self._is_over(), "an epoch")
+
+    def _epochs_done(self) -> int:
+        return sum(isinstance(event, EpochDone) for event in self._events())
+
     def _wait_for_processes(self) -> None:
         until(lambda: self._is_over() or bool(self._trainers()), "the first process")
 

@@ -117,7 +117,8 @@ def test_that_a_run_whose_trainer_and_supervisor_are_killed_ends_as_if_nothing_h
     with run_of(profile, runs_dir, 2) as run:
         run.kill_within_a_checkpoint()
         run.go_on()
-        run.kill_the_supervisor(within_s=2.0)
+        run.wait_for_an_epoch()
+        run.kill_the_supervisor(within_s=0.3)
         run.go_on()
         run.come_to_its_end()
         assert run.deaths.kills == 2

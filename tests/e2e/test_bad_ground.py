@@ -63,15 +63,20 @@ def is_saving(layout: RunLayout) -> bool:
     return any(layout.checkpoints.glob("step-*"))
 
 
-def keep_full(disk: Path, layout: RunLayout) -> Path:
+def keep_full(disk: Path, layout: RunLayout, *, while_missing: str | None = None) -> Path:
     """Fill the disk until the run can write no event; gives the file that holds the space.
 
     Once is not enough: a checkpoint that finds no space gives back what it took.
+
+    Args:
+        while_missing: A pattern; the disk is kept full until a file in the run's folder matches,
+            and for a second after it.
     """
     size, since_s = -1, time.monotonic()
     while time.monotonic() - since_s < 1.0:
         filler = fill(disk)
-        if layout.events.stat().st_size != size:
+        is_awaited = while_missing is not None and not any(layout.root.rglob(while_missing))
+        if is_awaited or layout.events.stat().st_size != size:
             size, since_s = layout.events.stat().st_size, time.monotonic()
         time.sleep(0.05)
     return filler
@@ -102,8 +107,8 @@ def test_that_tensorboard_files_without_space_do_not_end_a_run(
     layout = launched(100_000, disk_for_a_run / "runs", tensorboard=True)
     until(lambda: has_data(layout), "the data")
     # The first epoch has not begun: TensorFlow still traces.
-    filler = keep_full(disk_for_a_run, layout)
-    assert all(path.stat().st_size == 0 for path in layout.tensorboard.rglob("*.v2"))
+    filler = keep_full(disk_for_a_run, layout, while_missing="*.v2")
+    assert {path.stat().st_size for path in layout.tensorboard.rglob("*.v2")} == {0}
     filler.unlink()
     until(lambda: "tensorboard_not_written" in codes(layout), "the word about TensorBoard")
     ask(layout, Request.STOP)

@@ -8,6 +8,7 @@ import pytest
 
 from gpupanel.domain.events import DataReady, ModelReady, Phase, PhaseChanged, decode_event
 from gpupanel.domain.run_layout import RunLayout
+from tests.e2e.test_terminal import gpupanel as new_process
 from tests.forked.terminal import answered, gpupanel
 
 pytestmark = pytest.mark.tensorflow
@@ -47,7 +48,7 @@ def test_that_a_trained_model_is_evaluated_and_predicts(tmp_path: Path) -> None:
     trained = answered(gpupanel("run", profile("train", 'source = "mlp"', '"equal"'), "--json"))
     (Path(trained["run"]) / "model.keras").rename(tmp_path / "digits.keras")
 
-    completed = gpupanel("run", profile("evaluate"), "--json")
+    completed = new_process("run", profile("evaluate"), "--json")
 
     assert completed.returncode == 0, completed.stderr
     found = answered(completed)

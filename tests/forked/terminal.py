@@ -63,12 +63,16 @@ def gpupanel(*arguments: str | Path, **environment: str) -> subprocess.Completed
     """
     command = ["gpupanel", *map(str, arguments)]
     output, errors = io.StringIO(), io.StringIO()
+    before = set(threading.enumerate())
     with pytest.MonkeyPatch.context() as monkeypatch, forked_trainers():
         monkeypatch.setattr(sys, "argv", command)
         for name, value in environment.items():
             monkeypatch.setenv(name, value)
         with redirect_stdout(output), redirect_stderr(errors), pytest.raises(SystemExit) as left:
             main()
+    # Rich does not wait for the thread that draws its progress; a process would end with it.
+    for thread in set(threading.enumerate()) - before:
+        thread.join(5.0)
     status = left.value.code
     assert status is None or isinstance(status, int)
     return subprocess.CompletedProcess(command, status or 0, output.getvalue(), errors.getvalue())

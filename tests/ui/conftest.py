@@ -21,7 +21,8 @@ _ENDING_MS = 5_000
 
 @pytest.fixture(scope="session", autouse=True)
 def _dressed_application(qapp: QApplication) -> None:
-    theme.apply(qapp)
+    theme.prepare(qapp)
+    theme.follow_system(qapp)
 
 
 @pytest.fixture

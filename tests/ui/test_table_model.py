@@ -68,6 +68,26 @@ def test_that_the_choice_follows_its_row_while_others_come_go_and_move(qtbot, mo
     assert table.selectionModel().currentIndex().row() == 0
 
 
+def test_that_no_neighbour_of_a_row_that_goes_is_chosen(qtbot, model):
+    table = TableView(model, "pets", "Pets", 24)
+    qtbot.addWidget(table)
+    table.selectRow(2)
+    table.clearSelection()  # the row stays the current one
+    for rows in [(CAT, HEN), (HEN,), ()]:
+        model.set_rows(rows)
+        assert table.chosen_rows() == ()
+    model.set_rows((CAT, HEN, DOG))
+    table.selectRow(1)
+    model.set_rows((CAT, DOG))
+    assert table.chosen_rows() == ()
+
+
+def test_that_other_columns_are_not_sorted_by_a_place_of_those_before(model):
+    model.sort(1)
+    model.set_columns((NAME,), (HEN, CAT))
+    assert names(model) == ["hen", "cat"]
+
+
 def test_that_rows_keep_their_places_only_while_the_same_ones_are_there(model):
     model.sort(1)
     light = Pet("dog", 1.0)

@@ -249,7 +249,12 @@ def all_kinds(base: type[QObject]) -> set[type[QObject]]:
     """Every worker, or every facade, that the package has."""
     for module in pkgutil.iter_modules(workers.__path__, f"{workers.__name__}."):
         importlib.import_module(module.name)
-    return {kind for kind in base.__subclasses__() if kind.__module__.startswith(workers.__name__)}
+    return {kind for kind in _below(base) if kind.__module__.startswith(workers.__name__)}
+
+
+def _below(base: type[QObject]) -> set[type[QObject]]:
+    direct = set(base.__subclasses__())
+    return direct.union(*(_below(kind) for kind in direct))
 
 
 def test_that_every_facade_is_tried_here():

@@ -1,4 +1,4 @@
-"""Whether TensorFlow can use GPUs, asked as a run would ask it and concluded as the doctor does.
+"""Whether TensorFlow can use GPUs, asked as a run would; the doctor's rules read the answer.
 
 The doctor examines the environment that it was started in, where a person may have hidden GPUs. A
 run sets what decides that itself, so TensorFlow is asked here with a run's variables.

@@ -216,11 +216,10 @@ class GpuRegistry:
         self._introduce_all()
 
     def _introduce_all(self) -> None:
+        # Listed within the call: by then it has the number of the opening that they are of.
         self._ask_slowly(
-            [
-                (("introduction", place), partial(self._introduce, nvml))
-                for place, nvml in enumerate(self._library.gpus())
-            ]
+            (("introduction", place), partial(self._introduce, nvml))
+            for place, nvml in enumerate(self._library.gpus())
         )
 
     def _ask_slowly(self, questions: Iterable[tuple[Hashable, Callable[[int], None]]]) -> None:

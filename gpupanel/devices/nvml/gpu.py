@@ -59,6 +59,10 @@ _FANS: Final = tuple(
 )
 _MIG_MODE: Final = _Call(pynvml.nvmlDeviceGetMigMode, answers.is_mig_enabled)
 _MIG_INSTANCES: Final = _Call(many_calls.mig_instances, answers.unchanged)
+_COMMON_ANCESTOR: Final = _Call(pynvml.nvmlDeviceGetTopologyCommonAncestor, answers.common_ancestor)
+_NVLINK_STATUS: Final = _Call(
+    pynvml.nvmlDeviceGetP2PStatus, int, (pynvml.NVML_P2P_CAPS_INDEX_NVLINK,)
+)
 
 
 class NvmlGpu:
@@ -225,27 +229,31 @@ class NvmlGpu:
 
     def common_ancestor(self, other: "NvmlGpu") -> LinkKind | None:
         """The nearest thing on the way to another GPU, NVLink apart."""
-        function = pynvml.nvmlDeviceGetTopologyCommonAncestor
-        return self.answer(_Call(function, answers.common_ancestor, (other.handle,)))
+        return self.answer(_COMMON_ANCESTOR, other)
 
     def is_on_nvlink_with(self, other: "NvmlGpu") -> bool:
         """Whether it can read another GPU's memory over NVLink."""
-        arguments = (other.handle, pynvml.NVML_P2P_CAPS_INDEX_NVLINK)
-        status = self.answer(_Call(pynvml.nvmlDeviceGetP2PStatus, int, arguments))
+        status = self.answer(_NVLINK_STATUS, other)
         return bool(status == pynvml.NVML_P2P_STATUS_OK)
 
-    def answer(self, call: _Call[_Answer, _T]) -> _T | None:
+    def answer(self, call: _Call[_Answer, _T], other: "NvmlGpu | None" = None) -> _T | None:
         """Of one call; ``None`` when the GPU does not report it.
+
+        Args:
+            call: What is asked.
+            other: The GPU beside which it is asked. What is refused beside one may be answered
+                beside the next.
 
         Raises:
             GpuLostError: It stopped answering.
             DriverGoneError: The driver stopped answering.
         """
-        if call in self._never:
+        beside = () if other is None else (other.handle,)
+        if call in self._never and not beside:
             return None
         try:
             with self._guard:
-                return call.convert(call.function(self.handle, *call.arguments))
+                return call.convert(call.function(self.handle, *beside, *call.arguments))
         except pynvml.NVMLError as error:
             raise_if_not_of_one_reading(error)
             if is_final(error):
@@ -259,4 +267,5 @@ class NvmlGpu:
     def _log_once(self, call: _Call[_Answer, _T], why: Exception) -> None:
         if call not in self._logged:
             self._logged.add(call)
-            _LOG.debug("A GPU does not report %s: %s", call.function.__name__, why)
+            named = (call.function.__name__, *map(str, call.arguments))
+            _LOG.debug("A GPU does not report %s: %s", " ".join(named), why)

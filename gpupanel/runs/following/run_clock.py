@@ -1,7 +1,10 @@
 """The time of a run: it stands still while nothing of the run is there, and never goes back."""
 
+from array import array
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from math import inf
+from typing import TYPE_CHECKING, Final
 
 from gpupanel.domain.events import Event, RunRestarted, RunStarted, UnknownEvent
 from gpupanel.runs.following.steps import Floats, StepBatch
@@ -10,10 +13,6 @@ if TYPE_CHECKING:
     # Who never asks for many moments at once never waits for NumPy.
     import numpy as np
     from numpy.typing import NDArray
-from array import array
-from itertools import pairwise
-from math import inf
-from typing import Final
 
 DISORDER_S: Final = 5.0
 """Several processes write to one file, and not always in the order of their times: only what goes

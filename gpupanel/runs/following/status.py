@@ -155,7 +155,7 @@ class RunStatus(Value):
 
     @property
     def saved_work(self) -> SavedWork | None:
-        """What of a training is saved by now; ``None`` where none goes on."""
+        """What of a training is saved by now; ``None`` where a saved model is used."""
         if self.evaluates:
             return None
         has_model = self.model_step is not None and self.model_step == self.step

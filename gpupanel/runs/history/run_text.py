@@ -37,8 +37,8 @@ def matches(run: RunSummary, words: Iterable[str]) -> bool:
     """Whether each of the words is found in the run.
 
     Args:
-        run: It is searched in its name, label, notes, profile, task, strategy, devices, how it
-            ended and why, and in when it was started (``2026-11-21``) as its folder has it.
+        run: Its name, label, notes, profile, task, strategy, devices, how it ended and why are
+            searched, and when it was started (``2026-11-21``), as its folder has it.
         words: Parts of words will do; upper and lower case are the same.
     """
     text = _searched(run)

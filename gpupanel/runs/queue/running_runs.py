@@ -43,7 +43,7 @@ class RunningRuns:
             try:
                 roots = sorted(runs_dir.iterdir())
             except OSError:
-                continue  # not made yet, or not readable: whoever starts a run there hears it
+                continue  # not made yet, or not readable: whoever starts a run there is shown why
             found += [running for root in roots if (running := self._running(root)) is not None]
         return tuple(found)
 

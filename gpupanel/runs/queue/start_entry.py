@@ -8,8 +8,8 @@ knows how far it got:
    folder stays.
 3. The directory is filled, and the entry says so. Killed before, the directory is thrown away and
    the entry waits again: no supervisor was ever started in it.
-4. A supervisor is started. Killed around that, another one is started: one supervisor
-   only claims a start of a run.
+4. A supervisor is started. Killed around that, another one is started: only one
+   supervisor claims a start of a run.
 """
 
 import shutil

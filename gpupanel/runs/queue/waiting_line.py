@@ -96,7 +96,7 @@ class WaitingLine(Value):
         )
 
     def with_edited(self, entry_id: str, name: str) -> "WaitingLine":
-        """With an entry whose profile was changed: it waits, and is selected anew.
+        """With an entry whose profile was changed: it waits, and is planned anew.
 
         Raises:
             ProblemError: There is no such entry, or its run was started.

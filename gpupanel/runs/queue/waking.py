@@ -24,7 +24,7 @@ def scheduler_lock(folder: Path) -> FileLock:
 
 
 def scheduler_lives(folder: Path) -> bool:
-    """Whether a scheduler of the queue in that folder."""
+    """Whether the queue in that folder has a scheduler that lives."""
     return is_lock_held(_lock_file(folder))
 
 

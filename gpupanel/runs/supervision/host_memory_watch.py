@@ -1,4 +1,4 @@
-"""Watches the host's memory beside a run: so that a kill for lack of it is known."""
+"""Watches the host's memory beside a run, so that a kill for lack of it is known."""
 
 import time
 from collections import deque

@@ -36,7 +36,7 @@ class MemoryWatch:
             if device.kind is DeviceKind.GPU
         }
         self._pids: set[int] = set()
-        self._known_pids: dict[tuple[int, float | None], bool] = {}
+        self._is_ours: dict[tuple[int, float | None], bool] = {}
         self._news = threading.Condition()
         self._ended_s: float | None = None
         self.sample: TelemetrySample | None = None
@@ -122,9 +122,9 @@ class MemoryWatch:
 
     def _is_of_the_run(self, process: DeviceProcess) -> bool:
         identity = (process.pid, process.started_s)
-        if identity not in self._known_pids:
-            self._known_pids[identity] = self._descends(process.pid)
-        return self._known_pids[identity]
+        if identity not in self._is_ours:
+            self._is_ours[identity] = self._descends(process.pid)
+        return self._is_ours[identity]
 
     def _descends(self, pid: int) -> bool:
         """Whether it is one of the run's processes, or was started by one."""

@@ -118,7 +118,7 @@ class _KeptSamples:
         self._path = path
         self._log: LineLog | None = None
         self._left_out = 0
-        self._told_made_anew = 0
+        self._reported_made_anew = 0
 
     def add(self, sample: TelemetrySample | None) -> None:
         if sample is None:
@@ -138,8 +138,8 @@ class _KeptSamples:
                 f"telemetry: {self._left_out:,} samples could not be written: a gap."
             )
             self._left_out = 0
-        if self._log.times_made_anew > self._told_made_anew:
-            self._told_made_anew = self._log.times_made_anew
+        if self._log.times_made_anew > self._reported_made_anew:
+            self._reported_made_anew = self._log.times_made_anew
             write_to_process_log(
                 f"telemetry: {self._path.name} was deleted or replaced while the run went on: the "
                 "curves of the devices before that are gone."

@@ -14,7 +14,7 @@ _LEAST_WAITING = 2**16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Judged:
+class EvaluatedPart:
     """What is kept of one part.
 
     Attributes:
@@ -48,7 +48,7 @@ class Evaluation:
         self._error_sum = 0.0
         self._examples = 0
 
-    def digest(self, outputs: Floats, first: int) -> Judged:
+    def digest(self, outputs: Floats, first: int) -> EvaluatedPart:
         """Compare a part's outputs with its labels.
 
         Args:
@@ -59,14 +59,16 @@ class Evaluation:
         if self._reading.meaning is Meaning.VALUES:
             errors = outputs[:, 0].astype(np.float64) - labels.astype(np.float64)
             none = np.empty((0, 2), np.int64)
-            return Judged(float(np.square(errors).sum()), float(np.abs(errors).sum()), none)
+            return EvaluatedPart(float(np.square(errors).sum()), float(np.abs(errors).sum()), none)
         scores = scores_of(outputs, self._reading.meaning)
         true = labels.astype(np.int64)
         right = scores.logarithms[np.arange(len(true)), true]
         taken_for = scores.logarithms.argmax(axis=1)
-        return Judged(-float(right.sum(dtype=np.float64)), 0.0, np.stack([true, taken_for], axis=1))
+        return EvaluatedPart(
+            -float(right.sum(dtype=np.float64)), 0.0, np.stack([true, taken_for], axis=1)
+        )
 
-    def add(self, examples: int, parts: list[Judged]) -> None:
+    def add(self, examples: int, parts: list[EvaluatedPart]) -> None:
         """Add one batch."""
         self._examples += examples
         for part in parts:

@@ -81,7 +81,7 @@ def read_inference_examples(
 
     Args:
         profile: Its task decides whether labels must be there.
-        on_download: Told how far a download is.
+        on_download: Called with how far a download is.
         cache_dir: A folder that belongs to the run.
         code: What the run has of the Python code that loads the data.
 

@@ -77,8 +77,8 @@ def load_replicas(path: str, plan: LaunchPlan, examples: InferenceExamples) -> l
 
     Args:
         path: A file that :func:`~gpupanel.trainer.inference.model_file.check_model_file` accepts.
-        plan: Tells the devices.
-        examples: What it predicts.
+        plan: Has the devices.
+        examples: What it is given.
 
     Raises:
         ProblemError: Keras cannot load it, or it does not fit the data.

@@ -21,7 +21,7 @@ class Position(Value):
         epoch_sums: Their sums of loss and measures, as the objective counts them; empty where
             nothing was added yet.
         metrics: Of the last whole epoch.
-        best_loss: The least loss that early stopping saw.
+        best_loss: The loss at the last progress that early stopping saw.
         epochs_without_progress: Since then.
     """
 

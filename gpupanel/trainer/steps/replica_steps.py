@@ -38,7 +38,7 @@ class TrainingStep:
             micro_batches: In how many, one after the other, each part is taken.
             jit_compile: Compile the gradients with XLA.
             clip_norm: Greatest global norm of the gradient of the whole batch; ``None``: any.
-            timed: Tell how many seconds the gradients took.
+            timed: Report how many seconds the gradients took.
         """
         variables = Variables(model)
         self._contribution = ContributionOf(model, variables, objective, jit_compile=jit_compile)

@@ -29,7 +29,7 @@ def join_as_coordinator() -> tf.distribute.ParameterServerStrategy:
 
 
 def serve(run: StartedRun, events: EventWriter) -> None:
-    """Tell the devices, then do what the coordinator says, until this process is ended.
+    """Report the devices, then do what the coordinator says, until this process is ended.
 
     It ends by itself when the supervisor is gone, but not before the coordinator: what that
     saves then is here.

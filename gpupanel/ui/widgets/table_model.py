@@ -108,7 +108,7 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         is_same = [each.title for each in columns] == [each.title for each in self._columns]
         if not is_same:
             self.beginResetModel()
-            self._given, self._rows = (), []
+            self._given, self._rows, self._sorting = (), [], None
         self._columns = tuple(columns)
         if not is_same:
             self.endResetModel()

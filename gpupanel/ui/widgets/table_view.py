@@ -2,10 +2,11 @@
 
 from typing import Generic, TypeVar
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+from typing_extensions import override
 
-from gpupanel.ui.widgets.table_model import TableModel
+from gpupanel.ui.widgets.table_model import Index, TableModel
 
 RowT = TypeVar("RowT")
 
@@ -49,6 +50,14 @@ class TableView(QTableView, Generic[RowT]):
         header.setHighlightSections(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setStretchLastSection(True)
+
+    @override
+    def rowsAboutToBeRemoved(self, parent: Index, start: int, end: int) -> None:
+        # Qt would choose a neighbour of the current row, which nobody has chosen.
+        if start <= self.currentIndex().row() <= end:
+            nothing = QItemSelectionModel.SelectionFlag.NoUpdate
+            self.selectionModel().setCurrentIndex(QModelIndex(), nothing)
+        super().rowsAboutToBeRemoved(parent, start, end)
 
     def chosen_rows(self) -> tuple[RowT, ...]:
         """The chosen rows, as they stand in the table."""

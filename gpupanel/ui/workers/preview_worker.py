@@ -65,5 +65,6 @@ class PreviewLoader(WorkerFacade):
     @Slot(object)
     @override
     def _on_failed(self, problems: tuple[Problem, ...]) -> None:
-        self.busyChanged.emit(False)
+        # What is known of the data before is not what was asked for.
+        self._take_preview(DataPreview(problems=problems))
         super()._on_failed(problems)

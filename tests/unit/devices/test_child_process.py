@@ -1,9 +1,15 @@
 """A child that answers one question."""
 
+import errno
+import os
+import signal
 import sys
+import tempfile
 import threading
 import time
+from contextlib import suppress
 
+import psutil
 import pytest
 
 from gpupanel.devices import child_process
@@ -29,6 +35,47 @@ def test_that_a_large_answer_arrives_whole() -> None:
     answer = ask_child(_python("print('x' * 3_000_000)"), 30.0)
 
     assert len(answer.output) == 3_000_001
+
+
+@pytest.mark.parametrize("stream", [1, 2])
+def test_that_a_child_that_writes_without_end_is_killed(
+    monkeypatch: pytest.MonkeyPatch, stream: int
+) -> None:
+    monkeypatch.setattr(child_process, "_MOST_OUTPUT_BYTES", 1_000_000)
+
+    answer = ask_child(_python(f"import os\nwhile True: os.write({stream}, b'x' * 9999)"), 30.0)
+
+    assert answer.end is ChildEnd.BY_ITSELF
+    assert answer.exit_code == -signal.SIGKILL
+    assert len(answer.output) <= 1_000_000
+
+
+def test_that_a_child_that_became_another_user_gives_its_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(_group: int, _signal: int) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "killpg", refuse)
+
+    assert ask_child(_python("print('answer')"), 30.0).output == b"answer\n"
+
+
+def test_that_a_disk_without_room_costs_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", "/dev/null/nowhere")
+
+    assert ask_child(_python("print(input())"), 30.0, question=b"asked").output == b"asked\n"
+
+
+def test_that_what_a_child_has_started_and_left_is_ended() -> None:
+    answer = ask_child(("sh", "-c", "sleep 60 >/dev/null & echo $!"), 30.0)
+
+    left = int(answer.output)
+    end_s = time.monotonic() + 10.0
+    with suppress(psutil.NoSuchProcess):
+        while psutil.Process(left).status() != psutil.STATUS_ZOMBIE:
+            assert time.monotonic() < end_s
+            time.sleep(0.01)
 
 
 def test_that_a_child_that_goes_mad_fills_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:

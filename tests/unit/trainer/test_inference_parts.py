@@ -19,8 +19,8 @@ from gpupanel.domain.events import ExamplesDone, decode_event
 from gpupanel.domain.model import MlpModel, SavedModel
 from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.event_writer import EventWriter
+from gpupanel.trainer.inference.evaluation import EvaluatedPart as Part
 from gpupanel.trainer.inference.evaluation import Evaluation
-from gpupanel.trainer.inference.evaluation import Judged as Part
 from gpupanel.trainer.inference.meaning import (
     Activation,
     Meaning,

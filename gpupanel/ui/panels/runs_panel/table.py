@@ -71,7 +71,7 @@ class RunsTable(TableView[RunSummary]):
         self._fit_columns()
 
     def set_search(self, text: str) -> None:
-        """Show only the runs in which each word is found; those that are chosen stay chosen."""
+        """Show only the runs in which each word is found; of these, chosen ones stay chosen."""
         words = search_words(text)
         if words != self._words:
             self._words = words

@@ -124,7 +124,7 @@ def test_that_layers_on_several_devices_have_the_memory_of_all() -> None:
 
 
 @pytest.mark.parametrize("kind", [StrategyKind.MIRRORED, StrategyKind.MODEL_PARALLEL])
-def test_that_a_gpu_that_does_not_report_its_memory_is_not_evaluated(kind: StrategyKind) -> None:
+def test_that_a_gpu_that_does_not_report_its_memory_is_not_refused(kind: StrategyKind) -> None:
     silent = RTX_4090.model_copy(update={"memory_total_mib": None})
     inventory = DeviceInventory(devices=(silent, silent.model_copy(update={"key": "b"}), CPU))
     profile = Profile(
@@ -133,7 +133,7 @@ def test_that_a_gpu_that_does_not_report_its_memory_is_not_evaluated(kind: Strat
     assert problems(profile, inventory) == []
 
 
-def test_that_a_model_that_code_builds_is_not_evaluated() -> None:
+def test_that_a_model_that_code_builds_is_not_refused() -> None:
     assert least_parameters(Profile(model=PythonModel(path="model.py"))) == 0
 
 
@@ -182,7 +182,7 @@ def test_that_no_more_examples_count_than_there_are() -> None:
     assert problems(Profile(devices=ON_THE_CPU, training=training), preview=preview) == []
 
 
-def test_that_other_tasks_are_not_evaluated_by_what_training_takes() -> None:
+def test_that_other_tasks_are_not_measured_by_what_training_takes() -> None:
     assert problems(with_hidden(2**31 - 1, 1_000, task="evaluate")) == []
 
 

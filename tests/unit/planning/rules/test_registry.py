@@ -79,7 +79,7 @@ def test_that_without_any_device_nothing_is_said_of_devices(kind: StrategyKind, 
 
 @KINDS
 @pytest.mark.parametrize("inventory", [CPU_ONLY, TWO_UNEQUAL], ids=["CPU", "GPUs"])
-def test_that_the_plan_is_the_one_that_the_rules_evaluated(
+def test_that_the_plan_is_the_one_that_the_rules_had(
     kind: StrategyKind, inventory: DeviceInventory
 ) -> None:
     profile = Profile(strategy=StrategySettings(kind=kind))
