@@ -60,7 +60,6 @@ class BuiltModel:
             made.set_weights(weights)
         return model
 
-
     def _last(self, target: Target) -> keras.layers.Layer:
         """From what the loss is computed from to what people want to know."""
         match target:

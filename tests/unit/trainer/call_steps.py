@@ -72,7 +72,7 @@ def main() -> None:
             jit_compile=False,
             timed=timed,
         )
-        return Calls(strategy, feed, plan.shares, step, timed=timed)
+        return Calls(strategy, feed, plan.shares, Classification.size, step, timed=timed)
 
     batches = np.arange(256, dtype=np.int32).reshape(8, BATCH)
     untimed, timed = calls(timed=False), calls(timed=True)

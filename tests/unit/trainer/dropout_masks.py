@@ -5,6 +5,7 @@ The gradient of a weight that is multiplied with a dropped 1 is the mask itself.
 
 import json
 import os
+from collections.abc import Sequence
 
 os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
 
@@ -22,16 +23,14 @@ NAMES = ["/device:CPU:0", "/device:CPU:1"]
 class Total:
     """The sum of all outputs is the loss."""
 
-    def sums(self, outputs: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    size = 1
+
+    def sums(self, outputs: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, ...]:
         del labels
-        return tf.reduce_sum(outputs), tf.constant(0.0)
+        return (tf.reduce_sum(outputs),)
 
-    def loss(self, loss_sum: float, examples: int) -> float:
-        return loss_sum / examples
-
-    def metrics(self, loss_sum: float, measure_sum: float, examples: int) -> Metrics:
-        del measure_sum
-        return Metrics(loss=self.loss(loss_sum, examples))
+    def metrics(self, sums: Sequence[float], examples: int) -> Metrics:
+        return Metrics(loss=sums[0] / examples)
 
 
 def masks(strategy: tf.distribute.Strategy) -> list[list[list[float]]]:

@@ -49,7 +49,7 @@ def test_that_nothing_is_measured_where_nobody_asked(called: dict[str, Any]) -> 
 
 def test_that_shares_change_between_calls_without_tracing_anew(called: dict[str, Any]) -> None:
     assert called["traced"] == [1, 1]
-    assert called["reported"][-1]["loss_sum"] > 0.0
+    assert called["reported"][-1]["sums"][0] > 0.0
     if called["replicas"] == 2:
         equal, most_for_the_first = called["fastest_s"]
         assert most_for_the_first[0] / most_for_the_first[1] > equal[0] / equal[1]

@@ -491,3 +491,12 @@ def test_that_tensorflows_frames_are_left_out_of_the_sentence() -> None:
     message = 'Graph execution error:\n\nDetected at node x\n  File "a.py", line 1\n\nBad shape.\n'
 
     assert problem_of(ValueError(message)).message.endswith("Bad shape.")
+
+
+def test_that_sums_of_a_checkpoint_with_one_measure_are_read() -> None:
+    kept = {"step": 5, "epoch_examples": 10, "epoch_loss_sum": 2.5, "epoch_measure_sum": 7.0}
+
+    position = Position.model_validate(kept)
+
+    assert position.epoch_sums == (2.5, 7.0)
+    assert Position.model_validate_json(position.model_dump_json()) == position

@@ -3,6 +3,7 @@
 import errno
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -33,11 +34,11 @@ from tests.unit.trainer.conftest import MakeRun
 class _Means:
     """Stands in for an objective, whose module needs TensorFlow."""
 
-    def loss(self, loss_sum: float, examples: int) -> float:
-        return loss_sum / examples
+    size = 2
 
-    def metrics(self, loss_sum: float, measure_sum: float, examples: int) -> Metrics:
-        return Metrics(loss=loss_sum / examples, accuracy=measure_sum / examples)
+    def metrics(self, sums: Sequence[float], examples: int) -> Metrics:
+        loss, right = sums
+        return Metrics(loss=loss / examples, accuracy=right / examples)
 
 
 def read(path: Path) -> list[object]:
@@ -145,7 +146,7 @@ def test_that_steps_are_reported_at_most_20_times_a_second(tmp_path: Path) -> No
         end, step = time.monotonic() + 0.5, 0
         while time.monotonic() < end:
             step += 3
-            reports.add(3, 30, 15.0, 20.0, 0.001)
+            reports.add(3, 30, (15.0, 20.0), 0.001)
             reports.report(step, 1, step)
         reports.report(step, 1, step, now=True)
 
