@@ -8,7 +8,7 @@ from gpupanel.devices.doctor.gpu_support import gpu_support
 from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.plan import LaunchPlan
-from gpupanel.domain.preview import preview_request
+from gpupanel.domain.preview import preview_request, with_found
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.prepare import Preparation
@@ -52,6 +52,16 @@ def startable(path: Path) -> tuple[Profile, LaunchPlan, Preparation]:
     if preparation.plan is None or not preparation.is_startable:
         raise ProblemError(*preparation.problems)
     return profile, preparation.plan, preparation
+
+
+def with_found_data(profile: Profile) -> Profile:
+    """The profile with all chosen that a look at its data finds by itself.
+
+    Data that cannot be looked at leaves it as it is.
+    """
+    if not profile.data.leaves_something_to_find:
+        return profile
+    return with_found(profile, preview_data(preview_request(anchored(profile, Path.cwd()))))
 
 
 def _ask_support(gpus: tuple[PhysicalDevice, ...], driver: str | None) -> GpuSupport:

@@ -23,8 +23,8 @@ def allowed_values(setting: Setting) -> str:
             length = _length(setting.lengths)
             return f"text in quotes, {length}characters" if length else "text in quotes"
         case SettingType.PATH:
-            suffix = setting.path.suffix if setting.path is not None else ""
-            return f"the path of a {suffix} file, in quotes" if suffix else "a path, in quotes"
+            endings = " or ".join(setting.path.suffixes) if setting.path is not None else ""
+            return f"the path of a {endings} file, in quotes" if endings else "a path, in quotes"
     return ""
 
 

@@ -87,8 +87,19 @@ class WineData(DataSource):
         return Scaling.STANDARDISE
 
 
+FOUND_TARGET = (
+    "Found by itself: whole numbers are classes, and so are rows with a single 1; other rows of 0 "
+    "and 1 are several labels; other numbers are values."
+)
+
+
 class NpzData(DataSource):
-    """Arrays in a NumPy ``.npz`` file, read without pickle.
+    """Arrays of numbers, read without pickle: in one ``.npz`` file, or a ``.npy`` file each.
+
+    Beside a ``.npy`` file the others of its folder are the arrays that there are, each named as
+    its file. What is left out is found: which arrays are examples and labels, of training and of a
+    test set, by their names (:mod:`gpupanel.trainer.datasets.array_layout`), and what the labels
+    are by how they look (:mod:`gpupanel.trainer.datasets.labels`).
 
     The path is empty while none was chosen; a relative one is meant from the profile's folder.
     """
@@ -96,25 +107,56 @@ class NpzData(DataSource):
     source: Literal["npz"] = kind(
         Choice(
             "npz",
-            "NumPy file (.npz)…",
-            "Two arrays of your own in one file: the examples, and a class number for each.",
+            "NumPy arrays (.npz, .npy)…",
+            "Arrays of your own: the examples and their labels, in one .npz file or a .npy file "
+            "each.",
         ),
     )
     path: str = setting(
         "File",
-        "A file with two arrays: the examples, and one class number for each. It is read without "
-        "pickle, so that it cannot run code.",
-        path=PathKind(".npz", "NumPy files", "Choose the data"),
+        "An .npz file with the arrays, or the .npy file of the examples; the labels then stand in "
+        "a .npy file of the same folder. They are read without pickle, so that they cannot run "
+        "code.",
+        path=PathKind((".npz", ".npy"), "NumPy files", "Choose the data"),
     )
-    features: str = setting(
+    features: str | None = setting(
         "Examples array",
-        "The name of the array of examples in the file; its first axis counts them.",
-        default="x",
+        "The array of examples; its first axis counts them. Found by itself where it has a usual "
+        "name, such as x, x_train or images.",
+        default=None,
+        off="automatic",
+        is_offered=True,
     )
-    labels: str = setting(
+    labels: str | None = setting(
         "Labels array",
-        "The name of the array of class numbers in the file, from 0 on, one an example.",
-        default="y",
+        "The array of labels, one or a row of them an example. Found by itself where it has a "
+        "usual name, such as y, y_train or labels.",
+        default=None,
+        off="automatic",
+        is_offered=True,
+    )
+    test_features: str | None = setting(
+        "Test examples array",
+        "The array of a test set's examples. Found by itself where it is called as the examples "
+        "are, such as x_test beside x_train.",
+        default=None,
+        off="automatic",
+        is_offered=True,
+        advanced=True,
+    )
+    test_labels: str | None = setting(
+        "Test labels array",
+        "The array of a test set's labels. Found by itself where it is called as the labels are.",
+        default=None,
+        off="automatic",
+        is_offered=True,
+        advanced=True,
+    )
+    predicts: Target | None = setting(
+        "Predicted",
+        f"What the labels are. {FOUND_TARGET}",
+        default=None,
+        off="automatic",
     )
     class_count: ClassCount | None = setting(
         "Classes",
@@ -124,6 +166,13 @@ class NpzData(DataSource):
     )
 
     module: ClassVar[str] = "npz"
+    has_test_set: ClassVar[bool | None] = None
+    may_predict_several: ClassVar[bool] = True
+
+    @property
+    @override
+    def target(self) -> Target | None:
+        return self.predicts
 
     @property
     @override
@@ -152,7 +201,7 @@ class ImagesData(DataSource):
     path: str = setting(
         "Folder",
         "A folder with one sub-folder for each class; the sub-folders' names are the classes'.",
-        path=PathKind("", "", "Choose the data"),
+        path=PathKind((), "", "Choose the data"),
     )
     image_size: tuple[ImageSide, ImageSide] = setting(
         "Image size",
@@ -206,9 +255,10 @@ class PythonData(DataSource):
 
     The last three may be left out, and ``(x, y)`` or ``((x, y), (x_test, y_test))`` say the same.
     ``x`` is a NumPy array of numbers, first axis the examples (``uint8``: pixels from 0 to 255),
-    ``y`` one class number from 0, or one value, an example. ``load`` runs once in each process of
-    a run, after the devices are configured, and must give the same each time: ``random`` and
-    ``numpy.random`` are seeded by ``training.seed`` before.
+    ``y`` one class number from 0, or one value, an example; or a row of values, or of 0 and 1 for
+    several labels. ``load`` runs once in each process of a run, after the devices are configured,
+    and must give the same each time: ``random`` and ``numpy.random`` are seeded by
+    ``training.seed`` before.
 
     The path is empty while none was chosen; a relative one is meant from the profile's folder.
     """
@@ -225,22 +275,23 @@ class PythonData(DataSource):
         "A Python file with a function load() that gives NumPy arrays: examples and labels, and a "
         "test set if you have one. It may import what is installed, but no file beside it. You are "
         "asked before it is run for the first time.",
-        path=PathKind(".py", "Python files", "Choose the code that loads the data"),
+        path=PathKind((".py",), "Python files", "Choose the code that loads the data"),
     )
     predicts: Target = setting(
         "Predicted",
-        "What the labels are that load() gives, one for each example.",
+        "What the labels are that load() gives, one or a row of them for each example.",
         default=Target.CLASSES,
     )
 
     module: ClassVar[str] = "python_data"
     has_test_set: ClassVar[bool | None] = None
+    may_predict_several: ClassVar[bool] = True
     is_code: ClassVar[bool] = True
     path_noun: ClassVar[str] = "Python file"
 
     @property
     @override
-    def target(self) -> Target:
+    def target(self) -> Target | None:
         return self.predicts
 
     @property

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from gpupanel.domain.choice import ChoiceEnum
 from gpupanel.domain.kind import KindValue
-from gpupanel.domain.setting import setting
+from gpupanel.domain.setting import setting, settings_of
 from gpupanel.domain.value import Fraction
 
 
@@ -63,6 +63,8 @@ class DataSource(KindValue):
 
     has_test_set: ClassVar[bool | None] = False
     """Whether it brings a test set of its own; ``None``: known when it is read."""
+    may_predict_several: ClassVar[bool] = False
+    """Whether several values an example may be predicted."""
     is_decoded: ClassVar[bool] = False
     """Whether examples are decoded from files, and kept where ``cache`` says."""
     path_noun: ClassVar[str] = "file"
@@ -92,9 +94,16 @@ class DataSource(KindValue):
     )
 
     @property
-    def target(self) -> Target:
-        """What the labels are: class numbers, or values to be predicted."""
+    def target(self) -> Target | None:
+        """What the labels are; ``None``: found when they are read."""
         return Target.CLASSES
+
+    @property
+    def leaves_something_to_find(self) -> bool:
+        """Whether it is said only when it is read which part of it is what."""
+        offered = (each for each in settings_of(type(self)) if each.is_offered)
+        left_out = any(getattr(self, each.name) is None for each in offered)
+        return (left_out or self.target is None) and not self.lacks_path
 
     @property
     def described(self) -> str:

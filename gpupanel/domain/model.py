@@ -140,7 +140,7 @@ class SavedModel(Model):
         "A Keras model in a .keras file. Every run here leaves one in its folder, model.keras. It "
         "is loaded in safe mode, so that it cannot run code.",
         default="",
-        path=PathKind(".keras", "Keras models", "Choose the model"),
+        path=PathKind((".keras",), "Keras models", "Choose the model"),
     )
 
     is_trainable: ClassVar[bool] = False
@@ -180,7 +180,7 @@ class PythonModel(Model):
         "sequential or functional, one number for each of the outputs. It may import what is "
         "installed, but no file beside it. You are asked before it is run for the first time.",
         default="",
-        path=PathKind(".py", "Python files", "Choose the code that builds the model"),
+        path=PathKind((".py",), "Python files", "Choose the code that builds the model"),
     )
 
     module: ClassVar[str] = "python_model"

@@ -1,9 +1,11 @@
 """The preview of what a profile names: the question to the preview process, and its answer."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import Field
 
+from gpupanel.domain.choice import Choice
 from gpupanel.domain.data import DataSettings, Target
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Problem
@@ -45,7 +47,7 @@ class ExamplePreview(Value):
     """One example, small enough to be shown.
 
     Attributes:
-        label: The name of its class, or its value as text.
+        label: The name of its class, of all its labels, or its values as text.
         pixels_base64: 8-bit pixels, rows first, base64; empty when it is no picture.
         width: Pixels a row; 0 when it is no picture.
         height: Rows; 0 when it is no picture.
@@ -65,8 +67,11 @@ class DataPreview(Value):
     """Some examples and what the whole data set is like.
 
     Attributes:
-        class_counts: Name of each class with its number of training examples, in class order;
-            empty where values are predicted.
+        class_counts: Name of each class or label with its number of training examples, in their
+            order; empty where values are predicted.
+        value_count: How many values an example are predicted.
+        offers: What can be chosen, by the key of the setting.
+        found: What is taken where nothing was chosen, by the key of the setting.
         needs_download: The data is not on this machine yet; the start of a run downloads it.
         needs_start: Only a run shows what the data is like: it comes from Python code, which
             nothing but the start of a run carries out.
@@ -79,8 +84,28 @@ class DataPreview(Value):
     feature_shape: tuple[int, ...] = ()
     target: Target = Target.CLASSES
     class_counts: tuple[tuple[str, int], ...] = ()
+    value_count: int = 0
+    offers: Mapping[str, tuple[Choice, ...]] = {}
+    found: Mapping[str, str] = {}
     examples: tuple[ExamplePreview, ...] = ()
     needs_download: bool = False
     needs_start: bool = False
     problems: tuple[Problem, ...] = ()
     model_problems: tuple[Problem, ...] = ()
+
+    @property
+    def output_count(self) -> int | None:
+        """Outputs of a model of this data; ``None``: not known."""
+        return len(self.class_counts) or self.value_count or None
+
+
+def with_found(profile: Profile, preview: DataPreview) -> Profile:
+    """The profile with all chosen that a preview of its data found by itself."""
+    data = profile.data
+    left_out = {
+        name: value for name, value in preview.found.items() if getattr(data, name, "") is None
+    }
+    if not left_out:
+        return profile
+    chosen = type(data).model_validate({**data.model_dump(), **left_out})
+    return profile.model_copy(update={"data": chosen})

@@ -48,12 +48,12 @@ class PathKind:
     """What a path leads to.
 
     Attributes:
-        suffix: Of the files' names (``.npz``); empty: a folder.
+        suffixes: Of the files' names (``.npz``); none: a folder.
         name: What such files are called ("NumPy files").
         title: Of the dialog that asks for one.
     """
 
-    suffix: str
+    suffixes: tuple[str, ...]
     name: str
     title: str
 
@@ -97,6 +97,7 @@ class Setting:
         path: Of a path.
         examples: Values that make sense.
         applies: It means something only where another setting has one of these values.
+        is_offered: A preview of the data finds what can be chosen.
     """
 
     name: str
@@ -116,6 +117,7 @@ class Setting:
     path: PathKind | None = None
     examples: tuple[object, ...] = ()
     applies: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+    is_offered: bool = False
 
     def applies_in(self, values: Value) -> bool:
         """Whether it means something beside the other values of its table."""
@@ -134,6 +136,7 @@ def setting(
     choices: Iterable[Choice] = (),
     path: PathKind | None = None,
     applies: Mapping[str, tuple[str | bool, ...]] | None = None,
+    is_offered: bool = False,
     **field_arguments: Any,  # noqa: ANN401 - as pydantic's
 ) -> Any:  # noqa: ANN401 - as pydantic's
     """Declare a field of a value; :class:`Setting` says what each word means.
@@ -149,6 +152,7 @@ def setting(
         choices: Of a ``Literal``; a :class:`~gpupanel.domain.choice.ChoiceEnum` has them itself.
         path: See :class:`Setting`.
         applies: See :class:`Setting`.
+        is_offered: See :class:`Setting`.
         field_arguments: Bounds and the like, as pydantic's ``Field`` takes them.
     """
     words: dict[str, Any] = {
@@ -159,6 +163,7 @@ def setting(
         "choices": [asdict(choice) for choice in choices],
         "path": asdict(path) if path is not None else None,
         "applies": {key: list(values) for key, values in (applies or {}).items()},
+        "is_offered": is_offered,
     }
     said = {key: value for key, value in words.items() if value}
     return Field(
@@ -215,9 +220,10 @@ def _setting(name: str, info: FieldInfo) -> Setting:
         bounds=_bounds(bounded or metadata),
         lengths=_lengths(metadata),
         choices=choices or _choices(inner),
-        path=PathKind(**path) if path else None,
+        path=PathKind(**{**path, "suffixes": tuple(path["suffixes"])}) if path else None,
         examples=tuple(info.examples or ()),
         applies={key: tuple(meant) for key, meant in words.get("applies", {}).items()},
+        is_offered=words.get("is_offered", False),
     )
 
 

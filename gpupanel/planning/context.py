@@ -76,6 +76,15 @@ class PlanningContext:
         """Whether gradients are summed over replicas in a way that can be chosen."""
         return sums_gradients(self.profile, self.working_replicas)
 
+    @property
+    def may_validate(self) -> bool:
+        """Whether there are validation examples, as far as is known before the data is read."""
+        data, preview = self.profile.data, self.preview
+        if data.validation_fraction:
+            return True
+        has_none = preview is not None and preview.example_count and not preview.test_example_count
+        return data.may_validate_on_test_set and not has_none
+
     def with_profile(self, profile: Profile) -> "PlanningContext":
         """The same machine and answers with another profile."""
         return planning_context(profile, self.inventory, self.sample, self.preview, self.support)

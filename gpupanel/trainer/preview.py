@@ -6,20 +6,21 @@ the model's file are inside the answer. TensorFlow is not imported.
 """
 
 import base64
+import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from gpupanel.domain.data import DataCache, DataSettings
+from gpupanel.domain.data import DataCache, DataSettings, Target
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.preview import DataPreview, ExamplePreview, PreviewRequest
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.code_file import read_code_file
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, read_features
 from gpupanel.trainer.datasets.keras_files import needs_download
-from gpupanel.trainer.datasets.source import Reading, read_data, source_of
+from gpupanel.trainer.datasets.source import Found, Reading, read_data, source_of
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.inference.model_file import check_model_file
@@ -57,23 +58,36 @@ def _preview_of_data(request: PreviewRequest) -> DataPreview:
     data = request.data
     target = data.target
     if needs_download(data):
-        return DataPreview(target=target, needs_download=True)
+        return DataPreview(target=target or Target.CLASSES, needs_download=True)
     if data.is_code:
         # Code is carried out by a run that somebody started, and by nothing else.
-        return DataPreview(target=target, needs_start=True, problems=_missing_code(data))
+        return DataPreview(
+            target=target or Target.CLASSES, needs_start=True, problems=_missing_code(data)
+        )
     data = data.model_copy(update={"cache": DataCache.NONE})
+    found = Found()
     try:
+        found = source_of(data).find(data)
         data_set = read_data(data, _no_download, must_differ=request.task == "train")
         split(data_set, data, request.seed)
         _check_some(data_set.training, request.seed)
         examples = _examples(data_set, request)
     except Exception as error:  # noqa: BLE001 - reported as a problem, as in training
-        return _of_features(request, DataPreview(target=target, problems=problems_of(error)))
+        refused = DataPreview(
+            target=target or Target.CLASSES,
+            offers=found.offers,
+            found=found.found,
+            problems=problems_of(error),
+        )
+        return _of_features(request, refused)
     return DataPreview(
         example_count=len(data_set.training),
         test_example_count=len(data_set.test or ()),
         feature_shape=data_set.training.feature_shape,
-        target=target,
+        target=data_set.target,
+        value_count=_value_count(data_set),
+        offers=found.offers,
+        found={**found.found, "predicts": data_set.target},
         class_counts=_class_counts(data_set, data_set.training),
         examples=examples,
     )
@@ -126,7 +140,10 @@ def _check_some(training: Examples, seed: int) -> None:
 def _class_counts(data: DataSet, training: Examples) -> tuple[tuple[str, int], ...]:
     if not data.class_names:
         return ()
-    counts = np.bincount(training.labels.astype(np.int64), minlength=len(data.class_names))
+    if data.target is Target.LABELS:
+        counts = np.count_nonzero(training.labels, axis=0)
+    else:
+        counts = np.bincount(training.labels.astype(np.int64), minlength=len(data.class_names))
     return tuple((name, int(count)) for name, count in zip(data.class_names, counts, strict=True))
 
 
@@ -142,10 +159,26 @@ def _examples(data: DataSet, request: PreviewRequest) -> tuple[ExamplePreview, .
     )
 
 
+def _value_count(data: DataSet) -> int:
+    if data.target is not Target.VALUES:
+        return 0
+    return math.prod(data.training.labels.shape[1:])
+
+
 def _label_texts(data: DataSet, labels: Array) -> Iterable[str]:
-    if data.class_names:
-        return [data.class_names[int(label)] for label in labels.astype(np.int64)]
-    return [f"{label:g}" for label in labels.astype(np.float64)]
+    names = data.class_names
+    match data.target:
+        case Target.CLASSES:
+            return [names[int(label)] for label in labels.astype(np.int64)]
+        case Target.LABELS:
+            rows = ([names[place] for place in np.flatnonzero(row)] for row in labels)
+            return [_shortened(row) or "none" for row in rows]
+    values = labels.reshape(len(labels), -1).astype(np.float64)
+    return [_shortened([f"{value:g}" for value in row]) for row in values]
+
+
+def _shortened(texts: Sequence[str]) -> str:
+    return ", ".join([*texts[:_SHOWN_VALUES], *(["..."] if len(texts) > _SHOWN_VALUES else [])])
 
 
 def _example(label: str, features: Array, greatest: float) -> ExamplePreview:

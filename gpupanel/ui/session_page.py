@@ -5,7 +5,6 @@ from functools import partial
 from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtWidgets import QApplication, QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
-from gpupanel.domain.data import Target
 from gpupanel.domain.preview import DataPreview, PreviewRequest, preview_request
 from gpupanel.domain.problem import Fix
 from gpupanel.domain.profile import Profile
@@ -253,8 +252,7 @@ def _layers(profile: Profile, preview: DataPreview | None) -> tuple[ModelLayer, 
     """The layers that can be placed, with their sizes as far as the data is known."""
     if preview is None or not preview.feature_shape:
         return model_layers(profile.model)
-    outputs = len(preview.class_counts) if preview.target is Target.CLASSES else 1
-    return model_layers(profile.model, preview.feature_shape, outputs or None)
+    return model_layers(profile.model, preview.feature_shape, preview.output_count)
 
 
 def _scrolling(page: QWidget) -> QScrollArea:

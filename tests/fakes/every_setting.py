@@ -79,10 +79,10 @@ class EverySetting(Value):
     mixed: tuple[int, str] = setting("Mixed title", "Mixed description.", default=(1, "a"))
     odd: tuple[tuple[int, ...], ...] = setting("Odd title", "Odd description.", default=())
     path: str = setting(
-        "Path title", "Path description.", path=PathKind(".npz", "NumPy files", "Choose")
+        "Path title", "Path description.", path=PathKind((".npz",), "NumPy files", "Choose")
     )
     folder: str = setting(
-        "Folder title", "Folder description.", default="", path=PathKind("", "", "Choose")
+        "Folder title", "Folder description.", default="", path=PathKind((), "", "Choose")
     )
 
 

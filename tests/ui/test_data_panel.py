@@ -17,11 +17,13 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from gpupanel.domain.choice import Choice
 from gpupanel.domain.data import DigitsData, ImagesData, KerasData, NpzData, Target
 from gpupanel.domain.preview import DataPreview, ExamplePreview
 from gpupanel.domain.problem import Problem
 from gpupanel.ui import theme
 from gpupanel.ui.inputs.counter import Counter
+from gpupanel.ui.inputs.optional_choice import OptionalChoiceBox
 from gpupanel.ui.inputs.real_spin_box import RealSpinBox
 from gpupanel.ui.inputs.text_input import PathEdit
 from gpupanel.ui.panels.data_panel import DataPanel
@@ -75,7 +77,7 @@ def test_that_data_sets_have_human_names(panel):
     box = panel.findChild(QComboBox, "dataset_selector")
     names = [box.itemText(index) for index in range(box.count())]
     assert "MNIST: handwritten digits, 28x28" in names
-    assert names[-3:] == ["NumPy file (.npz)…", "Folder of images…", "Python code…"]
+    assert names[-3:] == ["NumPy arrays (.npz, .npy)…", "Folder of images…", "Python code…"]
     assert len(names) == 13
 
 
@@ -94,9 +96,10 @@ def test_that_a_source_without_a_test_set_starts_with_a_part_held_out(panel):
 
 def test_that_each_source_keeps_what_was_typed_for_it(panel, qtbot):
     _choose(panel, "npz")
-    features = _named(panel, QLineEdit, "Examples array")
-    features.selectAll()
-    qtbot.keyClicks(features, "pictures")
+    arrays = (Choice("pictures", "pictures: 6 x 2, float32"), Choice("y", "y: 6, int64"))
+    panel.setPreview(DataPreview(offers={"features": arrays}))
+    features = _named(panel, OptionalChoiceBox, "Examples array").findChild(QComboBox)
+    features.setCurrentIndex(features.findData("pictures"))
     _choose(panel, "digits")
     assert panel.value() == DigitsData(validation_fraction=0.2)
     _choose(panel, "npz")
@@ -318,3 +321,31 @@ def test_that_the_fraction_held_out_is_shown_as_percent(panel):
     percent.stepBy(1)
     assert percent.text() == "20 %"
     assert panel.value().validation_fraction == 0.2
+
+
+def test_that_arrays_that_were_found_are_offered_with_their_shapes(panel, qtbot):
+    panel.setValue(NpzData(path="a.npz"))
+    arrays = (Choice("x_train", "x_train: 6 x 2, float32"), Choice("y_train", "y_train: 6, int64"))
+    offers = {"features": arrays, "labels": arrays}
+    found = {"features": "x_train", "labels": "y_train", "predicts": "values"}
+    heard = []
+    panel.valueChanged.connect(heard.append)
+    panel.setPreview(DataPreview(offers=offers, found=found, target=Target.VALUES))
+
+    features, labels, predicted = (
+        _named(panel, OptionalChoiceBox, name).findChild(QComboBox)
+        for name in ("Examples array", "Labels array", "Predicted")
+    )
+    assert features.currentText() == "Automatic: x_train: 6 x 2, float32"
+    assert labels.currentText() == "Automatic: y_train: 6, int64"
+    assert predicted.currentText() == "Automatic: A value"
+    assert [features.itemData(row) for row in range(3)] == ["", "x_train", "y_train"]
+    assert heard == []
+
+    features.setCurrentIndex(2)
+    assert heard == [NpzData(path="a.npz", features="y_train")]
+    panel.setPreview(None)
+    assert panel.value().features == "y_train"
+    assert features.currentText() == "y_train: 6, int64"
+    features.setCurrentIndex(0)
+    assert panel.value().features is None

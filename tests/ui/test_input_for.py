@@ -67,8 +67,10 @@ class Values(Value):
     size: tuple[Side, Side] = setting("Size", "In pixels.", default=(8, 8), unit="pixel")
     large: tuple[LargeSide, LargeSide] = setting("Large", "In pixels.", default=(8, 8))
     text: str = setting("Text", "Words.")
-    file: str = setting("File", "A file.", default="", path=PathKind(".npz", "NumPy files", "Open"))
-    folder: str = setting("Folder", "A folder.", default="", path=PathKind("", "", "Choose it"))
+    file: str = setting(
+        "File", "A file.", default="", path=PathKind((".npz",), "NumPy files", "Open")
+    )
+    folder: str = setting("Folder", "A folder.", default="", path=PathKind((), "", "Choose it"))
     other: dict[str, int] = setting("Other", "What has no input here.", default={})
 
 

@@ -56,7 +56,7 @@ class Drawing(Value):
     dots: tuple[int, ...] = setting("Dots", "On each line.", default=(1,), max_length=4)
     size: tuple[Side, Side] = setting("Size", "Height and width.", default=(8, 8))
     file: str = setting(
-        "File", "Where it is.", default="", path=PathKind(".svg", "Drawings", "Choose a drawing")
+        "File", "Where it is.", default="", path=PathKind((".svg",), "Drawings", "Choose a drawing")
     )
     line_width: float = setting(
         "Line width",

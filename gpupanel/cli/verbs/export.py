@@ -7,7 +7,7 @@ import typer
 
 from gpupanel.cli.options import JsonOption, ProfileArgument, TrustOption
 from gpupanel.cli.output import answers, print_json, print_problems
-from gpupanel.cli.preparation import startable
+from gpupanel.cli.preparation import startable, with_found_data
 from gpupanel.domain.problem import ProblemError
 from gpupanel.files.whole_files import write_whole
 from gpupanel.planning.script.stand_alone import stand_alone_script
@@ -35,7 +35,7 @@ def export(
             trust_code(code)
         # Whoever runs the script runs these files.
         check_trusted(code)
-        _write_script(output, stand_alone_script(read, plan))
+        _write_script(output, stand_alone_script(with_found_data(read), plan))
     except ProblemError as error:
         print_problems(error.problems)
         if json:

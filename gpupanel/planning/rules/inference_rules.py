@@ -79,12 +79,11 @@ def balanced_for_training_only(context: PlanningContext) -> Iterator[Problem]:
 def no_validation_examples(context: PlanningContext) -> Iterator[Problem]:
     """Validation examples of data that holds none out.
 
-    Sources with a test set of their own validate on it when no fraction is given. Whether Python
-    code brings one is known when it runs.
+    Sources with a test set of their own validate on it when no fraction is given. Whether arrays
+    or Python code bring one is known when they are read.
     """
-    data, examples = context.profile.data, context.profile.inference.examples
-    has_some = data.validation_fraction or data.may_validate_on_test_set
-    if context.trains or examples != "validation" or has_some:
+    examples = context.profile.inference.examples
+    if context.trains or examples != "validation" or context.may_validate:
         return
     yield Problem(
         code="inference_no_validation_examples",

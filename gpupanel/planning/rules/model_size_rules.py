@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 
-from gpupanel.domain.data import DataCache, Target
+from gpupanel.domain.data import DataCache
 from gpupanel.domain.device import CPU_KEY, DeviceInventory
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.preview import DataPreview
@@ -108,8 +108,8 @@ def least_parameters(
 def _weights_mib(profile: Profile, preview: DataPreview | None) -> int:
     shape = _feature_shape(profile, preview)
     outputs = profile.data.chosen_class_count
-    if preview is not None and preview.target is Target.CLASSES:
-        outputs = len(preview.class_counts) or outputs
+    if preview is not None:
+        outputs = preview.output_count or outputs
     return least_parameters(profile, shape, outputs) * _FLOAT_BYTES // _BYTES_PER_MIB
 
 

@@ -75,11 +75,10 @@ def accumulation_with_batch_norm(context: PlanningContext) -> Iterator[Problem]:
 def stopping_without_validation(context: PlanningContext) -> Iterator[Problem]:
     """Early stopping without validation examples.
 
-    Whether Python code brings a test set is known when it runs.
+    Whether arrays or Python code bring a test set is known when they are read.
     """
-    data, patience = context.profile.data, context.profile.training.early_stopping_patience
-    may_validate = data.validation_fraction or data.may_validate_on_test_set
-    if not context.trains or patience is None or may_validate:
+    patience = context.profile.training.early_stopping_patience
+    if not context.trains or patience is None or context.may_validate:
         return
     yield Problem(
         code="early_stopping_without_validation",

@@ -29,14 +29,34 @@ def features(array):
 
 def labels(array):
     array = np.asarray(array)
-    return (array[:, 0] if array.ndim == 2 else array).astype(np.$kind)
+    array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+$given"""
+
+_CLASSES = """\
+    return (array if array.ndim == 1 else array.argmax(axis=1)).astype(np.int32)
+
+
+def class_count_of(array):
+    \"\"\"Rows with a single 1 have a column a class.\"\"\"
+    array = np.asarray(array)
+    has_columns = array.ndim == 2 and array.shape[1] > 1
+    return array.shape[1] if has_columns else int(array.max()) + 1
 """
 
-ARRAYS_OF = {
-    Target.CLASSES: Template(_ARRAYS).substitute(kind="int32"),
-    Target.VALUES: Template(_ARRAYS).substitute(kind="float32"),
+_GIVEN = {
+    Target.CLASSES: _CLASSES,
+    Target.LABELS: "    return array.reshape(len(array), -1).astype(np.float32)\n",
+    Target.VALUES: "    return array.astype(np.float32)\n",
 }
-"""``features`` and ``labels``: arrays as a run takes them, by what the labels are."""
+
+
+def arrays_of(target: Target | None) -> str:
+    """``features`` and ``labels``: arrays as a run takes them, by what the labels are.
+
+    Where they are classes, ``class_count_of`` counts these.
+    """
+    return Template(_ARRAYS).substitute(given=_GIVEN[target or Target.CLASSES])
+
 
 AS_UTF8 = '''def as_utf8(text):
     """With the bytes of a file's name that are no UTF-8 written out."""

@@ -13,7 +13,8 @@ order = np.random.default_rng([SEED, 0]).permutation(count)
 held_back, kept = np.split(order, [round(count * $fraction)])
 """
 
-# In the margin: E evaluation, V values to be predicted, C predictions as CSV.
+# In the margin: E evaluation, V values to be predicted, K several labels at once, C predictions as
+# CSV.
 _TEXT = '''
 eC|import csv
 eC|
@@ -40,13 +41,14 @@ eC|
   |    activation = getattr(last, "activation", None)
   |    if len(last._inbound_nodes) != 1:
   |        return "unknown", model
-  |    if isinstance(last, keras.layers.Softmax) and outputs > 1:
-  |        return "softmax", keras.Model(model.inputs, last.input)
-  |    if activation is keras.activations.softmax and outputs > 1:
-  |        last.activation = keras.activations.linear
-  |        return "softmax", model
+k |    if isinstance(last, keras.layers.Softmax) and outputs > 1:
+k |        return "softmax", keras.Model(model.inputs, last.input)
+k |    if activation is keras.activations.softmax and outputs > 1:
+k |        last.activation = keras.activations.linear
+k |        return "softmax", model
   |    if activation is keras.activations.sigmoid:
-v |        last.activation = keras.activations.linear if outputs == 1 else activation
+vk|        last.activation = keras.activations.linear if outputs == 1 else activation
+K |        last.activation = keras.activations.linear
   |        return "sigmoid", model
   |    return ("linear" if activation is keras.activations.linear else "unknown"), model
   |
@@ -83,85 +85,118 @@ v |        last.activation = keras.activations.linear if outputs == 1 else activ
   |    if not np.isfinite(outputs).all():
   |        raise SystemExit("The model gives NaN or infinity.")
   |    return outputs
-v |
-v |
-v |def meaning_of(ending, first):
-v |    """What the outputs mean, by what the model ends in, else by the first examples."""
-v |    if first.shape[1] > 1:
-v |        if ending == "sigmoid":
-v |            return "probabilities"
-v |        sums_to_one = np.abs(first.sum(axis=1, dtype=np.float64) - 1) < 1e-3
-v |        if ending == "unknown" and (first >= 0).all() and sums_to_one.all():
-v |            return "probabilities"
-v |        return "logits"
-v |    if not class_names and ending in ("softmax", "linear"):
-v |        return "values"
-v |    if ending == "unknown" and ((first >= 0) & (first <= 1)).all():
-v |        return "a probability"
-v |    return "a logit"
-v |
-v |
-v |def scores_of(outputs):
-v |    """Probabilities of the classes, and their logarithms."""
-v |    if meaning in ("a logit", "a probability"):  # of the second of two classes
-v |        other = np.zeros_like(outputs) if meaning == "a logit" else 1 - outputs
-v |        outputs = np.concatenate([other, outputs], axis=1)
-v |    if meaning in ("a logit", "logits"):
-v |        shifted = outputs - outputs.max(axis=1, keepdims=True)
-v |        logarithms = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
-v |        return np.exp(logarithms), logarithms
-v |    sums = np.maximum(outputs.sum(axis=1, keepdims=True), 1e-7)
-v |    return outputs, np.log(np.clip(outputs / sums, 1e-7, 1 - 1e-7))
+vk|
+vk|
+vk|def meaning_of(ending, first):
+vk|    """What the outputs mean, by what the model ends in, else by the first examples."""
+vk|    if first.shape[1] > 1:
+vk|        if ending == "sigmoid":
+vk|            return "probabilities"
+vk|        sums_to_one = np.abs(first.sum(axis=1, dtype=np.float64) - 1) < 1e-3
+vk|        if ending == "unknown" and (first >= 0).all() and sums_to_one.all():
+vk|            return "probabilities"
+vk|        return "logits"
+vk|    if not class_names and ending in ("softmax", "linear"):
+vk|        return "values"
+vk|    if ending == "unknown" and ((first >= 0) & (first <= 1)).all():
+vk|        return "a probability"
+vk|    return "a logit"
+vk|
+vk|
+vk|def scores_of(outputs):
+vk|    """Probabilities of the classes, and their logarithms."""
+vk|    if meaning in ("a logit", "a probability"):  # of the second of two classes
+vk|        other = np.zeros_like(outputs) if meaning == "a logit" else 1 - outputs
+vk|        outputs = np.concatenate([other, outputs], axis=1)
+vk|    if meaning in ("a logit", "logits"):
+vk|        shifted = outputs - outputs.max(axis=1, keepdims=True)
+vk|        logarithms = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+vk|        return np.exp(logarithms), logarithms
+vk|    sums = np.maximum(outputs.sum(axis=1, keepdims=True), 1e-7)
+vk|    return outputs, np.log(np.clip(outputs / sums, 1e-7, 1 - 1e-7))
   |
   |
   |first = outputs_of(indices[:64])
-V |if first.shape[1] != 1:
-v |if not (first.shape[1] $fit or (first.shape[1] == 1 and len(class_names) <= 2)):
+EV|if first.shape[1] != np.prod(y.shape[1:]):
+eV|if y is not None and first.shape[1] != np.prod(y.shape[1:]):
+vk|if not (first.shape[1] $fit or (first.shape[1] == 1 and len(class_names) <= 2)):
+K |if first.shape[1] != len(class_names):
   |    raise SystemExit(f"The model has {first.shape[1]} outputs, which do not fit the data.")
-v |meaning = meaning_of(models[0][0], first)
+vk|meaning = meaning_of(models[0][0], first)
+K |are_logits = models[0][0] in ("sigmoid", "linear") or not ((first >= 0) & (first <= 1)).all()
   |batches = [indices[begin : begin + BATCH] for begin in range(0, len(indices), BATCH)]
 EV|loss = error = 0.0
 EV|for rows in batches:
-EV|    errors = outputs_of(rows)[:, 0].astype(np.float64) - y[rows]
-EV|    loss, error = loss + np.square(errors).sum(), error + np.abs(errors).sum()
+EV|    outputs = outputs_of(rows)
+EV|    errors = outputs.astype(np.float64) - y[rows].reshape(outputs.shape).astype(np.float64)
+EV|    loss += np.square(errors).mean(axis=1).sum()
+EV|    error += np.abs(errors).mean(axis=1).sum()
 EV|print(f"loss {loss / len(indices):.6f}  mean absolute error {error / len(indices):.6f}")
-Ev|loss, confusion = 0.0, None
-Ev|for rows in batches:
-Ev|    probabilities, logarithms = scores_of(outputs_of(rows))
-Ev|    loss -= logarithms[np.arange(len(rows)), y[rows]].sum(dtype=np.float64)
-Ev|    if confusion is None:  # rows: the class of an example; columns: what it was taken for
-Ev|        confusion = np.zeros((probabilities.shape[1], probabilities.shape[1]), int)
-Ev|    np.add.at(confusion, (y[rows], logarithms.argmax(axis=1)), 1)
-Ev|accuracy = np.trace(confusion) / len(indices)
-Ev|print(f"loss {loss / len(indices):.6f}  accuracy {accuracy:.6f}")
-Ev|print(confusion)
+EK|loss = right = 0.0
+EK|for rows in batches:
+EK|    outputs, has = outputs_of(rows), y[rows] > 0.5
+EK|    if are_logits:
+EK|        losses = np.logaddexp(np.float32(0), np.where(has, -outputs, outputs))
+EK|    else:
+EK|        losses = -np.log(np.clip(np.where(has, outputs, 1 - outputs), 1e-7, 1))
+EK|    loss += losses.mean(axis=1, dtype=np.float64).sum()
+EK|    right += ((outputs > (0 if are_logits else 0.5)) == has).mean(axis=1).sum()
+EK|print(f"loss {loss / len(indices):.6f}  accuracy {right / len(indices):.6f}")
+Evk|loss, confusion = 0.0, None
+Evk|for rows in batches:
+Evk|    probabilities, logarithms = scores_of(outputs_of(rows))
+Evk|    loss -= logarithms[np.arange(len(rows)), y[rows]].sum(dtype=np.float64)
+Evk|    if confusion is None:  # rows: the class of an example; columns: what it was taken for
+Evk|        confusion = np.zeros((probabilities.shape[1], probabilities.shape[1]), int)
+Evk|    np.add.at(confusion, (y[rows], logarithms.argmax(axis=1)), 1)
+Evk|accuracy = np.trace(confusion) / len(indices)
+Evk|print(f"loss {loss / len(indices):.6f}  accuracy {accuracy:.6f}")
+Evk|print(confusion)
 eV|numbers, class_names = np.concatenate([outputs_of(rows) for rows in batches]), []
 ev|numbers = np.concatenate([outputs_of(rows) for rows in batches])
-ev|if meaning == "values":
-ev|    class_names = []
-ev|else:
-ev|    numbers = scores_of(numbers)[0]
-ev|    more = range(len(class_names), numbers.shape[1])
-ev|    class_names = [*class_names, *map(str, more)][: numbers.shape[1]]
-e |predicted = numbers.argmax(axis=1).astype(np.int32)
+eK|if are_logits:
+eK|    numbers = np.exp(-np.logaddexp(np.float32(0), -numbers))
+evk|if meaning == "values":
+evk|    class_names = []
+evk|else:
+evk|    numbers = scores_of(numbers)[0]
+evk|    more = range(len(class_names), numbers.shape[1])
+evk|    class_names = [*class_names, *map(str, more)][: numbers.shape[1]]
+ek|predicted = numbers.argmax(axis=1).astype(np.int32)
+eK|predicted = (numbers > 0.5).astype(np.int32)
 e |arrays = {"index": indices}
 e |if class_names:
 e |    arrays |= {"predicted": predicted, "probabilities": numbers, "class_names": class_names}
 e |else:
-e |    arrays["values"] = numbers[:, 0]
+e |    arrays["values"] = numbers if numbers.shape[1] > 1 else numbers[:, 0]
 e |if y is not None:
 e |    arrays["label"] = y[indices]
 ec|np.savez("predictions.npz", **arrays)
-eC|header = ["predicted_name", "predicted"] if class_names else []
-eC|header += [] if y is None else ["label_name", "label"] if class_names else ["label"]
-eC|header += [f"probability of {name}" for name in class_names] or ["value"]
+eCK|
+eCK|
+eCK|def joined(row):
+eCK|    return "|".join(class_names[place] for place in np.flatnonzero(row))
+eCK|
+eCK|
+eCK|header = ["predicted_names", *([] if y is None else ["label_names"])]
+eCK|header += [f"probability of {name}" for name in class_names]
+eCk|places = range(1, numbers.shape[1] + 1) if numbers.shape[1] > 1 else []
+eCk|header = ["predicted_name", "predicted"] if class_names else []
+eCk|if y is not None:
+eCk|    values = [f"label {place}" for place in places] or ["label"]
+eCk|    header += ["label_name", "label"] if class_names else values
+eCk|header += [f"probability of {name}" for name in class_names]
+eCk|header += [] if class_names else [f"value {place}" for place in places] or ["value"]
 eC|with open("predictions.csv", "w", encoding="utf-8", newline="") as file:
 eC|    lines = csv.writer(file, lineterminator="\\n")
 eC|    lines.writerow(["index", *header])
 eC|    for index, taken, row in zip(indices, predicted, numbers.tolist()):
-eC|        cells = [class_names[taken], taken] if class_names else []
-eC|        if y is not None:
-eC|            cells += [class_names[y[index]], y[index]] if class_names else [f"{y[index]:.9g}"]
+eCK|        cells = [joined(taken), *([] if y is None else [joined(y[index])])]
+eCk|        cells = [class_names[taken], taken] if class_names else []
+eCk|        if y is not None and class_names:
+eCk|            cells += [class_names[y[index]], y[index]]
+eCk|        elif y is not None:
+eCk|            cells += [f"{number:.9g}" for number in np.ravel(y[index])]
 eC|        lines.writerow([index, *cells, *(f"{number:.9g}" for number in row)])
 e |print(f"{len(indices)} predictions")
 '''
@@ -174,7 +209,7 @@ def inference_data_section(profile: Profile) -> str:
     return joined(
         script.read(data, needs_labels=needs_labels),
         script.pixels(data, "x", in_memory=False),
-        script.class_names(data) if data.target is Target.CLASSES else "",
+        script.class_names(data) if data.target is not Target.VALUES else "",
         _indices(profile),
     )
 
@@ -184,7 +219,10 @@ def _indices(profile: Profile) -> str:
     data, which = profile.data, profile.inference.examples
     together = "count = len(x)"
     if data.has_test_set is not False:
-        together += "\nx, y = np.concatenate([x, x_test]), np.concatenate([y, y_test])"
+        labels = "np.concatenate([y, y_test])"
+        if data.has_test_set is None:
+            labels = f"None if y is None else {labels}"
+        together += f"\nx, y = np.concatenate([x, x_test]), {labels}"
     if which == "all":
         return f"{together}\nindices = np.arange(len(x), dtype=np.int32)"
     if data.validation_fraction:
@@ -201,6 +239,7 @@ def inference_section(profile: Profile, plan: LaunchPlan) -> str:
     conditions = {
         "E": profile.task == "evaluate",
         "V": profile.data.target is Target.VALUES,
+        "K": profile.data.target is Target.LABELS,
         "C": csv,
     }
     return Template(

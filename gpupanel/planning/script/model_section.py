@@ -81,7 +81,9 @@ def model_section(profile: Profile, plan: LaunchPlan) -> str:
 
 def outputs_of(data: DataSettings) -> str:
     """How many outputs the model has, as an expression."""
-    return "class_count" if data.target is Target.CLASSES else "1"
+    if data.target is not Target.VALUES:
+        return "class_count"
+    return "int(np.prod(y.shape[1:]))" if data.may_predict_several else "1"
 
 
 def through(layer: str, *, before: str = "hidden", after: str = "hidden", around: str = "") -> str:

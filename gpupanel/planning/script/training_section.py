@@ -13,24 +13,42 @@ from gpupanel.planning.script.sections import lines_for
 
 # In the margin: S several replicas, A accumulation, D dropout or other random numbers, N batch
 # normalisation, L one of the last three, O Python code of one's own, C clipping, W weight decay,
-# X XLA, V values to be predicted, H examples held back, T a test set that may be missing, E early
-# stopping.
+# X XLA, V values to be predicted, M perhaps several of them, K several labels at once, H examples
+# held back, T a test set that may be missing, E early stopping.
 _TEXT = '''
 v |MEASURE = "accuracy"
-v |final = keras.layers.Softmax(name="probabilities", dtype="float32")
+vk|final = keras.layers.Softmax(name="probabilities", dtype="float32")
+K |final = keras.layers.Activation("sigmoid", name="probabilities", dtype="float32")
 V |MEASURE = "mean absolute error"
-V |MEAN, UNIT = map(float, statistics(y))
-V |final = keras.layers.Rescaling(UNIT, MEAN, name="values", dtype="float32")
+Vm|MEAN, UNIT = map(float, statistics(y))
+Vm|final = keras.layers.Rescaling(UNIT, MEAN, name="values", dtype="float32")
+M |MEAN, UNIT = statistics(y.reshape(len(y), -1))
+M |scale, offset = UNIT.tolist(), MEAN.tolist()
+M |if len(scale) == 1:
+M |    (scale,), (offset,) = scale, offset
+M |final = keras.layers.Rescaling(scale, offset, name="values", dtype="float32")
   |
   |
   |def loss_and_measure(outputs, labels):
-v |    """Cross-entropy, and how many are right; summed over the examples."""
-v |    loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, outputs)
-v |    right = tf.equal(tf.argmax(outputs, axis=1, output_type=tf.int32), labels)
-v |    return tf.reduce_sum(loss), tf.reduce_sum(tf.cast(right, tf.float32))
-V |    """Squared and absolute error in standard deviations; summed over the examples."""
-V |    error = outputs[:, 0] - (labels - MEAN) / UNIT
-V |    return tf.reduce_sum(error**2), tf.reduce_sum(tf.abs(error))
+vk|    """Cross-entropy, and how many are right; summed over the examples."""
+vk|    loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, outputs)
+vk|    right = tf.equal(tf.argmax(outputs, axis=1, output_type=tf.int32), labels)
+vk|    return tf.reduce_sum(loss), tf.reduce_sum(tf.cast(right, tf.float32))
+K |    """Cross-entropy, and how many are right; means over the labels, summed over the examples."""
+K |    loss = tf.nn.sigmoid_cross_entropy_with_logits(labels, outputs)
+K |    right = tf.cast(tf.equal(outputs > 0, labels > 0.5), tf.float32)
+K |    return [tf.reduce_sum(tf.reduce_mean(each, axis=1)) for each in (loss, right)]
+Vm|    """Squared and absolute error in standard deviations; summed over the examples."""
+Vm|    error = outputs[:, 0] - (labels - MEAN) / UNIT
+Vm|    return tf.reduce_sum(error**2), tf.reduce_sum(tf.abs(error))
+M |    """Squared error in standard deviations; squared and absolute error as they are.
+M |
+M |    Means over the values, summed over the examples.
+M |    """
+M |    error = outputs - (tf.reshape(labels, tf.shape(outputs)) - MEAN) / UNIT
+M |    each = tf.stack([error**2, (error * UNIT) ** 2, tf.abs(error * UNIT)])
+M |    loss, *errors = tf.unstack(tf.reduce_sum(tf.reduce_mean(each, axis=2), axis=1))
+M |    return loss, tf.stack(errors)
   |
   |
   |SUM = tf.distribute.ReduceOp.SUM
@@ -196,14 +214,17 @@ Hs|    return strategy.run(in_replica)
   |
   |
   |def mean_over(step, x, y, order):
-  |    sums = np.zeros(2)
+m |    sums = np.zeros(2)
+M |    sums = np.zeros(3)
   |    for first in range(0, len(order), BATCH):
   |        batch = order[first : first + BATCH]
-  |        sums += [float(each) for each in step(x[batch], y[batch])]
+m |        sums += [float(each) for each in step(x[batch], y[batch])]
+M |        sums += np.concatenate([np.ravel(each) for each in step(x[batch], y[batch])])
   |        if not np.isfinite(sums[0]):
   |            raise SystemExit("The loss is not finite any more.")
 v |    return sums / len(order)
-V |    return sums * [UNIT**2, UNIT] / len(order)
+Vm|    return sums * [UNIT**2, UNIT] / len(order)
+M |    return sums[1:] / len(order)
   |
   |
 E |best, waited = np.inf, 0
@@ -275,6 +296,8 @@ def _holds(profile: Profile, plan: LaunchPlan) -> set[str]:
         "W": training.optimizer.traits.decays_weights,
         "X": training.jit_compile,
         "V": data.target is Target.VALUES,
+        "M": data.target is Target.VALUES and data.may_predict_several,
+        "K": data.target is Target.LABELS,
         "H": held_back,
         "T": data.may_validate_on_test_set and data.has_test_set is None,
         "E": training.early_stopping_patience is not None,

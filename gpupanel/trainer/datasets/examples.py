@@ -20,6 +20,10 @@ class FeatureFiles(Protocol):
     def shape(self) -> tuple[int, ...]:
         """Examples first, then the shape of one example."""
 
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        """Of what is read: ``uint8`` or ``float32``."""
+
     def read(self, indices: Indices) -> Array:
         """The features of these examples, in this order.
 
@@ -28,7 +32,10 @@ class FeatureFiles(Protocol):
         """
 
 
-def read_features(features: Array | FeatureFiles, indices: Indices) -> Array:
+Features = Array | FeatureFiles
+
+
+def read_features(features: Features, indices: Indices) -> Array:
     """The features of these examples, in this order.
 
     Raises:
@@ -49,7 +56,7 @@ class Examples:
             [examples, values]; or labels that are 0 or 1, ``float32``, shape [examples, labels].
     """
 
-    features: Array | FeatureFiles
+    features: Features
     labels: Array
 
     def __len__(self) -> int:
@@ -86,6 +93,38 @@ class Examples:
         return Examples(features=chosen, labels=self.labels[indices])
 
 
+def joined_features(first: Features, second: Features) -> Features:
+    """The examples of both, in this order; both are of one shape and type."""
+    if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
+        return np.concatenate([first, second])
+    return _JoinedFeatures(first, second)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _JoinedFeatures:
+    """Two sets one after the other, at least one of which stays on disk."""
+
+    first: Features
+    second: Features
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        first, *one = self.first.shape
+        return (first + self.second.shape[0], *one)
+
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        return self.first.dtype
+
+    def read(self, indices: Indices) -> Array:
+        count = self.first.shape[0]
+        is_second = indices >= count
+        read = np.empty((len(indices), *self.shape[1:]), self.dtype)
+        read[~is_second] = read_features(self.first, indices[~is_second])
+        read[is_second] = read_features(self.second, indices[is_second] - count)
+        return read
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _ChosenFeatures:
     """Some examples of a set whose features stay on disk."""
@@ -96,6 +135,10 @@ class _ChosenFeatures:
     @property
     def shape(self) -> tuple[int, ...]:
         return (len(self.chosen), *self.whole.feature_shape)
+
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        return self.whole.features.dtype
 
     def read(self, indices: Indices) -> Array:
         return self.whole.read(self.chosen[indices])
@@ -134,16 +177,17 @@ class AllExamples:
 
     Attributes:
         features: ``uint8`` or ``float32``, first axis the examples; or where they are read from.
-        labels: ``int32`` class numbers, or ``float32`` values; one an example; ``None``: there are
-            none.
+        labels: As :class:`Examples` has them; ``None``: there are none.
+        target: What the labels are, or would be.
         class_names: As far as the source knows them.
         training_count: How many of the examples are training examples: the first.
         class_count_is_known: Whether there are exactly as many classes as names; otherwise the
             greatest label made them and there may be more.
     """
 
-    features: Array | FeatureFiles
+    features: Features
     labels: Array | None
+    target: Target
     class_names: tuple[str, ...]
     training_count: int
     class_count_is_known: bool = True

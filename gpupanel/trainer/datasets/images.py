@@ -43,6 +43,11 @@ class ImageFiles:
         """Examples, height, width, channels."""
         return (len(self.paths), *self.size, self.channels)
 
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        """Of pixels."""
+        return np.dtype(np.uint8)
+
     def read(self, indices: Indices) -> Array:
         """The images as ``uint8``, decoded on several threads (Pillow frees the interpreter).
 

@@ -1,26 +1,45 @@
-"""Arrays in a NumPy ``.npz`` file, without pickle: a data file must not run code."""
+"""Examples and labels in NumPy's files; which arrays they are is found where nobody chose."""
 
-import errno
-import zipfile
+import contextlib
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
+import psutil
 from typing_extensions import override
 
-from gpupanel.domain.data import NpzData, Scaling
+from gpupanel.domain.choice import Choice
+from gpupanel.domain.data import DataCache, NpzData, Scaling, Target
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.files.npy_members import read_npy
-from gpupanel.files.regular_files import open_regular
+from gpupanel.files.npy_members import NpyHeader
+from gpupanel.trainer.datasets.array_files import ArrayFile, NpyFolder, open_arrays
+from gpupanel.trainer.datasets.array_layout import (
+    AmbiguousArraysError,
+    ArrayLayout,
+    find_layout,
+)
 from gpupanel.trainer.datasets.checks import (
+    NUMBER_KINDS,
     ArrayName,
     check_lengths,
-    checked_classes,
     checked_features,
 )
-from gpupanel.trainer.datasets.examples import AllExamples, Array, DataSet, Examples
-from gpupanel.trainer.datasets.source import Reading, Source
-from gpupanel.trainer.size_limits import check_unpacked
+from gpupanel.trainer.datasets.examples import (
+    AllExamples,
+    DataSet,
+    Examples,
+    Features,
+    joined_features,
+)
+from gpupanel.trainer.datasets.file_prints import DataFiles
+from gpupanel.trainer.datasets.labels import Labels, checked_labels
+from gpupanel.trainer.datasets.npy_rows import NpyRows
+from gpupanel.trainer.datasets.source import Found, Reading, Source
+
+_PART_OF_MEMORY = 4
+"""An array that takes more than this part of what is free stays on disk: what is trained on is
+copied, and peaks of four times the set were measured."""
 
 
 def read_npz(data: NpzData, *, must_differ: bool = True) -> DataSet:
@@ -28,22 +47,12 @@ def read_npz(data: NpzData, *, must_differ: bool = True) -> DataSet:
 
     Args:
         data: The file, and which of its arrays.
-        must_differ: Refuse labels that are all the same.
+        must_differ: Refuse classes that are all the same.
 
     Raises:
         ProblemError: The file or an array in it cannot be used.
     """
-    fields = {data.features: "data.features", data.labels: "data.labels"}
-    arrays = read_arrays(Path(data.path), fields)
-    features = _features(data, arrays)
-    labels = _labels(data, arrays, features, must_differ=must_differ)
-    pixels = features.dtype == np.uint8
-    return DataSet(
-        training=Examples(features=features, labels=labels),
-        class_names=_class_names(data, labels),
-        scaling=Scaling.DIVIDE if pixels else Scaling.NONE,
-        greatest=255.0 if pixels else 1.0,
-    )
+    return _opened(data).data_set(must_differ=must_differ)
 
 
 def read_all_npz(data: NpzData, *, needs_labels: bool) -> AllExamples:
@@ -52,180 +61,185 @@ def read_all_npz(data: NpzData, *, needs_labels: bool) -> AllExamples:
     Raises:
         ProblemError: The file or an array in it cannot be used, or lacks labels that are needed.
     """
-    path = Path(data.path)
-    fields = {data.features: "data.features"}
-    if needs_labels or data.labels in array_names(path):
-        fields[data.labels] = "data.labels"
-    arrays = read_arrays(path, fields)
-    features, labels = _features(data, arrays), None
-    if data.labels in fields:
-        labels = _labels(data, arrays, features, must_differ=False)
-    return AllExamples(
-        features=features,
-        labels=labels,
-        class_names=_class_names(data, labels),
-        training_count=len(features),
-        class_count_is_known=not data.counts_classes_by_labels,
-    )
+    return _opened(data, needs_labels=needs_labels).all_examples()
 
 
-def _features(data: NpzData, arrays: dict[str, Array]) -> Array:
-    return checked_features(arrays[data.features], _name(data, "features"))
+def _opened(data: NpzData, *, needs_labels: bool = True) -> "_Arrays":
+    arrays = open_arrays(Path(data.path))
+    return _Arrays(data, arrays, _layout(data, arrays, needs_labels=needs_labels))
 
 
-def _labels(
-    data: NpzData, arrays: dict[str, Array], features: Array, *, must_differ: bool
-) -> Array:
-    of = _name(data, "labels")
-    labels = checked_classes(arrays[data.labels], of, data.class_count, must_differ=must_differ)
-    check_lengths(features, labels, _name(data, "features"), of)
-    return labels
-
-
-def _name(data: NpzData, key: Literal["features", "labels"]) -> ArrayName:
-    name = data.features if key == "features" else data.labels
-    return ArrayName(source=str(Path(data.path)), name=name, field=f"data.{key}")
-
-
-def _class_names(data: NpzData, labels: Array | None) -> tuple[str, ...]:
-    count = data.class_count or (0 if labels is None else int(labels.max()) + 1)
-    return tuple(str(number) for number in range(count))
-
-
-def array_names(path: Path) -> tuple[str, ...]:
-    """The names of the arrays in an ``.npz`` file.
-
-    Raises:
-        ProblemError: The file is missing, unreadable, cut short or no ``.npz``.
-    """
-    check_file(path)
+def _layout(data: NpzData, arrays: ArrayFile, *, needs_labels: bool) -> ArrayLayout:
+    features = data.features
+    if features is None and isinstance(arrays, NpyFolder):
+        features = arrays.path.stem  # it was chosen among those of its folder
+    labels = data.labels
+    if not needs_labels and labels not in arrays.headers:
+        labels = None
     try:
-        with zipfile.ZipFile(path) as archive:
-            return tuple(name.removesuffix(".npy") for name in archive.namelist())
-    except (ProblemError, MemoryError):
-        raise
-    except Exception as error:
-        # Whatever the bytes of a damaged file happen to make of its readers.
-        raise damaged(path, "a NumPy .npz file", error) from error
+        test = (data.test_features, data.test_labels)
+        return find_layout(arrays.shapes, features, labels, test, needs_labels=needs_labels)
+    except AmbiguousArraysError as error:
+        raise _ambiguous(arrays, error.wanted) from error
 
 
-def read_arrays(path: Path, fields: dict[str, str]) -> dict[str, Array]:
-    """Arrays of an ``.npz`` file by name.
+@dataclass(frozen=True, slots=True)
+class _Arrays:
+    """The arrays of a file, and which of them are what."""
 
-    Args:
-        path: The file.
-        fields: The names wanted, each with the profile key that a problem with it is about.
+    data: NpzData
+    file: ArrayFile
+    layout: ArrayLayout
 
-    Raises:
-        ProblemError: The file is missing, unreadable, cut short, no ``.npz``, lacks an array, or
-            the array holds Python objects.
-    """
-    check_file(path)
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return _members(archive, path, fields)
-    except (ProblemError, MemoryError):
-        raise
-    except Exception as error:
-        # Whatever the bytes of a damaged file happen to make of its readers.
-        raise damaged(path, "a NumPy .npz file", error) from error
+    def data_set(self, *, must_differ: bool) -> DataSet:
+        layout = self.layout
+        self.file.header(layout.labels, "data.labels")  # what is missing is said first
+        features = self._features(layout.features, "features")
+        labels = self._labels(layout.labels, features, must_differ=must_differ)
+        test = None
+        if layout.test_features:
+            test = self._test(features, labels)
+        pixels = features.dtype == np.uint8
+        return DataSet(
+            training=Examples(features=features, labels=labels.array),
+            test=test,
+            class_names=self._class_names(labels, test),
+            scaling=Scaling.DIVIDE if pixels else Scaling.NONE,
+            greatest=255.0 if pixels else 1.0,
+            files=self._files(features),
+        )
 
-
-def _members(archive: zipfile.ZipFile, path: Path, fields: dict[str, str]) -> dict[str, Array]:
-    check_unpacked(archive, path, "data.path")
-    names = [name.removesuffix(".npy") for name in archive.namelist()]
-    for name, field in fields.items():
-        if name not in names:
-            raise _array_missing(path, name, names, field)
-    return {name: _member(archive, path, name, field) for name, field in fields.items()}
-
-
-def _member(archive: zipfile.ZipFile, path: Path, name: str, field: str) -> Array:
-    member = f"{name}.npy" if f"{name}.npy" in archive.namelist() else name
-    try:
-        return read_npy(archive, member)
-    except ValueError as error:
-        if "allow_pickle" not in str(error):
-            raise damaged(path, f'an .npz file with an array in "{name}"', error) from error
-        raise ProblemError(
-            Problem(
-                code="data_array_of_objects",
-                field=field,
-                message=f'Array "{name}" in {path} holds Python objects; reading them would run '
-                "code from the file, so gpupanel refuses to.",
-                hint="Save it with a number type, for example array.astype(numpy.float32).",
+    def all_examples(self) -> AllExamples:
+        layout = self.layout
+        if not layout.labels:
+            features = self._features(layout.features, "features")
+            names = tuple(str(number) for number in range(self.data.class_count or 0))
+            target = self.data.predicts or Target.CLASSES
+            return AllExamples(
+                features=features,
+                labels=None,
+                target=target,
+                class_names=names,
+                training_count=features.shape[0],
+                class_count_is_known=not self.data.counts_classes_by_labels,
             )
-        ) from error
+        found = self.data_set(must_differ=False)
+        labels = found.training.labels
+        features = found.training.features
+        if found.test is not None:
+            features = joined_features(features, found.test.features)
+            labels = np.concatenate([labels, found.test.labels])
+        return AllExamples(
+            features=features,
+            labels=labels,
+            target=found.target,
+            class_names=found.class_names,
+            training_count=len(found.training),
+            class_count_is_known=found.target is Target.LABELS
+            or not self.data.counts_classes_by_labels,
+        )
+
+    def _test(self, training: Features, labels: Labels) -> Examples:
+        layout = self.layout
+        features = self._features(layout.test_features, "features")
+        if features.shape[1:] != training.shape[1:] or features.dtype != training.dtype:
+            raise self._name(layout.test_features, "features").problem(
+                "data_test_set_misfit",
+                f'In {self.data.path} one example of "{layout.test_features}" has the shape '
+                f'{features.shape[1:]} ({features.dtype}), and one of "{layout.features}" '
+                f"{training.shape[1:]} ({training.dtype}).",
+                "Save both from the same kind of examples, or choose data.features.",
+            )
+        name = self._name(layout.test_labels, "labels")
+        raw = self.file.read(layout.test_labels, "data.labels")
+        count = labels.outputs if self.data.class_count or labels.array.ndim == 2 else None
+        found = checked_labels(raw, name, labels.target, count or None, must_differ=False)
+        check_lengths(features, found.array, self._name(layout.test_features, "features"), name)
+        if found.array.shape[1:] != labels.array.shape[1:]:
+            raise name.problem(
+                "data_test_set_misfit",
+                f"{name} has {found.array.shape[1:]} numbers an example, and "
+                f'"{layout.labels}" has {labels.array.shape[1:]}.',
+                "Save both from the same kind of labels, or choose data.labels.",
+            )
+        return Examples(features, found.array)
+
+    def _features(self, name: str, key: Literal["features", "labels"]) -> Features:
+        of = self._name(name, key)
+        header = self.file.header(name, of.field)
+        if isinstance(self.file, NpyFolder) and header is not None and self._streams(header):
+            return NpyRows(self.file.place(name), header, of)
+        return checked_features(self.file.read(name, of.field), of)
+
+    def _streams(self, header: NpyHeader) -> bool:
+        """Whether an array stays on disk."""
+        if header.is_fortran or header.dtype.kind not in NUMBER_KINDS or 0 in header.shape:
+            return False  # its examples do not lie in one piece; or a problem of their own
+        width = 1 if header.dtype == np.uint8 else np.dtype(np.float32).itemsize
+        size_bytes = int(np.prod(header.shape, dtype=np.int64)) * width
+        is_large = size_bytes > psutil.virtual_memory().available // _PART_OF_MEMORY
+        return bool(header.shape) and (self.data.cache is not DataCache.MEMORY or is_large)
+
+    def _labels(self, name: str, features: Features, *, must_differ: bool) -> Labels:
+        of, data = self._name(name, "labels"), self.data
+        raw = self.file.read(name, of.field)
+        labels = checked_labels(raw, of, data.predicts, data.class_count, must_differ=must_differ)
+        check_lengths(features, labels.array, self._name(self.layout.features, "features"), of)
+        return labels
+
+    def _class_names(self, labels: Labels, test: Examples | None) -> tuple[str, ...]:
+        count = labels.outputs
+        if labels.target is Target.CLASSES and test is not None and not self.data.class_count:
+            count = max(count, int(test.labels.max()) + 1)
+        return tuple(str(number) for number in range(count))
+
+    def _files(self, features: Features) -> DataFiles | None:
+        if not isinstance(features, NpyRows) or not isinstance(self.file, NpyFolder):
+            return None
+        layout = self.layout
+        names = [layout.features, layout.labels, layout.test_features, layout.test_labels]
+        return DataFiles(self.file.path.parent, [self.file.place(name) for name in names if name])
+
+    def _name(self, name: str, key: Literal["features", "labels"]) -> ArrayName:
+        return ArrayName(source=str(self.file.path), name=name, field=f"data.{key}")
 
 
-def check_file(path: Path) -> None:
-    """Refuse a path that is not chosen, not there, no file, or not readable.
-
-    Raises:
-        ProblemError: It cannot be opened.
-    """
-    if path == Path():
-        raise ProblemError(
+def _ambiguous(arrays: ArrayFile, wanted: str) -> ProblemError:
+    if wanted == "labels" and len(arrays.headers) == 1:
+        (only,) = arrays.headers
+        return ProblemError(
             Problem(
-                code="data_path_missing",
-                field="data.path",
-                message="No data file is chosen.",
-                hint="Choose an .npz file.",
+                code="data_array_missing",
+                field="data.labels",
+                message=f'{arrays.path} has no array of labels; the only one is "{only}".',
+                hint="Save the labels beside the examples, as an array called y.",
             )
         )
-    try:
-        with open_regular(path):
-            pass
-    except FileNotFoundError as error:
-        raise ProblemError(
-            Problem(
-                code="data_file_missing",
-                field="data.path",
-                message=f"The data file {path} does not exist.",
-                hint="Choose another file, or put it back in its place.",
-            )
-        ) from error
-    except OSError as error:
-        raise _unreadable(path, error) from error
-
-
-def damaged(path: Path, kind: str, error: Exception) -> ProblemError:
-    """The problem of a file that is cut short or not what it says; or that cannot be read."""
-    # What zipfile says by itself has no number, and a place before the file's start is invalid.
-    if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
-        return _unreadable(path, error)
+    what = {"features": "the examples", "labels": "the labels"}[wanted]
+    there = "; ".join(choice.label for choice in _choices(arrays)[:20])
     return ProblemError(
         Problem(
-            code="data_file_damaged",
-            field="data.path",
-            message=f"{path} is cut short or is not {kind}.",
-            hint="Get or write the file again; a copy that was broken off looks like this.",
-            detail=f"{type(error).__name__}: {error}",
+            code="data_arrays_ambiguous",
+            field=f"data.{wanted}",
+            message=f"Which array in {arrays.path} holds {what} is not plain. It has: "
+            f"{there or 'none'}.",
+            hint=f"Choose data.{wanted}; or name the arrays x and y.",
         )
     )
 
 
-def _unreadable(path: Path, error: OSError) -> ProblemError:
-    return ProblemError(
-        Problem(
-            code="data_file_unreadable",
-            field="data.path",
-            message=f"The data file {path} cannot be read: {error.strerror}.",
-            hint="Choose a file that you may read, or look at the disk that holds it.",
-        )
+def _choices(arrays: ArrayFile) -> tuple[Choice, ...]:
+    """The arrays with their shapes, as they are offered."""
+    return tuple(
+        Choice(name, f"{name}: {_form(header)}", "") for name, header in arrays.headers.items()
     )
 
 
-def _array_missing(path: Path, name: str, names: list[str], field: str) -> ProblemError:
-    there = ", ".join(f'"{other}"' for other in names) or "none"
-    return ProblemError(
-        Problem(
-            code="data_array_missing",
-            field=field,
-            message=f'{path} has no array "{name}"; the arrays in it: {there}.',
-            hint=f"Set {field} to one of these names.",
-        )
-    )
+def _form(header: NpyHeader | None) -> str:
+    if header is None:
+        return "damaged"
+    shape = " x ".join(f"{length:,}" for length in header.shape) or "one number"
+    return f"{shape}, {header.dtype}"
 
 
 class _Npz(Source[NpzData]):
@@ -238,6 +252,18 @@ class _Npz(Source[NpzData]):
     @override
     def read_all(self, data: NpzData, reading: Reading, *, needs_labels: bool) -> AllExamples:
         return read_all_npz(data, needs_labels=needs_labels)
+
+    @override
+    def find(self, data: NpzData) -> Found:
+        arrays = open_arrays(Path(data.path))
+        choices = _choices(arrays)
+        found: dict[str, str] = {}
+        with contextlib.suppress(ProblemError):  # reading says it
+            found = asdict(_layout(data, arrays, needs_labels=False))
+        return Found(
+            offers=dict.fromkeys((each.name for each in fields(ArrayLayout)), choices),
+            found={name: value for name, value in found.items() if value},
+        )
 
 
 SOURCE = _Npz()

@@ -13,11 +13,10 @@ from gpupanel.domain.visible_text import as_utf8
 from gpupanel.trainer.datasets.checks import (
     ArrayName,
     check_lengths,
-    checked_classes,
     checked_features,
-    checked_values,
 )
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples
+from gpupanel.trainer.datasets.labels import Labels, checked_labels
 from gpupanel.trainer.datasets.source import Reading, Source
 from gpupanel.trainer.memory_shortage import is_out_of_memory
 from gpupanel.trainer.user_code import RunCode
@@ -68,12 +67,11 @@ class _Loaded:
 
     def data_set(self) -> DataSet:
         names = self._class_names()
-        training = self._examples("x", "y", len(names) or None)
-        if self.settings.predicts is Target.CLASSES and not names:
-            names = tuple(str(number) for number in range(int(training.labels.max()) + 1))
+        training, labels = self._examples("x", "y", len(names) or None)
+        names = names or tuple(str(number) for number in range(labels.outputs))
         test = None
         if "x_test" in self.parts or "y_test" in self.parts:
-            test = self._examples("x_test", "y_test", len(names) or None)
+            test, _ = self._examples("x_test", "y_test", len(names) or None)
             self._check_shapes(training, test)
         is_pixels = training.in_memory is not None and training.in_memory.dtype == np.uint8
         return DataSet(
@@ -84,17 +82,15 @@ class _Loaded:
             greatest=255.0 if is_pixels else 1.0,
         )
 
-    def _examples(self, x: str, y: str, class_count: int | None) -> Examples:
+    def _examples(self, x: str, y: str, class_count: int | None) -> tuple[Examples, Labels]:
         of, labels_of = self._name(x), self._name(y)
         features = checked_features(self._array(x), of)
-        raw = self._array(y)
-        if self.settings.predicts is Target.CLASSES:
-            differ = self.must_differ and x == "x"
-            labels = checked_classes(raw, labels_of, class_count, must_differ=differ)
-        else:
-            labels = checked_values(raw, labels_of)
-        check_lengths(features, labels, of, labels_of)
-        return Examples(features, labels)
+        differ = self.must_differ and x == "x"
+        labels = checked_labels(
+            self._array(y), labels_of, self.settings.predicts, class_count, must_differ=differ
+        )
+        check_lengths(features, labels.array, of, labels_of)
+        return Examples(features, labels.array), labels
 
     def _array(self, name: str) -> Array:
         if name not in self.parts:
@@ -118,12 +114,15 @@ class _Loaded:
         return tuple(as_utf8(str(name)) for name in given)
 
     def _check_shapes(self, training: Examples, test: Examples) -> None:
-        if training.feature_shape != test.feature_shape:
-            raise _misfit(
-                self.code,
-                f'one example has the shape {training.feature_shape} in "x" and '
-                f'{test.feature_shape} in "x_test"',
-            )
+        for what, name, one, other in (
+            ("example", "x", training.feature_shape, test.feature_shape),
+            ("row of labels", "y", training.labels.shape[1:], test.labels.shape[1:]),
+        ):
+            if one != other:
+                raise _misfit(
+                    self.code,
+                    f'one {what} has the shape {one} in "{name}" and {other} in "{name}_test"',
+                )
 
     def _name(self, part: str) -> ArrayName:
         return ArrayName(source=f"load() of {self.code.named}", name=part, field=self.code.key)

@@ -2,16 +2,18 @@
 
 import importlib
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 import numpy as np
 
+from gpupanel.domain.choice import Choice
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.data_source import DataSource
 from gpupanel.trainer.datasets.download import OnDownload
-from gpupanel.trainer.datasets.examples import AllExamples, DataSet
+from gpupanel.trainer.datasets.examples import AllExamples, DataSet, joined_features
 from gpupanel.trainer.user_code import RunCode
 
 Settings = TypeVar("Settings", bound=DataSource, contravariant=True)
@@ -36,6 +38,19 @@ class Reading:
     code: RunCode | None = None
     seed: int = 0
     must_differ: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a look at the data finds.
+
+    Attributes:
+        offers: What can be chosen, by the setting's key.
+        found: What is taken where nothing was chosen, by the setting's key.
+    """
+
+    offers: Mapping[str, tuple[Choice, ...]] = field(default_factory=dict)
+    found: Mapping[str, str] = field(default_factory=dict)
 
 
 class Source(Protocol[Settings]):
@@ -70,10 +85,18 @@ class Source(Protocol[Settings]):
         training, test = found.training, found.test
         features, labels = training.features, training.labels
         if test is not None:
-            # Sources with a test set of their own hold their features in memory.
-            parts = [part.read(np.arange(len(part), dtype=np.int32)) for part in (training, test)]
-            features, labels = np.concatenate(parts), np.concatenate([labels, test.labels])
-        return AllExamples(features, labels, found.class_names, len(training))
+            features = joined_features(features, test.features)
+            labels = np.concatenate([labels, test.labels])
+        return AllExamples(features, labels, found.target, found.class_names, len(training))
+
+    def find(self, data: Settings) -> Found:
+        """What is found where nobody chose, from a look that reads no examples.
+
+        Raises:
+            ProblemError: The data cannot be looked at, and why.
+        """
+        del data
+        return Found()
 
 
 def source_of(data: DataSettings) -> Source[DataSettings]:

@@ -8,7 +8,13 @@ import numpy.typing as npt
 from gpupanel.domain.outcome import Metrics
 from gpupanel.files.confusion_file import ConfusionCells
 from gpupanel.trainer.datasets.examples import Array
-from gpupanel.trainer.inference.meaning import Floats, Meaning, Reading, scores_of
+from gpupanel.trainer.inference.meaning import (
+    Floats,
+    Meaning,
+    Reading,
+    label_scores,
+    scores_of,
+)
 
 _LEAST_WAITING = 2**16
 
@@ -18,14 +24,15 @@ class EvaluatedPart:
     """What is kept of one part.
 
     Attributes:
-        loss_sum: Cross-entropy in nats, or squared error.
-        error_sum: Absolute error; 0 for classes.
+        loss_sum: Cross-entropy in nats, or squared error; of several labels or values their mean.
+        measure_sum: Absolute error of values, likewise; of several labels how many are right, as
+            a part of them; 0 for classes.
         classes: Shape [examples, 2]: the class that an example is of, and the one that it was
-            taken for; no rows for values.
+            taken for; no rows for values and for several labels.
     """
 
     loss_sum: float
-    error_sum: float
+    measure_sum: float
     classes: npt.NDArray[np.int64]
 
 
@@ -45,7 +52,7 @@ class Evaluation:
         self._waiting_examples = 0
         self._right = 0
         self._loss_sum = 0.0
-        self._error_sum = 0.0
+        self._measure_sum = 0.0
         self._examples = 0
 
     def digest(self, outputs: Floats, first: int) -> EvaluatedPart:
@@ -56,10 +63,15 @@ class Evaluation:
             first: Row of the first of them.
         """
         labels = self._labels[first : first + len(outputs)]
+        none = np.empty((0, 2), np.int64)
         if self._reading.meaning is Meaning.VALUES:
-            errors = outputs[:, 0].astype(np.float64) - labels.astype(np.float64)
-            none = np.empty((0, 2), np.int64)
-            return EvaluatedPart(float(np.square(errors).sum()), float(np.abs(errors).sum()), none)
+            errors = outputs.astype(np.float64) - labels.reshape(outputs.shape).astype(np.float64)
+            return EvaluatedPart(_sum_of_means(np.square(errors)), _sum_of_means(abs(errors)), none)
+        if self._reading.of_labels:
+            rows = labels.astype(np.float32)
+            logarithms = label_scores(outputs, rows, self._reading.meaning)
+            right = (outputs > _even(self._reading.meaning)) == (rows > 0.5)
+            return EvaluatedPart(-_sum_of_means(logarithms), _sum_of_means(right), none)
         scores = scores_of(outputs, self._reading.meaning)
         true = labels.astype(np.int64)
         right = scores.logarithms[np.arange(len(true)), true]
@@ -73,7 +85,7 @@ class Evaluation:
         self._examples += examples
         for part in parts:
             self._loss_sum += part.loss_sum
-            self._error_sum += part.error_sum
+            self._measure_sum += part.measure_sum
             true, taken_for = part.classes[:, 0], part.classes[:, 1]
             self._right += int((true == taken_for).sum())
             self._waiting.append(true * self._reading.class_count + taken_for)
@@ -104,6 +116,19 @@ class Evaluation:
     def metrics(self) -> Metrics:
         """Of all examples added."""
         loss = self._loss_sum / self._examples
+        measure = self._measure_sum / self._examples
         if self._reading.meaning is Meaning.VALUES:
-            return Metrics(loss=loss, mean_absolute_error=self._error_sum / self._examples)
+            return Metrics(loss=loss, mean_absolute_error=measure)
+        if self._reading.of_labels:
+            return Metrics(loss=loss, accuracy=measure)
         return Metrics(loss=loss, accuracy=self._right / self._examples)
+
+
+def _sum_of_means(each: npt.NDArray[np.generic]) -> float:
+    """Over the examples, of the mean over what stands in a row; shape [examples, outputs]."""
+    return float(each.mean(axis=1, dtype=np.float64).sum())
+
+
+def _even(meaning: Meaning) -> float:
+    """The output of a label that is as likely as not."""
+    return 0.0 if meaning is Meaning.LABEL_LOGITS else 0.5

@@ -9,7 +9,7 @@ from gpupanel.domain.data import Target
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.trainer.datasets.download import OnDownload
-from gpupanel.trainer.datasets.examples import Array, FeatureFiles, Indices, read_features
+from gpupanel.trainer.datasets.examples import Array, Features, Indices, read_features
 from gpupanel.trainer.datasets.source import Reading, source_of
 from gpupanel.trainer.datasets.split import divide
 from gpupanel.trainer.inference.model_file import check_model_file, saved_model_path
@@ -24,8 +24,8 @@ class InferenceExamples:
 
     Attributes:
         features: Of every example of the source, or where they are read from.
-        labels: Of the chosen ones, ``int32`` class numbers or ``float32`` values; ``None`` where
-            they are not known.
+        labels: Of the chosen ones, as :class:`~gpupanel.trainer.datasets.examples.Examples` has
+            them; ``None`` where they are not known.
         indices: Position of each chosen example in the source, its test set after its training
             set, ascending.
         target: What the labels are, or would be.
@@ -34,7 +34,7 @@ class InferenceExamples:
             greatest label made them and there may be more.
     """
 
-    features: Array | FeatureFiles
+    features: Features
     labels: Array | None
     indices: Indices
     target: Target
@@ -51,8 +51,8 @@ class InferenceExamples:
 
     @property
     def features_are_bytes(self) -> bool:
-        """Whether they are ``uint8``, as all that stay on disk are; else ``float32``."""
-        return not isinstance(self.features, np.ndarray) or self.features.dtype == np.uint8
+        """Whether they are ``uint8``; else ``float32``."""
+        return bool(self.features.dtype == np.uint8)
 
     def read(self, first: int, end: int) -> Array:
         """The features of these rows.
@@ -96,7 +96,7 @@ def read_inference_examples(
         features=found.features,
         labels=None if found.labels is None else found.labels[indices],
         indices=indices,
-        target=data.target,
+        target=found.target,
         class_names=found.class_names,
         class_count_is_known=found.class_count_is_known,
     )

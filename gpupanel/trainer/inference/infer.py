@@ -8,7 +8,6 @@ from typing import TypeVar
 import numpy as np
 import tensorflow as tf
 
-from gpupanel.domain.data import Target
 from gpupanel.domain.event_details import names_for_event
 from gpupanel.domain.events import (
     DataReady,
@@ -23,7 +22,14 @@ from gpupanel.files.confusion_file import write_confusion
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.inference.evaluation import Evaluation
 from gpupanel.trainer.inference.examples import InferenceExamples
-from gpupanel.trainer.inference.meaning import Floats, Meaning, Reading, read_outputs, scores_of
+from gpupanel.trainer.inference.meaning import (
+    Floats,
+    Meaning,
+    Reading,
+    label_probabilities,
+    read_outputs,
+    scores_of,
+)
 from gpupanel.trainer.inference.model_file import saved_model_path
 from gpupanel.trainer.inference.predictions import Predictions, write_predictions
 from gpupanel.trainer.inference.replicas import Replica, load_replicas, reshaped_hint
@@ -112,9 +118,7 @@ class Inference:
         first = np.concatenate([replicas[0](part) for part in parts])
         self._check_finite(first, 0)
         classes = len(examples.class_names) or None
-        reading = read_outputs(
-            ending.activation, first, classes, has_values=examples.target is Target.VALUES
-        )
+        reading = read_outputs(ending.activation, first, classes, examples.target)
         self._report(reading.hint)
         return reading
 
@@ -159,6 +163,8 @@ class Inference:
         def digest(outputs: Floats, _first: int) -> Floats:
             if reading.meaning is Meaning.VALUES:
                 return outputs
+            if reading.of_labels:
+                return label_probabilities(outputs, reading.meaning)
             return scores_of(outputs, reading.meaning).probabilities
 
         ended = self._spread(replicas, digest, lambda _examples, parts: kept.extend(parts))
@@ -175,6 +181,7 @@ class Inference:
             labels=self._examples.labels,
             class_names=self._class_names(reading),
             numbers=numbers,
+            of_labels=reading.of_labels,
         )
         write_predictions(predictions, path)
         self._events.write(
@@ -224,6 +231,8 @@ class Inference:
     def _class_names(self, reading: Reading) -> tuple[str, ...]:
         """The source's, as far as it knows them; the numbers of the other classes."""
         known = self._examples.class_names
+        if reading.of_labels:
+            return known
         return tuple(
             known[number] if number < len(known) else str(number)
             for number in range(reading.class_count)

@@ -6,6 +6,7 @@ from enum import Enum, auto
 import numpy as np
 import numpy.typing as npt
 
+from gpupanel.domain.data import Target
 from gpupanel.domain.problem import Problem, Severity
 
 Floats = npt.NDArray[np.float32]
@@ -28,7 +29,11 @@ class Meaning(Enum):
     """How to read the outputs."""
 
     VALUES = auto()
-    """One value an example."""
+    """One number a value."""
+    LABEL_LOGITS = auto()
+    """One a label, before a sigmoid each."""
+    LABEL_PROBABILITIES = auto()
+    """One a label."""
     LOGITS = auto()
     """One a class, before a softmax."""
     PROBABILITIES = auto()
@@ -44,13 +49,18 @@ class Reading:
     """A meaning, and whether it was a guess.
 
     Attributes:
-        class_count: 0 for values.
+        class_count: 0 for values and for several labels.
         hint: What was assumed, when the model does not say it itself.
     """
 
     meaning: Meaning
     class_count: int
     hint: Problem | None = None
+
+    @property
+    def of_labels(self) -> bool:
+        """Whether each output is about a label of its own."""
+        return self.meaning in (Meaning.LABEL_LOGITS, Meaning.LABEL_PROBABILITIES)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,20 +77,23 @@ class Scores:
 
 
 def read_outputs(
-    activation: Activation, first: Floats, class_count: int | None, *, has_values: bool
+    activation: Activation, first: Floats, class_count: int | None, target: Target
 ) -> Reading:
     """What outputs mean, from the last layer where it shows it, else from the first examples.
 
     Args:
-        activation: Of the last layer. After a softmax or sigmoid (of one output) ``first`` and
-            all that follow must be what goes into it.
+        activation: Of the last layer. After a softmax or sigmoid (of one output, or of several
+            labels) ``first`` and all that follow must be what goes into it.
         first: Outputs for the first examples, shape [examples, outputs].
         class_count: How many classes the data has; ``None``: nobody knows.
-        has_values: The data has values in place of classes.
+        target: What the labels of the data are.
     """
     outputs = first.shape[1]
-    if has_values:
-        return Reading(Meaning.VALUES, 0)
+    match target:
+        case Target.VALUES:
+            return Reading(Meaning.VALUES, 0)
+        case Target.LABELS:
+            return _read_labels(activation, first)
     if outputs == 1:
         return _read_single(activation, first, class_count)
     match activation:
@@ -98,13 +111,27 @@ def read_outputs(
     return Reading(Meaning.LOGITS, outputs, _assumed("logits", words))
 
 
+def _read_labels(activation: Activation, first: Floats) -> Reading:
+    if activation is Activation.SIGMOID:
+        return Reading(Meaning.LABEL_LOGITS, 0)
+    if activation is not Activation.LINEAR and _lie_between_0_and_1(first):
+        words = "is no sigmoid, but its outputs lie between 0 and 1"
+        hint = _assumed("the probability of each label", words)
+        return Reading(Meaning.LABEL_PROBABILITIES, 0, hint)
+    return Reading(Meaning.LABEL_LOGITS, 0, _assumed("logits of each label", "is no sigmoid"))
+
+
+def _lie_between_0_and_1(outputs: Floats) -> bool:
+    return bool(np.all((outputs >= 0.0) & (outputs <= 1.0)))
+
+
 def _read_single(activation: Activation, first: Floats, class_count: int | None) -> Reading:
     if activation is Activation.SIGMOID:
         return Reading(Meaning.BINARY_LOGIT, 2)
     if class_count is None and activation is not Activation.UNKNOWN:
         words = "has one output and no sigmoid, and the data has no labels"
         return Reading(Meaning.VALUES, 0, _assumed("values", words))
-    if activation is Activation.UNKNOWN and bool(np.all((first >= 0.0) & (first <= 1.0))):
+    if activation is Activation.UNKNOWN and _lie_between_0_and_1(first):
         words = "does not say what it is, but its one output lies between 0 and 1"
         hint = _assumed("the probability of the second of two classes", words)
         return Reading(Meaning.BINARY_PROBABILITY, 2, hint)
@@ -128,8 +155,30 @@ def _assumed(meaning: str, why: str) -> Problem:
     )
 
 
+def label_scores(outputs: Floats, labels: Floats, meaning: Meaning) -> Floats:
+    """The logarithm of the probability that the model gives to what each label is.
+
+    Args:
+        outputs: Shape [examples, labels].
+        labels: 0 or 1, likewise.
+        meaning: One of labels.
+    """
+    if meaning is Meaning.LABEL_LOGITS:
+        signed = np.where(labels > 0.5, outputs, -outputs)
+        return np.asarray(-np.logaddexp(np.float32(0.0), -signed), np.float32)
+    right = np.where(labels > 0.5, outputs, 1.0 - outputs)
+    return np.asarray(np.log(np.clip(right, _SMALLEST_PROBABILITY, 1.0)), np.float32)
+
+
+def label_probabilities(outputs: Floats, meaning: Meaning) -> Floats:
+    """The probability of each label, shape [examples, labels]; meaning is one of labels."""
+    if meaning is Meaning.LABEL_PROBABILITIES:
+        return outputs
+    return np.exp(label_scores(outputs, np.ones_like(outputs), meaning))
+
+
 def scores_of(outputs: Floats, meaning: Meaning) -> Scores:
-    """Probabilities of each class, from outputs of any meaning but values.
+    """Probabilities of each class, from outputs that mean classes.
 
     Args:
         outputs: Shape [examples, outputs].

@@ -22,17 +22,24 @@ class Predictions:
         indices: Position of each example in the source.
         labels: ``None`` where they are not known.
         class_names: One a column of ``numbers``; empty where values are predicted.
-        numbers: Probabilities, shape [examples, classes]; or values, shape [examples, 1].
+        numbers: Probabilities, shape [examples, classes]; or values, shape [examples, values].
+        of_labels: Each class is a label that an example has or has not.
     """
 
     indices: Indices
     labels: Array | None
     class_names: tuple[str, ...]
     numbers: Floats
+    of_labels: bool = False
 
     @property
     def predicted(self) -> npt.NDArray[np.int32]:
-        """The class that each example is taken for."""
+        """The class that each example is taken for.
+
+        Of several labels: 1 for each that it probably has, shape [examples, labels].
+        """
+        if self.of_labels:
+            return np.asarray(self.numbers > 0.5, np.int32)
         return np.asarray(self.numbers.argmax(axis=1), np.int32)
 
 
@@ -54,7 +61,8 @@ def _write_npz(predictions: Predictions, file: BinaryIO) -> None:
         arrays["probabilities"] = predictions.numbers
         arrays["class_names"] = np.asarray(predictions.class_names)
     else:
-        arrays["values"] = predictions.numbers[:, 0]
+        several = predictions.numbers.shape[1] > 1
+        arrays["values"] = predictions.numbers if several else predictions.numbers[:, 0]
     if predictions.labels is not None:
         arrays["label"] = predictions.labels
     np.savez(file, allow_pickle=False, **arrays)
@@ -63,15 +71,14 @@ def _write_npz(predictions: Predictions, file: BinaryIO) -> None:
 def _write_csv(predictions: Predictions, file: BinaryIO) -> None:
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     lines = csv.writer(text, lineterminator="\n")
-    names, labels = predictions.class_names, predictions.labels
-    predicted = predictions.predicted
     lines.writerow(_header(predictions))
+    predicted = predictions.predicted
     for row, numbers in enumerate(predictions.numbers):
         lines.writerow(
             [
                 predictions.indices[row],
-                *([names[predicted[row]], predicted[row]] if names else []),
-                *([] if labels is None else _label_cells(labels[row], names)),
+                *_predicted_cells(predictions, predicted[row]),
+                *_label_cells(predictions, row),
                 *(f"{number:.9g}" for number in numbers.tolist()),
             ]
         )
@@ -80,19 +87,41 @@ def _write_csv(predictions: Predictions, file: BinaryIO) -> None:
 
 
 def _header(predictions: Predictions) -> list[str]:
-    names = predictions.class_names
-    label = [] if predictions.labels is None else ["label_name", "label"] if names else ["label"]
+    names, outputs = predictions.class_names, predictions.numbers.shape[1]
+    has_labels = predictions.labels is not None
     if not names:
-        return ["index", *label, "value"]
+        places = [""] if outputs == 1 else [f" {place}" for place in range(1, outputs + 1)]
+        labels = [f"label{place}" for place in places] if has_labels else []
+        return ["index", *labels, *(f"value{place}" for place in places)]
+    of_labels = predictions.of_labels
+    predicted = ["predicted_names"] if of_labels else ["predicted_name", "predicted"]
+    labels = ["label_names"] if of_labels else ["label_name", "label"]
     return [
         "index",
-        "predicted_name",
-        "predicted",
-        *label,
+        *predicted,
+        *(labels if has_labels else []),
         *(f"probability of {name}" for name in names),
     ]
 
 
-def _label_cells(label: np.generic, names: tuple[str, ...]) -> list[str]:
-    number = label.item()
-    return [names[number], str(number)] if names else [f"{number:.9g}"]
+def _predicted_cells(predictions: Predictions, predicted: Array) -> list[str]:
+    names = predictions.class_names
+    if not names:
+        return []
+    if predictions.of_labels:
+        return [_joined(names, predicted)]
+    return [names[int(predicted)], str(predicted)]
+
+
+def _label_cells(predictions: Predictions, row: int) -> list[str]:
+    if predictions.labels is None:
+        return []
+    names, label = predictions.class_names, predictions.labels[row]
+    if not names:
+        return [f"{number:.9g}" for number in np.ravel(label).tolist()]
+    return [_joined(names, label)] if predictions.of_labels else [names[label], str(label)]
+
+
+def _joined(names: tuple[str, ...], chosen: Array) -> str:
+    """The names of the labels that an example has, with bars between them."""
+    return "|".join(names[place] for place in np.flatnonzero(chosen))

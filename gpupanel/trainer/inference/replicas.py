@@ -1,5 +1,6 @@
 """A saved model, once on each device of the plan."""
 
+import math
 from dataclasses import dataclass
 
 import keras
@@ -49,9 +50,7 @@ class Replica:
         self._device = device
         self.shape = fitting_shape(model, examples.feature_shape)
         self._input_dtype = model.inputs[0].dtype
-        # Of values the sigmoid is a part.
-        is_values = examples.target is Target.VALUES
-        self._model = model if is_values else _before_activation(model, self.ending)
+        self._model = _before_activation(model, self.ending, examples.target)
         kind = tf.uint8 if examples.features_are_bytes else tf.float32
         signature = [tf.TensorSpec([None, *self.shape], kind)]
         self._function = tf.function(self._forward, input_signature=signature, autograph=False)
@@ -130,9 +129,8 @@ def _check_single(model: keras.Model) -> None:
 
 
 def _check_outputs(outputs: int, examples: InferenceExamples) -> None:
-    if examples.target is Target.VALUES:
-        if outputs != 1:
-            raise _outputs_problem(outputs, "the data has one value an example", "with one output")
+    if examples.target is not Target.CLASSES:
+        _check_output_columns(outputs, examples)
         return
     classes = len(examples.class_names)
     means_two = outputs == 1 and classes in (0, 1, 2)
@@ -143,6 +141,21 @@ def _check_outputs(outputs: int, examples: InferenceExamples) -> None:
         raise _outputs_problem(
             outputs, f"the data has {least}{classes} classes", f"for {least}{classes} classes"
         )
+
+
+def _check_output_columns(outputs: int, examples: InferenceExamples) -> None:
+    """Each label or value has an output of its own."""
+    labels = examples.labels
+    if examples.target is Target.LABELS:
+        wanted, what = len(examples.class_names), "label"
+    elif labels is None:
+        return  # nobody knows how many values there are
+    else:
+        wanted, what = math.prod(labels.shape[1:]), "value"
+    if outputs != wanted and wanted:
+        number = f"one {what}" if wanted == 1 else f"{wanted:,} {what}s"
+        plural = "one output" if wanted == 1 else f"{wanted:,} outputs"
+        raise _outputs_problem(outputs, f"the data has {number} an example", f"with {plural}")
 
 
 def _outputs_problem(outputs: int, what: str, wanted: str) -> Exception:
@@ -238,10 +251,15 @@ def _activation(layer: keras.Operation | None, outputs: int) -> Activation:
     return Activation.UNKNOWN
 
 
-def _before_activation(model: keras.Model, ending: Ending) -> keras.Model:
-    """The model without its last softmax, or sigmoid of one output: the loss is exact there."""
-    single = ending.activation is Activation.SIGMOID and ending.outputs == 1
-    if ending.activation is not Activation.SOFTMAX and not single:
+def _before_activation(model: keras.Model, ending: Ending, target: Target) -> keras.Model:
+    """The model without its last softmax, or sigmoid: the loss is exact there.
+
+    The sigmoid of several classes is kept, and of values either is a part.
+    """
+    of_labels = target is Target.LABELS
+    is_sigmoid = ending.activation is Activation.SIGMOID and (of_labels or ending.outputs == 1)
+    is_softmax = ending.activation is Activation.SOFTMAX and not of_labels
+    if target is Target.VALUES or not (is_sigmoid or is_softmax):
         return model
     layer = _last_layer(model)
     if isinstance(layer, keras.layers.Softmax):

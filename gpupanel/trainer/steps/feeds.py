@@ -113,7 +113,9 @@ class StreamedFeed:
         """See :attr:`Feed.signature`."""
         labels = self._examples.labels
         return (
-            tf.TensorSpec([None, None, *self._examples.feature_shape], tf.uint8),
+            tf.TensorSpec(
+                [None, None, *self._examples.feature_shape], self._examples.features.dtype
+            ),
             tf.TensorSpec([None, None, *labels.shape[1:]], labels.dtype),
         )
 

@@ -8,7 +8,6 @@ else the coordinator reads them and hands them over with the step.
 from collections.abc import Callable
 from typing import Protocol
 
-import numpy as np
 import tensorflow as tf
 
 from gpupanel.trainer.datasets.examples import Array, Examples, Indices
@@ -90,16 +89,15 @@ class ShippedFeed:
 
     def __init__(self, examples: Examples) -> None:
         self._examples = examples
-        features = examples.features
-        # What stays on disk is pixels.
-        self._dtype = features.dtype if isinstance(features, np.ndarray) else np.uint8
 
     @property
     def signature(self) -> tuple[tf.TypeSpec, ...]:
         """See :attr:`WorkerFeed.signature`."""
         labels = self._examples.labels
         return (
-            tf.TensorSpec([None, None, *self._examples.feature_shape], self._dtype),
+            tf.TensorSpec(
+                [None, None, *self._examples.feature_shape], self._examples.features.dtype
+            ),
             tf.TensorSpec([None, None, *labels.shape[1:]], labels.dtype),
         )
 

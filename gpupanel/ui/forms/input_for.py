@@ -8,6 +8,7 @@ from gpupanel.domain.setting import Bounds, Setting, SettingType
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.inputs.counter import GREATEST, Counter, OptionalCounter
 from gpupanel.ui.inputs.number_list_edit import NumberListEdit
+from gpupanel.ui.inputs.optional_choice import OptionalChoiceBox
 from gpupanel.ui.inputs.optional_real import OptionalReal
 from gpupanel.ui.inputs.real_spin_box import RealRange, RealSpinBox
 from gpupanel.ui.inputs.size_input import SizeInput
@@ -31,6 +32,8 @@ def input_for(setting: Setting) -> QWidget:
             return optional_counter_for(setting) if setting.is_optional else counter_for(setting)
         case SettingType.NUMBER:
             return _number(setting)
+        case SettingType.CHOICE if setting.is_optional:
+            return OptionalChoiceBox(setting.choices, off=setting.off)
         case SettingType.CHOICE:
             return ChoiceBox(setting.choices)
         case SettingType.COUNTS:
@@ -43,6 +46,8 @@ def input_for(setting: Setting) -> QWidget:
                 most=_most(setting.bounds),
                 unit=setting.unit,
             )
+        case SettingType.TEXT if setting.is_optional:
+            return OptionalChoiceBox((), off=setting.off)
         case SettingType.TEXT:
             return TextInput()
         case SettingType.PATH:
@@ -118,8 +123,10 @@ def _counts(setting: Setting) -> NumberListEdit:
 def _path(setting: Setting) -> PathEdit:
     kind = setting.path
     assert kind is not None
+    patterns = " ".join(f"*{suffix}" for suffix in kind.suffixes)
+    endings = " or ".join(kind.suffixes)
     return PathEdit(
-        file_filter=f"{kind.name} (*{kind.suffix})" if kind.suffix else "",
-        placeholder=f"drop a {kind.suffix} file" if kind.suffix else "drop a folder",
+        file_filter=f"{kind.name} ({patterns})" if patterns else "",
+        placeholder=f"drop a {endings} file" if endings else "drop a folder",
         title=kind.title,
     )

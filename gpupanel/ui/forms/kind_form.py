@@ -6,6 +6,7 @@ from typing import Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
+from gpupanel.domain.choice import Choice
 from gpupanel.domain.kind import SOURCE, Kind
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.value import Value
@@ -115,6 +116,10 @@ class KindForm(QWidget):
         """Unfolds the row of a setting of the kind that is shown."""
         if key != SOURCE:
             self._form(self._value).reveal(key)
+
+    def setFound(self, offers: Mapping[str, Sequence[Choice]], found: Mapping[str, str]) -> None:
+        """Offers what a look found for the kind that is shown, as :class:`ValueForm` does."""
+        self._form(self._value).setFound(offers, found)
 
     def setProblems(self, problems: Mapping[str, Problem]) -> None:
         """Shows below each setting the problem with it, as :class:`SettingsForm` does."""

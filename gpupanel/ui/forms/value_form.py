@@ -1,6 +1,6 @@
 """A form for a table of the profile, made of what its settings declare."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
@@ -8,11 +8,13 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QWidget
 from typing_extensions import override
 
+from gpupanel.domain.choice import Choice
 from gpupanel.domain.setting import Setting, SettingType, settings_of
 from gpupanel.domain.value import Value
 from gpupanel.ui.forms.input_for import input_for
 from gpupanel.ui.forms.settings_form import WIDEST_INPUT, SettingsForm
 from gpupanel.ui.inputs.input import Input
+from gpupanel.ui.inputs.optional_choice import OptionalChoiceBox
 from gpupanel.ui.widgets.buttons import FoldButton
 from gpupanel.ui.widgets.tips import teach
 
@@ -76,6 +78,19 @@ class ValueForm(SettingsForm):
             if getattr(before, name) != getattr(value, name) and _is_set(setting, value)
         )
         self._show_rows()
+
+    def setFound(self, offers: Mapping[str, Sequence[Choice]], found: Mapping[str, str]) -> None:
+        """Offers what a look at the data found, silently.
+
+        Args:
+            offers: What can be chosen, by the key of the setting.
+            found: What is taken where nothing is chosen, likewise.
+        """
+        for name, setting in self._settings.items():
+            box = self._inputs[name]
+            if isinstance(box, OptionalChoiceBox):
+                choices = offers.get(name, ()) if setting.is_offered else None
+                box.setFound(choices, found.get(name))
 
     def set_shown(self, name: str, *, shown: bool) -> None:
         """Shows or hides the row of a setting."""

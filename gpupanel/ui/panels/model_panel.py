@@ -20,10 +20,11 @@ _KINDS = kinds_of(ModelSettings)
 _TRAINABLE = tuple(kind for kind in _KINDS if kind.new().is_trainable)
 _SAVED = tuple(kind for kind in _KINDS if not kind.new().is_trainable)
 _BY_SUFFIX = {
-    each.path.suffix: kind
+    suffix: kind
     for kind in _KINDS
     for each in settings_of(kind.values)
     if each.path is not None
+    for suffix in each.path.suffixes
 }
 """The kinds that have a file, by how its name ends."""
 _KIND_TIP = (

@@ -47,7 +47,7 @@ def test_that_it_is_known_what_the_examples_are_like(
         (DIGITS, False, False),
         (KerasData(source="imdb"), True, True),
         (KerasData(source="imdb", validation_fraction=0.0), True, False),
-        (NPZ, False, False),
+        (NPZ, None, True),
         (IMAGES, False, False),
         (PYTHON, None, True),
         (PythonData(path="", validation_fraction=0.5), None, False),
@@ -103,4 +103,16 @@ def test_that_each_data_set_of_keras_is_downloaded_and_nothing_else_is() -> None
 def test_that_values_are_predicted_where_the_source_or_a_setting_says_so() -> None:
     values = [KerasData(source="boston_housing"), PythonData(path="", predicts=Target.VALUES)]
     assert [data.target for data in values] == [Target.VALUES] * 2
-    assert {data.target for data in (DIGITS, NPZ, IMAGES, PYTHON)} == {Target.CLASSES}
+    assert {data.target for data in (DIGITS, IMAGES, PYTHON)} == {Target.CLASSES}
+    assert NPZ.target is None
+    assert NpzData(path="", predicts=Target.LABELS).target is Target.LABELS
+
+
+def test_that_arrays_leave_something_to_be_found_until_all_is_chosen() -> None:
+    names = ("features", "labels", "test_features", "test_labels")
+    chosen = NpzData(path="/x.npz", predicts=Target.VALUES, **dict.fromkeys(names, "a"))
+    assert NPZ.leaves_something_to_find
+    assert not chosen.leaves_something_to_find
+    assert chosen.model_copy(update={"labels": None}).leaves_something_to_find
+    assert not NpzData(path="").leaves_something_to_find
+    assert not DIGITS.leaves_something_to_find

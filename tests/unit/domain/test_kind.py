@@ -20,7 +20,7 @@ class _Square(Value):
 
 class _Drawn(Value):
     source: Literal["circle", "star"] = kind(Choice("circle", "Circle…"), Choice("star", "Star"))
-    path: str = setting("File", "Where it is.", path=PathKind(".svg", "Drawings", "Choose"))
+    path: str = setting("File", "Where it is.", path=PathKind((".svg",), "Drawings", "Choose"))
     label: str = setting("Label", "Its name.")
 
 

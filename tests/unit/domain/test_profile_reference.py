@@ -48,7 +48,7 @@ def test_that_each_kind_of_data_has_a_section_and_what_all_have_stands_once() ->
     assert data.count("| `shuffle` |") == 1
     assert 'Without this table: `source = "digits"`, `validation_fraction = 0.2`.' in data
     npz = section(profile_reference(), '### `source` = `"npz"`')
-    assert "Arrays in a NumPy `.npz` file, read without pickle." in npz
+    assert "Arrays of numbers, read without pickle: in one `.npz` file" in npz
     assert "| `features` |" in npz
     assert '### `source` = `"mnist"`, `"fashion_mnist"`' in data
 

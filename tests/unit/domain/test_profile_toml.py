@@ -227,12 +227,12 @@ def test_that_only_errors_are_errors() -> None:
             "[data]\nsource = 'npz'",
             "data.path",
             "data.path is missing.",
-            "Add it; it must be the path of a .npz file, in quotes.",
+            "Add it; it must be the path of a .npz or .npy file, in quotes.",
         ),
         (
             "[data]\nsource = 'npz'\npath = 3",
             "data.path",
-            "data.path is 3, but File must be the path of a .npz file, in quotes.",
+            "data.path is 3, but File must be the path of a .npz or .npy file, in quotes.",
             "Give it such a value.",
         ),
         (

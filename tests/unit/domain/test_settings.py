@@ -68,8 +68,10 @@ class Everything(Shared):
     size: tuple[PositiveInt, PositiveInt] = setting("Size", "In pixels.", default=(1, 1))
     text: str = setting("Text", "Some words.", default="")
     name: str = setting("Name", "Short.", default="a", min_length=1, max_length=5)
-    file: str = setting("File", "The data.", default="", path=PathKind(".npz", "Files", "Choose"))
-    folder: str = setting("Folder", "Pictures.", default="", path=PathKind("", "", "Choose"))
+    file: str = setting(
+        "File", "The data.", default="", path=PathKind((".npz",), "Files", "Choose")
+    )
+    folder: str = setting("Folder", "Pictures.", default="", path=PathKind((), "", "Choose"))
     names: tuple[str, ...] = setting("Names", "Needs an editor of its own.", default=())
     mixed: int | str | None = setting("Mixed", "Needs an editor of its own.", default=None)
 
@@ -116,7 +118,7 @@ def test_that_the_words_come_back_as_they_were_declared() -> None:
     assert (optional.off, optional.is_required, optional.is_optional) == ("never", False, True)
     assert of("fraction").advanced
     assert of("units").examples == ([8, 4],)
-    assert of("file").path == PathKind(".npz", "Files", "Choose")
+    assert of("file").path == PathKind((".npz",), "Files", "Choose")
 
 
 def test_that_a_field_has_the_bounds_that_its_type_and_its_declaration_say() -> None:

@@ -8,8 +8,9 @@ import pytest
 
 from gpupanel.domain.data import NpzData
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.trainer.datasets.checks import ArrayName, checked_classes
+from gpupanel.trainer.datasets.checks import ArrayName
 from gpupanel.trainer.datasets.examples import Scaling
+from gpupanel.trainer.datasets.labels import checked_classes
 from gpupanel.trainer.datasets.npz import read_npz
 
 FEATURES = np.arange(12, dtype=np.float32).reshape(6, 2)
@@ -166,7 +167,7 @@ def test_that_bad_features_are_reported(tmp_path: Path, features: object, code: 
         (np.array([0, 1, 2.5, 0, 1, 2]), "data_labels_not_integer", "2.5 in example 2"),
         (np.array([0, 1, np.nan, 0, 1, 2]), "data_labels_not_integer", "nan in example 2"),
         (np.array(list("abcabc")), "data_labels_not_integer", "<U1"),
-        (np.eye(6), "data_labels_not_one_each", "(6, 6)"),
+        (2 * np.eye(6), "data_labels_not_one_each", "(6, 6)"),
         (np.zeros((0,), int), "data_empty", "empty"),
         (np.full(6, 3), "data_one_class", "(3)"),
         (np.array([0, 1, 2, 0, 1, 10**6]), "data_labels_out_of_range", "1,000,001 classes"),
@@ -175,7 +176,7 @@ def test_that_bad_features_are_reported(tmp_path: Path, features: object, code: 
 def test_that_bad_labels_are_reported(
     tmp_path: Path, labels: np.ndarray, code: str, words: str
 ) -> None:
-    problem = problem_of(save(tmp_path, y=labels))
+    problem = problem_of(save(tmp_path, y=labels), predicts="classes")
 
     assert problem.code == code
     assert words in problem.message
@@ -215,14 +216,14 @@ def test_that_a_label_too_great_for_a_class_is_not_called_negative(
 ) -> None:
     y = np.array([0, 1, 2, 0, label, 2], dtype=np.asarray(label).dtype)
 
-    problem = problem_of(save(tmp_path, y=y), class_count=class_count)
+    problem = problem_of(save(tmp_path, y=y), class_count=class_count, predicts="classes")
 
     assert problem.code == "data_labels_out_of_range"
     assert said in problem.message
 
 
 def test_that_a_great_negative_label_is_reported_as_it_stands(tmp_path: Path) -> None:
-    problem = problem_of(save(tmp_path, y=np.array([0, 1, -1e30, 0, 1, 2])))
+    problem = problem_of(save(tmp_path, y=np.array([0, 1, -1e30, 0, 1, 2])), predicts="classes")
 
     assert problem.code == "data_labels_negative"
     assert "-1e+30, first in example 2" in problem.message

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from gpupanel.domain.problem import ProblemError
-from gpupanel.trainer.datasets.checks import ArrayName, checked_values
+from gpupanel.trainer.datasets.checks import ArrayName
+from gpupanel.trainer.datasets.labels import checked_values
 
 NAME = ArrayName("data.npz", "y", "data.labels")
 

@@ -5,7 +5,7 @@ from string import Template
 from typing_extensions import override
 
 from gpupanel.domain.data import PythonData, Target
-from gpupanel.planning.script.data_section import ARRAYS_OF, AS_UTF8, SourceScript
+from gpupanel.planning.script.data_section import AS_UTF8, SourceScript, arrays_of
 from gpupanel.planning.script.sections import joined
 
 _PYTHON = """
@@ -22,8 +22,13 @@ if "x_test" in loaded:
     x_test, y_test = features(loaded["x_test"]), labels(loaded["y_test"])
 """
 
-_PYTHON_CLASSES = """
-class_names = loaded.get("class_names") or range(int(y.max()) + 1)
+_COUNTED = {
+    Target.CLASSES: "class_count_of(loaded['y'])",
+    Target.LABELS: "y.shape[1]",
+}
+
+_CLASSES = """
+class_names = loaded.get("class_names") or range($count)
 class_count = len(class_names)
 """
 
@@ -33,9 +38,10 @@ class _Python(SourceScript[PythonData]):
 
     @override
     def read(self, data: PythonData, *, needs_labels: bool) -> str:
-        names = _PYTHON_CLASSES.strip("\n") if data.target is Target.CLASSES else ""
         read = Template(_PYTHON).substitute(path=repr(data.path))
-        return joined(ARRAYS_OF[data.target], read + names)
+        count = _COUNTED.get(data.predicts)
+        names = Template(_CLASSES).substitute(count=count) if count else ""
+        return joined(arrays_of(data.target), read + names.strip("\n"))
 
     @override
     def class_names(self, data: PythonData) -> str:

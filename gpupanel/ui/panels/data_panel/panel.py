@@ -17,16 +17,17 @@ from gpupanel.ui.panels.data_panel.preview_view import PreviewView
 from gpupanel.ui.panels.data_panel.validation_field import ValidationField
 
 _SOURCE_TIP = (
-    "The data to train on. You can also drop an .npz file, a folder of images or a Python "
+    "The data to train on. You can also drop an .npz or .npy file, a folder of images or a Python "
     "file anywhere on this panel."
 )
 _FIRST_FRACTION = DEFAULT_DATA.validation_fraction
 """Held out of a source without a test set of its own."""
 _SOURCES = {
-    each.path.suffix: kind.source
+    suffix: kind.source
     for kind in kinds_of(DataSettings)
     for each in settings_of(kind.values)
     if each.path is not None
+    for suffix in each.path.suffixes or ("",)
 }
 """The sources that have a path, by how what it leads to ends; empty: a folder."""
 
@@ -72,6 +73,7 @@ class DataPanel(SettingsCard):
     def setPreview(self, preview: DataPreview | None) -> None:
         """Shows a preview of the data; ``None``: nothing is known of it."""
         self._preview.setPreview(preview)
+        self._form.setFound(preview.offers if preview else {}, preview.found if preview else {})
 
     def setPreviewBusy(self, busy: bool) -> None:
         """Says that the data is being read."""

@@ -99,10 +99,15 @@ class PreviewView(QWidget):
 def _facts(preview: DataPreview) -> str:
     shape = " x ".join(str(length) for length in preview.feature_shape) or "one value"
     parts = [f"{formatting.count(preview.example_count)} examples of {shape}"]
-    if preview.target is Target.VALUES:
-        parts.append("a value is predicted")
-    elif preview.class_counts:
-        parts.append(f"{len(preview.class_counts)} classes")
+    match preview.target:
+        case Target.VALUES if preview.value_count > 1:
+            parts.append(f"{formatting.count(preview.value_count)} values are predicted")
+        case Target.VALUES:
+            parts.append("a value is predicted")
+        case Target.LABELS:
+            parts.append(f"{formatting.count(len(preview.class_counts))} labels, several at once")
+        case Target.CLASSES if preview.class_counts:
+            parts.append(f"{formatting.count(len(preview.class_counts))} classes")
     if preview.test_example_count:
         parts.append(f"{formatting.count(preview.test_example_count)} test examples")
     return f"{', '.join(parts)}."

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gpupanel.domain.data import DataSettings, DigitsData, KerasData, NpzData
+from gpupanel.domain.data import DataSettings, DigitsData, ImagesData, KerasData, NpzData
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import CnnModel, MlpModel, SavedModel
 from gpupanel.domain.plan import LaunchPlan
@@ -117,7 +117,8 @@ def test_that_shares_sum_to_the_batch_of_a_call() -> None:
         (DigitsData(validation_fraction=0.2), True),
         (DigitsData(), False),
         (DigitsData(validation_fraction=0.0), False),
-        (NpzData(path="x.npz"), False),
+        (ImagesData(path="/images"), False),
+        (NpzData(path="x.npz"), True),
         (KerasData(source="mnist"), True),
         (KerasData(source="mnist", validation_fraction=0.0), False),
     ],
@@ -131,6 +132,15 @@ def test_that_validation_examples_must_be_held_back(
         assert inference_problems(profile) == []
     else:
         assert the_problem(profile).code == "inference_no_validation_examples"
+
+
+def test_that_a_preview_shows_whether_there_is_a_test_set_to_validate_on() -> None:
+    data = NpzData(path="x.npz")
+    profile = judging(data=data, inference=InferenceSettings(examples="validation"))
+    none, some = (DataPreview(example_count=9, test_example_count=count) for count in (0, 3))
+    found = prepare(profile, CPU_ONLY, preview=none).problems
+    assert [problem.code for problem in found] == ["inference_no_validation_examples"]
+    assert prepare(profile, CPU_ONLY, preview=some).problems == ()
 
 
 def looked(code: str, field: str = "data.labels") -> Problem:
