@@ -57,11 +57,16 @@ def startable(path: Path) -> tuple[Profile, LaunchPlan, Preparation]:
 def with_found_data(profile: Profile) -> Profile:
     """The profile with all chosen that a look at its data finds by itself.
 
-    Data that cannot be looked at leaves it as it is.
+    Raises:
+        ProblemError: The data cannot be looked at.
     """
     if not profile.data.leaves_something_to_find:
         return profile
-    return with_found(profile, preview_data(preview_request(anchored(profile, Path.cwd()))))
+    preview = preview_data(preview_request(anchored(profile, Path.cwd())))
+    errors = [problem for problem in preview.problems if problem.is_error]
+    if errors and profile.data.target is None:
+        raise ProblemError(*errors)  # what the script is to predict is not known
+    return with_found(profile, preview)
 
 
 def _ask_support(gpus: tuple[PhysicalDevice, ...], driver: str | None) -> GpuSupport:

@@ -173,8 +173,8 @@ def _label_texts(data: DataSet, labels: Array) -> Iterable[str]:
         case Target.LABELS:
             rows = ([names[place] for place in np.flatnonzero(row)] for row in labels)
             return [_shortened(row) or "none" for row in rows]
-    values = labels.reshape(len(labels), -1).astype(np.float64)
-    return [_shortened([f"{value:g}" for value in row]) for row in values]
+    values = labels[:, np.newaxis] if labels.ndim == 1 else labels
+    return [_shortened([f"{value:g}" for value in row]) for row in values.astype(np.float64)]
 
 
 def _shortened(texts: Sequence[str]) -> str:

@@ -70,11 +70,15 @@ class Material:
     Attributes:
         columns: 129 examples of 5 numbers, 4 classes; with batches of 64 one is left over.
         pictures: 70 of 9x9 pixels in 3 colours, 3 classes; arrays with names of an odd kind.
+        tags: 90 examples of 5 numbers with 3 labels each, and a test set of 30.
+        several: A ``.npy`` file of 90 examples of 5 numbers; beside it 2 values for each.
         images: A folder by class, with hidden folders, nested pictures and files that are none.
     """
 
     columns: Path
     pictures: Path
+    tags: Path
+    several: Path
     images: Path
     model_code: Path
     embedding_code: Path
@@ -96,6 +100,13 @@ def make_material(root: Path) -> Material:
     np.savez(folder / "columns.npz", x=columns, y=labels[:, np.newaxis].astype(float))
     pixels = random.integers(0, 256, (70, 9, 9, 3), dtype=np.uint8)
     np.savez(folder / "pictures.npz", **{FEATURES: pixels, LABELS: np.arange(70) % 3})
+    rows, weights = random.normal(0.0, 1.0, (120, 5)), random.normal(0.0, 1.0, (5, 3))
+    tags = (rows @ weights > 0.3).astype(np.uint8)
+    held = {"x_test": rows[90:], "y_test": tags[90:]}
+    np.savez(folder / "tags.npz", x_train=rows[:90], y_train=tags[:90], **held)
+    (folder / "several").mkdir()
+    np.save(folder / "several" / "inputs.npy", rows[:90])
+    np.save(folder / "several" / "targets.npy", rows[:90] @ weights[:, :2] * [3.0, 700.0] + 50.0)
     _make_images(folder / "images", random)
     names = ("model", "embedding", "values", "pixels")
     for name, code in zip(
@@ -105,6 +116,8 @@ def make_material(root: Path) -> Material:
     return Material(
         folder / "columns.npz",
         folder / "pictures.npz",
+        folder / "tags.npz",
+        folder / "several" / "inputs.npy",
         folder / "images",
         *(folder / f"{name}.py" for name in names),
     )

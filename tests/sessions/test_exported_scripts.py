@@ -89,6 +89,22 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
                 epochs=9, learning_rate=0.05, early_stopping_patience=1, accumulation_steps=2
             ),
         ),
+        "several labels, validated on the test set, micro-batches": session(
+            mirrored,
+            2,
+            (40, 24),
+            data=NpzData(path=str(material.tags)),
+            model=MlpModel(hidden=(8,)),
+            training=changed(accumulation_steps=2),
+        ),
+        "several values, in files that stay on disk": session(
+            mirrored,
+            2,
+            (40, 24),
+            data=NpzData(path=str(material.several), validation_fraction=0.2, cache="none"),
+            model=MlpModel(hidden=(8,)),
+            training=changed(learning_rate=0.01),
+        ),
         # Its gradient comes as rows, which have to be added up and clipped.
         "an embedding, micro-batches, clipping": session(
             mirrored,
@@ -110,7 +126,9 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
     }
 
 
-TRAININGS = list(chosen_sessions(Material(*[Path("/")] * 7)))
+LABELS_SESSION = "several labels, validated on the test set, micro-batches"
+VALUES_SESSION = "several values, in files that stay on disk"
+TRAININGS = list(chosen_sessions(Material(*[Path("/")] * 9)))
 
 
 @pytest.fixture(scope="module")
@@ -142,6 +160,20 @@ def sessions(
     chosen["prediction"] = session(
         StrategyKind.ONE_DEVICE, 1, task="predict", **judged, inference=kept
     )
+    for name, data in (
+        (LABELS_SESSION, NpzData(path=str(material.tags))),
+        (VALUES_SESSION, NpzData(path=str(material.several), cache="none")),
+    ):
+        trained = root / f"{TRAININGS.index(name):03}" / "model.keras"
+        task = {"data": data, "model": SavedModel(path=str(trained))}
+        devices = (StrategyKind.MIRRORED, 2, (50, 14))
+        everything = {"inference": InferenceSettings(batch_size=64, examples="all")}
+        chosen[f"evaluation of {name}"] = session(*devices, task="evaluate", **task, **everything)
+        for output in ("csv", "npz"):
+            settings = InferenceSettings(batch_size=64, examples="all", output=output)
+            chosen[f"prediction of {name}, {output}"] = session(
+                *devices, task="predict", **task, inference=settings
+            )
     return carry_out_both(root, chosen)
 
 
@@ -171,3 +203,16 @@ def test_that_a_script_predicts_as_the_run_does(sessions: dict[str, Both]) -> No
     both = sessions["prediction"]
     assert (both.error("run"), both.error("script")) == (None, None)
     both.assert_same_predictions()
+
+
+@pytest.mark.parametrize("name", [LABELS_SESSION, VALUES_SESSION])
+def test_that_a_script_evaluates_and_predicts_several_at_once_as_the_run_does(
+    sessions: dict[str, Both], name: str
+) -> None:
+    evaluated = sessions[f"evaluation of {name}"]
+    assert (evaluated.error("run"), evaluated.error("script")) == (None, None)
+    evaluated.assert_same_evaluation()
+    for output in ("csv", "npz"):
+        both = sessions[f"prediction of {name}, {output}"]
+        assert (both.error("run"), both.error("script")) == (None, None)
+        both.assert_same_predictions()

@@ -241,3 +241,13 @@ def test_that_files_that_stay_on_disk_are_known_by_their_content(tmp_path: Path)
     now = read_npz(data_of(path, cache="none"))
     differences, _ = compare(was, take_fingerprint(now), now.files)
     assert "y.npy" in (*differences.changed, *differences.unknown)
+
+
+@pytest.mark.parametrize("labels", [Y, np.eye(3)[Y], Y[:, np.newaxis] / 7, np.ones((6, 2)) / 3])
+def test_that_a_preview_without_examples_finds_the_same(tmp_path: Path, labels: np.ndarray) -> None:
+    path = in_one(tmp_path, x=X, y=labels)
+    found, shown = (
+        preview(PreviewRequest(data=data_of(path), example_limit=limit)) for limit in (0, 6)
+    )
+    assert found.problems == ()
+    assert found == shown.model_copy(update={"examples": ()})

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gpupanel.domain.data import DataCache, ImagesData, KerasData
+from gpupanel.domain.data import DataCache, ImagesData, KerasData, NpzData
 from gpupanel.domain.events import CheckpointSaved, EpochDone, ProblemReported
 from gpupanel.domain.model import CnnModel
 from gpupanel.domain.run_layout import RunLayout
@@ -53,6 +53,23 @@ def plans(images: Path) -> Plans:
         "frozen": (profile(FROZEN), [48, 16]),
         "patient": (profile(PATIENT), [64]),
         "values": (housing, [40, 24]),
+        **{
+            name: (
+                profile(data=NpzData(path=str(images.parent / file), validation_fraction=0.25)),
+                [40, 24],
+            )
+            for name, file in (("labels", "tags.npz"), ("several values", "values.npz"))
+        },
+        **{
+            f"arrays, cache {cache}": (
+                profile(
+                    changed(epochs=1),
+                    data=NpzData(path=str(images.parent / "x.npy"), cache=cache),
+                ),
+                [40, 24],
+            )
+            for cache in (DataCache.MEMORY, DataCache.NONE)
+        },
         **cached,
     }
 
@@ -70,11 +87,16 @@ def runs(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[st
     (root / "keras" / "datasets").mkdir(parents=True)
     x = random.normal(50.0, 20.0, (506, 13))
     np.savez(root / "keras" / "datasets" / "boston_housing.npz", x=x, y=x[:, 0] * 300.0 + 2e4)
+    weights = random.normal(0.0, 1.0, (13, 3))
+    np.savez(root / "tags.npz", x=x / 20.0 - 2.5, y=(x - 50.0) @ weights > 10.0)
+    np.savez(root / "values.npz", x=x / 50.0, y=(x @ weights) * [1.0, 50.0, 0.01] + 7.0)
+    np.save(root / "x.npy", x / 50.0)
+    np.save(root / "y.npy", np.arange(506) % 5)
     return train_all(
         root,
         make_run,
         plans(root / "images"),
-        evaluated=[*EVALUATED, "values"],
+        evaluated=[*EVALUATED, "values", "labels", "several values"],
         KERAS_HOME=str(root / "keras"),
     )
 
@@ -107,6 +129,25 @@ def test_that_values_are_predicted_in_their_own_unit(runs: dict[str, RunLayout])
     assert metrics.val_loss == pytest.approx(squared, rel=1e-4)
     assert metrics.val_mean_absolute_error == pytest.approx(absolute, rel=1e-4)
     assert absolute < 3_000  # of labels around 35,000, a standard deviation of 6,000
+
+
+def test_that_plain_keras_measures_several_labels_and_several_values_alike(
+    runs: dict[str, RunLayout],
+) -> None:
+    loss, accuracy = evaluation(runs["labels"])["validation"]
+    metrics = last_metrics(runs["labels"])
+    assert metrics.val_loss == pytest.approx(loss, rel=1e-4)
+    assert metrics.val_accuracy == pytest.approx(accuracy, rel=1e-5)
+    assert accuracy > 0.6
+
+    squared, absolute = evaluation(runs["several values"])["validation"]
+    metrics = last_metrics(runs["several values"])
+    assert metrics.val_loss == pytest.approx(squared, rel=1e-4)
+    assert metrics.val_mean_absolute_error == pytest.approx(absolute, rel=1e-4)
+
+
+def test_that_arrays_that_stay_on_disk_train_the_same(runs: dict[str, RunLayout]) -> None:
+    assert furthest(runs["arrays, cache memory"], runs["arrays, cache none"]) < 1e-6
 
 
 def test_that_where_images_are_kept_changes_nothing(runs: dict[str, RunLayout]) -> None:

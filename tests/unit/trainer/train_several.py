@@ -49,10 +49,13 @@ def train_one(layout: RunLayout) -> tuple[RunLayout, Split]:
 
 def measure(layout: RunLayout, parts: Split) -> None:
     model = keras.models.load_model(layout.model)
-    if parts.data.target is Target.CLASSES:
-        model.compile(loss="sparse_categorical_crossentropy", metrics=["accuracy"])
-    else:
-        model.compile(loss="mse", metrics=["mae"])
+    losses = {
+        Target.CLASSES: ("sparse_categorical_crossentropy", "accuracy"),
+        Target.LABELS: ("binary_crossentropy", "binary_accuracy"),
+        Target.VALUES: ("mse", "mae"),
+    }
+    loss, metric = losses[parts.data.target]
+    model.compile(loss=loss, metrics=[metric])
 
     def evaluate(examples: Examples | None) -> list[float]:
         if examples is None or examples.in_memory is None:
