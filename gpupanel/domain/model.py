@@ -162,10 +162,11 @@ class PythonModel(Model):
 
     ``input_shape`` is that of one example, without the batch axis. Pixels come in from 0 to 1 and
     the columns of Keras's housing data standardised; the numbers of an ``.npz`` file or of Python
-    code as they are. ``outputs`` is the number of classes, or 1 where a value is predicted. The
-    answer is a Keras model, sequential or functional, with one input and ``outputs`` numbers an
-    example: logits (a softmax at its end is taken off and put back when the model is saved), or
-    the value in standard deviations from the mean of the training labels. Layers keep no state of
+    code as they are. ``outputs`` is the number of classes, of labels, or of values to be
+    predicted. The answer is a Keras model, sequential or functional, with one input and ``outputs``
+    numbers an example: logits (a softmax of classes, or a sigmoid of labels, at its end is taken
+    off and put back when the model is saved), or the values in standard deviations from the mean
+    of the training labels. Layers keep no state of
     their own beside that of batch normalisation and dropout.
 
     The path is empty while none was chosen; a relative one is meant from the profile's folder.

@@ -6,13 +6,16 @@ import keras
 import tensorflow as tf
 from typing_extensions import override
 
+from gpupanel.domain.data import Target
 from gpupanel.domain.model import PythonModel
 from gpupanel.trainer.models.network import Building, Network
 from gpupanel.trainer.models.scaling import scaled
 
 _NAME = "python_model"
 _FUNCTION = "build_model"
-_LINEAR, _SOFTMAX = "linear", "softmax"
+_LINEAR = "linear"
+_ENDINGS = {Target.CLASSES: "softmax", Target.LABELS: "sigmoid"}
+"""What a model may end in instead of logits: it is taken off, and put back when it is saved."""
 _CONTRACT = (
     "build_model(input_shape, outputs) gives a keras.Sequential or keras.Model(inputs, outputs) "
     "that takes one example of input_shape and gives so many outputs."
@@ -28,10 +31,10 @@ class _PythonModel(Network[PythonModel]):
     ) -> keras.KerasTensor:
         if building.code is None:
             raise ValueError("a model of the person's own code needs the code")
-        shape, outputs = building.training.feature_shape, building.output_count
-        built = building.code.function(_FUNCTION)(shape, outputs)
+        shape = building.training.feature_shape
+        built = building.code.function(_FUNCTION)(shape, building.output_count)
         try:
-            built = _checked(built, shape, outputs)
+            built = _checked(built, building)
         except _MisfitError as misfit:
             raise building.code.problem(
                 "user_code_model_misfit",
@@ -47,12 +50,13 @@ class _MisfitError(Exception):
     """What of the model cannot be trained here, as the end of a sentence."""
 
 
-def _checked(model: object, shape: tuple[int, ...], outputs: int) -> keras.Model:
-    """The model, without the softmax that it may end in.
+def _checked(model: object, building: Building) -> keras.Model:
+    """The model, without the softmax or sigmoid that it may end in.
 
     Raises:
         _MisfitError: It cannot be trained here.
     """
+    shape, outputs = building.training.feature_shape, building.output_count
     if not isinstance(model, keras.Model):
         raise _MisfitError(f"it is a {type(model).__name__}, no Keras model")
     if isinstance(model, keras.Sequential) and not model.built:
@@ -73,11 +77,13 @@ def _checked(model: object, shape: tuple[int, ...], outputs: int) -> keras.Model
         raise _MisfitError(
             f"it gives {tuple(given[0].shape[1:])} an example, but {outputs} are needed"
         )
-    ending = _ending(model)
-    if ending not in (_LINEAR, *([_SOFTMAX] if outputs > 1 else [])):
-        wanted = "logits or a softmax are" if outputs > 1 else "the value as it is is"
+    ending, may_end_in = _ending(model), _ENDINGS.get(building.data.target, _LINEAR)
+    if ending not in (_LINEAR, may_end_in):
+        wanted = "the value as it is is" if outputs == 1 else "the values as they are are"
+        if may_end_in is not _LINEAR:
+            wanted = f"logits or a {may_end_in} are"
         raise _MisfitError(f"it ends in {ending}, but {wanted} needed")
-    plain = _without_softmax(model)
+    plain = model if ending == _LINEAR else _without_ending(model)
     plain.name = _NAME
     _check_weights(plain)
     _check_state(plain)
@@ -131,18 +137,17 @@ def _ending(model: keras.Model) -> str:
     """The name of the function that the last layer ends in."""
     last = model.layers[-1]
     if isinstance(last, keras.layers.Softmax):
-        return _SOFTMAX
+        return _ENDINGS[Target.CLASSES]
     activation = getattr(last, "activation", keras.activations.linear)
     return getattr(activation, "__name__", _LINEAR)
 
 
-def _without_softmax(model: keras.Model) -> keras.Model:
-    """The model without the softmax that it ends in, if it does: the loss is exact before it."""
+def _without_ending(model: keras.Model) -> keras.Model:
+    """The model without the function that it ends in: the loss is exact before it."""
     last = model.layers[-1]
     if isinstance(last, keras.layers.Softmax):
         return keras.Model(model.inputs, last.input)
-    if getattr(last, "activation", None) is keras.activations.softmax:
-        last.activation = keras.activations.linear
+    last.activation = keras.activations.linear
     return model
 
 

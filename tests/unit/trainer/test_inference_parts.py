@@ -15,6 +15,7 @@ import h5py
 import numpy as np
 import pytest
 
+from gpupanel.domain.data import Target
 from gpupanel.domain.events import ExamplesDone, decode_event
 from gpupanel.domain.model import MlpModel, SavedModel
 from gpupanel.domain.problem import ProblemError
@@ -25,6 +26,7 @@ from gpupanel.trainer.inference.meaning import (
     Activation,
     Meaning,
     Reading,
+    label_probabilities,
     read_outputs,
     scores_of,
 )
@@ -166,13 +168,13 @@ def test_that_outputs_are_understood_and_guesses_are_reported(
     meaning: Meaning,
     assumed: str,
 ) -> None:
-    reading = read_outputs(activation, outputs, classes, has_values=False)
+    reading = read_outputs(activation, outputs, classes, Target.CLASSES)
     assert reading.meaning is meaning
     assert reading.class_count == (0 if meaning is Meaning.VALUES else 2)
     reported = "" if reading.hint is None else reading.hint.message
     assert assumed in reported
     assert bool(assumed) == bool(reported)
-    values = read_outputs(activation, outputs[:, :1], None, has_values=True)
+    values = read_outputs(activation, outputs[:, :1], None, Target.VALUES)
     assert (values.meaning, values.class_count, values.hint) == (Meaning.VALUES, 0, None)
 
 
@@ -380,3 +382,89 @@ def test_that_progress_is_reported_at_most_20_times_a_second_and_at_the_end(tmp_
     assert isinstance(last, ExamplesDone)
     assert (last.examples, last.examples_total) == (300, 300)
     assert last.examples_per_second > 0
+
+
+@pytest.mark.parametrize(
+    ("activation", "outputs", "meaning", "assumed"),
+    [
+        (Activation.SIGMOID, floats((3.0, -9.0)), Meaning.LABEL_LOGITS, ""),
+        (Activation.LINEAR, floats((0.4, 0.6)), Meaning.LABEL_LOGITS, "no sigmoid"),
+        (Activation.UNKNOWN, floats((0.4, 0.9)), Meaning.LABEL_PROBABILITIES, "between 0 and 1"),
+        (Activation.UNKNOWN, floats((0.4, 1.9)), Meaning.LABEL_LOGITS, "no sigmoid"),
+    ],
+)
+def test_that_outputs_of_several_labels_are_understood_and_guesses_are_reported(
+    activation: Activation, outputs: np.ndarray, meaning: Meaning, assumed: str
+) -> None:
+    reading = read_outputs(activation, outputs, 2, Target.LABELS)
+
+    assert (reading.meaning, reading.class_count, reading.of_labels) == (meaning, 0, True)
+    assert (reading.hint is None) is not bool(assumed)
+    assert reading.hint is None or assumed in reading.hint.message
+
+
+def test_that_several_labels_are_measured_as_means_over_them() -> None:
+    labels = np.float32([[1, 0], [0, 0], [1, 1]])
+    logits = np.float32([[2.0, -1.0], [0.5, -3.0], [-40.0, 200.0]])
+    probabilities = 1.0 / (1.0 + np.exp(-logits.astype(np.float64)))
+    right = np.where(labels > 0, probabilities, 1.0 - probabilities)
+
+    for outputs, meaning, losses in (
+        (logits, Meaning.LABEL_LOGITS, -np.log(right)),
+        (
+            probabilities.astype(np.float32),
+            Meaning.LABEL_PROBABILITIES,
+            -np.log(np.clip(right, 1e-7, 1.0)),
+        ),
+    ):
+        evaluation = Evaluation(labels, Reading(meaning, 0))
+        evaluation.add(3, [evaluation.digest(outputs[:2], 0), evaluation.digest(outputs[2:], 2)])
+        assert evaluation.metrics.loss == pytest.approx(losses.mean(), rel=1e-5)
+        assert evaluation.metrics.accuracy == pytest.approx(4 / 6)
+        found = label_probabilities(outputs, meaning)
+        assert found == pytest.approx(probabilities, rel=1e-5, abs=1e-7)
+
+
+def test_that_several_values_are_measured_as_means_over_them() -> None:
+    labels = np.float32([[1.0, 20.0], [3.0, 40.0]])
+    evaluation = Evaluation(labels, Reading(Meaning.VALUES, 0))
+    evaluation.add(2, [evaluation.digest(labels + np.float32([[1.0, -2.0], [0.0, 3.0]]), 0)])
+    assert evaluation.metrics.loss == pytest.approx((1 + 4 + 0 + 9) / 4)
+    assert evaluation.metrics.mean_absolute_error == pytest.approx((1 + 2 + 0 + 3) / 4)
+
+
+def test_that_predictions_of_several_labels_say_which_each_example_has(tmp_path: Path) -> None:
+    several = predictions(
+        indices=np.arange(2, dtype=np.int32),
+        labels=np.float32([[1, 1], [0, 0]]),
+        class_names=("sun", "rain"),
+        numbers=np.float32([[0.75, 0.5], [0.625, 0.875]]),
+        of_labels=True,
+    )
+    write_predictions(several, tmp_path / "p.csv")
+    assert (tmp_path / "p.csv").read_text().splitlines() == [
+        "index,predicted_names,label_names,probability of sun,probability of rain",
+        "0,sun,sun|rain,0.75,0.5",
+        "1,sun|rain,,0.625,0.875",
+    ]
+    write_predictions(several, tmp_path / "p.npz")
+    with np.load(tmp_path / "p.npz") as arrays:
+        assert arrays["predicted"].tolist() == [[1, 0], [1, 1]]
+        assert arrays["label"].tolist() == [[1, 1], [0, 0]]
+
+
+def test_that_predictions_of_several_values_have_a_column_each(tmp_path: Path) -> None:
+    several = predictions(
+        indices=np.arange(1, dtype=np.int32),
+        labels=np.float32([[1.5, 2.0]]),
+        class_names=(),
+        numbers=np.float32([[1.25, 2.5]]),
+    )
+    write_predictions(several, tmp_path / "p.csv")
+    assert (tmp_path / "p.csv").read_text().splitlines() == [
+        "index,label 1,label 2,value 1,value 2",
+        "0,1.5,2,1.25,2.5",
+    ]
+    write_predictions(several, tmp_path / "p.npz")
+    with np.load(tmp_path / "p.npz") as arrays:
+        assert arrays["values"].tolist() == [[1.25, 2.5]]

@@ -259,6 +259,16 @@ MISFITS = {
         "changes its weight",
     ),
     "fine": ("model(layers.Dense(outputs, activation='softmax'))", "fine"),
+    "sigmoid of labels": ("model(layers.Dense(outputs, activation='sigmoid'))", "fine"),
+    "softmax of labels": (
+        "model(layers.Dense(outputs, activation='softmax'))",
+        "ends in softmax, but logits or a sigmoid are needed",
+    ),
+    "values": ("model(layers.Dense(outputs))", "fine"),
+    "softmax of values": (
+        "model(layers.Dense(outputs, activation='softmax'))",
+        "ends in softmax, but the values as they are are needed",
+    ),
 }
 _BUILD = """
 import json, sys, numpy as np
@@ -269,13 +279,20 @@ from gpupanel.domain.model import PythonModel
 from gpupanel.trainer.models.network import Building, network_of
 from gpupanel.trainer.user_code import RunCode
 
-examples = Examples(np.zeros((8, 2), np.float32), np.zeros(8, np.int32))
-data = DataSet(examples, class_names=("a", "b", "c", "d"))
+def data_of(name):
+    features, names = np.zeros((8, 2), np.float32), ("a", "b", "c", "d")
+    if name.endswith("values"):
+        return DataSet(Examples(features, np.zeros((8, 4), np.float32)))
+    if name.endswith("labels"):
+        return DataSet(Examples(features, np.zeros((8, 4), np.float32)), class_names=names)
+    return DataSet(Examples(features, np.zeros(8, np.int32)), class_names=names)
+
 reported = {}
 for path in map(Path, sys.argv[1:]):
     try:
         model = PythonModel(path=path.name)
-        building = Building(data, examples, RunCode("model.path", path.name, path))
+        data = data_of(path.stem)
+        building = Building(data, data.training, RunCode("model.path", path.name, path))
         network_of(model).outputs(model, building.inputs, building)
         reported[path.stem] = "fine"
     except ProblemError as error:

@@ -4,6 +4,7 @@ from string import Template
 
 from typing_extensions import override
 
+from gpupanel.domain.data import Target
 from gpupanel.domain.model import PythonModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
@@ -14,15 +15,26 @@ _PYTHON = """
 network = carried_out($path, "model_code").build_model(tuple(x.shape[1:]), $outputs)
 if isinstance(network, keras.Sequential) and not network.built:
     network.build((None, *x.shape[1:]))
+$without_ending
+network.name = "python_model"
+hidden = network(hidden)
+outputs = keras.layers.Activation("linear", name="outputs", dtype="float32")(hidden)
+"""
+
+
+_SOFTMAX = """
 last = network.layers[-1]
 if isinstance(last, keras.layers.Softmax):  # the loss is exact before it
     network = keras.Model(network.inputs, last.input)
 elif getattr(last, "activation", None) is keras.activations.softmax:
     last.activation = keras.activations.linear
-network.name = "python_model"
-hidden = network(hidden)
-outputs = keras.layers.Activation("linear", name="outputs", dtype="float32")(hidden)
 """
+_SIGMOID = """
+last = network.layers[-1]
+if getattr(last, "activation", None) is keras.activations.sigmoid:  # the loss is exact before it
+    last.activation = keras.activations.linear
+"""
+_WITHOUT_ENDING = {Target.CLASSES: _SOFTMAX, Target.LABELS: _SIGMOID, None: _SOFTMAX}
 
 
 class _PythonModel(ModelScript[PythonModel]):
@@ -30,7 +42,11 @@ class _PythonModel(ModelScript[PythonModel]):
 
     @override
     def built(self, model: PythonModel, profile: Profile, plan: LaunchPlan) -> BuiltText:
-        values = {"path": repr(model.path), "outputs": outputs_of(profile.data)}
+        values = {
+            "path": repr(model.path),
+            "outputs": outputs_of(profile.data),
+            "without_ending": _WITHOUT_ENDING.get(profile.data.target, "").strip("\n"),
+        }
         text = Template(_PYTHON).substitute(values)
         return BuiltText(definitions="", in_scope=joined(scaled(profile.data), text))
 

@@ -43,6 +43,17 @@ EVERY_SOURCE: list[DataSettings] = [
     KerasData(source="boston_housing"),
     NpzData(path="/data/it's.npz", class_count=7),
     NpzData(path="/data/x.npz"),
+    NpzData(path="/data/x.npz", predicts=Target.LABELS, validation_fraction=0.1),
+    NpzData(path="/data/x.npz", predicts=Target.VALUES, features="a", labels="b"),
+    NpzData(
+        path="/data/x_train.npz",
+        features="x_train",
+        labels="y_train",
+        test_features="x_test",
+        test_labels="y_test",
+        predicts=Target.CLASSES,
+    ),
+    NpzData(path="/data/x_train.npy", labels="y_train", predicts=Target.VALUES),
     ImagesData(path="/data/images"),
     ImagesData(
         path="/data/images",
@@ -53,6 +64,7 @@ EVERY_SOURCE: list[DataSettings] = [
     ),
     PythonData(path="/data/data.py"),
     PythonData(path="/data/data.py", predicts=Target.VALUES, validation_fraction=0.5),
+    PythonData(path="/data/data.py", predicts=Target.LABELS),
 ]
 MIRRORED = StrategySettings(kind=StrategyKind.MIRRORED, shares=(48, 16))
 SAVED = SavedModel(path="/models/model.keras")
