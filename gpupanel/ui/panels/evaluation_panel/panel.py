@@ -44,6 +44,10 @@ if TYPE_CHECKING:
     # NumPy, which it needs, takes longer to load than a window may.
     from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
 _VALUES = "The labels are values, not classes: there is no confusion matrix."
+_SEVERAL_LABELS = (
+    "An example may have several labels at once: there is no confusion matrix. Accuracy is the "
+    "part of all labels that was right."
+)
 _NOT_SAVED = "The confusion matrix could not be saved."
 
 
@@ -178,11 +182,13 @@ def _no_classes_words(found: EvaluationDone, confusion: Problem | None) -> str:
     """Why no confusion matrix is shown."""
     if confusion is not None:
         return problem_sentences(confusion)
-    return _NOT_SAVED if found.class_count else _VALUES
+    if found.class_count:
+        return _NOT_SAVED
+    return _VALUES if found.metrics.accuracy is None else _SEVERAL_LABELS
 
 
 _TIPS = {
-    "Accuracy": "Fraction of all examples that were classified correctly.",
+    "Accuracy": "Fraction of all examples, or of all their labels, that were classified correctly.",
     "Loss": "Mean cross-entropy in nats, or mean squared error of values; lower is better.",
     "Mean absolute error": "Mean distance of predicted and true values, in the unit of the labels.",
     "Examples": "How many were evaluated, each once.",
