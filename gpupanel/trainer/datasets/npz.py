@@ -221,7 +221,7 @@ def _ambiguous(arrays: ArrayFile, wanted: str) -> ProblemError:
         Problem(
             code="data_arrays_ambiguous",
             field=f"data.{wanted}",
-            message=f"Which array in {arrays.path} holds {what} is not plain. It has: "
+            message=f"It is not clear which array in {arrays.path} holds {what}. It has: "
             f"{there or 'none'}.",
             hint=f"Choose data.{wanted}; or name the arrays x and y.",
         )

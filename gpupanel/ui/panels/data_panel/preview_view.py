@@ -73,6 +73,8 @@ class PreviewView(QWidget):
         self._problem_place.setVisible(bool(self._problems))
         self._examples.setVisible(bool(preview and preview.examples))
         counted = bool(preview and preview.class_counts)
+        of_labels = bool(preview and preview.target is Target.LABELS)
+        self._class_caption.setText("Examples per label" if of_labels else "Examples per class")
         self._class_caption.setVisible(counted)
         self._classes.setVisible(counted)
         for part in (self._examples, self._classes, self._class_caption, self._problem_place):
