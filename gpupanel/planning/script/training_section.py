@@ -13,20 +13,20 @@ from gpupanel.planning.script.sections import lines_for
 
 # In the margin: S several replicas, A accumulation, D dropout or other random numbers, N batch
 # normalisation, L one of the last three, O Python code of one's own, C clipping, W weight decay,
-# X XLA, V values to be predicted, M perhaps several of them, K several labels at once, H examples
+# X XLA, V values to be predicted, P perhaps several of them, K several labels at once, H examples
 # held back, T a test set that may be missing, E early stopping.
 _TEXT = '''
 v |MEASURE = "accuracy"
 vk|final = keras.layers.Softmax(name="probabilities", dtype="float32")
 K |final = keras.layers.Activation("sigmoid", name="probabilities", dtype="float32")
 V |MEASURE = "mean absolute error"
-Vm|MEAN, UNIT = map(float, statistics(y))
-Vm|final = keras.layers.Rescaling(UNIT, MEAN, name="values", dtype="float32")
-M |MEAN, UNIT = statistics(y.reshape(len(y), -1))
-M |scale, offset = UNIT.tolist(), MEAN.tolist()
-M |if len(scale) == 1:
-M |    (scale,), (offset,) = scale, offset
-M |final = keras.layers.Rescaling(scale, offset, name="values", dtype="float32")
+Vp|MEAN, UNIT = map(float, statistics(y))
+Vp|final = keras.layers.Rescaling(UNIT, MEAN, name="values", dtype="float32")
+P |MEAN, UNIT = statistics(y.reshape(len(y), -1))
+P |scale, offset = UNIT.tolist(), MEAN.tolist()
+P |if len(scale) == 1:
+P |    (scale,), (offset,) = scale, offset
+P |final = keras.layers.Rescaling(scale, offset, name="values", dtype="float32")
   |
   |
   |def loss_and_measure(outputs, labels):
@@ -38,17 +38,17 @@ K |    """Cross-entropy, and how many are right; means over the labels, summed o
 K |    loss = tf.nn.sigmoid_cross_entropy_with_logits(labels, outputs)
 K |    right = tf.cast(tf.equal(outputs > 0, labels > 0.5), tf.float32)
 K |    return [tf.reduce_sum(tf.reduce_mean(each, axis=1)) for each in (loss, right)]
-Vm|    """Squared and absolute error in standard deviations; summed over the examples."""
-Vm|    error = outputs[:, 0] - (labels - MEAN) / UNIT
-Vm|    return tf.reduce_sum(error**2), tf.reduce_sum(tf.abs(error))
-M |    """Squared error in standard deviations; squared and absolute error as they are.
-M |
-M |    Means over the values, summed over the examples.
-M |    """
-M |    error = outputs - (tf.reshape(labels, tf.shape(outputs)) - MEAN) / UNIT
-M |    each = tf.stack([error**2, (error * UNIT) ** 2, tf.abs(error * UNIT)])
-M |    loss, *errors = tf.unstack(tf.reduce_sum(tf.reduce_mean(each, axis=2), axis=1))
-M |    return loss, tf.stack(errors)
+Vp|    """Squared and absolute error in standard deviations; summed over the examples."""
+Vp|    error = outputs[:, 0] - (labels - MEAN) / UNIT
+Vp|    return tf.reduce_sum(error**2), tf.reduce_sum(tf.abs(error))
+P |    """Squared error in standard deviations; squared and absolute error as they are.
+P |
+P |    Means over the values, summed over the examples.
+P |    """
+P |    error = outputs - (tf.reshape(labels, tf.shape(outputs)) - MEAN) / UNIT
+P |    each = tf.stack([error**2, (error * UNIT) ** 2, tf.abs(error * UNIT)])
+P |    loss, *errors = tf.unstack(tf.reduce_sum(tf.reduce_mean(each, axis=2), axis=1))
+P |    return loss, tf.stack(errors)
   |
   |
   |SUM = tf.distribute.ReduceOp.SUM
@@ -214,17 +214,17 @@ Hs|    return strategy.run(in_replica)
   |
   |
   |def mean_over(step, x, y, order):
-m |    sums = np.zeros(2)
-M |    sums = np.zeros(3)
+p |    sums = np.zeros(2)
+P |    sums = np.zeros(3)
   |    for first in range(0, len(order), BATCH):
   |        batch = order[first : first + BATCH]
-m |        sums += [float(each) for each in step(x[batch], y[batch])]
-M |        sums += np.concatenate([np.ravel(each) for each in step(x[batch], y[batch])])
+p |        sums += [float(each) for each in step(x[batch], y[batch])]
+P |        sums += np.concatenate([np.ravel(each) for each in step(x[batch], y[batch])])
   |        if not np.isfinite(sums[0]):
   |            raise SystemExit("The loss is not finite any more.")
 v |    return sums / len(order)
-Vm|    return sums * [UNIT**2, UNIT] / len(order)
-M |    return sums[1:] / len(order)
+Vp|    return sums * [UNIT**2, UNIT] / len(order)
+P |    return sums[1:] / len(order)
   |
   |
 E |best, waited = np.inf, 0
@@ -296,7 +296,7 @@ def _holds(profile: Profile, plan: LaunchPlan) -> set[str]:
         "W": training.optimizer.traits.decays_weights,
         "X": training.jit_compile,
         "V": data.target is Target.VALUES,
-        "M": data.target is Target.VALUES and data.may_predict_several,
+        "P": data.target is Target.VALUES and data.may_predict_several,
         "K": data.target is Target.LABELS,
         "H": held_back,
         "T": data.may_validate_on_test_set and data.has_test_set is None,
