@@ -13,6 +13,7 @@ from typing_extensions import override
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.data_source import DataCache as DataCache
 from gpupanel.domain.data_source import DataSource
+from gpupanel.domain.data_source import Holdout as Holdout
 from gpupanel.domain.data_source import Scaling as Scaling
 from gpupanel.domain.data_source import Target as Target
 from gpupanel.domain.keras_data import KerasData as KerasData
@@ -176,6 +177,7 @@ class ImagesData(DataSource):
     )
 
     module: ClassVar[str] = "images"
+    is_in_class_order: ClassVar[bool] = True
     is_decoded: ClassVar[bool] = True
     path_noun: ClassVar[str] = "folder of images"
 

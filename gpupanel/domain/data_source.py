@@ -18,6 +18,17 @@ class DataCache(ChoiceEnum):
     DISK = "disk", "On disk", "For decoded examples that do not fit in memory."
 
 
+class Holdout(ChoiceEnum):
+    """Which examples are held out, where a fraction of them is."""
+
+    RANDOM = "random", "Drawn", "Drawn by the seed alone."
+    LAST = (
+        "last",
+        "The last ones",
+        "The last ones in the order of the data: of what was measured over time, what came last.",
+    )
+
+
 class Target(ChoiceEnum):
     """What the labels are."""
 
@@ -63,6 +74,8 @@ class DataSource(KindValue):
 
     has_test_set: ClassVar[bool | None] = False
     """Whether it brings a test set of its own; ``None``: known when it is read."""
+    is_in_class_order: ClassVar[bool] = False
+    """Whether its examples come class by class, so that the last ones are of the last classes."""
     is_decoded: ClassVar[bool] = False
     """Whether examples are decoded from files, and kept where ``cache`` says."""
     path_noun: ClassVar[str] = "file"
@@ -78,6 +91,19 @@ class DataSource(KindValue):
         default=None,
         off="the source's own test set, or none",
         examples=[0.2],
+    )
+    holdout: Holdout = setting(
+        "Held out",
+        "Which examples are held out. Neighbours in a series resemble each other: where the future "
+        "is to be predicted, only the last ones show how well that goes.",
+        default=Holdout.RANDOM,
+    )
+    stratify: bool = setting(
+        "Each class in proportion",
+        "Draw the same part of every class, so that a rare one is neither missing among the "
+        "examples held out nor among those trained on.",
+        default=False,
+        applies={"holdout": ("random",)},
     )
     shuffle: bool = setting(
         "Shuffle each epoch",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from gpupanel.domain.data import Holdout, Target
 from gpupanel.domain.layers import Stack
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Fix, Problem, Severity
@@ -90,6 +91,49 @@ def batch_above_examples(context: PlanningContext) -> Iterator[Problem]:
             "trained on: each epoch is one smaller step.",
             hint="Use a smaller global batch.",
         )
+
+
+def stratify_unused(context: PlanningContext) -> Iterator[Problem]:
+    """Classes that are to be held out in proportion where none are, or nothing is drawn."""
+    data = context.profile.data
+    if not data.stratify:
+        return
+    if _target(context) is not Target.CLASSES:
+        message = "Only classes can be held out in proportion, and the labels are none."
+    elif not data.validation_fraction:
+        message = "No examples are drawn to be held out, so no class has a part of them."
+    elif data.holdout is Holdout.LAST:
+        message = "The last examples are held out, whatever their classes are."
+    else:
+        return
+    yield Problem(
+        code="stratify_unused",
+        severity=Severity.HINT,
+        field="data.stratify",
+        message=message,
+        hint="Leave it out; or draw a part of examples that have classes.",
+        fix=Fix.of("Leave it out", "data.stratify", value=False),
+    )
+
+
+def last_classes_held_out(context: PlanningContext) -> Iterator[Problem]:
+    """The last examples of data that comes class by class: whole classes are never trained on."""
+    data = context.profile.data
+    if data.is_in_class_order and data.validation_fraction and data.holdout is Holdout.LAST:
+        yield Problem(
+            code="last_classes_held_out",
+            field="data.holdout",
+            message=f"The examples of {data.source} come class by class: the last of them are all "
+            "examples of the last classes, which would never be trained on.",
+            hint="Draw the examples that are held out.",
+            fix=Fix.of("Draw them", "data.holdout", "random"),
+        )
+
+
+def _target(context: PlanningContext) -> Target:
+    """As it was found in the data; as the profile says while that was not read."""
+    preview = _read(context)
+    return context.profile.data.target if preview is None else preview.target
 
 
 def _read(context: PlanningContext) -> DataPreview | None:

@@ -43,6 +43,8 @@ RULES: Final[tuple[Rule, ...]] = (
     data_rules.source_without_pictures,
     data_rules.model_does_not_fit,
     data_rules.batch_above_examples,
+    data_rules.last_classes_held_out,
+    data_rules.stratify_unused,
     model_rules.found_in_model_file,
     inference_rules.saved_model_not_trainable,
     inference_rules.no_saved_model,

@@ -5,13 +5,8 @@ from string import Template
 from gpupanel.domain.data import DataSettings, Target
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
-from gpupanel.planning.script.data_section import script_of
+from gpupanel.planning.script.data_section import script_of, split_section
 from gpupanel.planning.script.sections import joined, lines_for
-
-_SPLIT = """
-order = np.random.default_rng([SEED, 0]).permutation(count)
-held_back, kept = np.split(order, [round(count * $fraction)])
-"""
 
 # In the margin: E evaluation, V values to be predicted, C predictions as CSV.
 _TEXT = '''
@@ -188,9 +183,10 @@ def _indices(profile: Profile) -> str:
     if which == "all":
         return f"{together}\nindices = np.arange(len(x), dtype=np.int32)"
     if data.validation_fraction:
-        split = Template(_SPLIT).substitute(fraction=data.validation_fraction)
         chosen = "kept" if which == "training" else "held_back"
-        return joined(together, split, f"indices = np.sort({chosen}).astype(np.int32)")
+        return joined(
+            split_section(data), together, f"indices = np.sort({chosen}).astype(np.int32)"
+        )
     bounds = "count" if which == "training" else "count, len(x)"
     return f"{together}\nindices = np.arange({bounds}, dtype=np.int32)"
 

@@ -11,6 +11,7 @@ from gpupanel.domain.data import (
     DataCache,
     DataSettings,
     DigitsData,
+    Holdout,
     ImagesData,
     KerasData,
     NpzData,
@@ -53,6 +54,8 @@ strategies = st.builds(
 )
 common = {
     "validation_fraction": st.none() | fractions,
+    "holdout": st.sampled_from(Holdout),
+    "stratify": st.booleans(),
     "shuffle": st.booleans(),
     "cache": st.sampled_from(DataCache),
 }
