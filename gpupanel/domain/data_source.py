@@ -87,7 +87,8 @@ class DataSource(KindValue):
         "Validation",
         "The part of the examples that is held out, such as 0.2; 0 holds out none. Examples that "
         "are never trained on show after each epoch whether the model learned something or only "
-        "remembers.",
+        "remembers. A test set of the source's own that does not validate is evaluated once, when "
+        "the training has come to its end.",
         default=None,
         off="the source's own test set, or none",
         examples=[0.2],
@@ -172,3 +173,8 @@ class DataSource(KindValue):
     def may_validate_on_test_set(self) -> bool:
         """Whether a test set of its own may validate: as far as is known before it is read."""
         return self.validation_fraction is None and self.has_test_set is not False
+
+    @property
+    def may_test(self) -> bool:
+        """Whether there may be a test set that does not validate; likewise."""
+        return self.has_test_set is not False and not self.may_validate_on_test_set

@@ -89,6 +89,23 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
                 epochs=9, learning_rate=0.05, early_stopping_patience=1, accumulation_steps=2
             ),
         ),
+        "values of a test set that is left for the end": session(
+            mirrored,
+            2,
+            (40, 24),
+            data=PythonData(
+                path=str(material.values_code), predicts=Target.VALUES, validation_fraction=0.2
+            ),
+            model=MlpModel(hidden=(8,)),
+            training=changed(learning_rate=0.01),
+        ),
+        "a test set that may be there and is not": session(
+            ones,
+            1,
+            data=PythonData(path=str(material.pixels_code), validation_fraction=0.0),
+            model=MlpModel(hidden=(8,)),
+            training=changed(learning_rate=0.01),
+        ),
         # Its gradient comes as rows, which have to be added up and clipped.
         "an embedding, micro-batches, clipping": session(
             mirrored,

@@ -18,12 +18,14 @@ class Split:
     Attributes:
         data: What they were taken from.
         validation: ``None`` when nothing is validated.
+        test: Measured once, at the end; ``None`` where there is none, or it validates.
         fingerprint: Of the data; ``None`` where another process of the run takes it.
     """
 
     data: DataSet
     training: Examples
     validation: Examples | None
+    test: Examples | None = None
     fingerprint: Fingerprint | None = None
 
 
@@ -31,7 +33,7 @@ def split(data_set: DataSet, settings: DataSettings, seed: int) -> Split:
     """Hold back the validation examples.
 
     Without a ``validation_fraction`` a test set of the source's own validates. With one, that
-    part of the training examples does.
+    part of the training examples does, and the test set is left for the end.
 
     Raises:
         ProblemError: The fraction leaves nothing to validate on, or nothing to train on.
@@ -42,8 +44,8 @@ def split(data_set: DataSet, settings: DataSettings, seed: int) -> Split:
     classes = training.labels if data_set.target is Target.CLASSES else None
     kept, held_back = divide(len(training), settings, seed, classes)
     if len(held_back) == 0:
-        return Split(data_set, training, None)
-    return Split(data_set, training.subset(kept), training.subset(held_back))
+        return Split(data_set, training, None, data_set.test)
+    return Split(data_set, training.subset(kept), training.subset(held_back), data_set.test)
 
 
 def divide(

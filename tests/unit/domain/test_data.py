@@ -42,22 +42,23 @@ def test_that_it_is_known_what_the_examples_are_like(
 
 
 @pytest.mark.parametrize(
-    ("data", "has_test_set", "may_validate"),
+    ("data", "has_test_set", "may_validate", "may_test"),
     [
-        (DIGITS, False, False),
-        (KerasData(source="imdb"), True, True),
-        (KerasData(source="imdb", validation_fraction=0.0), True, False),
-        (NPZ, False, False),
-        (IMAGES, False, False),
-        (PYTHON, None, True),
-        (PythonData(path="", validation_fraction=0.5), None, False),
+        (DIGITS, False, False, False),
+        (KerasData(source="imdb"), True, True, False),
+        (KerasData(source="imdb", validation_fraction=0.0), True, False, True),
+        (NPZ, False, False, False),
+        (IMAGES, False, False, False),
+        (PYTHON, None, True, False),
+        (PythonData(path="", validation_fraction=0.5), None, False, True),
     ],
 )
-def test_that_a_test_set_validates_where_no_fraction_is_given(
-    data: DataSettings, has_test_set: bool | None, may_validate: bool
+def test_that_a_test_set_validates_where_no_fraction_is_given_and_else_is_left_for_the_end(
+    data: DataSettings, has_test_set: bool | None, may_validate: bool, may_test: bool
 ) -> None:
     assert data.has_test_set is has_test_set
     assert data.may_validate_on_test_set is may_validate
+    assert data.may_test is may_test
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpupanel.domain.data import DigitsData, Holdout, NpzData, WineData
+from gpupanel.domain.data import DigitsData, Holdout, KerasData, NpzData, WineData
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import CnnModel, MlpModel
 from gpupanel.domain.problem import ProblemError
@@ -20,6 +20,12 @@ from gpupanel.trainer.start_up import check_features_fit_model
 
 NUMBERED = Examples(np.arange(100, dtype=np.float32)[:, None], np.arange(100, dtype=np.int32) % 2)
 TEST = Examples(np.zeros((7, 1), np.float32), np.zeros(7, np.int32))
+
+TESTED = KerasData(source="mnist")
+
+
+def of(fraction: float | None) -> dict[str, float | None]:
+    return {"validation_fraction": fraction}
 
 
 def numbers(examples: Examples | None) -> list[int]:
@@ -45,14 +51,18 @@ def test_that_the_split_depends_on_the_seed_alone() -> None:
     assert held_back(7) != held_back(8)
 
 
-@pytest.mark.parametrize(("fraction", "expected"), [(None, 7), (0.0, None)])
-def test_that_a_test_set_validates_when_no_fraction_is_given(
-    fraction: float | None, expected: int | None
+@pytest.mark.parametrize(
+    ("fraction", "sizes"), [(None, (100, 7, 0)), (0.0, (100, 0, 7)), (0.2, (80, 20, 7))]
+)
+def test_that_a_test_set_validates_when_no_fraction_is_given_and_else_is_left_for_the_end(
+    fraction: float | None, sizes: tuple[int, int, int]
 ) -> None:
-    parts = split(DataSet(NUMBERED, TEST), DigitsData(validation_fraction=fraction), seed=7)
+    parts = split(DataSet(NUMBERED, TEST), TESTED.model_copy(update=of(fraction)), seed=7)
 
-    assert len(parts.training) == 100
-    assert (parts.validation and len(parts.validation)) == expected
+    found = (parts.training, parts.validation, parts.test)
+    assert tuple(len(part or ()) for part in found) == sizes
+    none = split(DataSet(NUMBERED), TESTED.model_copy(update=of(fraction)), seed=7)
+    assert none.test is None
 
 
 @pytest.mark.parametrize(("fraction", "words"), [(0.001, "validate on"), (0.999, "train on")])
