@@ -155,6 +155,22 @@ class ImagesData(DataSource):
         "A folder with one sub-folder for each class; the sub-folders' names are the classes'.",
         path=PathKind("", "", "Choose the data"),
     )
+    validation_path: str = setting(
+        "Validation folder",
+        "Another folder with the same classes, whose pictures validate after each epoch; none of "
+        "the others are held out then.",
+        default="",
+        off="none",
+        path=PathKind("", "", "Choose the validation pictures"),
+    )
+    test_path: str = setting(
+        "Test folder",
+        "Another folder with the same classes, whose pictures are looked at once, when the "
+        "training has come to its end.",
+        default="",
+        off="none",
+        path=PathKind("", "", "Choose the test pictures"),
+    )
     image_size: tuple[ImageSide, ImageSide] = setting(
         "Image size",
         "Every picture is scaled to this height and width, in pixels. Larger ones show more and "

@@ -170,11 +170,37 @@ class DataSource(KindValue):
         return None
 
     @property
+    def chosen_validation_path(self) -> str:
+        """Where a validation set of its own is; empty: it has none."""
+        return self.chosen_paths.get("validation_path", "")
+
+    @property
+    def chosen_test_path(self) -> str:
+        """Where a test set is that was chosen beside the data; empty: none was."""
+        return self.chosen_paths.get("test_path", "")
+
+    @property
+    def held_out_fraction(self) -> float:
+        """The part of the training examples that is held out: 0 beside a validation set."""
+        return 0.0 if self.chosen_validation_path else self.validation_fraction or 0.0
+
+    @property
     def may_validate_on_test_set(self) -> bool:
-        """Whether a test set of its own may validate: as far as is known before it is read."""
-        return self.validation_fraction is None and self.has_test_set is not False
+        """Whether a test set of its own may validate: as far as is known before it is read.
+
+        One that was chosen beside the data is for the end.
+        """
+        is_free = self.validation_fraction is None and not self.chosen_validation_path
+        return is_free and self.has_test_set is not False and not self.chosen_test_path
+
+    @property
+    def may_validate(self) -> bool:
+        """Whether there may be something to validate on; likewise."""
+        has_some = bool(self.chosen_validation_path) or self.held_out_fraction > 0
+        return has_some or self.may_validate_on_test_set
 
     @property
     def may_test(self) -> bool:
         """Whether there may be a test set that does not validate; likewise."""
-        return self.has_test_set is not False and not self.may_validate_on_test_set
+        has_own = self.has_test_set is not False and not self.may_validate_on_test_set
+        return has_own or bool(self.chosen_test_path)

@@ -65,6 +65,8 @@ class DataPreview(Value):
     """Some examples and what the whole data set is like.
 
     Attributes:
+        validation_example_count: Of a validation set of its own.
+        test_example_count: Of a test set of its own.
         class_counts: Name of each class with its number of training examples, in class order;
             empty where values are predicted.
         needs_download: The data is not on this machine yet; the start of a run downloads it.
@@ -75,6 +77,7 @@ class DataPreview(Value):
     """
 
     example_count: int = 0
+    validation_example_count: int = 0
     test_example_count: int = 0
     feature_shape: tuple[int, ...] = ()
     target: Target = Target.CLASSES

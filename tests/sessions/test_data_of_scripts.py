@@ -59,6 +59,9 @@ def test_that_a_script_reads_every_source_as_the_run_does(
         images = ImagesData(path=str(material.images), image_size=(7, 5), cache=cached)
         held_out = images.model_copy(update={"validation_fraction": 0.4})
         asked += [images, held_out, held_out.model_copy(update={"stratify": True})]
+        sets = {"validation_path": str(material.images), "test_path": str(material.images)}
+        asked += [held_out.model_copy(update=sets)]
+        asked += [held_out.model_copy(update={"test_path": str(material.images)})]
     for name, (fill, *_) in FILLED.items():
         fill(cache)
         asked += [KerasData(source=name), KerasData(source=name, validation_fraction=0.3)]

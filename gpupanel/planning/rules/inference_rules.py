@@ -83,8 +83,7 @@ def no_validation_examples(context: PlanningContext) -> Iterator[Problem]:
     code brings one is known when it runs.
     """
     data, examples = context.profile.data, context.profile.inference.examples
-    has_some = data.validation_fraction or data.may_validate_on_test_set
-    if context.trains or examples != "validation" or has_some:
+    if context.trains or examples != "validation" or data.may_validate:
         return
     yield Problem(
         code="inference_no_validation_examples",

@@ -78,8 +78,7 @@ def stopping_without_validation(context: PlanningContext) -> Iterator[Problem]:
     Whether Python code brings a test set is known when it runs.
     """
     data, patience = context.profile.data, context.profile.training.early_stopping_patience
-    may_validate = data.validation_fraction or data.may_validate_on_test_set
-    if not context.trains or patience is None or may_validate:
+    if not context.trains or patience is None or data.may_validate:
         return
     yield Problem(
         code="early_stopping_without_validation",

@@ -75,7 +75,8 @@ class SourceScript(Protocol[Settings]):
         """From nothing to the whole source.
 
         That is features ``x`` and labels ``y``, ``x_test`` and ``y_test`` of one that may bring a
-        test set, and ``class_count`` where classes are predicted.
+        test set, ``x_val`` and ``y_val`` of a validation set, and ``class_count`` where classes are
+        predicted.
 
         Args:
             data: Which; a path in it is absolute.
@@ -112,11 +113,11 @@ def split_section(data: DataSettings) -> str:
     kind = "stratified" if data.stratify and data.target is Target.CLASSES else "random"
     if data.holdout is Holdout.LAST:
         kind = "last"
-    return Template(_SPLIT[kind]).substitute(fraction=data.validation_fraction)
+    return Template(_SPLIT[kind]).substitute(fraction=data.held_out_fraction)
 
 
 def data_section(data: DataSettings) -> str:
-    """Python that reads the data and holds back ``x_val`` and ``y_val``, where something is.
+    """Python that reads the data: ``x``, ``y``, and ``x_val`` and ``x_test`` where they are used.
 
     Images that are not to be kept in memory are read whenever they are needed.
     """
@@ -124,8 +125,11 @@ def data_section(data: DataSettings) -> str:
     read = script.read(data, needs_labels=True)
     # What is decoded to disk would be deleted at the end: here it is decoded again.
     in_memory = data.cache is DataCache.MEMORY
-    if data.validation_fraction:
-        split = joined(split_section(data), _VALIDATION)
-        return joined(read, split, script.pixels(data, "x", "x_val", in_memory=in_memory))
-    held_back = "x_val, y_val = x_test, y_test" if data.may_validate_on_test_set else ""
-    return joined(read, held_back, script.pixels(data, "x", in_memory=in_memory))
+    names, held_back = ["x"], ""
+    if data.held_out_fraction:
+        held_back = joined(split_section(data), _VALIDATION)
+    elif data.may_validate_on_test_set:
+        held_back = "x_val, y_val = x_test, y_test"
+    names += ["x_val"] if data.may_validate else []
+    names += ["x_test"] if data.may_test else []
+    return joined(read, held_back, script.pixels(data, *names, in_memory=in_memory))

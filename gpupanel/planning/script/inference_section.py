@@ -168,26 +168,32 @@ def inference_data_section(profile: Profile) -> str:
     script = script_of(data)
     return joined(
         script.read(data, needs_labels=needs_labels),
+        _indices(profile),
         script.pixels(data, "x", in_memory=False),
         script.class_names(data) if data.target is Target.CLASSES else "",
-        _indices(profile),
     )
 
 
 def _indices(profile: Profile) -> str:
-    """The test set of a source stands after its training set."""
+    """The validation and the test set of a source stand after its training set."""
     data, which = profile.data, profile.inference.examples
-    together = "count = len(x)"
-    if data.has_test_set is not False:
-        together += "\nx, y = np.concatenate([x, x_test]), np.concatenate([y, y_test])"
+    together, sets = "count = len(x)", []
+    if data.chosen_validation_path:
+        together, sets = "count, held_back = len(x), len(x) + len(x_val)", ["val"]
+    if data.has_test_set is not False or data.chosen_test_path:
+        sets.append("test")
+    for name in "xy" if sets else "":
+        parts = ", ".join([name, *(f"{name}_{part}" for part in sets)])
+        together += f"\n{name} = np.concatenate([{parts}])"
     if which == "all":
         return f"{together}\nindices = np.arange(len(x), dtype=np.int32)"
-    if data.validation_fraction:
+    if data.held_out_fraction:
         chosen = "kept" if which == "training" else "held_back"
         return joined(
             split_section(data), together, f"indices = np.sort({chosen}).astype(np.int32)"
         )
-    bounds = "count" if which == "training" else "count, len(x)"
+    end = "held_back" if data.chosen_validation_path else "len(x)"
+    bounds = "count" if which == "training" else f"count, {end}"
     return f"{together}\nindices = np.arange({bounds}, dtype=np.int32)"
 
 

@@ -271,7 +271,6 @@ def _holds(profile: Profile, plan: LaunchPlan) -> set[str]:
     # What code of the person's own builds is known when it runs.
     stack = profile.model.stack
     drops, norms = (True, True) if stack is None else (stack.dropout > 0, stack.batch_norm)
-    held_back = bool(data.validation_fraction) or data.may_validate_on_test_set
     conditions = {
         "S": len(plan.replicas) > 1,
         "A": plan.accumulation_steps > 1,
@@ -282,7 +281,7 @@ def _holds(profile: Profile, plan: LaunchPlan) -> set[str]:
         "W": training.optimizer.traits.decays_weights,
         "X": training.jit_compile,
         "V": data.target is Target.VALUES,
-        "H": held_back,
+        "H": data.may_validate,
         "F": data.may_test,
         "T": data.may_validate_on_test_set and data.has_test_set is None,
         "U": data.may_test and data.has_test_set is None,

@@ -6,12 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-import numpy as np
-
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.data_source import DataSource
 from gpupanel.trainer.datasets.download import OnDownload
-from gpupanel.trainer.datasets.examples import AllExamples, DataSet
+from gpupanel.trainer.datasets.examples import AllExamples, DataSet, chained
 from gpupanel.trainer.user_code import RunCode
 
 Settings = TypeVar("Settings", bound=DataSource, contravariant=True)
@@ -67,13 +65,15 @@ class Source(Protocol[Settings]):
         """
         del needs_labels  # there are always some
         found = self.read(data, replace(reading, must_differ=False))
-        training, test = found.training, found.test
-        features, labels = training.features, training.labels
-        if test is not None:
-            # Sources with a test set of their own hold their features in memory.
-            parts = [part.read(np.arange(len(part), dtype=np.int32)) for part in (training, test)]
-            features, labels = np.concatenate(parts), np.concatenate([labels, test.labels])
-        return AllExamples(features, labels, found.class_names, len(training))
+        parts = [found.training, *filter(None, (found.validation, found.test))]
+        whole = chained(parts)
+        return AllExamples(
+            whole.features,
+            whole.labels,
+            found.class_names,
+            len(found.training),
+            validation_count=len(found.validation or ()),
+        )
 
 
 def source_of(data: DataSettings) -> Source[DataSettings]:

@@ -32,14 +32,17 @@ class Split:
 def split(data_set: DataSet, settings: DataSettings, seed: int) -> Split:
     """Hold back the validation examples.
 
-    Without a ``validation_fraction`` a test set of the source's own validates. With one, that
-    part of the training examples does, and the test set is left for the end.
+    A validation set validates. Else, without a ``validation_fraction``, a test set of the source's
+    own does; with one, that part of the training examples does. A test set that does not validate
+    is left for the end.
 
     Raises:
         ProblemError: The fraction leaves nothing to validate on, or nothing to train on.
     """
     training = data_set.training
-    if settings.validation_fraction is None:
+    if data_set.validation is not None:
+        return Split(data_set, training, data_set.validation, data_set.test)
+    if settings.may_validate_on_test_set:
         return Split(data_set, training, data_set.test)
     classes = training.labels if data_set.target is Target.CLASSES else None
     kept, held_back = divide(len(training), settings, seed, classes)
@@ -55,14 +58,14 @@ def divide(
 
     Args:
         examples: How many there are.
-        settings: ``validation_fraction`` of them is held back, at random, by class or the last.
+        settings: Which part of them is held back: drawn, drawn by class, or the last.
         seed: Draws them.
         classes: The class number of each; ``None`` where they have none.
 
     Raises:
         ProblemError: The fraction leaves nothing to validate on, or nothing to train on.
     """
-    fraction = settings.validation_fraction
+    fraction = settings.held_out_fraction
     if not fraction:
         return np.arange(examples, dtype=np.int32), np.empty(0, np.int32)
     count = round(examples * fraction)

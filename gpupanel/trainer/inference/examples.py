@@ -40,8 +40,8 @@ class InferenceExamples:
         features: Of every example of the source, or where they are read from.
         labels: Of the chosen ones, ``int32`` class numbers or ``float32`` values; ``None`` where
             they are not known.
-        indices: Position of each chosen example in the source, its test set after its training
-            set, ascending.
+        indices: Position of each chosen example in the source, its validation and test sets after
+            the training examples, ascending.
         target: What the labels are, or would be.
         class_names: As far as the source knows them.
         class_count_is_known: Whether there are exactly as many classes as names; otherwise the
@@ -122,7 +122,9 @@ def _chosen(profile: Profile, found: AllExamples) -> Indices:
     if which == "all":
         return everything
     kept, held_back = everything[:training], everything[training:]
-    if data.validation_fraction is not None:
+    if found.validation_count:
+        held_back = held_back[: found.validation_count]
+    elif not data.may_validate_on_test_set:
         labels = found.labels if data.target is Target.CLASSES else None
         if labels is None and data.stratify and data.target is Target.CLASSES:
             raise ProblemError(_NO_CLASSES)

@@ -63,7 +63,14 @@ data = st.one_of(
     st.builds(DigitsData, **common),
     st.builds(KerasData, source=st.sampled_from(["mnist", "imdb"]), **common),
     st.builds(NpzData, path=paths, features=names, class_count=st.none() | counts, **common),
-    st.builds(ImagesData, path=paths, image_size=st.tuples(counts, counts), **common),
+    st.builds(
+        ImagesData,
+        path=paths,
+        validation_path=paths,
+        test_path=paths,
+        image_size=st.tuples(counts, counts),
+        **common,
+    ),
 )
 sizes = st.lists(counts, min_size=1, max_size=4).map(tuple)
 models = st.one_of(

@@ -496,6 +496,30 @@ def test_that_the_last_pictures_of_a_folder_by_class_are_not_held_out() -> None:
         assert codes(cpu_profile(data=data), None) == []
 
 
+def test_that_a_fraction_beside_a_validation_set_is_reported_to_be_unused() -> None:
+    data = ImagesData(path="/i", validation_path="/v", validation_fraction=0.2, stratify=True)
+    problem = found(cpu_profile(data=data), "validation_fraction_unused")
+    assert problem.severity is Severity.HINT
+    assert codes(cpu_profile(data=data), None) == ["stratify_unused", "validation_fraction_unused"]
+    assert codes(cpu_profile(data=data), seen(64, 64, 3, examples=64)) == [
+        "stratify_unused",
+        "validation_fraction_unused",
+    ]
+
+
+def test_that_what_is_trained_on_neither_validates_nor_tests() -> None:
+    for key in ("validation_path", "test_path"):
+        data = ImagesData(path="/i", **{key: "/a/../i/"})
+        problem = found(cpu_profile(data=data), "data_sets_alike")
+        assert (problem.is_error, problem.field) == (True, f"data.{key}")
+        assert f"data.{key} and data.path are the same folder of images" in problem.message
+    both = ImagesData(path="/i", validation_path="/v", test_path="/v")
+    assert found(cpu_profile(data=both), "data_sets_alike").field == "data.test_path"
+    assert codes(cpu_profile(data=ImagesData(path="", test_path="/t")), None) == [
+        "data_path_missing"
+    ]
+
+
 @pytest.mark.parametrize(
     ("data", "words"),
     [

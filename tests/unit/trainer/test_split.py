@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpupanel.domain.data import DigitsData, Holdout, KerasData, NpzData, WineData
+from gpupanel.domain.data import DigitsData, Holdout, ImagesData, KerasData, NpzData, WineData
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import CnnModel, MlpModel
 from gpupanel.domain.problem import ProblemError
@@ -17,6 +17,7 @@ from gpupanel.trainer.datasets.source import read_data
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.inference.examples import read_inference_examples
 from gpupanel.trainer.start_up import check_features_fit_model
+from tests.unit.trainer.test_images import make_folder
 
 NUMBERED = Examples(np.arange(100, dtype=np.float32)[:, None], np.arange(100, dtype=np.int32) % 2)
 TEST = Examples(np.zeros((7, 1), np.float32), np.zeros(7, np.int32))
@@ -76,6 +77,32 @@ def test_that_a_fraction_that_leaves_nothing_is_reported(fraction: float, words:
         "data.validation_fraction",
     )
     assert words in problem.message
+
+
+VALIDATION = Examples(np.ones((5, 1), np.float32), np.zeros(5, np.int32))
+
+
+@pytest.mark.parametrize("fraction", [None, 0.0, 0.2])
+def test_that_a_validation_set_validates_and_the_test_set_is_left_for_the_end(
+    fraction: float | None,
+) -> None:
+    for chosen in ({"validation_path": "/v"}, {"validation_path": "/v", "test_path": "/t"}):
+        images = ImagesData(path="/i", validation_fraction=fraction, **chosen)
+        test = TEST if "test_path" in chosen else None
+        parts = split(DataSet(NUMBERED, test, validation=VALIDATION), images, seed=7)
+
+        assert (len(parts.training), parts.validation, parts.test) == (100, VALIDATION, test)
+
+
+@pytest.mark.parametrize(("fraction", "held_back"), [(None, 0), (0.0, 0), (0.2, 20)])
+def test_that_a_test_set_that_was_chosen_never_validates(
+    fraction: float | None, held_back: int
+) -> None:
+    images = ImagesData(path="/i", validation_fraction=fraction, test_path="/t")
+    parts = split(DataSet(NUMBERED, TEST), images, seed=7)
+
+    assert (len(parts.training), len(parts.validation or ())) == (100 - held_back, held_back)
+    assert parts.test is TEST
 
 
 def of_classes(*sizes: int, seed: int = 3) -> DataSet:
@@ -190,6 +217,35 @@ def test_that_a_trained_model_is_evaluated_on_the_same_part(
     assert found.labels is not None
     assert found.labels.tolist() == trained.labels.tolist()
     assert np.array_equal(found.read(0, len(found)), trained.in_memory)
+
+
+@pytest.mark.parametrize(
+    "sets", [("validation_path",), ("test_path",), ("test_path", "validation_path")]
+)
+@pytest.mark.parametrize("which", ["all", "training", "validation"])
+def test_that_a_trained_model_is_evaluated_on_the_same_pictures(
+    tmp_path: Path, sets: tuple[str, ...], which: str
+) -> None:
+    paths = {}
+    for number, key in enumerate(("path", *sets)):
+        paths[key] = str(make_folder(tmp_path / key, {"cat": 2 + number, "dog": 5 - number}))
+    profile = Profile(
+        task="evaluate",
+        data=ImagesData(cache="none", validation_fraction=0.3, image_size=(4, 4), **paths),
+        inference=InferenceSettings(examples=which),
+    )
+    parts = split(read_data(profile.data, print), profile.data, profile.training.seed)
+    found = read_inference_examples(profile, print, tmp_path)
+
+    assert found.labels is not None
+    if which == "all":
+        assert len(found) == 7 * (1 + len(sets))
+        return
+    chosen: Examples | None = getattr(parts, which)
+    assert chosen is not None
+    assert found.labels.tolist() == chosen.labels.tolist()
+    everything = np.arange(len(chosen), dtype=np.int32)
+    assert np.array_equal(found.read(0, len(found)), chosen.read(everything))
 
 
 def test_that_examples_without_labels_cannot_be_drawn_by_class(tmp_path: Path) -> None:
