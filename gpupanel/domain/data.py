@@ -13,6 +13,7 @@ from typing_extensions import override
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.data_source import DataCache as DataCache
 from gpupanel.domain.data_source import DataSource
+from gpupanel.domain.data_source import Holdout as Holdout
 from gpupanel.domain.data_source import Scaling as Scaling
 from gpupanel.domain.data_source import Target as Target
 from gpupanel.domain.keras_data import KerasData as KerasData
@@ -167,6 +168,7 @@ class NpzData(DataSource):
 
     module: ClassVar[str] = "npz"
     has_test_set: ClassVar[bool | None] = None
+    may_lack_labels: ClassVar[bool] = True
     may_predict_several: ClassVar[bool] = True
 
     @property
@@ -203,6 +205,22 @@ class ImagesData(DataSource):
         "A folder with one sub-folder for each class; the sub-folders' names are the classes'.",
         path=PathKind((), "", "Choose the data"),
     )
+    validation_path: str = setting(
+        "Validation folder",
+        "Another folder with the same classes, whose pictures validate after each epoch; none of "
+        "the others are held out then.",
+        default="",
+        off="none",
+        path=PathKind((), "", "Choose the validation pictures"),
+    )
+    test_path: str = setting(
+        "Test folder",
+        "Another folder with the same classes, whose pictures are looked at once, when the "
+        "training has come to its end.",
+        default="",
+        off="none",
+        path=PathKind((), "", "Choose the test pictures"),
+    )
     image_size: tuple[ImageSide, ImageSide] = setting(
         "Image size",
         "Every picture is scaled to this height and width, in pixels. Larger ones show more and "
@@ -225,6 +243,7 @@ class ImagesData(DataSource):
     )
 
     module: ClassVar[str] = "images"
+    is_in_class_order: ClassVar[bool] = True
     is_decoded: ClassVar[bool] = True
     path_noun: ClassVar[str] = "folder of images"
 

@@ -18,6 +18,17 @@ class DataCache(ChoiceEnum):
     DISK = "disk", "On disk", "For decoded examples that do not fit in memory."
 
 
+class Holdout(ChoiceEnum):
+    """Which examples are held out, where a fraction of them is."""
+
+    RANDOM = "random", "Drawn", "Drawn by the seed alone."
+    LAST = (
+        "last",
+        "The last ones",
+        "The last ones in the order of the data: of what was measured over time, what came last.",
+    )
+
+
 class Target(ChoiceEnum):
     """What the labels are."""
 
@@ -63,8 +74,12 @@ class DataSource(KindValue):
 
     has_test_set: ClassVar[bool | None] = False
     """Whether it brings a test set of its own; ``None``: known when it is read."""
+    may_lack_labels: ClassVar[bool] = False
+    """Whether it may be predicted on without labels."""
     may_predict_several: ClassVar[bool] = False
     """Whether several values an example may be predicted."""
+    is_in_class_order: ClassVar[bool] = False
+    """Whether its examples come class by class, so that the last ones are of the last classes."""
     is_decoded: ClassVar[bool] = False
     """Whether examples are decoded from files, and kept where ``cache`` says."""
     path_noun: ClassVar[str] = "file"
@@ -76,10 +91,24 @@ class DataSource(KindValue):
         "Validation",
         "The part of the examples that is held out, such as 0.2; 0 holds out none. Examples that "
         "are never trained on show after each epoch whether the model learned something or only "
-        "remembers.",
+        "remembers. A test set of the source's own that does not validate is evaluated once, when "
+        "the training has come to its end.",
         default=None,
         off="the source's own test set, or none",
         examples=[0.2],
+    )
+    holdout: Holdout = setting(
+        "Held out",
+        "Which examples are held out. Neighbours in a series resemble each other: where the future "
+        "is to be predicted, only the last ones show how well that goes.",
+        default=Holdout.RANDOM,
+    )
+    stratify: bool = setting(
+        "Each class in proportion",
+        "Draw the same part of every class, so that a rare one is neither missing among the "
+        "examples held out nor among those trained on.",
+        default=False,
+        applies={"holdout": ("random",)},
     )
     shuffle: bool = setting(
         "Shuffle each epoch",
@@ -152,6 +181,37 @@ class DataSource(KindValue):
         return None
 
     @property
+    def chosen_validation_path(self) -> str:
+        """Where a validation set of its own is; empty: it has none."""
+        return self.chosen_paths.get("validation_path", "")
+
+    @property
+    def chosen_test_path(self) -> str:
+        """Where a test set is that was chosen beside the data; empty: none was."""
+        return self.chosen_paths.get("test_path", "")
+
+    @property
+    def held_out_fraction(self) -> float:
+        """The part of the training examples that is held out: 0 beside a validation set."""
+        return 0.0 if self.chosen_validation_path else self.validation_fraction or 0.0
+
+    @property
     def may_validate_on_test_set(self) -> bool:
-        """Whether a test set of its own may validate: as far as is known before it is read."""
-        return self.validation_fraction is None and self.has_test_set is not False
+        """Whether a test set of its own may validate: as far as is known before it is read.
+
+        One that was chosen beside the data is for the end.
+        """
+        is_free = self.validation_fraction is None and not self.chosen_validation_path
+        return is_free and self.has_test_set is not False and not self.chosen_test_path
+
+    @property
+    def may_validate(self) -> bool:
+        """Whether there may be something to validate on; likewise."""
+        has_some = bool(self.chosen_validation_path) or self.held_out_fraction > 0
+        return has_some or self.may_validate_on_test_set
+
+    @property
+    def may_test(self) -> bool:
+        """Whether there may be a test set that does not validate; likewise."""
+        has_own = self.has_test_set is not False and not self.may_validate_on_test_set
+        return has_own or bool(self.chosen_test_path)

@@ -36,6 +36,7 @@ class Phase(StrEnum):
     MEASURING = "measuring"
     TRAINING = "training"
     VALIDATING = "validating"
+    TESTING = "testing"
     EVALUATING = "evaluating"
     PREDICTING = "predicting"
     SAVING = "saving"
@@ -137,6 +138,7 @@ class DataReady(_Event):
 
     Attributes:
         feature_shape: Shape of one example, without the batch axis.
+        test_examples: Of a test set that does not validate.
         class_count: 0 where values are predicted.
         class_names: Empty where values are predicted, and where they are too many for an event.
         steps_per_epoch: Optimizer updates of one epoch, the last smaller batch counted.
@@ -145,6 +147,7 @@ class DataReady(_Event):
     kind: Literal["data_ready"] = "data_ready"
     training_examples: int
     validation_examples: int
+    test_examples: int = 0
     feature_shape: tuple[int, ...]
     class_count: int = 0
     class_names: tuple[str, ...] = ()
@@ -332,6 +335,7 @@ class TrainingEnded(_Event):
     """The trainer came to its end by itself: the last event that it writes.
 
     Attributes:
+        metrics: Of the last epoch, and of the test set where the training came to its end.
         examples_per_second: Training only: start-up and validation are not counted.
         process: Who says so: its place in the plan's gang. Others than the first say so only
             when they fail.

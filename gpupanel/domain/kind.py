@@ -1,6 +1,6 @@
 """The kinds that a table of a profile can be of, each declared at the ``source`` of its values."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, ClassVar, Final, get_args, get_origin
 
@@ -27,6 +27,12 @@ class KindValue(Value):
         """The setting that says where it is; ``None``: it has none."""
         paths = (each for each in settings_of(type(self)) if each.type is SettingType.PATH)
         return next(paths, None)
+
+    @property
+    def chosen_paths(self) -> Mapping[str, str]:
+        """Each path that was chosen, by its key."""
+        keys = (each.name for each in settings_of(type(self)) if each.type is SettingType.PATH)
+        return {key: getattr(self, key) for key in keys if getattr(self, key)}
 
     @property
     def chosen_path(self) -> str:

@@ -1,6 +1,7 @@
 """How a run ended, and what it reached."""
 
 from enum import StrEnum
+from typing import Literal, Self
 
 from gpupanel.domain.value import Value
 
@@ -26,7 +27,9 @@ class Metrics(Value):
 
     ``loss`` is the mean over the examples. ``accuracy`` is a fraction from 0 to 1 and stays
     ``None`` where values are predicted; ``mean_absolute_error`` is the other way round. Keys that
-    begin with ``val_`` are of the validation set and stay ``None`` where there is none.
+    begin with ``val_`` are of the validation set and stay ``None`` where there is none. Those that
+    begin with ``test_`` are of a test set that does not validate: it is measured once, when the
+    training has come to its end.
     """
 
     loss: float | None = None
@@ -35,6 +38,14 @@ class Metrics(Value):
     val_loss: float | None = None
     val_accuracy: float | None = None
     val_mean_absolute_error: float | None = None
+    test_loss: float | None = None
+    test_accuracy: float | None = None
+    test_mean_absolute_error: float | None = None
+
+    def with_part(self, part: Literal["val", "test"], measured: "Metrics") -> Self:
+        """These, and what was measured of the validation or the test set."""
+        found = measured.model_dump(exclude_none=True)
+        return self.model_copy(update={f"{part}_{name}": value for name, value in found.items()})
 
 
 class SavedWork(Value):

@@ -67,6 +67,8 @@ class DataPreview(Value):
     """Some examples and what the whole data set is like.
 
     Attributes:
+        validation_example_count: Of a validation set of its own.
+        test_example_count: Of a test set of its own.
         class_counts: Name of each class or label with its number of training examples, in their
             order; empty where values are predicted.
         value_count: How many values an example are predicted.
@@ -80,6 +82,7 @@ class DataPreview(Value):
     """
 
     example_count: int = 0
+    validation_example_count: int = 0
     test_example_count: int = 0
     feature_shape: tuple[int, ...] = ()
     target: Target = Target.CLASSES

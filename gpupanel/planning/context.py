@@ -80,10 +80,10 @@ class PlanningContext:
     def may_validate(self) -> bool:
         """Whether there are validation examples, as far as is known before the data is read."""
         data, preview = self.profile.data, self.preview
-        if data.validation_fraction:
-            return True
-        has_none = preview is not None and preview.example_count and not preview.test_example_count
-        return data.may_validate_on_test_set and not has_none
+        is_read = preview is not None and preview.example_count > 0
+        if data.may_validate_on_test_set and preview is not None and is_read:
+            return preview.test_example_count > 0
+        return data.may_validate
 
     def with_profile(self, profile: Profile) -> "PlanningContext":
         """The same machine and answers with another profile."""

@@ -33,7 +33,6 @@ _MAY_DIFFER: tuple[_Path, ...] = (
     ),
 )
 _EPOCHS: _Path = ("training", "epochs")
-_DATA_PATH: _Path = ("data", "path")
 _DESCRIBED: _Path = ("devices", "described")
 """What devices of another machine were: no choice, and nothing that a person would call changed."""
 
@@ -116,8 +115,10 @@ def _may(change: Change, started: Profile) -> bool:
 
 def _moves_data(change: Change, started: Profile, wanted: Profile) -> bool:
     """Whether it only says where the same kind of data is; code is the run's own copy."""
-    moved = not started.data.is_code and change.path == _DATA_PATH
-    return moved and type(started.data) is type(wanted.data)
+    table, *keys = change.path
+    has_moved = bool(change.value) and any([key] == keys for key in started.data.chosen_paths)
+    is_same_kind = type(started.data) is type(wanted.data)
+    return table == "data" and has_moved and is_same_kind and not started.data.is_code
 
 
 def _differences(before: Any, after: Any, path: _Path = ()) -> Iterator[tuple[_Path, Any]]:  # noqa: ANN401 - documents as TOML holds them

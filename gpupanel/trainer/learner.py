@@ -48,6 +48,7 @@ class Learner:
     Attributes:
         calls: Training steps.
         validation_calls: ``None`` when nothing is validated.
+        test_calls: ``None`` where no test set is left for the end.
         trials: Of training steps; ``None`` where shares are not balanced.
         placed: Where each layer is; ``model_parallel`` only.
     """
@@ -57,6 +58,7 @@ class Learner:
     optimizer: keras.optimizers.Optimizer
     calls: TrainingCalls
     validation_calls: StepCalls | None
+    test_calls: StepCalls | None
     trials: Trials | None = None
     placed: tuple[PlacedLayer, ...] = ()
 
@@ -125,12 +127,13 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
     if plan.balanced and across_replicas and over_training.feed is not None:
         tried = training_step(plan.accumulation_steps).tried
         trials = Trials(strategy, over_training.feed, tried, plan)
-    validation_calls = None
-    if split.validation is not None:
-        step = EvaluationStep(built.trained, objective)
-        validation_calls = calls_over(split.validation, strategy, plan, objective.size).make(step)
+    measured = EvaluationStep(built.trained, objective)
+    validation_calls, test_calls = (
+        None if part is None else calls_over(part, strategy, plan, objective.size).make(measured)
+        for part in (split.validation, split.test)
+    )
     placed = places.placed(built.trained) if places is not None else ()
-    return Learner(built, objective, optimizer, calls, validation_calls, trials, placed)
+    return Learner(built, objective, optimizer, calls, validation_calls, test_calls, trials, placed)
 
 
 def _places(run: StartedRun, split: Split) -> PlacedLayers | None:

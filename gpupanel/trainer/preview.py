@@ -70,7 +70,8 @@ def _preview_of_data(request: PreviewRequest) -> DataPreview:
         found = source_of(data).find(data)
         data_set = read_data(data, _no_download, must_differ=request.task == "train")
         split(data_set, data, request.seed)
-        _check_some(data_set.training, request.seed)
+        for part in filter(None, (data_set.training, data_set.validation, data_set.test)):
+            _check_some(part, request.seed)
         examples = _examples(data_set, request)
     except Exception as error:  # noqa: BLE001 - reported as a problem, as in training
         refused = DataPreview(
@@ -82,6 +83,7 @@ def _preview_of_data(request: PreviewRequest) -> DataPreview:
         return _of_features(request, refused)
     return DataPreview(
         example_count=len(data_set.training),
+        validation_example_count=len(data_set.validation or ()),
         test_example_count=len(data_set.test or ()),
         feature_shape=data_set.training.feature_shape,
         target=data_set.target,
@@ -129,12 +131,12 @@ def _of_features(request: PreviewRequest, refused: DataPreview) -> DataPreview:
     )
 
 
-def _check_some(training: Examples, seed: int) -> None:
+def _check_some(examples: Examples, seed: int) -> None:
     """Decode examples that stay on disk, all of them where they are few."""
-    if training.in_memory is None:
-        drawn = np.random.default_rng(seed).permutation(len(training))[:_CHECKED_FILES]
+    if examples.in_memory is None:
+        drawn = np.random.default_rng(seed).permutation(len(examples))[:_CHECKED_FILES]
         for start in range(0, len(drawn), _FILES_AT_ONCE):
-            training.read(drawn[start : start + _FILES_AT_ONCE].astype(np.int32))
+            examples.read(drawn[start : start + _FILES_AT_ONCE].astype(np.int32))
 
 
 def _class_counts(data: DataSet, training: Examples) -> tuple[tuple[str, int], ...]:

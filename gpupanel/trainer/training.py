@@ -50,6 +50,7 @@ def report_data(run: StartedRun, split: Split, events: EventWriter) -> None:
             time_s=time.time(),
             training_examples=len(split.training),
             validation_examples=len(split.validation or ()),
+            test_examples=len(split.test or ()),
             feature_shape=split.training.feature_shape,
             class_count=len(split.data.class_names),
             class_names=names_for_event(split.data.class_names),

@@ -131,6 +131,7 @@ _PHASES = {
     Phase.MEASURING: "Measuring replicas…",
     Phase.TRAINING: "Training",
     Phase.VALIDATING: "Validating",
+    Phase.TESTING: "Testing",
     Phase.EVALUATING: "Evaluating",
     Phase.PREDICTING: "Predicting",
     Phase.SAVING: "Saving…",
@@ -185,7 +186,11 @@ def status_words(status: RunStatus) -> str:
         words.append(f"validation accuracy {formatting.fraction(status.metrics.val_accuracy)}")
     elif status.metrics.val_loss is not None:
         words.append(f"validation loss {formatting.number(status.metrics.val_loss)}")
-    elif status.evaluation is not None:
+    if status.metrics.test_accuracy is not None:
+        words.append(f"test accuracy {formatting.fraction(status.metrics.test_accuracy)}")
+    elif status.metrics.test_loss is not None:
+        words.append(f"test loss {formatting.number(status.metrics.test_loss)}")
+    if status.evaluation is not None:
         words.append(_found_words(status.evaluation.metrics))
     elif status.predictions is not None:
         words.append(f"{formatting.count(status.examples)} predictions")

@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 import pytest
 
-from gpupanel.domain.events import EpochDone, EvaluationDone, Event, decode_event
+from gpupanel.domain.events import EpochDone, EvaluationDone, Event, TrainingEnded, decode_event
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.preview import preview_request, with_found
 from gpupanel.domain.profile import Profile
@@ -63,10 +63,14 @@ class Both:
     def assert_same_epochs(self) -> None:
         """The script prints of each epoch what the run reports, to six digits."""
         epochs, printed = self.epochs(), self.printed()
-        assert len(epochs) == len(printed)
-        for metrics, line in zip(epochs, printed, strict=True):
-            shown = [float(word) for word in line.split() if not word[0].isalpha()][1:]
-            assert shown == pytest.approx(list(metrics.values()), rel=1e-4, abs=2e-6), line
+        (ended,) = (each for each in self._events() if isinstance(each, TrainingEnded))
+        reached = ended.metrics.model_dump(exclude_none=True)
+        tested = [value for name, value in reached.items() if name.startswith("test_")]
+        measures = [list(metrics.values()) for metrics in epochs] + ([tested] if tested else [])
+        assert len(measures) == len(printed)
+        for metrics, line in zip(measures, printed, strict=True):
+            shown = [float(word) for word in line.split() if not word[0].isalpha()]
+            assert shown[line.startswith("epoch") :] == pytest.approx(metrics, rel=1e-4, abs=2e-6)
 
     def assert_same_evaluation(self) -> None:
         """The script prints what the run found."""

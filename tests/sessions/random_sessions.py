@@ -77,6 +77,7 @@ class RandomSessions:
         random, material = self._random, self._material
         shared = {
             "validation_fraction": random.choice((None, 0.0, 0.2, 0.35)),
+            "stratify": self._maybe(value=True, otherwise=False),
             "shuffle": self._maybe(value=False, otherwise=True),
             "cache": random.choice(list(DataCache)),
         }

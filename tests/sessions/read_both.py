@@ -34,6 +34,8 @@ def differences(data: DataSettings) -> list[str]:
     expected: dict[str, object] = {"x": parts.training, "y": parts.training.labels}
     if parts.validation is not None:
         expected |= {"x_val": parts.validation, "y_val": parts.validation.labels}
+    if parts.test is not None:
+        expected |= {"x_test": parts.test, "y_test": parts.test.labels}
     if parts.data.class_names:
         expected["class_count"] = len(parts.data.class_names)
     return [name for name, value in expected.items() if not same(found[name], value)]

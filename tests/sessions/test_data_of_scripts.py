@@ -13,6 +13,7 @@ import pytest
 from gpupanel.domain.data import (
     DataSettings,
     DigitsData,
+    Holdout,
     ImagesData,
     KerasData,
     NpzData,
@@ -39,6 +40,15 @@ def test_that_a_script_reads_every_source_as_the_run_does(
         DigitsData(validation_fraction=0.3),
         WineData(),
         WineData(validation_fraction=0.3),
+        WineData(validation_fraction=0.3, stratify=True),
+        WineData(validation_fraction=0.3, holdout=Holdout.LAST, stratify=True),
+        NpzData(path=str(material.columns), validation_fraction=0.47, stratify=True),
+        PythonData(
+            path=str(material.values_code),
+            predicts=Target.VALUES,
+            validation_fraction=0.2,
+            stratify=True,
+        ),
         NpzData(path=str(material.columns)),
         NpzData(path=str(material.columns), class_count=9, validation_fraction=0.5),
         NpzData(path=str(material.pictures), features=FEATURES, labels=LABELS),
@@ -47,7 +57,11 @@ def test_that_a_script_reads_every_source_as_the_run_does(
     ]
     for cached in ("memory", "none", "disk"):
         images = ImagesData(path=str(material.images), image_size=(7, 5), cache=cached)
-        asked += [images, images.model_copy(update={"validation_fraction": 0.4})]
+        held_out = images.model_copy(update={"validation_fraction": 0.4})
+        asked += [images, held_out, held_out.model_copy(update={"stratify": True})]
+        sets = {"validation_path": str(material.images), "test_path": str(material.images)}
+        asked += [held_out.model_copy(update=sets)]
+        asked += [held_out.model_copy(update={"test_path": str(material.images)})]
     for name, (fill, *_) in FILLED.items():
         fill(cache)
         asked += [KerasData(source=name), KerasData(source=name, validation_fraction=0.3)]

@@ -37,6 +37,16 @@ def session(
     )
 
 
+def pictures_in_sets(material: Material) -> ImagesData:
+    """The same three times: each set is read by a line of its own."""
+    return ImagesData(
+        path=str(material.images),
+        validation_path=str(material.images),
+        test_path=str(material.images),
+        image_size=(6, 5),
+    )
+
+
 def chosen_sessions(material: Material) -> dict[str, Profile]:
     """Few, that hold much of what a script could get wrong."""
     mirrored, ones = StrategyKind.MIRRORED, StrategyKind.ONE_DEVICE
@@ -105,6 +115,31 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
             model=MlpModel(hidden=(8,)),
             training=changed(learning_rate=0.01),
         ),
+        "pictures with a validation and a test set": session(
+            mirrored,
+            2,
+            (11, 5),
+            data=pictures_in_sets(material),
+            model=MlpModel(hidden=(4,)),
+            training=changed(global_batch_size=16, learning_rate=0.01),
+        ),
+        "values of a test set that is left for the end": session(
+            mirrored,
+            2,
+            (40, 24),
+            data=PythonData(
+                path=str(material.values_code), predicts=Target.VALUES, validation_fraction=0.2
+            ),
+            model=MlpModel(hidden=(8,)),
+            training=changed(learning_rate=0.01),
+        ),
+        "a test set that may be there and is not": session(
+            ones,
+            1,
+            data=PythonData(path=str(material.pixels_code), validation_fraction=0.0),
+            model=MlpModel(hidden=(8,)),
+            training=changed(learning_rate=0.01),
+        ),
         # Its gradient comes as rows, which have to be added up and clipped.
         "an embedding, micro-batches, clipping": session(
             mirrored,
@@ -157,6 +192,15 @@ def sessions(
         **judged,
         inference=InferenceSettings(examples="validation", batch_size=64),
     )
+    place = TRAININGS.index("pictures with a validation and a test set")
+    chosen["evaluation of a validation set"] = session(
+        StrategyKind.ONE_DEVICE,
+        1,
+        task="evaluate",
+        data=pictures_in_sets(material),
+        model=SavedModel(path=str(root / f"{place:03}" / "model.keras")),
+        inference=InferenceSettings(examples="validation", batch_size=64),
+    )
     chosen["prediction"] = session(
         StrategyKind.ONE_DEVICE, 1, task="predict", **judged, inference=kept
     )
@@ -193,8 +237,9 @@ def test_that_early_stopping_ends_both_after_the_same_epoch(sessions: dict[str, 
     assert len(both.printed()) == len(both.epochs())
 
 
-def test_that_a_script_evaluates_as_the_run_does(sessions: dict[str, Both]) -> None:
-    both = sessions["evaluation"]
+@pytest.mark.parametrize("name", ["evaluation", "evaluation of a validation set"])
+def test_that_a_script_evaluates_as_the_run_does(sessions: dict[str, Both], name: str) -> None:
+    both = sessions[name]
     assert (both.error("run"), both.error("script")) == (None, None)
     both.assert_same_evaluation()
 

@@ -11,6 +11,7 @@ import json
 import os
 import runpy
 import sys
+import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,8 @@ from pathlib import Path
 import keras
 import tensorflow as tf
 
+from gpupanel.domain.events import TrainingEnded
+from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.trainer import training
@@ -37,6 +40,8 @@ def carry_out(layout: RunLayout) -> None:
         interruptions = Interruptions(layout.requests, events)
         if run.profile.task == "train":
             training.train(run, read_split(run, print), events, interruptions, record)
+            metrics, now_s = record.metrics, time.time()
+            events.write(TrainingEnded(time_s=now_s, outcome=Outcome.COMPLETED, metrics=metrics))
             return
         cache, code = layout.root / "cache", run.data_code
         examples = read_inference_examples(run.profile, print, cache, code)

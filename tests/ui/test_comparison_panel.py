@@ -1,5 +1,6 @@
 """Runs side by side: legend, curves, smoothing, axis, differences, picture."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,13 +9,13 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor, QGuiApplication
 from PySide6.QtWidgets import QPushButton, QSlider, QTableView
 
-from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Problem
 from gpupanel.runs.history.curves import MetricPoints
 from gpupanel.runs.history.differences import Difference
 from gpupanel.runs.history.metrics import Metric
 from gpupanel.runs.history.run_summary import RunSummary
-from gpupanel.ui import theme
+from gpupanel.ui import formatting, theme
 from gpupanel.ui.panels.comparison_panel import ComparisonPanel, run_styles
 from gpupanel.ui.plots.readout import Readout
 from gpupanel.ui.workers.comparison_worker import ComparedRun
@@ -101,6 +102,16 @@ def test_that_the_legend_says_which_run_is_which_and_what_it_reached(panel):
     assert first["Val. loss (best)"] == "2.500 (2.500)"
     assert first["Accuracy (best)"] == "–"  # noqa: RUF001 - a dash for what is not known
     assert second["Accuracy (best)"] == "80.0 % (90.0 %)"
+
+
+def test_that_the_legend_has_what_a_test_set_showed_of_some_run(panel):
+    tested = Metrics(test_loss=0.5, test_accuracy=0.875)
+    summary = SECOND.summary.model_copy(update={"metrics": tested})
+    show(panel, FIRST, replace(SECOND, summary=summary))
+    first, second = rows(panel)
+    assert (first["Test loss"], second["Test loss"]) == (formatting.DASH, "0.5000")
+    assert second["Test acc."] == "87.5 %"
+    assert "Test error" not in second
 
 
 def test_that_runs_of_one_name_are_distinguished(panel):

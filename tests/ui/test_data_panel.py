@@ -205,12 +205,16 @@ def test_that_a_preview_is_shown_in_words(panel):
     panel.setPreview(
         DataPreview(
             example_count=60_000,
+            validation_example_count=5_000,
             test_example_count=10_000,
             feature_shape=(28, 28, 1),
             class_counts=(("0", 30_000), ("1", 30_000)),
         )
     )
-    assert _state(panel) == "60,000 examples of 28 x 28 x 1, 2 classes, 10,000 test examples."
+    assert _state(panel) == (
+        "60,000 examples of 28 x 28 x 1, 2 classes, 5,000 validation examples, "
+        "10,000 test examples."
+    )
 
 
 def test_that_examples_are_painted_with_crisp_pixels(panel, qtbot):

@@ -143,6 +143,26 @@ def test_that_the_end_is_shown_with_what_was_reached():
     assert status_words(reached) == "Completed · validation accuracy 95.0 % · 1,000 ex/s"
 
 
+@pytest.mark.parametrize(
+    ("metrics", "words"),
+    [
+        (
+            Metrics(val_accuracy=0.95, test_loss=0.2, test_accuracy=0.94),
+            "validation accuracy 95.0 % · test accuracy 94.0 %",
+        ),
+        (
+            Metrics(val_loss=4.0, test_loss=5.0, test_mean_absolute_error=1.0),
+            "validation loss 4.000 · test loss 5.000",
+        ),
+        (Metrics(loss=1.0, test_loss=5.0), "test loss 5.000"),
+    ],
+)
+def test_that_the_end_is_shown_with_what_the_test_set_showed(metrics, words):
+    tested = ENDED.model_copy(update={"metrics": metrics})
+
+    assert status_words(tested) == f"Completed · {words}"
+
+
 def test_that_a_suspended_run_says_that_its_devices_are_free():
     saved = CheckpointSaved(time_s=1.0, path="checkpoints/step", epoch=1, step=1234, seconds=0.1)
     suspended = ENDED.model_copy(update={"outcome": Outcome.SUSPENDED, "checkpoint": saved})

@@ -25,7 +25,16 @@ from gpupanel.runs.history.summaries import list_runs
 from gpupanel.runs.locations import default_runs_dir
 
 _Text = Callable[[RunSummary], str]
-_NUMBERS = ("took", "accuracy", "loss", "mean error", "examples/s")
+_NUMBERS = (
+    "took",
+    "accuracy",
+    "loss",
+    "mean error",
+    "test accuracy",
+    "test loss",
+    "test mean error",
+    "examples/s",
+)
 
 
 def runs(runs_dir: RunsDirOption = None, *, json: JsonOption = False) -> None:
@@ -47,7 +56,8 @@ def runs(runs_dir: RunsDirOption = None, *, json: JsonOption = False) -> None:
 def _table(found: tuple[RunSummary, ...]) -> Table:
     """A row per run; columns in which no run has anything are left out.
 
-    Accuracy and loss are those of the validation; of an evaluation, those that it found.
+    Accuracy and loss are those of the validation; of an evaluation, those that it found. Those of
+    a test set that does not validate have columns of their own.
     """
     columns: dict[str, _Text] = {
         "run": lambda run: run.name,
@@ -58,6 +68,9 @@ def _table(found: tuple[RunSummary, ...]) -> Table:
         "accuracy": lambda run: _number(run.quality.accuracy),
         "loss": lambda run: _number(run.quality.loss),
         "mean error": lambda run: _number(run.quality.mean_absolute_error),
+        "test accuracy": lambda run: _number(run.tested.accuracy),
+        "test loss": lambda run: _number(run.tested.loss),
+        "test mean error": lambda run: _number(run.tested.mean_absolute_error),
         "examples/s": lambda run: shown(run.examples_per_second),
         "devices": lambda run: ", ".join(run.devices),
         "notes": lambda run: run.notes.partition("\n")[0],

@@ -1,7 +1,9 @@
 """What data and model need of each other, as problems with stable codes."""
 
+import posixpath
 from collections.abc import Iterator
 
+from gpupanel.domain.data import Holdout, Target
 from gpupanel.domain.layers import Stack
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Fix, Problem, Severity
@@ -78,7 +80,7 @@ def batch_above_examples(context: PlanningContext) -> Iterator[Problem]:
     preview, profile = _read(context), context.profile
     if preview is None or not context.trains:
         return
-    held_back = round(preview.example_count * (profile.data.validation_fraction or 0.0))
+    held_back = round(preview.example_count * profile.data.held_out_fraction)
     trained_on = preview.example_count - held_back
     batch = profile.training.global_batch_size
     if batch > trained_on:
@@ -90,6 +92,80 @@ def batch_above_examples(context: PlanningContext) -> Iterator[Problem]:
             "trained on: each epoch is one smaller step.",
             hint="Use a smaller global batch.",
         )
+
+
+def stratify_unused(context: PlanningContext) -> Iterator[Problem]:
+    """Classes that are to be held out in proportion where none are, or nothing is drawn."""
+    data = context.profile.data
+    if not data.stratify:
+        return
+    if _target(context) not in (Target.CLASSES, None):
+        message = "Only classes can be held out in proportion, and the labels are none."
+    elif not data.held_out_fraction:
+        message = "No examples are drawn to be held out, so no class has a part of them."
+    elif data.holdout is Holdout.LAST:
+        message = "The last examples are held out, whatever their classes are."
+    else:
+        return
+    yield Problem(
+        code="stratify_unused",
+        severity=Severity.HINT,
+        field="data.stratify",
+        message=message,
+        hint="Leave it out; or draw a part of examples that have classes.",
+        fix=Fix.of("Leave it out", "data.stratify", value=False),
+    )
+
+
+def last_classes_held_out(context: PlanningContext) -> Iterator[Problem]:
+    """The last examples of data that comes class by class: whole classes are never trained on."""
+    data = context.profile.data
+    if data.is_in_class_order and data.held_out_fraction and data.holdout is Holdout.LAST:
+        yield Problem(
+            code="last_classes_held_out",
+            field="data.holdout",
+            message=f"The examples of {data.source} come class by class: the last of them are all "
+            "examples of the last classes, which would never be trained on.",
+            hint="Draw the examples that are held out.",
+            fix=Fix.of("Draw them", "data.holdout", "random"),
+        )
+
+
+def fraction_beside_validation_set(context: PlanningContext) -> Iterator[Problem]:
+    """A part that is to be held out where a validation set validates."""
+    data = context.profile.data
+    if data.chosen_validation_path and data.validation_fraction:
+        yield Problem(
+            code="validation_fraction_unused",
+            severity=Severity.HINT,
+            field="data.validation_fraction",
+            message=f"The {data.path_noun} in data.validation_path validates, so no part of the "
+            "training examples is held out.",
+            hint="Leave the fraction out; or leave the path empty, to hold that part out.",
+            fix=Fix.of("Hold out none", "data.validation_fraction", 0.0),
+        )
+
+
+def sets_of_same_examples(context: PlanningContext) -> Iterator[Problem]:
+    """A validation or test set that is the training examples, or both of them the same."""
+    named: dict[str, str] = {}
+    for key, path in context.profile.data.chosen_paths.items():
+        other = named.setdefault(posixpath.normpath(path), key)
+        if other != key:
+            yield Problem(
+                code="data_sets_alike",
+                field=f"data.{key}",
+                message=f"data.{key} and data.{other} are the same {context.profile.data.path_noun}"
+                ": what was learned from cannot show how well it was learned.",
+                hint="Choose examples that nothing else is done with, or leave it empty.",
+                fix=Fix.of("Leave it empty", f"data.{key}", ""),
+            )
+
+
+def _target(context: PlanningContext) -> Target | None:
+    """As it was found in the data; as the profile says while that was not read, if it does."""
+    preview = _read(context)
+    return context.profile.data.target if preview is None else preview.target
 
 
 def _read(context: PlanningContext) -> DataPreview | None:

@@ -9,13 +9,32 @@ from abc import abstractmethod
 from string import Template
 from typing import Protocol, TypeVar
 
-from gpupanel.domain.data import DataCache, DataSettings, Target
+from gpupanel.domain.data import DataCache, DataSettings, Holdout, Target
 from gpupanel.domain.data_source import DataSource
 from gpupanel.planning.script.sections import joined
 
-_SPLIT = """
+_SPLIT = {
+    "random": """
 order = np.random.default_rng([SEED, 0]).permutation(len(x))
 held_back, kept = np.split(order, [round(len(x) * $fraction)])
+""",
+    "stratified": """
+order = np.random.default_rng([SEED, 0]).permutation(len(x))
+count, sizes = round(len(x) * $fraction), np.bincount(y)
+parts, rests = np.divmod(sizes * count, len(x))
+most = np.argsort(-rests, kind="stable")
+most = most[((rests > 0) & (parts + 1 < sizes))[most]]  # one of each class stays
+parts[most[: count - parts.sum()]] += 1
+order = order[np.argsort(y[order], kind="stable")]  # class by class, each in drawn order
+place_in_class = np.arange(len(x)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+is_held_back = place_in_class < np.repeat(parts, sizes)
+held_back, kept = order[is_held_back], order[~is_held_back]
+""",
+    "last": """
+kept, held_back = np.split(np.arange(len(x)), [len(x) - round(len(x) * $fraction)])
+""",
+}
+_VALIDATION = """
 held_back, kept = np.sort(held_back), np.sort(kept)
 x_val, y_val, x, y = x[held_back], y[held_back], x[kept], y[kept]
 """
@@ -76,7 +95,8 @@ class SourceScript(Protocol[Settings]):
         """From nothing to the whole source.
 
         That is features ``x`` and labels ``y``, ``x_test`` and ``y_test`` of one that may bring a
-        test set, and ``class_count`` where classes are predicted.
+        test set, ``x_val`` and ``y_val`` of a validation set, and ``class_count`` where classes are
+        predicted.
 
         Args:
             data: Which; a path in it is absolute.
@@ -108,8 +128,16 @@ def script_of(data: DataSettings) -> SourceScript[DataSettings]:
     return script
 
 
+def split_section(data: DataSettings) -> str:
+    """From the training examples ``x`` and ``y`` to the numbers ``kept`` and ``held_back``."""
+    kind = "stratified" if data.stratify and data.target in (Target.CLASSES, None) else "random"
+    if data.holdout is Holdout.LAST:
+        kind = "last"
+    return Template(_SPLIT[kind]).substitute(fraction=data.held_out_fraction)
+
+
 def data_section(data: DataSettings) -> str:
-    """Python that reads the data and holds back ``x_val`` and ``y_val``, where something is.
+    """Python that reads the data: ``x``, ``y``, and ``x_val`` and ``x_test`` where they are used.
 
     Images that are not to be kept in memory are read whenever they are needed.
     """
@@ -117,8 +145,11 @@ def data_section(data: DataSettings) -> str:
     read = script.read(data, needs_labels=True)
     # What is decoded to disk would be deleted at the end: here it is decoded again.
     in_memory = data.cache is DataCache.MEMORY
-    if data.validation_fraction:
-        split = Template(_SPLIT).substitute(fraction=data.validation_fraction)
-        return joined(read, split, script.pixels(data, "x", "x_val", in_memory=in_memory))
-    held_back = "x_val, y_val = x_test, y_test" if data.may_validate_on_test_set else ""
-    return joined(read, held_back, script.pixels(data, "x", in_memory=in_memory))
+    names, held_back = ["x"], ""
+    if data.held_out_fraction:
+        held_back = joined(split_section(data), _VALIDATION)
+    elif data.may_validate_on_test_set:
+        held_back = "x_val, y_val = x_test, y_test"
+    names += ["x_val"] if data.may_validate else []
+    names += ["x_test"] if data.may_test else []
+    return joined(read, held_back, script.pixels(data, *names, in_memory=in_memory))

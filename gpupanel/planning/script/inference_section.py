@@ -5,13 +5,8 @@ from string import Template
 from gpupanel.domain.data import DataSettings, Target
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
-from gpupanel.planning.script.data_section import script_of
+from gpupanel.planning.script.data_section import script_of, split_section
 from gpupanel.planning.script.sections import joined, lines_for
-
-_SPLIT = """
-order = np.random.default_rng([SEED, 0]).permutation(count)
-held_back, kept = np.split(order, [round(count * $fraction)])
-"""
 
 # In the margin: E evaluation, V values to be predicted, K several labels at once, C predictions as
 # CSV.
@@ -208,28 +203,33 @@ def inference_data_section(profile: Profile) -> str:
     script = script_of(data)
     return joined(
         script.read(data, needs_labels=needs_labels),
+        _indices(profile),
         script.pixels(data, "x", in_memory=False),
         script.class_names(data) if data.target is not Target.VALUES else "",
-        _indices(profile),
     )
 
 
 def _indices(profile: Profile) -> str:
-    """The test set of a source stands after its training set."""
+    """The validation and the test set of a source stand after its training set."""
     data, which = profile.data, profile.inference.examples
-    together = "count = len(x)"
-    if data.has_test_set is not False:
-        labels = "np.concatenate([y, y_test])"
-        if data.has_test_set is None:
-            labels = f"None if y is None else {labels}"
-        together += f"\nx, y = np.concatenate([x, x_test]), {labels}"
+    together, sets = "count = len(x)", []
+    if data.chosen_validation_path:
+        together, sets = "count, held_back = len(x), len(x) + len(x_val)", ["val"]
+    if data.has_test_set is not False or data.chosen_test_path:
+        sets.append("test")
+    for name in "xy" if sets else "":
+        parts = ", ".join([name, *(f"{name}_{part}" for part in sets)])
+        missing = "None if y is None else " if name == "y" and data.may_lack_labels else ""
+        together += f"\n{name} = {missing}np.concatenate([{parts}])"
     if which == "all":
         return f"{together}\nindices = np.arange(len(x), dtype=np.int32)"
-    if data.validation_fraction:
-        split = Template(_SPLIT).substitute(fraction=data.validation_fraction)
+    if data.held_out_fraction:
         chosen = "kept" if which == "training" else "held_back"
-        return joined(together, split, f"indices = np.sort({chosen}).astype(np.int32)")
-    bounds = "count" if which == "training" else "count, len(x)"
+        return joined(
+            split_section(data), together, f"indices = np.sort({chosen}).astype(np.int32)"
+        )
+    end = "held_back" if data.chosen_validation_path else "len(x)"
+    bounds = "count" if which == "training" else f"count, {end}"
     return f"{together}\nindices = np.arange({bounds}, dtype=np.int32)"
 
 

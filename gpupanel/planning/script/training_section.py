@@ -14,7 +14,8 @@ from gpupanel.planning.script.sections import lines_for
 # In the margin: S several replicas, A accumulation, D dropout or other random numbers, N batch
 # normalisation, L one of the last three, O Python code of one's own, C clipping, W weight decay,
 # X XLA, V values to be predicted, P perhaps several of them, K several labels at once, H examples
-# held back, T a test set that may be missing, E early stopping.
+# held back, T by a test set that may be missing, F a test set for the end, U that may be missing,
+# M something to be measured: H or F, E early stopping.
 _TEXT = '''
 v |MEASURE = "accuracy"
 vk|final = keras.layers.Softmax(name="probabilities", dtype="float32")
@@ -197,20 +198,20 @@ D |    for seed, numbers in zip(SEEDS, drawn):
 D |        seed.assign_add(strategy.experimental_local_results(numbers)[0])
 S |    return [strategy.reduce(SUM, each, axis=None) / copies for each in (loss, measure)]
 s |    return loss, measure
-H |
-H |
-H |@tf.function(autograph=False)
-H |def validation_step(features, labels):
-HS|    parts, copies = division(labels.shape[0])
-HS|
-H |    def in_replica():
-HS|        first, end = parts[this_replica()]
-HS|        return loss_and_measure(model(features[first:end], training=False), labels[first:end])
-Hs|        return loss_and_measure(model(features, training=False), labels)
-H |
-HS|    sums = strategy.run(in_replica)
-HS|    return [strategy.reduce(SUM, each, axis=None) / copies for each in sums]
-Hs|    return strategy.run(in_replica)
+M |
+M |
+M |@tf.function(autograph=False)
+M |def evaluation_step(features, labels):
+MS|    parts, copies = division(labels.shape[0])
+MS|
+M |    def in_replica():
+MS|        first, end = parts[this_replica()]
+MS|        return loss_and_measure(model(features[first:end], training=False), labels[first:end])
+Ms|        return loss_and_measure(model(features, training=False), labels)
+M |
+MS|    sums = strategy.run(in_replica)
+MS|    return [strategy.reduce(SUM, each, axis=None) / copies for each in sums]
+Ms|    return strategy.run(in_replica)
   |
   |
   |def mean_over(step, x, y, order):
@@ -233,11 +234,11 @@ E |best, waited = np.inf, 0
   |    loss, measure = mean_over(train_step, x, y, order)
   |    line = f"epoch {epoch}  loss {loss:.6f}  {MEASURE} {measure:.6f}"
 E |    watched = loss
-Ht|    val_loss, measure = mean_over(validation_step, x_val, y_val, np.arange(len(x_val)))
+Ht|    val_loss, measure = mean_over(evaluation_step, x_val, y_val, np.arange(len(x_val)))
 Ht|    line += f"  val_loss {val_loss:.6f}  val {MEASURE} {measure:.6f}"
 HtE|    watched = val_loss
 HT|    if len(x_val):
-HT|        val_loss, measure = mean_over(validation_step, x_val, y_val, np.arange(len(x_val)))
+HT|        val_loss, measure = mean_over(evaluation_step, x_val, y_val, np.arange(len(x_val)))
 HT|        line += f"  val_loss {val_loss:.6f}  val {MEASURE} {measure:.6f}"
 HTE|        watched = val_loss
   |    print(line, flush=True)
@@ -247,11 +248,18 @@ E |    if waited >= $patience:
 E |        break
   |
   |keras.Model(model.input, final(model.output), name="model").save("model.keras")
+Fu|
+Fu|loss, measure = mean_over(evaluation_step, x_test, y_test, np.arange(len(x_test)))
+Fu|print(f"test_loss {loss:.6f}  test {MEASURE} {measure:.6f}")
+FU|
+FU|if len(x_test):
+FU|    loss, measure = mean_over(evaluation_step, x_test, y_test, np.arange(len(x_test)))
+FU|    print(f"test_loss {loss:.6f}  test {MEASURE} {measure:.6f}")
 '''
 
 
 def training_section(profile: Profile, plan: LaunchPlan) -> str:
-    """Python that trains, validates after each epoch and saves ``model.keras``."""
+    """Python that trains, validates after each epoch, saves ``model.keras`` and tests it."""
     training, data = profile.training, profile.data
     holds = _holds(profile, plan)
     state = [
@@ -285,7 +293,6 @@ def _holds(profile: Profile, plan: LaunchPlan) -> set[str]:
     # What code of the person's own builds is known when it runs.
     stack = profile.model.stack
     drops, norms = (True, True) if stack is None else (stack.dropout > 0, stack.batch_norm)
-    held_back = bool(data.validation_fraction) or data.may_validate_on_test_set
     conditions = {
         "S": len(plan.replicas) > 1,
         "A": plan.accumulation_steps > 1,
@@ -298,9 +305,12 @@ def _holds(profile: Profile, plan: LaunchPlan) -> set[str]:
         "V": data.target is Target.VALUES,
         "P": data.target is Target.VALUES and data.may_predict_several,
         "K": data.target is Target.LABELS,
-        "H": held_back,
+        "H": data.may_validate,
+        "F": data.may_test,
         "T": data.may_validate_on_test_set and data.has_test_set is None,
+        "U": data.may_test and data.has_test_set is None,
         "E": training.early_stopping_patience is not None,
     }
     found = {letter for letter, holds in conditions.items() if holds}
-    return found | {"L"} if found & {"A", "D", "N"} else found
+    found |= {"L"} if found & {"A", "D", "N"} else set()
+    return found | {"M"} if found & {"F", "H"} else found

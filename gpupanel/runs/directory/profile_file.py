@@ -152,10 +152,8 @@ def _with_paths(profile: Profile, change: Callable[[str, str], str]) -> Profile:
     """The profile with each path that was chosen changed; ``change`` gets its key, too."""
     update: dict[str, object] = {}
     for table, value in (("data", profile.data), ("model", profile.model)):
-        if value.path_setting is not None and value.chosen_path:
-            key = value.path_setting.name
-            path = change(f"{table}.{key}", value.chosen_path)
-            update[table] = value.model_copy(update={key: path})
+        paths = {key: change(f"{table}.{key}", path) for key, path in value.chosen_paths.items()}
+        update[table] = value.model_copy(update=paths)
     return profile.model_copy(update=update)
 
 

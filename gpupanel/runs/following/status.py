@@ -16,7 +16,7 @@ from gpupanel.runs.following.steps import Floats, StepBatch
 
 _INFERENCE = (Phase.EVALUATING, Phase.PREDICTING)
 _EPOCHS = ("training", "epochs")
-_RUNNING = (Phase.TRAINING, Phase.VALIDATING, *_INFERENCE)
+_RUNNING = (Phase.TRAINING, Phase.VALIDATING, Phase.TESTING, *_INFERENCE)
 
 
 class Download(Value):

@@ -108,6 +108,16 @@ class RunSummary(Value):
         )
 
     @property
+    def tested(self) -> Metrics:
+        """What the test set showed that did not validate; named as those of :attr:`quality`."""
+        found = self.metrics
+        return Metrics(
+            loss=found.test_loss,
+            accuracy=found.test_accuracy,
+            mean_absolute_error=found.test_mean_absolute_error,
+        )
+
+    @property
     def trained(self) -> Metrics:
         """What a training reached on the examples that it trains with; empty for other tasks."""
         return self.metrics if self.task == "train" else Metrics()

@@ -106,8 +106,9 @@ class Balancing:
         """Take the shares from the next step on, and report them."""
         learner = self._learner
         learner.calls.shares = adjusting.shares
-        if learner.validation_calls is not None:
-            learner.validation_calls.shares = adjusting.shares
+        for calls in (learner.validation_calls, learner.test_calls):
+            if calls is not None:
+                calls.shares = adjusting.shares
         speeds = tuple(
             ReplicaSpeed(
                 replica=replica,

@@ -1,5 +1,6 @@
 """Examples and what is known about them, as every source hands them over."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -93,38 +94,6 @@ class Examples:
         return Examples(features=chosen, labels=self.labels[indices])
 
 
-def joined_features(first: Features, second: Features) -> Features:
-    """The examples of both, in this order; both are of one shape and type."""
-    if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
-        return np.concatenate([first, second])
-    return _JoinedFeatures(first, second)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _JoinedFeatures:
-    """Two sets one after the other, at least one of which stays on disk."""
-
-    first: Features
-    second: Features
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        first, *one = self.first.shape
-        return (first + self.second.shape[0], *one)
-
-    @property
-    def dtype(self) -> np.dtype[np.generic]:
-        return self.first.dtype
-
-    def read(self, indices: Indices) -> Array:
-        count = self.first.shape[0]
-        is_second = indices >= count
-        read = np.empty((len(indices), *self.shape[1:]), self.dtype)
-        read[~is_second] = read_features(self.first, indices[~is_second])
-        read[is_second] = read_features(self.second, indices[is_second] - count)
-        return read
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _ChosenFeatures:
     """Some examples of a set whose features stay on disk."""
@@ -150,6 +119,7 @@ class DataSet:
 
     Attributes:
         test: A test set of the source's own.
+        validation: A validation set of the source's own.
         class_names: In the order of the class numbers, or of the labels; empty where values are
             predicted.
         greatest: The greatest value a pixel can have, for :attr:`Scaling.DIVIDE`.
@@ -158,6 +128,7 @@ class DataSet:
 
     training: Examples
     test: Examples | None = None
+    validation: Examples | None = None
     class_names: tuple[str, ...] = ()
     scaling: Scaling = Scaling.NONE
     greatest: float = 1.0
@@ -173,7 +144,7 @@ class DataSet:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AllExamples:
-    """All examples of a source, for a trained model: its test set after its training set.
+    """All examples of a source, for a trained model: validation and test set after the others.
 
     Attributes:
         features: ``uint8`` or ``float32``, first axis the examples; or where they are read from.
@@ -181,6 +152,7 @@ class AllExamples:
         target: What the labels are, or would be.
         class_names: As far as the source knows them.
         training_count: How many of the examples are training examples: the first.
+        validation_count: How many after them are of a validation set.
         class_count_is_known: Whether there are exactly as many classes as names; otherwise the
             greatest label made them and there may be more.
     """
@@ -191,6 +163,42 @@ class AllExamples:
     class_names: tuple[str, ...]
     training_count: int
     class_count_is_known: bool = True
+    validation_count: int = 0
 
     def __len__(self) -> int:
         return self.features.shape[0]
+
+
+def chained(parts: Sequence[Examples]) -> Examples:
+    """The examples of one or several sets, one set after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    held = [part.in_memory for part in parts]
+    known = [array for array in held if array is not None]
+    features = np.concatenate(known) if len(known) == len(parts) else _Chained(tuple(parts))
+    return Examples(features, np.concatenate([part.labels for part in parts]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Chained:
+    """Features of several sets, of which not all are in memory."""
+
+    parts: tuple[Examples, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (sum(map(len, self.parts)), *self.parts[0].feature_shape)
+
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        return self.parts[0].features.dtype
+
+    def read(self, indices: Indices) -> Array:
+        ends = np.cumsum([len(part) for part in self.parts])
+        of_part = np.searchsorted(ends, indices, side="right")
+        order = np.argsort(of_part, kind="stable")
+        pieces = [
+            part.read((indices[of_part == place] - (end - len(part))).astype(np.int32))
+            for place, (part, end) in enumerate(zip(self.parts, ends, strict=True))
+        ]
+        return np.asarray(np.concatenate(pieces)[np.argsort(order)])

@@ -9,7 +9,7 @@ but by the clock. Where any of them differs, as in a copy, the bytes are read.
 import hashlib
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -27,7 +27,8 @@ class FilePrint(NamedTuple):
     """A file.
 
     Attributes:
-        path: Relative to the folder of the data; what is no UTF-8 in it is written out.
+        path: Relative to the folder of the data; what is no UTF-8 in it is written out. Of a set
+            in a folder of its own: the set and the path in there, such as ``test://cat/1.png``.
         mtime_ns: When its content was changed last, as far as anybody may say.
         ctime_ns: When anything of it was changed last, as the system says.
         number: Of the file in its file system.
@@ -52,6 +53,7 @@ class DataFiles:
     Args:
         root: The folder of the data.
         paths: In the order of their examples.
+        sets: Further folders and what is in them, by the name of the set.
 
     Attributes:
         prints: In the same order, without digests.
@@ -62,12 +64,18 @@ class DataFiles:
         OSError: One of them is not there any more; its ``filename`` says which.
     """
 
-    def __init__(self, root: Path, paths: Iterable[Path]) -> None:
+    def __init__(
+        self,
+        root: Path,
+        paths: Iterable[Path],
+        sets: Mapping[str, tuple[Path, Iterable[Path]]] | None = None,
+    ) -> None:
         self.looked_ns = time.time_ns()
-        above = f"{str(root).rstrip(os.sep)}{os.sep}"
-        self.places: Mapping[str, Path] = {
-            _text(str(path).removeprefix(above)): path for path in paths
-        }
+        places = dict(_named_below(root, paths))
+        for name, (folder, of_set) in (sets or {}).items():
+            # No path below a folder has two slashes in a row.
+            places |= {f"{name}://{path}": place for path, place in _named_below(folder, of_set)}
+        self.places: Mapping[str, Path] = places
         self.prints = tuple(_print_from(name, path.stat()) for name, path in self.places.items())
 
     def digest_of(self, file: FilePrint, is_cancelled: Callable[[], bool] = lambda: False) -> str:
@@ -83,6 +91,11 @@ class DataFiles:
         with ThreadPoolExecutor(THREADS, thread_name_prefix="hash-files") as pool:
             digests = pool.map(self.digest_of, chosen)
             return {file.path: digest for file, digest in zip(chosen, digests, strict=True)}
+
+
+def _named_below(root: Path, paths: Iterable[Path]) -> Iterator[tuple[str, Path]]:
+    above = f"{str(root).rstrip(os.sep)}{os.sep}"
+    return ((_text(str(path).removeprefix(above)), path) for path in paths)
 
 
 def _digest(path: Path, file: FilePrint, is_cancelled: Callable[[], bool]) -> str:

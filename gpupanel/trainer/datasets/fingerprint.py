@@ -78,8 +78,9 @@ def take_fingerprint(data: DataSet) -> Fingerprint:
         return Fingerprint(looked_ns=data.files.looked_ns, files=data.files.prints)
     with ThreadPoolExecutor(THREADS, thread_name_prefix="hash-data") as pool:
         arrays = list(_prints_of(data.training, "training", pool))
-        if data.test is not None:
-            arrays += _prints_of(data.test, "test", pool)
+        for part, name in ((data.validation, "validation"), (data.test, "test")):
+            if part is not None:
+                arrays += _prints_of(part, name, pool)
     if data.class_names:
         content = repr(data.class_names).encode(errors="backslashreplace")
         digest = hashlib.sha256(content).hexdigest()

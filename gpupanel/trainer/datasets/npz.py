@@ -30,7 +30,7 @@ from gpupanel.trainer.datasets.examples import (
     DataSet,
     Examples,
     Features,
-    joined_features,
+    chained,
 )
 from gpupanel.trainer.datasets.file_prints import DataFiles
 from gpupanel.trainer.datasets.labels import Labels, checked_labels
@@ -124,14 +124,10 @@ class _Arrays:
                 class_count_is_known=not self.data.counts_classes_by_labels,
             )
         found = self.data_set(must_differ=False)
-        labels = found.training.labels
-        features = found.training.features
-        if found.test is not None:
-            features = joined_features(features, found.test.features)
-            labels = np.concatenate([labels, found.test.labels])
+        whole = chained([found.training, *filter(None, (found.test,))])
         return AllExamples(
-            features=features,
-            labels=labels,
+            features=whole.features,
+            labels=whole.labels,
             target=found.target,
             class_names=found.class_names,
             training_count=len(found.training),

@@ -7,13 +7,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-import numpy as np
-
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.data_source import DataSource
 from gpupanel.trainer.datasets.download import OnDownload
-from gpupanel.trainer.datasets.examples import AllExamples, DataSet, joined_features
+from gpupanel.trainer.datasets.examples import AllExamples, DataSet, chained
 from gpupanel.trainer.user_code import RunCode
 
 Settings = TypeVar("Settings", bound=DataSource, contravariant=True)
@@ -82,12 +80,16 @@ class Source(Protocol[Settings]):
         """
         del needs_labels  # there are always some
         found = self.read(data, replace(reading, must_differ=False))
-        training, test = found.training, found.test
-        features, labels = training.features, training.labels
-        if test is not None:
-            features = joined_features(features, test.features)
-            labels = np.concatenate([labels, test.labels])
-        return AllExamples(features, labels, found.target, found.class_names, len(training))
+        parts = [found.training, *filter(None, (found.validation, found.test))]
+        whole = chained(parts)
+        return AllExamples(
+            whole.features,
+            whole.labels,
+            found.target,
+            found.class_names,
+            len(found.training),
+            validation_count=len(found.validation or ()),
+        )
 
     def find(self, data: Settings) -> Found:
         """What is found where nobody chose, from a look that reads no examples.

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpupanel.domain.data import DataSettings
+from gpupanel.domain.data import DataSettings, Holdout, Target
+from gpupanel.domain.data_source import DataSource
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.trainer.datasets.examples import DataSet, Examples, Indices
+from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, Indices
 from gpupanel.trainer.datasets.fingerprint import Fingerprint
 
 
@@ -17,59 +18,92 @@ class Split:
     Attributes:
         data: What they were taken from.
         validation: ``None`` when nothing is validated.
+        test: Measured once, at the end; ``None`` where there is none, or it validates.
         fingerprint: Of the data; ``None`` where another process of the run takes it.
     """
 
     data: DataSet
     training: Examples
     validation: Examples | None
+    test: Examples | None = None
     fingerprint: Fingerprint | None = None
 
 
 def split(data_set: DataSet, settings: DataSettings, seed: int) -> Split:
     """Hold back the validation examples.
 
-    Without a ``validation_fraction`` a test set of the source's own validates. With one, that
-    part of the training examples does, drawn by the seed alone.
+    A validation set validates. Else, without a ``validation_fraction``, a test set of the source's
+    own does; with one, that part of the training examples does. A test set that does not validate
+    is left for the end.
 
     Raises:
         ProblemError: The fraction leaves nothing to validate on, or nothing to train on.
     """
     training = data_set.training
-    fraction = settings.validation_fraction
-    if fraction is None:
+    if data_set.validation is not None:
+        return Split(data_set, training, data_set.validation, data_set.test)
+    if settings.may_validate_on_test_set:
         return Split(data_set, training, data_set.test)
-    kept, held_back = divide(len(training), fraction, seed)
+    classes = training.labels if data_set.target is Target.CLASSES else None
+    kept, held_back = divide(len(training), settings, seed, classes)
     if len(held_back) == 0:
-        return Split(data_set, training, None)
-    return Split(data_set, training.subset(kept), training.subset(held_back))
+        return Split(data_set, training, None, data_set.test)
+    return Split(data_set, training.subset(kept), training.subset(held_back), data_set.test)
 
 
-def divide(examples: int, fraction: float, seed: int) -> tuple[Indices, Indices]:
+def divide(
+    examples: int, settings: DataSource, seed: int, classes: Array | None
+) -> tuple[Indices, Indices]:
     """Which examples are trained on and which are held back, each in ascending order.
 
     Args:
         examples: How many there are.
-        fraction: The part held back; 0 for none.
+        settings: Which part of them is held back: drawn, drawn by class, or the last.
         seed: Draws them.
+        classes: The class number of each; ``None`` where they have none.
 
     Raises:
         ProblemError: The fraction leaves nothing to validate on, or nothing to train on.
     """
-    if fraction == 0.0:
+    fraction = settings.held_out_fraction
+    if not fraction:
         return np.arange(examples, dtype=np.int32), np.empty(0, np.int32)
     count = round(examples * fraction)
-    if count in (0, examples):
-        rest = "validate on" if count == 0 else "train on"
-        raise ProblemError(
-            Problem(
-                code="data_validation_fraction",
-                field="data.validation_fraction",
-                message=f"A validation fraction of {fraction:g} of {examples:,} examples "
-                f"leaves nothing to {rest}.",
-                hint="Choose another fraction, or 0 for no validation.",
-            )
+    order, held_back = np.arange(examples, dtype=np.int32)[::-1], count
+    if settings.holdout is Holdout.RANDOM:
+        # Epochs count from 1, so that [seed, 0] is a stream of the split's own.
+        order = np.random.default_rng([seed, 0]).permutation(examples).astype(np.int32)
+        if settings.stratify and classes is not None:
+            order, held_back = _stratified(order, classes, count)
+    if held_back in (0, examples):
+        raise _leaves_nothing(examples, fraction, "validate on" if held_back == 0 else "train on")
+    return np.sort(order[held_back:]), np.sort(order[:held_back])
+
+
+def _stratified(order: Indices, classes: Array, count: int) -> tuple[Indices, int]:
+    """The examples with those first that are held back, and how many these are.
+
+    Of each class its part of ``count`` is held back, rounded down; what is then missing comes from
+    the classes that lost most by it, of equal ones from the first. One example of each class stays.
+    """
+    sizes = np.bincount(classes)
+    parts, rests = np.divmod(sizes * count, len(order))
+    by_rest = np.argsort(-rests, kind="stable")
+    gives_more = (rests > 0) & (parts + 1 < sizes)
+    parts[by_rest[gives_more[by_rest]][: count - parts.sum()]] += 1
+    by_class = order[np.argsort(classes[order], kind="stable")]
+    place_in_class = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    is_kept = place_in_class >= np.repeat(parts, sizes)
+    return by_class[np.argsort(is_kept, kind="stable")], int(parts.sum())
+
+
+def _leaves_nothing(examples: int, fraction: float, rest: str) -> ProblemError:
+    return ProblemError(
+        Problem(
+            code="data_validation_fraction",
+            field="data.validation_fraction",
+            message=f"A validation fraction of {fraction:g} of {examples:,} examples "
+            f"leaves nothing to {rest}.",
+            hint="Choose another fraction, or 0 for no validation.",
         )
-    # Epochs count from 1, so that [seed, 0] is a stream of the split's own.
-    order = np.random.default_rng([seed, 0]).permutation(examples).astype(np.int32)
-    return np.sort(order[count:]), np.sort(order[:count])
+    )

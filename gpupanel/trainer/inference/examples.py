@@ -9,13 +9,27 @@ from gpupanel.domain.data import Target
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.trainer.datasets.download import OnDownload
-from gpupanel.trainer.datasets.examples import Array, Features, Indices, read_features
+from gpupanel.trainer.datasets.examples import (
+    AllExamples,
+    Array,
+    Features,
+    Indices,
+    read_features,
+)
 from gpupanel.trainer.datasets.source import Reading, source_of
 from gpupanel.trainer.datasets.split import divide
 from gpupanel.trainer.inference.model_file import check_model_file, saved_model_path
 from gpupanel.trainer.start_up import decoded_data
 from gpupanel.trainer.started_run import StartedRun
 from gpupanel.trainer.user_code import RunCode
+
+_NO_CLASSES = Problem(
+    code="stratify_without_labels",
+    field="data.stratify",
+    message="Which examples were held out cannot be known: they were drawn class by class, and "
+    "the examples have no labels here.",
+    hint='Set inference.examples to "all".',
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,8 +40,8 @@ class InferenceExamples:
         features: Of every example of the source, or where they are read from.
         labels: Of the chosen ones, as :class:`~gpupanel.trainer.datasets.examples.Examples` has
             them; ``None`` where they are not known.
-        indices: Position of each chosen example in the source, its test set after its training
-            set, ascending.
+        indices: Position of each chosen example in the source, its validation and test sets after
+            the training examples, ascending.
         target: What the labels are, or would be.
         class_names: As far as the source knows them.
         class_count_is_known: Whether there are exactly as many classes as names; otherwise the
@@ -91,7 +105,7 @@ def read_inference_examples(
     data, needs_labels = profile.data, profile.task == "evaluate"
     reading = Reading(on_download, cache_dir, code, profile.training.seed, must_differ=False)
     found = source_of(data).read_all(data, reading, needs_labels=needs_labels)
-    indices = _chosen(profile, found.training_count, len(found) - found.training_count)
+    indices = _chosen(profile, found)
     return InferenceExamples(
         features=found.features,
         labels=None if found.labels is None else found.labels[indices],
@@ -102,14 +116,20 @@ def read_inference_examples(
     )
 
 
-def _chosen(profile: Profile, training: int, test: int) -> Indices:
-    everything = np.arange(training + test, dtype=np.int32)
-    which, fraction = profile.inference.examples, profile.data.validation_fraction
+def _chosen(profile: Profile, found: AllExamples) -> Indices:
+    everything, training = np.arange(len(found), dtype=np.int32), found.training_count
+    which, data = profile.inference.examples, profile.data
     if which == "all":
         return everything
     kept, held_back = everything[:training], everything[training:]
-    if fraction is not None:
-        kept, held_back = divide(training, fraction, profile.training.seed)
+    if found.validation_count:
+        held_back = held_back[: found.validation_count]
+    elif not data.may_validate_on_test_set:
+        labels = found.labels if data.target is Target.CLASSES else None
+        if labels is None and data.stratify and data.target is Target.CLASSES:
+            raise ProblemError(_NO_CLASSES)
+        classes = None if labels is None else labels[:training]
+        kept, held_back = divide(training, data, profile.training.seed, classes)
     chosen = kept if which == "training" else held_back
     if len(chosen) == 0:
         raise ProblemError(

@@ -4,7 +4,6 @@ import math
 import time
 from collections.abc import Callable, Iterator
 
-import numpy as np
 from typing_extensions import override
 
 from gpupanel.domain.events import Phase
@@ -14,7 +13,6 @@ from gpupanel.trainer.interruptions import Interruption
 from gpupanel.trainer.loop.calls_in_flight import CallsInFlight, FinishedCall
 from gpupanel.trainer.loop.consensus import Pace
 from gpupanel.trainer.loop.loop import TrainingLoop
-from gpupanel.trainer.saving.saving_problems import not_finite
 from gpupanel.trainer.steps.order import epoch_order
 from gpupanel.trainer.steps.step_calls import StepCalls
 
@@ -54,18 +52,18 @@ class AsynchronousLoop(TrainingLoop):
         return interruption
 
     @override
-    def _validate(self, calls: StepCalls) -> Metrics | Interruption:
-        everything = np.arange(len(self._split.validation or ()), dtype=np.int32)
+    def _evaluate(
+        self, calls: StepCalls, everything: Indices, phase: Phase
+    ) -> Metrics | Interruption:
         measured: list[FinishedCall] = []
 
         def take(finished: FinishedCall) -> None:
-            if not math.isfinite(finished.sums.loss_sum):
-                raise not_finite("validation loss", self._position)
-            self._take_pace(self._validation_pace, finished)
+            self._check_finite(finished.sums, phase)
+            self._take_pace(self._evaluation_pace, finished)
             measured.append(finished)
 
-        batches = self._batches(everything, 0, self._validation_pace)
-        interruption = self._make_calls(batches, lambda _: calls, Phase.VALIDATING, take)
+        batches = self._batches(everything, 0, self._evaluation_pace)
+        interruption = self._make_calls(batches, lambda _: calls, phase, take)
         if interruption is not None:
             return interruption
         return self._learner.objective.metrics(

@@ -10,7 +10,7 @@ import numpy as np
 from gpupanel.domain.events import EpochDone, Phase, ProblemReported
 from gpupanel.domain.outcome import Metrics
 from gpupanel.trainer.balancing.balancing import make_balancing
-from gpupanel.trainer.datasets.examples import Indices
+from gpupanel.trainer.datasets.examples import Examples, Indices
 from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
@@ -58,7 +58,7 @@ class TrainingLoop:
         self._balancing = make_balancing(run, learner, events)
         self._reports = StepReports(events, learner.objective)
         self._training_pace = Pace()
-        self._validation_pace = Pace()
+        self._evaluation_pace = Pace()
         if position.step:
             record.metrics = position.metrics if position.epoch > 1 else self._epoch_metrics()
 
@@ -78,6 +78,11 @@ class TrainingLoop:
         files = TensorBoardFiles(self._layout.tensorboard, self._events)
         with closing(self._saving), files as board:
             interruption = self._train_epochs(board)
+            is_trained = interruption is None
+            if is_trained:
+                # First: whatever the test set does, the model stands.
+                self._saving.save_model()
+                interruption = self._test()
             if interruption is not None:
                 self._saving.save_checkpoint(self._position, "end")
             if interruption is Interruption.SUSPEND:
@@ -85,7 +90,7 @@ class TrainingLoop:
                 if self._interruptions.is_stopped():
                     # Asked while that was written: who stops wants the model, too.
                     interruption = Interruption.STOP
-            if interruption is not Interruption.SUSPEND:
+            if interruption is not Interruption.SUSPEND and not is_trained:
                 self._saving.save_model()
             self._saving.finish(self._position)
         return interruption
@@ -114,13 +119,14 @@ class TrainingLoop:
         if interruption is not None:
             return interruption
         metrics = self._epoch_metrics()
-        if self._learner.validation_calls is not None:
-            measured = self._validate(self._learner.validation_calls)
-            if isinstance(measured, Interruption):
-                # Its last steps may not have been reported yet.
-                self._report_steps(now=True)
-                return measured
-            metrics = _with_validation(metrics, measured)
+        measured = self._measure(
+            self._learner.validation_calls, self._split.validation, Phase.VALIDATING
+        )
+        if isinstance(measured, Interruption):
+            # Its last steps may not have been reported yet.
+            self._report_steps(now=True)
+            return measured
+        metrics = metrics.with_part("val", measured)
         done = EpochDone(
             time_s=time.time(),
             epoch=self._position.epoch,
@@ -194,24 +200,45 @@ class TrainingLoop:
         if self._position.epoch == 1:
             self._record.metrics = self._epoch_metrics()
 
-    def _validate(self, calls: StepCalls) -> Metrics | Interruption:
-        """Metrics of the whole validation set; their keys have no prefix yet."""
-        self._events.phase(Phase.VALIDATING)
-        everything = np.arange(len(self._split.validation or ()), dtype=np.int32)
+    def _test(self) -> Interruption | None:
+        """Measure the trained model on a test set that did not validate."""
+        measured = self._measure(self._learner.test_calls, self._split.test, Phase.TESTING)
+        if isinstance(measured, Interruption):
+            return measured
+        self._record.metrics = self._record.metrics.with_part("test", measured)
+        return None
+
+    def _measure(
+        self, calls: StepCalls | None, examples: Examples | None, phase: Phase
+    ) -> Metrics | Interruption:
+        """Metrics of a whole set, without a prefix; none where there is no such set."""
+        if calls is None or examples is None:
+            return Metrics()
+        self._events.phase(phase)
+        everything = np.arange(len(examples), dtype=np.int32)
+        return self._evaluate(calls, everything, phase)
+
+    def _evaluate(
+        self, calls: StepCalls, everything: Indices, phase: Phase
+    ) -> Metrics | Interruption:
         totals: tuple[float, ...] = ()
-        for batches in self._batches(everything, 0, self._validation_pace):
+        for batches in self._batches(everything, 0, self._evaluation_pace):
             interruption = self._interruption()
             if interruption is not None:
                 return interruption
-            self._events.phase(Phase.VALIDATING)
+            self._events.phase(phase)
             start_s = time.monotonic()
-            sums = calls(batches, self._consensus.vote(self._validation_pace))
-            if not math.isfinite(sums.loss_sum):
-                raise not_finite("validation loss", self._position)
+            sums = calls(batches, self._consensus.vote(self._evaluation_pace))
+            self._check_finite(sums, phase)
             took_s = time.monotonic() - start_s
-            self._consensus.take_votes(sums.votes, self._validation_pace, sums.steps, took_s)
+            self._consensus.take_votes(sums.votes, self._evaluation_pace, sums.steps, took_s)
             totals = added(totals, sums.sums)
         return self._learner.objective.metrics(totals, len(everything))
+
+    def _check_finite(self, sums: CallSums, phase: Phase) -> None:
+        if not math.isfinite(sums.loss_sum):
+            name = "test loss" if phase is Phase.TESTING else "validation loss"
+            raise not_finite(name, self._position)
 
     def _interruption(self) -> Interruption | None:
         """What ends the training now; a checkpoint that is wanted or due is saved on the way."""
@@ -237,13 +264,3 @@ class TrainingLoop:
     def _epoch_metrics(self) -> Metrics:
         position = self._position
         return self._learner.objective.metrics(position.epoch_sums, position.epoch_examples)
-
-
-def _with_validation(metrics: Metrics, measured: Metrics) -> Metrics:
-    return metrics.model_copy(
-        update={
-            "val_loss": measured.loss,
-            "val_accuracy": measured.accuracy,
-            "val_mean_absolute_error": measured.mean_absolute_error,
-        }
-    )

@@ -62,7 +62,7 @@ def not_finite(what: str, position: Position) -> ProblemError:
     """The problem of a training that has run into numbers that are none.
 
     Args:
-        what: The loss, the validation loss, the weights.
+        what: The loss, the validation loss, the test loss, the weights.
         position: Its step is the first that shows it.
     """
     return ProblemError(

@@ -7,9 +7,11 @@ import pytest
 from typer.testing import CliRunner
 
 from gpupanel.cli.app import app
+from gpupanel.domain.events import RunEnded
+from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.profile import Profile
 from gpupanel.runs.history.label import change_label
-from tests.fakes.run_directory import WrittenRun
+from tests.fakes.run_directory import STARTED_S, WrittenRun
 
 
 def told(*arguments: str) -> str:
@@ -51,6 +53,18 @@ def test_that_the_table_has_the_columns_in_which_there_is_something(
     assert "first" in text
     assert "second" not in text
     assert "running, 50 %" in text
+
+
+def test_that_what_a_test_set_showed_has_columns_of_its_own(
+    runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gpupanel.cli.output.answers.width", 240)
+    with written(runs_dir, "tested") as run:
+        metrics = Metrics(loss=0.1, test_loss=0.3125, test_accuracy=0.9375)
+        run.write(RunEnded(time_s=STARTED_S + 60, outcome=Outcome.COMPLETED, metrics=metrics))
+    title, line = told().splitlines()
+    assert title.split()[4:8] == ["test", "accuracy", "test", "loss"]
+    assert line.split()[-4:-2] == ["0.9375", "0.3125"]
 
 
 def test_that_the_keys_of_the_document_stay(runs_dir: Path) -> None:

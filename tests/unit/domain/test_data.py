@@ -42,22 +42,25 @@ def test_that_it_is_known_what_the_examples_are_like(
 
 
 @pytest.mark.parametrize(
-    ("data", "has_test_set", "may_validate"),
+    ("data", "has_test_set", "may_validate", "may_test"),
     [
-        (DIGITS, False, False),
-        (KerasData(source="imdb"), True, True),
-        (KerasData(source="imdb", validation_fraction=0.0), True, False),
-        (NPZ, None, True),
-        (IMAGES, False, False),
-        (PYTHON, None, True),
-        (PythonData(path="", validation_fraction=0.5), None, False),
+        (DIGITS, False, False, False),
+        (KerasData(source="imdb"), True, True, False),
+        (KerasData(source="imdb", validation_fraction=0.0), True, False, True),
+        (NPZ, None, True, False),
+        (IMAGES, False, False, False),
+        (PYTHON, None, True, False),
+        (PythonData(path="", validation_fraction=0.5), None, False, True),
+        (ImagesData(path="/i", test_path="/t"), False, False, True),
+        (ImagesData(path="/i", validation_path="/v"), False, False, False),
     ],
 )
-def test_that_a_test_set_validates_where_no_fraction_is_given(
-    data: DataSettings, has_test_set: bool | None, may_validate: bool
+def test_that_a_test_set_validates_where_no_fraction_is_given_and_else_is_left_for_the_end(
+    data: DataSettings, has_test_set: bool | None, may_validate: bool, may_test: bool
 ) -> None:
     assert data.has_test_set is has_test_set
     assert data.may_validate_on_test_set is may_validate
+    assert data.may_test is may_test
 
 
 @pytest.mark.parametrize(
@@ -78,6 +81,18 @@ def test_that_it_is_known_where_the_data_is(
     assert (data.path_setting is None) == (path is None)
     assert data.described == described
     assert not data.lacks_path
+
+
+def test_that_a_validation_set_validates_instead_of_a_part_that_is_held_out() -> None:
+    beside = ImagesData(path="/i", validation_path="/v", validation_fraction=0.2)
+    assert (beside.chosen_validation_path, beside.chosen_test_path) == ("/v", "")
+    assert (beside.held_out_fraction, beside.may_validate) == (0.0, True)
+    tested = ImagesData(path="/i", test_path="/t", validation_fraction=0.2)
+    assert (tested.chosen_validation_path, tested.chosen_test_path) == ("", "/t")
+    assert (tested.held_out_fraction, tested.may_validate) == (0.2, True)
+    assert tested.chosen_paths == {"path": "/i", "test_path": "/t"}
+    assert (IMAGES.held_out_fraction, IMAGES.may_validate) == (0.0, False)
+    assert KerasData(source="imdb").may_validate
 
 
 def test_that_a_path_that_was_not_chosen_is_lacking() -> None:

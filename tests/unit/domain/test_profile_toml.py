@@ -11,6 +11,7 @@ from gpupanel.domain.data import (
     DataCache,
     DataSettings,
     DigitsData,
+    Holdout,
     ImagesData,
     KerasData,
     NpzData,
@@ -53,6 +54,8 @@ strategies = st.builds(
 )
 common = {
     "validation_fraction": st.none() | fractions,
+    "holdout": st.sampled_from(Holdout),
+    "stratify": st.booleans(),
     "shuffle": st.booleans(),
     "cache": st.sampled_from(DataCache),
 }
@@ -60,7 +63,14 @@ data = st.one_of(
     st.builds(DigitsData, **common),
     st.builds(KerasData, source=st.sampled_from(["mnist", "imdb"]), **common),
     st.builds(NpzData, path=paths, features=names, class_count=st.none() | counts, **common),
-    st.builds(ImagesData, path=paths, image_size=st.tuples(counts, counts), **common),
+    st.builds(
+        ImagesData,
+        path=paths,
+        validation_path=paths,
+        test_path=paths,
+        image_size=st.tuples(counts, counts),
+        **common,
+    ),
 )
 sizes = st.lists(counts, min_size=1, max_size=4).map(tuple)
 models = st.one_of(

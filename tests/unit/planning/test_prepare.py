@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpupanel.domain.data import DigitsData, ImagesData, KerasData, NpzData
+from gpupanel.domain.data import (
+    DataSettings,
+    DigitsData,
+    ImagesData,
+    KerasData,
+    NpzData,
+    PythonData,
+    Target,
+)
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.memory import AllMemory, GrowingMemory, LimitedMemory, SplitMemory
 from gpupanel.domain.model import CnnModel, MlpModel, SavedModel
@@ -442,7 +450,7 @@ def seen(*shape: int, examples: int = 1000) -> DataPreview:
     return DataPreview(example_count=examples, feature_shape=shape)
 
 
-def codes(profile: Profile, preview: DataPreview) -> list[str]:
+def codes(profile: Profile, preview: DataPreview | None) -> list[str]:
     return [problem.code for problem in prepare(profile, CPU_ONLY, None, preview).problems]
 
 
@@ -477,6 +485,65 @@ def test_that_a_batch_above_the_examples_is_warned_of() -> None:
     held_back = cpu_profile(data=DigitsData(validation_fraction=0.5))
     assert codes(held_back, seen(8, 8, examples=128)) == []
     assert codes(held_back, seen(8, 8, examples=127)) == ["batch_above_examples"]
+
+
+def test_that_the_last_pictures_of_a_folder_by_class_are_not_held_out() -> None:
+    last = {"validation_fraction": 0.2, "holdout": "last"}
+    problem = found(cpu_profile(data=ImagesData(path="/i", **last)), "last_classes_held_out")
+    assert problem.is_error
+    assert "images come class by class" in problem.message
+    for data in (DigitsData(**last), ImagesData(path="/i", holdout="last")):
+        assert codes(cpu_profile(data=data), None) == []
+
+
+def test_that_a_fraction_beside_a_validation_set_is_reported_to_be_unused() -> None:
+    data = ImagesData(path="/i", validation_path="/v", validation_fraction=0.2, stratify=True)
+    problem = found(cpu_profile(data=data), "validation_fraction_unused")
+    assert problem.severity is Severity.HINT
+    assert codes(cpu_profile(data=data), None) == ["stratify_unused", "validation_fraction_unused"]
+    assert codes(cpu_profile(data=data), seen(64, 64, 3, examples=64)) == [
+        "stratify_unused",
+        "validation_fraction_unused",
+    ]
+
+
+def test_that_what_is_trained_on_neither_validates_nor_tests() -> None:
+    for key in ("validation_path", "test_path"):
+        data = ImagesData(path="/i", **{key: "/a/../i/"})
+        problem = found(cpu_profile(data=data), "data_sets_alike")
+        assert (problem.is_error, problem.field) == (True, f"data.{key}")
+        assert f"data.{key} and data.path are the same folder of images" in problem.message
+    both = ImagesData(path="/i", validation_path="/v", test_path="/v")
+    assert found(cpu_profile(data=both), "data_sets_alike").field == "data.test_path"
+    assert codes(cpu_profile(data=ImagesData(path="", test_path="/t")), None) == [
+        "data_path_missing"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (KerasData(source="boston_housing", validation_fraction=0.2), "the labels are none"),
+        (PythonData(path="/a.py", predicts=Target.LABELS, validation_fraction=0.2), "are none"),
+        (DigitsData(validation_fraction=0.2, holdout="last"), "The last examples"),
+        (DigitsData(), "No examples are drawn"),
+        (DigitsData(validation_fraction=0.0), "No examples are drawn"),
+    ],
+)
+def test_that_classes_in_proportion_are_reported_where_they_mean_nothing(
+    data: DataSettings, words: str
+) -> None:
+    profile = cpu_profile(data=data.model_copy(update={"stratify": True}))
+    problem = found(profile, "stratify_unused")
+    assert (problem.severity, problem.field) == (Severity.HINT, "data.stratify")
+    assert words in problem.message
+
+
+def test_that_the_labels_that_were_found_say_whether_there_are_classes() -> None:
+    drawn = NpzData(path="x.npz", validation_fraction=0.2, stratify=True)
+    values = seen(8, 8, examples=128).model_copy(update={"target": Target.VALUES})
+    assert codes(cpu_profile(data=drawn), seen(8, 8, examples=128)) == []
+    assert codes(cpu_profile(data=drawn), values) == ["stratify_unused"]
 
 
 def test_that_accumulation_with_batch_normalisation_is_reported_not_to_be_the_same() -> None:

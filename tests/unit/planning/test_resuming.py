@@ -119,6 +119,25 @@ def test_that_the_changes_made_to_the_first_give_the_second(other: Profile) -> N
         assert apply_fix(before, Fix(label="Change", changes=changes)) == after
 
 
+SETS = ImagesData(path="/here", test_path="/here/test")
+
+
+@pytest.mark.parametrize(
+    ("data", "field"),
+    [
+        (ImagesData(path="/there", test_path="/there/test"), None),
+        (ImagesData(path="/here", test_path=""), "data.test_path"),
+        (SETS.model_copy(update={"validation_path": "/here/more"}), "data.validation_path"),
+    ],
+)
+def test_that_sets_may_be_in_another_place_but_neither_come_nor_go(
+    data: ImagesData, field: str | None
+) -> None:
+    started, moved = (STARTED.model_copy(update={"data": each}) for each in (SETS, data))
+    problem = resume_differences(started, moved, may_move_data=True)
+    assert (problem and problem.field) == field
+
+
 NPZ = STARTED.model_copy(update={"data": NpzData(path="/here/x.npz")})
 
 

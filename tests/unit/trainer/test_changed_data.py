@@ -73,6 +73,10 @@ def test_that_the_same_numbers_are_the_same_data_however_they_lie_in_memory() ->
             data_of(test=Examples(X, Y)),
             ["there are test examples now", "there are test labels now"],
         ),
+        (
+            data_of(validation=Examples(X, Y)),
+            ["there are validation examples now", "there are validation labels now"],
+        ),
     ],
 )
 def test_that_arrays_that_differ_are_named(now: DataSet, reported: list[str]) -> None:
@@ -190,6 +194,31 @@ def test_that_added_missing_renamed_and_longer_files_are_named(pictures: Path) -
         "changed": ["cat/0.bmp"],
         "missing": ["cat/1.bmp", "dog/3.bmp"],
         "added": ["cat/9.bmp", "dog/1b.bmp"],
+    }
+
+
+def test_that_files_of_a_validation_and_a_test_set_are_compared(
+    pictures: Path, tmp_path: Path
+) -> None:
+    def read_sets() -> DataSet:
+        sets = {f"{name}_path": str(tmp_path / name) for name in ("validation", "test")}
+        data = ImagesData(path=str(pictures), image_size=(4, 4), cache=DataCache.NONE, **sets)
+        return read_data(data, print)
+
+    for name in ("validation", "test"):
+        shutil.copytree(pictures, tmp_path / name)
+    before = whole_print(read_sets())
+    assert len(before.files) == 24
+    rewritten(tmp_path / "test" / "dog" / "2.bmp")
+    (tmp_path / "validation" / "cat" / "1.bmp").unlink()
+    shutil.copyfile(pictures / "cat" / "2.bmp", pictures / "cat" / "9.bmp")
+    now = read_sets()
+    found, _ = compare(before, take_fingerprint(now), now.files)
+
+    assert {name: list(files) for name, files in found.model_dump().items() if files} == {
+        "changed": ["test://dog/2.bmp"],
+        "missing": ["validation://cat/1.bmp"],
+        "added": ["cat/9.bmp"],
     }
 
 

@@ -8,9 +8,13 @@ import pytest
 from PIL import Image
 
 from gpupanel.domain.data import DataCache, ImagesData
+from gpupanel.domain.preview import PreviewRequest
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets import images
+from gpupanel.trainer.datasets.examples import read_features
 from gpupanel.trainer.datasets.images import read_images
+from gpupanel.trainer.datasets.source import Reading, source_of
+from gpupanel.trainer.preview import preview
 
 
 def make_folder(root: Path, counts: dict[str, int]) -> Path:
@@ -48,6 +52,88 @@ def test_that_images_are_read_by_class(
     assert (data.training.in_memory is not None) == (cache is DataCache.MEMORY)
     read = data.training.read(np.array([4, 0], np.int32))
     assert [int(picture.mean()) for picture in read] == [82, 40]
+
+
+@pytest.mark.parametrize("cache", list(DataCache))
+def test_that_sets_in_folders_of_their_own_are_read(tmp_path: Path, cache: DataCache) -> None:
+    counts = {
+        "training": {"cat": 2, "dog": 3},
+        "validation": {"cat": 1, "dog": 2},
+        "test": {"cat": 0, "dog": 4},
+    }
+    path, validation, test = (str(make_folder(tmp_path / name, counts[name])) for name in counts)
+    settings = ImagesData(path=path, validation_path=validation, test_path=test, cache=cache)
+
+    data = read_images(settings, tmp_path / "cache")
+
+    assert data.validation is not None
+    assert data.test is not None
+    assert data.training.labels.tolist() == [0, 0, 1, 1, 1]
+    assert data.validation.labels.tolist() == [0, 1, 1]
+    assert data.test.labels.tolist() == [1, 1, 1, 1]
+    assert (data.test.in_memory is not None) == (cache is DataCache.MEMORY)
+    read = data.test.read(np.array([3, 0], np.int32))
+    assert [int(picture.mean()) for picture in read] == [83, 80]
+    assert int(data.validation.read(np.array([2], np.int32)).mean()) == 81
+    # One after the other, for a trained model; some from each, in the order asked for.
+    whole = source_of(settings).read_all(
+        settings, Reading(print, tmp_path / "cache"), needs_labels=True
+    )
+    assert (whole.training_count, whole.validation_count, len(whole)) == (5, 3, 12)
+    found = read_features(whole.features, np.array([11, 4, 5, 0, 6], np.int32))
+    assert [int(picture.mean()) for picture in found] == [83, 82, 40, 40, 80]
+    assert whole.labels is not None
+    assert whole.labels.tolist() == [0, 0, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("key", ["validation_path", "test_path"])
+@pytest.mark.parametrize(
+    ("counts", "code", "words"),
+    [
+        ({"cat": 1, "fox": 1}, "data_classes_differ", 'has no folder "dog" and has also "fox"'),
+        ({"cat": 1, "dog": 1, "fox": 1}, "data_classes_differ", 'it has also "fox".'),
+        ({"dog": 1}, "data_classes_differ", 'it has no folder "cat".'),
+        ({"cat": 0, "dog": 0}, "data_class_empty", '"cat", "dog"'),
+        ({}, "data_no_classes", "has no sub-folders"),
+        (None, "data_file_missing", "does not exist"),
+    ],
+)
+def test_that_what_is_wrong_with_a_set_is_said_of_its_setting(
+    tmp_path: Path, key: str, counts: dict[str, int] | None, code: str, words: str
+) -> None:
+    root = make_folder(tmp_path / "training", {"cat": 2, "dog": 3})
+    other = tmp_path / "other"
+    if counts is not None:
+        other.mkdir()
+        make_folder(other, counts)
+
+    with pytest.raises(ProblemError) as caught:
+        read_images(ImagesData(path=str(root), **{key: str(other)}))
+
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.field) == (code, f"data.{key}")
+    assert words in problem.message
+    assert str(other) in problem.message
+
+
+def test_that_a_bad_image_of_a_set_is_said_of_its_setting(tmp_path: Path) -> None:
+    path, test = (make_folder(tmp_path / name, {"cat": 2, "dog": 3}) for name in ("all", "test"))
+    broken = test / "dog" / "1.png"
+    broken.unlink()
+    broken.symlink_to(tmp_path / "gone")
+    (problem,) = preview(
+        PreviewRequest(data=ImagesData(path=str(path), test_path=str(test)))
+    ).problems
+    assert (problem.code, problem.field) == ("data_image_missing", "data.test_path")
+    broken.unlink()
+    broken.write_text("no image", encoding="utf-8")
+    for settings in (
+        ImagesData(path=str(path), test_path=str(test)),
+        ImagesData(path=str(path), test_path=str(test), cache=DataCache.NONE),
+    ):
+        request = PreviewRequest(data=settings)
+        (problem,) = preview(request).problems
+        assert (problem.code, problem.field) == ("data_image_unreadable", "data.test_path")
 
 
 def test_that_a_subset_of_images_on_disk_reads_its_own(tmp_path: Path) -> None:

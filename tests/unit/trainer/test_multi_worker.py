@@ -22,7 +22,14 @@ from tests.fakes.devices import CPU_ONLY
 from tests.forked.processes import ForkedProcess
 from tests.patience import PATIENCE_S
 from tests.unit.trainer.conftest import MakeRun
-from tests.unit.trainer.trained_runs import changed, last_metrics, profile, train_all, variables
+from tests.unit.trainer.trained_runs import (
+    changed,
+    last_metrics,
+    profile,
+    reached,
+    train_all,
+    variables,
+)
 
 pytestmark = pytest.mark.tensorflow
 
@@ -91,13 +98,24 @@ def train_gang(root: Path, profiles: Mapping[str, Profile]) -> dict[str, RunLayo
 
 
 @pytest.fixture(scope="module")
-def one_device(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[str, RunLayout]:
-    plans = {name: (one, [64]) for name, one in ALIKE.items()}
+def tested(tmp_path_factory: pytest.TempPathFactory) -> Profile:
+    """Pictures, and others that are looked at once, at the end."""
+    root = tmp_path_factory.mktemp("sets")
+    test = images(root / "test", seed=4).path
+    data = images(root / "images").model_copy(update={"test_path": test})
+    return profile(changed(epochs=1, learning_rate=0.01), data=data)
+
+
+@pytest.fixture(scope="module")
+def one_device(
+    tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun, tested: Profile
+) -> dict[str, RunLayout]:
+    plans = {name: (one, [64]) for name, one in ALIKE.items()} | {"tested": (tested, [64])}
     return train_all(tmp_path_factory.mktemp("one"), make_run, plans)
 
 
 @pytest.fixture(scope="module")
-def gangs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, RunLayout]:
+def gangs(tmp_path_factory: pytest.TempPathFactory, tested: Profile) -> dict[str, RunLayout]:
     root = tmp_path_factory.mktemp("gangs")
     pictures = images(root / "images")
     streamed = profile(changed(epochs=1, learning_rate=0.01), data=pictures)
@@ -106,12 +124,13 @@ def gangs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, RunLayout]:
     two["everything"] = on_workers(profile(ADAM, model=EVERYTHING), [60, 4])
     two["images from disk"] = on_workers(streamed, [48, 16])
     two["images in memory"] = on_workers(streamed.model_copy(update={"data": kept}), [48, 16])
+    two["tested"] = on_workers(tested, [48, 16])
     three = {name: on_workers(ALIKE[one], shares) for name, (one, shares) in THREE.items()}
     return train_gang(root / "two", two) | train_gang(root / "three", three)
 
 
-def images(folder: Path) -> ImagesData:
-    random = np.random.default_rng(3)
+def images(folder: Path, seed: int = 3) -> ImagesData:
+    random = np.random.default_rng(seed)
     for name in ("dark", "light"):
         (folder / name).mkdir(parents=True)
         for number in range(60):
@@ -177,6 +196,20 @@ def test_that_where_images_are_kept_changes_nothing(gangs: dict[str, RunLayout])
     from_disk, in_memory = gangs["images from disk"], gangs["images in memory"]
 
     assert furthest(variables(from_disk), variables(in_memory)) < 1e-6
+
+
+def test_that_workers_measure_the_test_set_at_the_end_as_one_device_does(
+    one_device: dict[str, RunLayout], gangs: dict[str, RunLayout]
+) -> None:
+    measured, expected = reached(gangs["tested"]), reached(one_device["tested"])
+
+    assert expected.test_loss is not None
+    assert measured.test_loss == pytest.approx(expected.test_loss, rel=1e-5)
+    assert measured.test_accuracy == expected.test_accuracy
+    # 84 to train on, 36 to validate, 120 to test; shares of 48 and 16.
+    root = gangs["tested"].root
+    assert (root / "read-0").read_text() == str(48 + 15 + 27 + 48 + 42)
+    assert (root / "read-1").read_text() == str(16 + 5 + 9 + 16 + 14)
 
 
 def test_that_each_worker_reads_its_own_share_of_the_files(gangs: dict[str, RunLayout]) -> None:

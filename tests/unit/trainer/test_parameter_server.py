@@ -48,6 +48,7 @@ from tests.unit.trainer.trained_runs import (
     evaluation,
     last_metrics,
     profile,
+    reached,
     variables,
 )
 
@@ -76,12 +77,15 @@ EXAMPLES = {"learning": 1438, "frozen": 1438, "everything": 1438, "pictures": 84
 def runs_of(folder: Path) -> dict[str, Profile]:
     """Every run of the module by name."""
     pictures = images(folder).model_copy(update={"cache": DataCache.NONE})
+    test = images(folder.with_name("test")).path
+    kept = pictures.model_copy(update={"cache": DataCache.MEMORY, "test_path": test})
     many = MlpModel(hidden=(32,), batch_norm=True, dropout=0.2)
     return {
         "learning": profile(ADAM, SERVED),
         "frozen": profile(FROZEN, SERVED),
         "everything": profile(EVERYTHING, SERVED, model=many),
         "pictures": profile(ADAM, SERVED, data=pictures, model=CnnModel(filters=(4,))),
+        "tested": profile(FROZEN, SERVED, data=kept),
     }
 
 
@@ -101,6 +105,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, RunLayo
         str(Path(__file__).with_name("train_several.py")),
         *(str(layout.root) for layout in layouts.values()),
         f"--evaluated={layouts['frozen'].root}",
+        f"--evaluated={layouts['tested'].root}",
     ]
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
     serving = [
@@ -195,6 +200,15 @@ def test_that_metrics_are_those_of_the_whole_sets(runs: dict[str, RunLayout]) ->
     assert [metrics.val_loss, metrics.val_accuracy] == pytest.approx(
         measured["validation"], rel=1e-5
     )
+
+
+def test_that_a_test_set_is_measured_as_a_whole_at_the_end(runs: dict[str, RunLayout]) -> None:
+    ended = reached(runs["tested"])
+
+    assert [ended.test_loss, ended.test_accuracy] == pytest.approx(
+        evaluation(runs["tested"])["test"], rel=1e-5
+    )
+    assert last_metrics(runs["tested"]).test_loss is None
 
 
 def wait_until(layout: RunLayout, is_so: Callable[[], bool]) -> None:

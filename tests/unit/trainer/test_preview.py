@@ -119,6 +119,21 @@ def test_that_what_an_evaluating_run_would_refuse_is_found_before_it(tmp_path: P
     assert codes("evaluate", x=np.eye(4), y=np.zeros(3, int)) == ["data_lengths_differ"]
 
 
+def test_that_the_examples_of_further_sets_are_counted(tmp_path: Path) -> None:
+    paths = {}
+    for number, key in enumerate(("path", "validation_path", "test_path"), start=1):
+        paths[key] = str(tmp_path / key)
+        for name in ("cat", "dog"):
+            (tmp_path / key / name).mkdir(parents=True)
+            for place in range(number):
+                Image.new("RGB", (4, 4)).save(tmp_path / key / name / f"{place}.png")
+    found = preview(PreviewRequest(data=ImagesData(image_size=(4, 4), **paths)))
+
+    assert found.problems == ()
+    counts = (found.example_count, found.validation_example_count, found.test_example_count)
+    assert counts == (2, 4, 6)
+
+
 def test_that_the_seed_draws_the_examples() -> None:
     def labels(seed: int) -> list[str]:
         request = PreviewRequest(data=DigitsData(), seed=seed, example_limit=20)

@@ -1,16 +1,26 @@
 """A training goes on from a checkpoint as if nothing had happened, whoever wrote it."""
 
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from gpupanel.domain.data import DigitsData
-from gpupanel.domain.events import CheckpointSaved, EpochDone, TrainingResumed
+from gpupanel.domain.data import DigitsData, KerasData
+from gpupanel.domain.events import (
+    CheckpointSaved,
+    EpochDone,
+    Event,
+    Phase,
+    PhaseChanged,
+    TrainingResumed,
+)
 from gpupanel.domain.model import MlpModel
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import Optimizer, TrainingSettings
@@ -167,3 +177,67 @@ def test_that_a_run_that_went_through_all_strategies_learns_what_one_device_lear
     wanted, reached = last_metrics(undisturbed), last_metrics(last)
     assert reached.accuracy == wanted.accuracy
     assert reached.val_loss == pytest.approx(wanted.val_loss, rel=1e-5)
+
+
+LONG_TEST = Profile(
+    data=KerasData(source="mnist", validation_fraction=0.0),
+    model=MlpModel(hidden=()),
+    training=TrainingSettings(epochs=2, global_batch_size=2),
+)
+"""Trained in a moment; its test set takes seconds."""
+
+
+def test_that_a_test_set_is_measured_by_whoever_goes_on_after_the_last_epoch(
+    tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
+) -> None:
+    random = np.random.default_rng(5)
+    x, labels = random.integers(0, 256, (20_040, 28, 28), np.uint8), np.arange(20_040) % 10
+    (tmp_path / "datasets").mkdir()
+    np.savez(
+        tmp_path / "datasets" / "mnist.npz",
+        x_train=x[:40],
+        y_train=labels[:40],
+        x_test=x[40:],
+        y_test=labels[40:],
+    )
+    layout = make_run(tmp_path / "run", LONG_TEST, [2])
+
+    def testing() -> Trainer:
+        begun = sum(map(is_testing, all_events(layout))) if layout.events.exists() else 0
+        trainer = start_trainer(layout, KERAS_HOME=str(tmp_path))
+        while sum(map(is_testing, trainer.events())) == begun:
+            assert trainer.process.poll() is None, trainer.log()
+            time.sleep(0.01)
+        return trainer
+
+    for request, outcome in (
+        (Request.SUSPEND, Outcome.SUSPENDED),
+        (Request.STOP, Outcome.STOPPED),
+        (None, None),
+    ):
+        trainer = testing()
+        if request is None:
+            trainer.process.kill()
+            trainer.process.wait()
+        else:
+            (layout.requests / request).touch()
+            ended = trainer.ended()
+            assert (ended.outcome, ended.metrics.test_loss) == (outcome, None)
+            assert ended.metrics.loss is not None
+            (layout.requests / request).unlink()
+        assert layout.model.is_file()
+    ended = start_trainer(layout, KERAS_HOME=str(tmp_path)).ended()
+
+    assert ended.outcome is Outcome.COMPLETED
+    assert sum(isinstance(event, EpochDone) for event in all_events(layout)) == 2
+    learned = {name.rpartition("/")[2]: value for name, value in variables(layout).items()}
+    outputs = x[40:].reshape(-1, 784) / 255.0 @ learned["kernel"] + learned["bias"]
+    right = outputs[np.arange(20_000), labels[40:]]
+    losses = np.log(np.exp(outputs).sum(axis=1)) - right
+    assert ended.metrics.test_loss == pytest.approx(losses.mean(), rel=1e-5)
+    accuracy = (outputs.argmax(axis=1) == labels[40:]).mean()
+    assert ended.metrics.test_accuracy == pytest.approx(accuracy, abs=1e-4)
+
+
+def is_testing(event: Event) -> bool:
+    return isinstance(event, PhaseChanged) and event.phase is Phase.TESTING

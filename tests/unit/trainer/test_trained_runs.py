@@ -7,8 +7,9 @@ import pytest
 from PIL import Image
 
 from gpupanel.domain.data import DataCache, ImagesData, KerasData, NpzData
-from gpupanel.domain.events import CheckpointSaved, EpochDone, ProblemReported
+from gpupanel.domain.events import CheckpointSaved, EpochDone, Phase, PhaseChanged, ProblemReported
 from gpupanel.domain.model import CnnModel
+from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.trained_runs import (
@@ -19,6 +20,7 @@ from tests.unit.trainer.trained_runs import (
     furthest,
     last_metrics,
     profile,
+    reached,
     train_all,
 )
 
@@ -29,6 +31,15 @@ PATIENT = FROZEN.model_copy(
     update={"epochs": 9, "early_stopping_patience": 2, "checkpoint_every_epochs": 5}
 )
 EVALUATED = ("48 + 16", "accumulated, 60 + 4", "frozen")
+
+
+TESTED = ("tested", "tested, 40 + 24", "tested, not validated")
+
+
+def with_test_set(fraction: float) -> Profile:
+    """Of 506 values a fifth is a test set, of the rest a fraction is held out."""
+    data = KerasData(source="boston_housing", validation_fraction=fraction)
+    return profile(changed(learning_rate=0.01), data=data)
 
 
 def plans(images: Path) -> Plans:
@@ -70,6 +81,9 @@ def plans(images: Path) -> Plans:
             )
             for cache in (DataCache.MEMORY, DataCache.NONE)
         },
+        "tested": (with_test_set(0.2), [64]),
+        "tested, 40 + 24": (with_test_set(0.2), [40, 24]),
+        "tested, not validated": (with_test_set(0.0), [40, 24]),
         **cached,
     }
 
@@ -96,7 +110,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[st
         root,
         make_run,
         plans(root / "images"),
-        evaluated=[*EVALUATED, "values", "labels", "several values"],
+        evaluated=[*EVALUATED, *TESTED, "values", "labels", "several values"],
         KERAS_HOME=str(root / "keras"),
     )
 
@@ -148,6 +162,36 @@ def test_that_plain_keras_measures_several_labels_and_several_values_alike(
 
 def test_that_arrays_that_stay_on_disk_train_the_same(runs: dict[str, RunLayout]) -> None:
     assert furthest(runs["arrays, cache memory"], runs["arrays, cache none"]) < 1e-6
+
+
+@pytest.mark.parametrize("name", TESTED)
+def test_that_a_test_set_that_does_not_validate_is_measured_at_the_end(
+    runs: dict[str, RunLayout], name: str
+) -> None:
+    squared, absolute = evaluation(runs[name])["test"]
+    epochs = [event.metrics for event in all_events(runs[name]) if isinstance(event, EpochDone)]
+    ended = reached(runs[name])
+
+    assert ended.test_loss == pytest.approx(squared, rel=1e-4)
+    assert ended.test_mean_absolute_error == pytest.approx(absolute, rel=1e-4)
+    assert ended.test_accuracy is None
+    # Once: what epochs report has none of it, and is otherwise what the end reports.
+    assert epochs[-1] == ended.model_copy(
+        update={"test_loss": None, "test_mean_absolute_error": None}
+    )
+    assert (ended.val_loss is None) == (name == "tested, not validated")
+    phases = [event.phase for event in all_events(runs[name]) if isinstance(event, PhaseChanged)]
+    assert phases.count(Phase.TESTING) == 1
+    assert phases[-1] is Phase.TESTING
+
+
+def test_that_a_test_set_that_validates_is_not_measured_once_more(
+    runs: dict[str, RunLayout],
+) -> None:
+    ended = reached(runs["values"])
+
+    assert ended.val_loss is not None
+    assert (ended.test_loss, ended.test_mean_absolute_error) == (None, None)
 
 
 def test_that_where_images_are_kept_changes_nothing(runs: dict[str, RunLayout]) -> None:

@@ -13,10 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
+from gpupanel.domain.events import TrainingEnded
+from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.trainer import training
 from gpupanel.trainer.datasets.examples import Array, Indices
-from gpupanel.trainer.datasets.images import ImageFiles
+from gpupanel.trainer.datasets.image_files import ImageFiles
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruptions
 from gpupanel.trainer.learner import Learner, make_learner
@@ -50,7 +52,10 @@ def train_all(layouts: list[RunLayout]) -> None:
             joined = joined or training.prepare_devices(run, events)
             interruptions = Interruptions(layout.requests, events, leads=run.leads)
             parts = read_split(run, print)
-            training.train(run, parts, events, interruptions, TrainingRecord(), joined)
+            record = TrainingRecord()
+            training.train(run, parts, events, interruptions, record, joined)
+            metrics, now_s = record.metrics, time.time()
+            events.write(TrainingEnded(time_s=now_s, outcome=Outcome.COMPLETED, metrics=metrics))
         (layout.root / f"read-{run.place}").write_text(str(sum(read)))
         np.savez(layout.root / f"state-{run.place}.npz", **learners[-1].state())
 

@@ -2,17 +2,21 @@
 
 ``python train_several.py RUN_DIR... [--evaluated=RUN_DIR]...``: devices are configured once, by the
 plan of the first. An evaluated run gets an ``evaluation.json`` beside its model: what plain Keras
-measures with ``model.keras`` on the whole training and validation sets.
+measures with ``model.keras`` on the whole training, validation and test
+sets.
 """
 
 import argparse
 import json
+import time
 from pathlib import Path
 
 import keras
 import tensorflow as tf
 
 from gpupanel.domain.data import Target
+from gpupanel.domain.events import TrainingEnded
+from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.trainer import training
@@ -42,8 +46,11 @@ def train_one(layout: RunLayout) -> tuple[RunLayout, Split]:
     seed = run.profile.training.seed
     data = read_data(run.profile.data, print, layout.root / "cache", run.data_code, seed)
     parts = split(data, run.profile.data, seed)
+    record = TrainingRecord()
     with EventWriter(layout.events) as events:
-        training.train(run, parts, events, Interruptions(layout.requests, events), TrainingRecord())
+        training.train(run, parts, events, Interruptions(layout.requests, events), record)
+        metrics, now_s = record.metrics, time.time()
+        events.write(TrainingEnded(time_s=now_s, outcome=Outcome.COMPLETED, metrics=metrics))
     return layout, parts
 
 
@@ -63,7 +70,11 @@ def measure(layout: RunLayout, parts: Split) -> None:
         result = model.evaluate(examples.in_memory, examples.labels, batch_size=37, verbose=0)
         return [float(value) for value in result]
 
-    measured = {"train": evaluate(parts.training), "validation": evaluate(parts.validation)}
+    measured = {
+        "train": evaluate(parts.training),
+        "validation": evaluate(parts.validation),
+        "test": evaluate(parts.test),
+    }
     (layout.root / "evaluation.json").write_text(json.dumps(measured), encoding="utf-8")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from gpupanel.domain.data import DataSettings, DigitsData
-from gpupanel.domain.events import EpochDone, Event, decode_event
+from gpupanel.domain.events import EpochDone, Event, TrainingEnded, decode_event
 from gpupanel.domain.model import MlpModel, ModelSettings
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.profile import Profile
@@ -116,6 +116,11 @@ def all_events(layout: RunLayout) -> list[Event]:
 
 def last_metrics(layout: RunLayout) -> Metrics:
     return [event for event in all_events(layout) if isinstance(event, EpochDone)][-1].metrics
+
+
+def reached(layout: RunLayout) -> Metrics:
+    """What the end of the training reported."""
+    return [event for event in all_events(layout) if isinstance(event, TrainingEnded)][-1].metrics
 
 
 def evaluation(layout: RunLayout) -> dict[str, list[float]]:

@@ -6,6 +6,7 @@ from typing_extensions import override
 
 from gpupanel.domain.data import ImagesData
 from gpupanel.planning.script.data_section import AS_UTF8, SourceScript
+from gpupanel.planning.script.sections import joined
 
 _IMAGES = """
 from concurrent.futures import ThreadPoolExecutor
@@ -38,17 +39,28 @@ class Pictures:
         return np.stack(pixels) if pixels else np.zeros((0, *self.shape[1:]), np.uint8)
 
 
-folders = [path for path in sorted(Path($path).iterdir()) if path.is_dir()]
-folders = [path for path in folders if not path.name.startswith(".")]
-files = [
-    (path, number)
-    for number, folder in enumerate(folders)
-    for path in sorted(folder.rglob("*"))
-    if path.suffix.lower() in SUFFIXES
-]
+def list_pictures(root):
+    \"\"\"The folders of the classes, and each picture with the number of its class.\"\"\"
+    folders = [path for path in sorted(Path(root).iterdir()) if path.is_dir()]
+    folders = [path for path in folders if not path.name.startswith(".")]
+    return folders, [
+        (path, number)
+        for number, folder in enumerate(folders)
+        for path in sorted(folder.rglob("*"))
+        if path.suffix.lower() in SUFFIXES
+    ]
+
+
+folders, files = list_pictures($path)
 x = np.array([path for path, _ in files], object)
 y = np.array([number for _, number in files], np.int32)
 class_count = len(folders)
+"""
+
+_SET = """
+_, files = list_pictures($path)
+x_$set = np.array([path for path, _ in files], object)
+y_$set = np.array([number for _, number in files], np.int32)
 """
 
 
@@ -58,13 +70,20 @@ class _Images(SourceScript[ImagesData]):
     @override
     def read(self, data: ImagesData, *, needs_labels: bool) -> str:
         height, width, channels = data.chosen_shape
-        return Template(_IMAGES).substitute(
+        read = Template(_IMAGES).substitute(
             path=repr(data.path),
             mode=repr("RGB" if data.color == "rgb" else "L"),
             channels=channels,
             height=height,
             width=width,
         )
+        sets = {"val": data.validation_path, "test": data.test_path}
+        of_sets = (
+            Template(_SET).substitute(path=repr(path), set=name)
+            for name, path in sets.items()
+            if path
+        )
+        return joined(read, *of_sets)
 
     @override
     def class_names(self, data: ImagesData) -> str:

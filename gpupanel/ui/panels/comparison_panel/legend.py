@@ -76,10 +76,37 @@ _SPEED = Column(
 )
 
 
-def legend_columns(metrics: Sequence[Metric]) -> tuple[Column[ComparedRun], ...]:
-    """The columns where some run has these metrics."""
+_TESTED: tuple[Column[ComparedRun], ...] = (
+    Column(
+        "Test loss",
+        "Mean loss over the test examples, once the training had come to its end.",
+        lambda run: formatting.number(run.summary.tested.loss),
+        is_number=True,
+    ),
+    Column(
+        "Test acc.",
+        "Fraction of the test examples classified correctly, likewise.",
+        lambda run: formatting.fraction(run.summary.tested.accuracy),
+        is_number=True,
+    ),
+    Column(
+        "Test error",
+        "How far predicted values are from the true ones, over the test examples, likewise.",
+        lambda run: formatting.number(run.summary.tested.mean_absolute_error),
+        is_number=True,
+    ),
+)
+
+
+def legend_columns(
+    metrics: Sequence[Metric], runs: Sequence[ComparedRun] = ()
+) -> tuple[Column[ComparedRun], ...]:
+    """The columns where some run has these metrics, or one of a test set."""
     measured = [metric for metric in metrics if metric is not Metric.EXAMPLES_PER_SECOND]
-    return (*_FIRST, *(_metric_column(metric) for metric in measured), _SPEED)
+    tested = [
+        column for column in _TESTED if any(column.text(run) != formatting.DASH for run in runs)
+    ]
+    return (*_FIRST, *(_metric_column(metric) for metric in measured), *tested, _SPEED)
 
 
 def _metric_column(metric: Metric) -> Column[ComparedRun]:
@@ -103,7 +130,7 @@ class LegendModel(TableModel[ComparedRun]):
         """Show these runs; those that are hidden stay hidden as long as the runs are the same."""
         if [run.summary.path for run in runs] != [run.summary.path for run in self.rows]:
             self._hidden = frozenset()
-        self.set_columns(legend_columns(metrics), runs)
+        self.set_columns(legend_columns(metrics, runs), runs)
 
     def texts(self) -> list[list[str]]:
         """All that it says: titles first, then a row for each run."""

@@ -110,6 +110,8 @@ def _facts(preview: DataPreview) -> str:
             parts.append(f"{formatting.count(len(preview.class_counts))} labels, several at once")
         case Target.CLASSES if preview.class_counts:
             parts.append(f"{formatting.count(len(preview.class_counts))} classes")
+    if preview.validation_example_count:
+        parts.append(f"{formatting.count(preview.validation_example_count)} validation examples")
     if preview.test_example_count:
         parts.append(f"{formatting.count(preview.test_example_count)} test examples")
     return f"{', '.join(parts)}."

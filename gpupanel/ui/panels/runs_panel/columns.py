@@ -106,6 +106,25 @@ COLUMNS: tuple[Column[RunSummary], ...] = (
         key="mean_error",
     ),
     Column(
+        "Test accuracy",
+        "Fraction of the test examples classified correctly, once the training had come to its "
+        "end. A dash: no test set, or it validates.",
+        lambda run: formatting.fraction(run.tested.accuracy),
+        lambda run: run.tested.accuracy,
+        is_number=True,
+        is_shown=False,
+        key="test_accuracy",
+    ),
+    Column(
+        "Test loss",
+        "Mean loss over the test examples, once the training had come to its end.",
+        lambda run: formatting.number(run.tested.loss),
+        lambda run: run.tested.loss,
+        is_number=True,
+        is_shown=False,
+        key="test_loss",
+    ),
+    Column(
         "Training accuracy",
         "Fraction of training examples classified correctly in the last epoch.",
         lambda run: formatting.fraction(run.trained.accuracy),

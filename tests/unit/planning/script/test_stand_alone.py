@@ -36,6 +36,8 @@ EVERY_SOURCE: list[DataSettings] = [
     DigitsData(validation_fraction=0.25, shuffle=False),
     DigitsData(),
     WineData(validation_fraction=0.2),
+    WineData(validation_fraction=0.2, stratify=True),
+    WineData(validation_fraction=0.2, holdout="last"),
     KerasData(source="mnist"),
     KerasData(source="cifar10", validation_fraction=0.1),
     KerasData(source="imdb"),
@@ -62,6 +64,8 @@ EVERY_SOURCE: list[DataSettings] = [
         cache=DataCache.NONE,
         validation_fraction=0.5,
     ),
+    ImagesData(path="/data/images", validation_path="/data/more", test_path="/data/test"),
+    ImagesData(path="/data/images", test_path="/data/test", validation_fraction=0.2),
     PythonData(path="/data/data.py"),
     PythonData(path="/data/data.py", predicts=Target.VALUES, validation_fraction=0.5),
     PythonData(path="/data/data.py", predicts=Target.LABELS),
@@ -270,12 +274,16 @@ def test_that_no_name_breaks_out_of_its_string(hostile: str, task: str) -> None:
     text.encode()
 
 
-@pytest.mark.parametrize("source", [ImagesData(path="/x"), PythonData(path="/x")], ids=repr)
+IN_SETS = ImagesData(path="/x", validation_path="/v", test_path="/t")
+
+
+@pytest.mark.parametrize("source", [IN_SETS, PythonData(path="/x")], ids=repr)
 @pytest.mark.parametrize("hostile", [*HOSTILE, SURROGATE], ids=ascii)
 def test_that_no_path_breaks_out_of_its_string(
     source: ImagesData | PythonData, hostile: str
 ) -> None:
-    text = script(data=source.model_copy(update={"path": f"/{hostile}"}))
+    paths = {key: f"{path}/{hostile}" for key, path in source.chosen_paths.items()}
+    text = script(data=source.model_copy(update=paths))
     assert without_strings(text) == without_strings(script(data=source))
     text.encode()
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from gpupanel.domain.data import NpzData
+from gpupanel.domain.data import ImagesData, NpzData
 from gpupanel.domain.model import SavedModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import ProblemError
@@ -122,6 +122,18 @@ def test_that_data_beside_a_profile_is_named_relative_and_found_again(tmp_path: 
     data = read_profile(moved / "mine.toml").data
     assert isinstance(data, NpzData)
     assert data.path == str(moved / "data" / "x.npz")
+
+
+def test_that_every_folder_beside_a_profile_is_named_relative(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    sets = {"path": str(tmp_path / "all"), "test_path": str(tmp_path / "test")}
+    profile = Profile(data=ImagesData(validation_path="/elsewhere", **sets))
+    write_profile(path, profile)
+    text = path.read_text()
+    assert 'path = "all"' in text
+    assert 'test_path = "test"' in text
+    assert 'validation_path = "/elsewhere"' in text
+    assert read_profile(path) == profile
 
 
 @pytest.mark.parametrize("inside", ["~data.npz", "~/x.npz"])

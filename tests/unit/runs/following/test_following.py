@@ -173,6 +173,8 @@ def test_that_stages_follow_each_other() -> None:
     end = events.RunEnded(time_s=3.0, outcome=Outcome.STOPPED)
     assert status_after().stage is RunStage.STARTING
     assert status_after(training).stage is RunStage.RUNNING
+    testing = events.PhaseChanged(time_s=1.0, phase=Phase.TESTING)
+    assert status_after(testing).stage is RunStage.RUNNING
     assert status_after(training, stop).stage is RunStage.STOPPING
     assert status_after(training, stop, training).stage is RunStage.STOPPING
     assert status_after(training, stop, end).stage is RunStage.ENDED

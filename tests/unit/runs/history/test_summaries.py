@@ -104,6 +104,19 @@ def test_that_an_evaluation_reports_how_far_it_is_and_then_what_it_found(runs_di
     assert summary.trained == Metrics()
 
 
+def test_that_what_the_test_set_showed_stands_beside_the_validation(runs_dir: Path) -> None:
+    reached = Metrics(loss=0.5, val_loss=0.6, val_accuracy=0.75).with_part(
+        "test", Metrics(loss=0.7, accuracy=0.625)
+    )
+    with WrittenRun(runs_dir) as run:
+        run.begin()
+        run.write(events.RunEnded(time_s=STARTED_S + 9, outcome=Outcome.COMPLETED, metrics=reached))
+    summary = only(runs_dir)
+    assert summary.metrics == reached
+    assert summary.quality == Metrics(loss=0.6, accuracy=0.75)
+    assert summary.tested == Metrics(loss=0.7, accuracy=0.625)
+
+
 def test_that_a_run_killed_between_epochs_keeps_what_the_last_one_reached(runs_dir: Path) -> None:
     reached = Metrics(loss=0.5, val_accuracy=0.75)
     with WrittenRun(runs_dir) as run:
