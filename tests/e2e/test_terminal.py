@@ -13,8 +13,9 @@ from typing import Any
 
 import psutil
 import pytest
+from PIL import Image
 
-from gpupanel.domain.events import StepsDone, TrainerStarted
+from gpupanel.domain.events import DataReady, StepsDone, TrainerStarted
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.following.follower import RunFollower
 from tests.forked import terminal as forked
@@ -128,6 +129,38 @@ def test_that_the_exported_script_trains_the_same_without_gpupanel(tmp_path: Pat
     assert float(words[3]) == pytest.approx(metrics["loss"], rel=1e-4)
     assert float(words[-1]) == pytest.approx(metrics["val_accuracy"], abs=1e-6)
     assert (tmp_path / "model.keras").stat().st_size > 0
+
+
+def test_that_what_the_test_set_showed_stands_at_the_end_of_a_run(
+    tmp_path: Path, runs_dir: Path
+) -> None:
+    for folder, count in (("pictures", 6), ("test", 4)):
+        for brightness, name in ((40, "cat"), (200, "dog")):
+            (tmp_path / folder / name).mkdir(parents=True)
+            for number in range(count):
+                picture = Image.new("RGB", (4, 4), (brightness + number,) * 3)
+                picture.save(tmp_path / folder / name / f"{number}.png")
+    profile = tmp_path / "tested.toml"
+    profile.write_text(
+        '[devices]\nvisible = ["cpu"]\n[data]\nsource = "images"\npath = "pictures"\n'
+        'test_path = "test"\nimage_size = [4, 4]\n[training]\nepochs = 2\nglobal_batch_size = 4\n'
+    )
+    printed = forked.gpupanel("run", profile)
+    assert printed.returncode == 0, printed.stderr
+    words = printed.stdout.split()
+    (summary,) = answered(forked.gpupanel("runs", "--json"))["runs"]
+    metrics = summary["metrics"]
+    assert words[words.index("test_loss") + 1] == f"{metrics['test_loss']:.4f}"
+    assert words[words.index("test_accuracy") + 1] == f"{metrics['test_accuracy']:.4f}"
+    assert metrics["test_accuracy"] * 8 == pytest.approx(round(metrics["test_accuracy"] * 8))
+    assert metrics["val_loss"] is None
+    listed = forked.gpupanel("runs").stdout
+    assert f"{metrics['test_loss']:.4f}" in listed
+    (layout,) = map(RunLayout, runs_dir.iterdir())
+    ready = next(
+        event for event in RunFollower(layout).poll().events if isinstance(event, DataReady)
+    )
+    assert (ready.training_examples, ready.validation_examples, ready.test_examples) == (12, 0, 8)
 
 
 def test_that_a_bad_profile_is_refused_with_all_five_mistakes(
