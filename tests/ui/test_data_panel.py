@@ -350,6 +350,8 @@ def test_that_arrays_that_were_found_are_offered_with_their_shapes(panel, qtbot)
     assert heard == [NpzData(path="a.npz", features="y_train")]
     panel.setPreview(None)
     assert panel.value().features == "y_train"
-    assert features.currentText() == "y_train: 6, int64"
+    assert features.currentText() == "y_train"
+    panel.setPreview(DataPreview(offers={"features": arrays[:1]}))
+    assert features.currentText() == "y_train (not found)"
     features.setCurrentIndex(0)
     assert panel.value().features is None

@@ -125,8 +125,8 @@ def _chosen(profile: Profile, found: AllExamples) -> Indices:
     if found.validation_count:
         held_back = held_back[: found.validation_count]
     elif not data.may_validate_on_test_set:
-        labels = found.labels if data.target is Target.CLASSES else None
-        if labels is None and data.stratify and data.target is Target.CLASSES:
+        labels = found.labels if found.target is Target.CLASSES else None
+        if labels is None and data.stratify and found.target is Target.CLASSES:
             raise ProblemError(_NO_CLASSES)
         classes = None if labels is None else labels[:training]
         kept, held_back = divide(training, data, profile.training.seed, classes)

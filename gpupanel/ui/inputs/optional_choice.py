@@ -43,7 +43,9 @@ class OptionalChoiceBox(QWidget):
 
     def setValue(self, value: str | None) -> None:
         """Shows another value silently."""
-        self._box.setValue(_LEFT_OUT if value is None else value, unoffered="{} (not found)")
+        # Without a look at the data nobody knows what is there.
+        unoffered = "{} (not found)" if self._choices else "{}"
+        self._box.setValue(_LEFT_OUT if value is None else value, unoffered=unoffered)
 
     def setFound(self, choices: Sequence[Choice] | None, found: str | None) -> None:
         """Offers what a look at the data found, silently.
