@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits
 
 from gpupanel.domain.events import CheckpointSaved, EpochDone, LayersPlaced, SharesChosen
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.profile_file import read_profile
 from gpupanel.runs.following.follower import RunFollower
+from gpupanel.trainer.datasets.digits import read_digits
 from tests.forked.terminal import answered, gpupanel
 
 pytestmark = pytest.mark.tensorflow
@@ -23,10 +23,10 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Keras's cache holds an MNIST of 1,797 digits, drawn large."""
     home = tmp_path_factory.mktemp("keras")
     (home / "datasets").mkdir()
-    digits = load_digits()
-    enlarged = np.kron(digits.images, np.ones((1, 3, 3)))
+    digits = read_digits().training
+    enlarged = np.kron(digits.features, np.ones((1, 3, 3)))
     pictures = np.pad(enlarged * 255 / 16, ((0, 0), (2, 2), (2, 2))).astype(np.uint8)
-    labels = digits.target.astype(np.uint8)
+    labels = digits.labels.astype(np.uint8)
     np.savez(
         home / "datasets" / "mnist.npz",
         x_train=pictures[:1500],

@@ -4,13 +4,14 @@ import importlib.util
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits
 
 from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.datasets.digits import read_digits
 
 
 def test_that_the_digits_are_those_of_scikit_learn() -> None:
+    from sklearn.datasets import load_digits  # is imported for a second
+
     expected = load_digits()
 
     data = read_digits()

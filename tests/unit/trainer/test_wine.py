@@ -4,7 +4,6 @@ import importlib.util
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_wine
 
 from gpupanel.domain.data import Scaling, WineData
 from gpupanel.domain.preview import PreviewRequest
@@ -19,6 +18,8 @@ WINE = WineData(validation_fraction=0.2)
 
 
 def test_that_the_wines_are_those_of_scikit_learn() -> None:
+    from sklearn.datasets import load_wine  # is imported for a second
+
     expected = load_wine()
 
     data = read_data(WINE, print)
