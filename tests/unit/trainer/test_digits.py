@@ -1,6 +1,7 @@
 """The embedded data."""
 
 import importlib.util
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -9,10 +10,8 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.datasets.digits import read_digits
 
 
-def test_that_the_digits_are_those_of_scikit_learn() -> None:
-    from sklearn.datasets import load_digits  # is imported for a second
-
-    expected = load_digits()
+def test_that_the_digits_are_those_of_scikit_learn(scikit_learn_datasets: ModuleType) -> None:
+    expected = scikit_learn_datasets.load_digits()
 
     data = read_digits()
 
