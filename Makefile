@@ -16,6 +16,9 @@ extras = $(if $(strip $(1)),[$(subst $(space),$(comma),$(strip $(1)))])
 PROCESSES = $(shell $(PYTHON) -c "import os; print(min(len(os.sched_getaffinity(0)) + 1, 4))")
 PARALLEL = -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
 
+# Only these files are looked into for tests that nothing else may run beside.
+ALONE = $(shell grep -rl --include='test_*.py' 'mark\.alone' tests)
+
 # Tests start hundreds of processes, and each would compile all of gpupanel anew.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -31,7 +34,7 @@ run: $(VENV)/installed  ## open the window; without a display, train the example
 test: $(VENV)/installed-dev  ## run the tests
 	@$(BIN)/python -m gpupanel.ui.preflight
 	$(BIN)/python -m pytest -m "not slow and not alone" $(PARALLEL)
-	$(BIN)/python -m pytest -m "alone and not slow"
+	$(BIN)/python -m pytest -m "alone and not slow" $(ALONE)
 
 test-slow: $(VENV)/installed-dev  ## run the tests that take minutes
 	$(BIN)/python -m pytest -m slow

@@ -3,6 +3,7 @@
 import logging
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -102,13 +103,28 @@ def _no_unexpected_log(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _no_process_left_behind() -> Iterator[None]:
-    me = psutil.Process(os.getpid())
-    before = {child.pid for child in me.children(recursive=True)}
+    before = {child.pid for child in _descendants()}
     yield
     # What forks processes for several tests stays; what it has forked does not.
     before |= fork_server_pids()
-    left = [child for child in me.children(recursive=True) if child.pid not in before]
+    left = [child for child in _descendants() if child.pid not in before]
     # A detached supervisor that was waited for through its files may need an instant to go.
     _, alive = psutil.wait_procs(left, timeout=5.0)
     running = [child for child in alive if child.status() != psutil.STATUS_ZOMBIE]
     assert not running, f"still running: {[child.cmdline() for child in running]}"
+
+
+def _descendants() -> list[psutil.Process]:
+    """All processes below this one; that most tests have none is known without reading all."""
+    with suppress(OSError):  # a thread that has just ended, or a kernel that lists no children
+        own = _children(os.getpid())
+        if own <= fork_server_pids() and not any(map(_children, own)):
+            return [psutil.Process(pid) for pid in own]
+    return psutil.Process().children(recursive=True)
+
+
+def _children(pid: int) -> set[int]:
+    found = set()
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        found |= {int(child) for child in (thread / "children").read_text().split()}
+    return found

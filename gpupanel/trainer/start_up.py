@@ -25,6 +25,7 @@ from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.failures import tensorflow_not_importable
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.memory_shortage import is_out_of_memory
+from gpupanel.trainer.quick_import import quick_import
 from gpupanel.trainer.started_run import StartedRun, process_place
 
 if TYPE_CHECKING:
@@ -133,8 +134,9 @@ class StartUp:
         if any(device.kind is DeviceKind.GPU for device in self._run.process.devices):
             show_device_log()
         try:
-            importlib.import_module("tensorflow")
-            importlib.import_module("keras")
+            with quick_import():
+                importlib.import_module("tensorflow")
+                importlib.import_module("keras")
         except Exception as error:
             if is_out_of_memory(error):
                 raise

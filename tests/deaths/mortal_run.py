@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from gpupanel.domain.events import EpochDone, Event, RunStarted, TrainerStarted
 from gpupanel.domain.outcome import Metrics, Outcome
+from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.run_layout import RunLayout
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.directory.run_lock import is_supervised
 from gpupanel.runs.following.follower import RunFollower
@@ -75,8 +77,7 @@ class MortalRun:
     """
 
     def __init__(self, profile: Profile, runs_dir: Path, dice: random.Random) -> None:
-        plan = prepare(profile, CPU_ONLY).plan
-        assert plan is not None
+        plan = plan_of(profile)
         self._profile, self._plan, self._runs_dir = profile, plan, runs_dir
         self._dice = dice
         self.deaths = Deaths()
@@ -108,7 +109,7 @@ class MortalRun:
 
     def kill_within_a_checkpoint(self) -> None:
         """Kill the process that writes while a checkpoint is half written."""
-        partial = until_some(lambda: self._is_over() or self._partial_checkpoints())
+        partial = until_some(lambda: self._partial_checkpoints() or self._is_over())
         trainers = self._trainers()
         if not partial or not trainers:
             return
@@ -146,9 +147,7 @@ class MortalRun:
 
     def weights(self) -> Weights:
         """Every variable of model and optimizer in the newest checkpoint."""
-        newest = max(self.layout.checkpoints.glob("step-*"))
-        with np.load(newest / "state.npz") as state:
-            return {name: state[name] for name in state}
+        return saved_weights(self.layout)
 
     def epochs(self) -> dict[int, Metrics]:
         """What each epoch reached, the last word of each."""
@@ -196,6 +195,8 @@ class MortalRun:
             return True  # it went while it was looked at
 
     def _is_over(self) -> bool:
+        if is_supervised(self.layout):  # is asked often: its events need not be read
+            return False
         return not summarize_run(self.layout).is_running and not self._left_over()
 
     def _partial_checkpoints(self) -> bool:
@@ -233,6 +234,20 @@ class MortalRun:
             assert summary.outcome in (Outcome.LOST, Outcome.FAILED), summary
             assert summary.problem is not None
             assert "SIGKILL" in summary.problem.message, summary.problem
+
+
+def plan_of(profile: Profile) -> LaunchPlan:
+    """That of a machine without GPUs."""
+    plan = prepare(profile, CPU_ONLY).plan
+    assert plan is not None
+    return plan
+
+
+def saved_weights(layout: RunLayout) -> Weights:
+    """Every variable of model and optimizer in the newest checkpoint."""
+    newest = max(layout.checkpoints.glob("step-*"))
+    with np.load(newest / "state.npz") as state:
+        return {name: state[name] for name in state}
 
 
 def until_some(seen: Callable[[], bool]) -> bool:

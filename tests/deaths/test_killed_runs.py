@@ -10,11 +10,14 @@ import pytest
 
 from gpupanel.domain.data import NpzData
 from gpupanel.domain.model import MlpModel
-from gpupanel.domain.outcome import Metrics
+from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import TrainingSettings
-from tests.deaths.mortal_run import MortalRun, Weights
+from gpupanel.runs.history.summaries import summarize_run
+from gpupanel.runs.launcher import launch
+from tests.deaths.mortal_run import MortalRun, Weights, plan_of, saved_weights
+from tests.forked.terminal import forked_trainers
 
 # Dropout and batch normalisation have a state of their own that must go on, too.
 MODEL = MlpModel(hidden=(256, 128), dropout=0.25, batch_norm=True)
@@ -111,9 +114,10 @@ def test_that_a_run_whose_trainer_and_supervisor_are_killed_ends_as_if_nothing_h
     runs_dir: Path, data_path: Path
 ) -> None:
     profile = profile_of("mirrored", data_path, epochs=9)
-    with run_of(profile, runs_dir, 1) as undisturbed:
-        undisturbed.come_to_its_end()
-        expected = undisturbed.weights()
+    with forked_trainers():  # nobody kills this one
+        undisturbed = launch(profile, plan_of(profile), runs_dir)
+    assert summarize_run(undisturbed).outcome is Outcome.COMPLETED
+    expected = saved_weights(undisturbed)
     with run_of(profile, runs_dir, 2) as run:
         run.kill_within_a_checkpoint()
         run.go_on()

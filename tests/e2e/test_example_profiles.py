@@ -5,17 +5,25 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits
 
 from gpupanel.domain.events import CheckpointSaved, EpochDone, LayersPlaced, SharesChosen
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.directory.profile_file import read_profile
 from gpupanel.runs.following.follower import RunFollower
+from gpupanel.trainer.datasets.digits import read_digits
 from tests.forked.terminal import answered, gpupanel
 
 pytestmark = pytest.mark.tensorflow
 
 PROFILES = sorted((Path(__file__).parents[2] / "resources" / "profiles").glob("*.toml"))
+
+TRAINED_ALIKE = {
+    "digits": "test_terminal.py trains it with the real command",
+    "different-caps-on-different-gpus": "two CPU replicas, 48 and 16: data-sharded-by-device",
+    "memory-growth-on-all-gpus": "one CPU without anything special: gradient-accumulation has more",
+    "one-gpu-split-in-several": "two CPU replicas: mirrored-over-chosen-devices has dropout, too",
+}
+"""What becomes of them on a machine without GPUs is trained all the same, as is said here."""
 
 
 @pytest.fixture(scope="module")
@@ -23,10 +31,10 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Keras's cache holds an MNIST of 1,797 digits, drawn large."""
     home = tmp_path_factory.mktemp("keras")
     (home / "datasets").mkdir()
-    digits = load_digits()
-    enlarged = np.kron(digits.images, np.ones((1, 3, 3)))
+    digits = read_digits().training
+    enlarged = np.kron(digits.features, np.ones((1, 3, 3)))
     pictures = np.pad(enlarged * 255 / 16, ((0, 0), (2, 2), (2, 2))).astype(np.uint8)
-    labels = digits.target.astype(np.uint8)
+    labels = digits.labels.astype(np.uint8)
     np.savez(
         home / "datasets" / "mnist.npz",
         x_train=pictures[:1500],
@@ -42,7 +50,22 @@ def events_of(answer: dict[str, Any], kind: type[Any]) -> list[Any]:
     return [event for event in events if isinstance(event, kind)]
 
 
-@pytest.fixture(scope="module", params=PROFILES, ids=lambda path: path.stem)
+def mended(path: Path, folder: Path, environment: dict[str, str]) -> Path:
+    """The profile for this machine."""
+    here = folder / "here.toml"
+    checked = answered(gpupanel("check", path, "--fixed", here, "--json", **environment))
+    assert checked["ok"], checked
+    return here
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(path, marks=pytest.mark.slow if path.stem in TRAINED_ALIKE else ())
+        for path in PROFILES
+    ],
+    ids=lambda path: path.stem,
+)
 def trained(
     request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,
@@ -50,9 +73,7 @@ def trained(
 ) -> tuple[Path, dict[str, Any]]:
     """The profile and what the terminal answered to running it, mended for this machine."""
     folder = tmp_path_factory.mktemp("example")
-    here = folder / "here.toml"
-    checked = answered(gpupanel("check", request.param, "--fixed", here, "--json", **environment))
-    assert checked["ok"], checked
+    here = mended(request.param, folder, environment)
     answer = answered(gpupanel("run", here, "--runs-dir", folder / "runs", "--json", **environment))
     assert answer["outcome"] == "completed", answer
     return request.param, answer
@@ -73,6 +94,16 @@ def test_that_an_example_profile_trains_well(trained: tuple[Path, dict[str, Any]
         (placed,) = events_of(answer, LayersPlaced)
         assert {layer.place for layer in placed.layers} == {0, 1}
     assert bool(events_of(answer, SharesChosen)) is (profile.strategy.shares == "balanced")
+
+
+@pytest.mark.parametrize("name", TRAINED_ALIKE)
+def test_that_an_example_profile_is_mended_for_this_machine(
+    name: str, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    (path,) = (path for path in PROFILES if path.stem == name)
+    before, here = read_profile(path), read_profile(mended(path, tmp_path, environment))
+
+    assert (here.data, here.model, here.training) == (before.data, before.model, before.training)
 
 
 def test_that_a_profile_for_gpus_that_are_not_here_says_so_and_offers_what_is(

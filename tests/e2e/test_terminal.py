@@ -19,6 +19,7 @@ from gpupanel.domain.events import DataReady, StepsDone, TrainerStarted
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.following.follower import RunFollower
 from tests.forked import terminal as forked
+from tests.forked.processes import run_forked
 from tests.forked.terminal import answered
 
 pytestmark = pytest.mark.tensorflow
@@ -121,7 +122,7 @@ def test_that_the_exported_script_trains_the_same_without_gpupanel(tmp_path: Pat
     script = tmp_path / "uneven.py"
     assert forked.gpupanel("export", profile, "-o", script).returncode == 0
     assert "import gpupanel" not in script.read_text()
-    completed = subprocess.run(
+    completed = run_forked(
         [sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     words = completed.stdout.splitlines()[-1].split()

@@ -13,7 +13,9 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, QThread, QTimer
 from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
+from gpupanel.trainer.preview import preview
 from gpupanel.ui import theme
+from gpupanel.ui.workers import preview_worker
 from gpupanel.ui.workers.worker_thread import wait_for_ending
 
 _ENDING_MS = 5_000
@@ -31,6 +33,15 @@ def restored_theme(qapp: QApplication) -> Iterator[None]:
     before = theme.current()
     yield
     theme.show(qapp, before)
+
+
+@pytest.fixture
+def preview_without_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Previews are made by the worker's thread: their own process takes half a second a window.
+
+    For files that open many windows; what such a process is for has tests of its own.
+    """
+    monkeypatch.setattr(preview_worker, "preview_data", lambda request, *_: preview(request))
 
 
 class _StartRecorder:

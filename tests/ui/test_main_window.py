@@ -43,6 +43,8 @@ from tests.fakes.person import Person
 from tests.fakes.readings import busy_sample
 from tests.fakes.run_directory import STARTED_S, WrittenRun
 
+pytestmark = pytest.mark.usefixtures("preview_without_process")
+
 PUBLIC_NAMES = (
     "device_list",
     "strategy_chooser",

@@ -19,6 +19,8 @@ from gpupanel.ui.main_window import MainWindow
 from tests.fakes.person import Person
 from tests.fakes.queued_runs import MACHINE, prepare_without_build
 
+pytestmark = pytest.mark.usefixtures("preview_without_process")
+
 
 @pytest.fixture
 def files(state_dir: Path, monkeypatch: pytest.MonkeyPatch) -> QueueFiles:

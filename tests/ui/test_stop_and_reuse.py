@@ -19,6 +19,8 @@ from gpupanel.ui.widgets.labels import Tone
 from tests.fakes.person import Person
 from tests.fakes.run_directory import WrittenRun
 
+pytestmark = pytest.mark.usefixtures("preview_without_process")
+
 
 @pytest.fixture
 def person():

@@ -18,16 +18,16 @@ from gpupanel.ui.workers import device_worker, run_worker
 from tests.fakes.growing_run import EightDevices, GrowingRun
 from tests.fakes.person import Person
 
-PORTIONS, REPORTS = 15, 800
+PORTIONS, REPORTS = 9, 800
 """Each portion is forty seconds of a run."""
 
 MOST_KEPT = 300_000
 """Bytes: curves that are drawn with more points than before, and caches of pyqtgraph. What is
-reported meanwhile takes 0.9 MB as columns of its steps alone, and six as events."""
+reported meanwhile takes 0.54 MB as columns of its steps alone, and 3.6 as events."""
 
-LOOKS, MOST_KEPT_OF_LOOKS = 200, 150_000
+LOOKS, MOST_KEPT_OF_LOOKS = 120, 150_000
 """Caches take 55,000 bytes, however many looks there are. Where the run stands, which is reported
-with each, is two kilobytes."""
+with each, is two kilobytes: 240,000 bytes, were it kept."""
 
 # Notes of the tests' own about who starts which timer.
 _OF_TESTS = [

@@ -6,7 +6,6 @@ Of data and models each is found by the ``module`` of the value; optimizers by t
 import ast
 import inspect
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import get_args, get_type_hints
@@ -21,6 +20,7 @@ from gpupanel.domain.training import Optimizer
 from gpupanel.planning.script.data_section import SourceScript, script_of
 from gpupanel.planning.script.model_section import ModelScript, script_of_model
 from gpupanel.trainer.datasets.source import Source, source_of
+from tests.forked.processes import run_forked
 
 SOURCES: tuple[type[KindValue], ...] = get_args(get_args(DataSettings)[0])
 MODELS: tuple[type[KindValue], ...] = get_args(get_args(ModelSettings)[0])
@@ -80,6 +80,7 @@ from tests.unit.test_kinds import TRAINABLE, check_fit, one_of
 from gpupanel.trainer.models.network import Network, network_of
 from gpupanel.trainer.models.optimizers import FUSED, make_optimizer
 from gpupanel.domain.training import Optimizer, TrainingSettings
+from tests.forked.processes import run_forked
 
 for values in TRAINABLE:
     check_fit(type(network_of(one_of(values))), Network, values, "model")
@@ -98,7 +99,7 @@ for each in Optimizer:
 
 @pytest.mark.tensorflow
 def test_that_each_model_that_is_trained_and_each_optimizer_is_made_by_keras() -> None:
-    done = subprocess.run(
+    done = run_forked(
         [sys.executable, "-c", _NETWORKS],
         cwd=PACKAGE.parent,
         env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"},

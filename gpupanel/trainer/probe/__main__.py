@@ -10,6 +10,7 @@ from pathlib import Path
 from gpupanel.domain.tensorflow_facts import TensorFlowFacts, TensorFlowGpu
 from gpupanel.trainer.probe.cuda_driver import cuda_facts
 from gpupanel.trainer.probe.libraries import find_libraries
+from gpupanel.trainer.quick_import import quick_import
 
 
 def main() -> None:
@@ -22,7 +23,8 @@ def main() -> None:
 def tensorflow_facts() -> TensorFlowFacts:
     """Import TensorFlow and ask it."""
     try:
-        import tensorflow as tf
+        with quick_import():
+            import tensorflow as tf
     except Exception:  # noqa: BLE001 - whatever keeps it from being imported is the answer
         return TensorFlowFacts(import_error=traceback.format_exc())
     build = tf.sysconfig.get_build_info()

@@ -1,5 +1,6 @@
 """Run directories as the launcher writes them, and trainers started on them."""
 
+import importlib
 import json
 import os
 import subprocess
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -53,6 +55,19 @@ def cpu_plan(profile: Profile, shares: Sequence[int]) -> LaunchPlan:
         accumulation_steps=profile.training.accumulation_steps,
         balanced=profile.strategy.shares == "balanced",
     )
+
+
+@pytest.fixture
+def scikit_learn_datasets() -> ModuleType:
+    """Imported when it is needed, since that takes a second or two.
+
+    It sets variables then that the server that forks processes was not started with.
+    """
+    before = dict(os.environ)
+    datasets = importlib.import_module("sklearn.datasets")
+    for name in os.environ.keys() - before.keys():
+        del os.environ[name]
+    return datasets
 
 
 @pytest.fixture(scope="session")

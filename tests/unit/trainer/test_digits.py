@@ -1,17 +1,17 @@
 """The embedded data."""
 
 import importlib.util
+from types import ModuleType
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits
 
 from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.datasets.digits import read_digits
 
 
-def test_that_the_digits_are_those_of_scikit_learn() -> None:
-    expected = load_digits()
+def test_that_the_digits_are_those_of_scikit_learn(scikit_learn_datasets: ModuleType) -> None:
+    expected = scikit_learn_datasets.load_digits()
 
     data = read_digits()
 

@@ -1,4 +1,7 @@
-"""A run of two real workers under its supervisor: killed, started again, stopped, resumed."""
+"""A run of two real workers under its supervisor: killed, started again, stopped, resumed.
+
+The run that it is compared with is trained in forked processes.
+"""
 
 import os
 import signal
@@ -30,6 +33,7 @@ from gpupanel.runs.launcher import create_run, resume
 from gpupanel.runs.supervision.supervisor import Supervisor
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.run_networks import assert_out_of_reach
+from tests.forked.terminal import forked_trainers
 from tests.patience import PATIENCE_S
 from tests.unit.trainer.trained_runs import changed, profile, variables
 
@@ -118,7 +122,7 @@ def supervised(layout: RunLayout) -> Iterator[None]:
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> RunLayout:
     layout = new_run(tmp_path_factory.mktemp("undisturbed"))
-    with supervised(layout):
+    with forked_trainers(), supervised(layout):
         ended(layout, 1)
     return layout
 

@@ -1,10 +1,10 @@
 """The embedded wines."""
 
 import importlib.util
+from types import ModuleType
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_wine
 
 from gpupanel.domain.data import Scaling, WineData
 from gpupanel.domain.preview import PreviewRequest
@@ -18,8 +18,8 @@ from tests.unit.trainer.trained_runs import changed, furthest, last_metrics, pro
 WINE = WineData(validation_fraction=0.2)
 
 
-def test_that_the_wines_are_those_of_scikit_learn() -> None:
-    expected = load_wine()
+def test_that_the_wines_are_those_of_scikit_learn(scikit_learn_datasets: ModuleType) -> None:
+    expected = scikit_learn_datasets.load_wine()
 
     data = read_data(WINE, print)
 
