@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gpupanel.domain.events import EpochDone, RunStarted, StepsDone
@@ -108,6 +108,7 @@ def test_that_a_range_stands_still_until_a_value_leaves_it():
 
 
 @given(st.floats(-1e6, 1e6, allow_subnormal=False), st.floats(0.0, 1e6, allow_subnormal=False))
+@example(-360288.0, 7.56e-11)
 def test_that_a_range_holds_its_values(least, span):
     low, high = settled_range(least, least + span, None)
     assert low < high

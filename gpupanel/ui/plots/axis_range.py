@@ -5,6 +5,9 @@ from enum import StrEnum
 
 from gpupanel.ui import formatting
 
+_LEAST_SPAN = 1e-12
+"""As a part of the values: steps that are much finer are lost in rounding."""
+
 
 def nice_step(span: float, parts: int = 5) -> float:
     """A step of 1, 2 or 5 times a power of ten that divides a span into about so many parts."""
@@ -28,7 +31,8 @@ def settled_range(
         low, high = shown
         if low <= least and greatest <= high and span >= 0.5 * (high - low):
             return shown
-    if span <= 0.0:
+    # Values that differ in their last digits only are drawn as equal ones.
+    if span <= _LEAST_SPAN * abs(greatest):
         span = abs(greatest) or 1.0
     step = nice_step(span)
     low, high = math.floor(least / step) * step, math.ceil(greatest / step) * step
