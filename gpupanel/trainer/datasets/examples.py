@@ -123,7 +123,8 @@ class DataSet:
         class_names: In the order of the class numbers, or of the labels; empty where values are
             predicted.
         greatest: The greatest value a pixel can have, for :attr:`Scaling.DIVIDE`.
-        files: What the examples are read from, a file each; ``None`` where they are arrays.
+        files: What the examples are read from, a file each, or a file for each array; ``None``
+            where all came from one file.
     """
 
     training: Examples

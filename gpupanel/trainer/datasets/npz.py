@@ -106,7 +106,7 @@ class _Arrays:
             class_names=self._class_names(labels, test),
             scaling=Scaling.DIVIDE if pixels else Scaling.NONE,
             greatest=255.0 if pixels else 1.0,
-            files=self._files(features),
+            files=self._files(),
         )
 
     def all_examples(self) -> AllExamples:
@@ -189,8 +189,9 @@ class _Arrays:
             count = max(count, int(test.labels.max()) + 1)
         return tuple(str(number) for number in range(count))
 
-    def _files(self, features: Features) -> DataFiles | None:
-        if not isinstance(features, NpyRows) or not isinstance(self.file, NpyFolder):
+    def _files(self) -> DataFiles | None:
+        # Also of what is held in memory, as it may stay on disk when the run goes on.
+        if not isinstance(self.file, NpyFolder):
             return None
         layout = self.layout
         names = [layout.features, layout.labels, layout.test_features, layout.test_labels]
