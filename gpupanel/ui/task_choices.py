@@ -62,8 +62,10 @@ def evaluating(profile: Profile, trained: Profile | None, model_path: str) -> Pr
     """
     update: dict[str, object] = {"model": saved_model(model_path)}
     if trained is not None:
-        held_back = "validation" if trained.data.validation_fraction else "all"
-        update["data"] = trained.data
+        data = trained.data
+        has_set = bool(data.held_out_fraction or data.chosen_validation_path)
+        held_back = "validation" if has_set else "all"
+        update["data"] = data
         # The same seed, so that the same examples are held back.
         update["training"] = trained.training
         update["inference"] = profile.inference.model_copy(update={"examples": held_back})

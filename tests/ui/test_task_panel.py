@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from gpupanel.domain.data import DigitsData, NpzData
+from gpupanel.domain.data import DigitsData, ImagesData, NpzData
 from gpupanel.domain.events import SharesChosen
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import CnnModel, MlpModel, SavedModel
@@ -146,6 +146,8 @@ def test_that_a_trained_model_is_measured_on_what_its_training_held_back():
     assert profile.inference.examples == "validation"
     whole = trained.model_copy(update={"data": DigitsData()})
     assert evaluating(profile, whole, "m.keras").inference.examples == "all"
+    in_sets = whole.model_copy(update={"data": ImagesData(path="/i", validation_path="/v")})
+    assert evaluating(profile, in_sets, "m.keras").inference.examples == "validation"
     assert evaluating(profile, None, "m.keras").data == data
 
 
