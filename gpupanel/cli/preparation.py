@@ -12,6 +12,7 @@ from gpupanel.domain.preview import preview_request, with_found
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.prepare import Preparation
+from gpupanel.planning.rules.data_rules import matters_to_task
 from gpupanel.runs.data_preview import preview_data
 from gpupanel.runs.directory.profile_file import anchored, read_profile
 from gpupanel.runs.readiness import mended_on, prepared_on, read_machine
@@ -63,7 +64,11 @@ def with_found_data(profile: Profile) -> Profile:
     if not profile.data.leaves_something_to_find:
         return profile
     preview = preview_data(preview_request(anchored(profile, Path.cwd())))
-    errors = [problem for problem in preview.problems if problem.is_error]
+    errors = [
+        problem
+        for problem in preview.problems
+        if problem.is_error and matters_to_task(profile, problem)
+    ]
     if errors and profile.data.target is None:
         raise ProblemError(*errors)  # what the script is to predict is not known
     return with_found(profile, preview)

@@ -40,7 +40,8 @@ def matters_to_task(profile: Profile, problem: Problem) -> bool:
         return True
     if problem.code == "data_validation_fraction":
         return profile.inference.examples != "all"
-    is_labels = problem.code == "data_array_missing" and problem.field == "data.labels"
+    codes = ("data_array_missing", "data_arrays_ambiguous")
+    is_labels = problem.code in codes and problem.field == "data.labels"
     return profile.task == "evaluate" or not is_labels
 
 

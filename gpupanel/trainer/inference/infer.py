@@ -231,11 +231,9 @@ class Inference:
     def _class_names(self, reading: Reading) -> tuple[str, ...]:
         """The source's, as far as it knows them; the numbers of the other classes."""
         known = self._examples.class_names
-        if reading.of_labels:
-            return known
         return tuple(
             known[number] if number < len(known) else str(number)
-            for number in range(reading.class_count)
+            for number in range(reading.class_count or reading.label_count)
         )
 
     def _report(self, problem: Problem | None) -> None:

@@ -50,17 +50,19 @@ class Reading:
 
     Attributes:
         class_count: 0 for values and for several labels.
+        label_count: Of several labels at once.
         hint: What was assumed, when the model does not say it itself.
     """
 
     meaning: Meaning
     class_count: int
     hint: Problem | None = None
+    label_count: int = 0
 
     @property
     def of_labels(self) -> bool:
         """Whether each output is about a label of its own."""
-        return self.meaning in (Meaning.LABEL_LOGITS, Meaning.LABEL_PROBABILITIES)
+        return self.label_count > 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,8 +104,9 @@ def read_outputs(
         case Activation.LINEAR:
             return Reading(Meaning.LOGITS, outputs, _assumed("logits", "has no softmax"))
         case Activation.SIGMOID:
-            words = "scores of which the greatest wins"
-            return Reading(Meaning.PROBABILITIES, outputs, _assumed(words, "is a sigmoid"))
+            words = "scores of classes, of which the greatest wins"
+            why = 'is a sigmoid (for several labels at once set data.predicts to "labels")'
+            return Reading(Meaning.PROBABILITIES, outputs, _assumed(words, why))
         case Activation.UNKNOWN if _are_probabilities(first):
             words = "does not say what it is, but its outputs are positive and sum to 1"
             return Reading(Meaning.PROBABILITIES, outputs, _assumed("probabilities", words))
@@ -112,13 +115,15 @@ def read_outputs(
 
 
 def _read_labels(activation: Activation, first: Floats) -> Reading:
+    count = first.shape[1]
     if activation is Activation.SIGMOID:
-        return Reading(Meaning.LABEL_LOGITS, 0)
+        return Reading(Meaning.LABEL_LOGITS, 0, None, count)
     if activation is not Activation.LINEAR and _lie_between_0_and_1(first):
         words = "is no sigmoid, but its outputs lie between 0 and 1"
         hint = _assumed("the probability of each label", words)
-        return Reading(Meaning.LABEL_PROBABILITIES, 0, hint)
-    return Reading(Meaning.LABEL_LOGITS, 0, _assumed("logits of each label", "is no sigmoid"))
+        return Reading(Meaning.LABEL_PROBABILITIES, 0, hint, count)
+    hint = _assumed("logits of each label", "is no sigmoid")
+    return Reading(Meaning.LABEL_LOGITS, 0, hint, count)
 
 
 def _lie_between_0_and_1(outputs: Floats) -> bool:

@@ -21,6 +21,7 @@ from gpupanel.domain.data import (
     ImagesData,
     KerasData,
     NpzData,
+    Target,
 )
 from gpupanel.domain.events import decode_event
 from gpupanel.domain.inference import InferenceSettings
@@ -172,6 +173,8 @@ def add_special_data(folder: Path, add: Callable[..., None]) -> None:
         add(f"predict two classes by {model}", model, task="predict", data=two)
         add(f"unknown by {model}", model, task="predict", data=unknown)
     add("unknown by softmax", "softmax_layer", task="predict", data=unknown)
+    tagged = unknown.model_copy(update={"predicts": Target.LABELS})
+    add("unknown by sigmoids", "sigmoids", task="predict", data=tagged)
     add("unknown refused", "softmax_layer", task="evaluate", data=unknown)
     add("few", "softmax_layer", (40, 24), data=few)
     add("pictures", "small_pictures", (2, 1), data=pictures)
@@ -249,7 +252,7 @@ def test_that_progress_reaches_the_end(evaluated: Callable[[str], Evaluated]) ->
     [
         ("softmax_operation", "taken as probabilities"),
         ("logits", "taken as logits"),
-        ("sigmoids", "scores of which the greatest wins"),
+        ("sigmoids", "scores of classes, of which the greatest wins"),
         ("channel", "shape 8x8x1"),
         ("flat_rows", "shape 64"),
     ],
@@ -300,6 +303,15 @@ def test_that_predicting_needs_no_labels(evaluated: Callable[[str], Evaluated]) 
     assert "taken as values" in linear.assumed[0]
     refused = evaluated("unknown refused").problem
     assert (refused["code"], refused["field"]) == ("data_array_missing", "data.labels")
+
+
+def test_that_labels_without_names_are_numbered(
+    evaluated: Callable[[str], Evaluated],
+) -> None:
+    found = evaluated("unknown by sigmoids").predictions
+    assert found["probabilities"].shape == (50, 10)
+    assert found["predicted"].tolist() == (found["probabilities"] > 0.5).tolist()
+    assert found["class_names"].tolist() == [str(number) for number in range(10)]
 
 
 def test_that_few_examples_of_one_class_are_evaluated_by_one_device(

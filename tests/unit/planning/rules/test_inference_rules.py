@@ -153,6 +153,8 @@ def test_that_predicting_needs_no_labels() -> None:
     data = NpzData(path="x.npz")
     assert prepare(judging("predict", data=data), CPU_ONLY, preview=preview).is_startable
     assert not prepare(judging("evaluate", data=data), CPU_ONLY, preview=preview).is_startable
+    unclear = DataPreview(problems=(looked("data_arrays_ambiguous"),))
+    assert prepare(judging("predict", data=data), CPU_ONLY, preview=unclear).is_startable
     odd = looked("data_features_not_finite", "data.features")
     preview = DataPreview(problems=(no_labels, odd))
     assert not prepare(judging("predict", data=data), CPU_ONLY, preview=preview).is_startable
