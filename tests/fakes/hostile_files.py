@@ -62,3 +62,9 @@ def put_in_place(plant: Plant, path: Path, victim: Path) -> None:
     else:
         path.unlink(missing_ok=True)
     plant(path, victim)
+
+
+def as_it_stands(path: Path) -> tuple[int, ...]:
+    """All that a file is but when it was looked at last, which looking changes."""
+    found = path.lstat()
+    return (found.st_ino, found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns)

@@ -14,7 +14,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import parse_profile
 from gpupanel.runs.directory.profile_file import read_profile, write_profile
-from tests.fakes.hostile_files import IN_PLACE_OF_A_FILE, Plant
+from tests.fakes.hostile_files import IN_PLACE_OF_A_FILE, Plant, as_it_stands
 from tests.fakes.run_directory import WrittenRun
 
 pytestmark = pytest.mark.timeout(60)
@@ -214,22 +214,16 @@ def test_that_what_is_written_for_a_person_replaces_no_link_unless_to_a_profile(
     assert (folder / "bashrc").read_text() == "alias ls=ls\n"
 
 
-def _as_it_stands(path: Path) -> tuple[int, ...]:
-    """All of a file but when it was looked at last, which looking changes."""
-    found = path.lstat()
-    return (found.st_ino, found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-
-
 @pytest.mark.parametrize("plant", ["link", "fifo", "unix_socket", "endless"])
 def test_that_a_script_replaces_no_link_and_no_device(folder: Path, plant: str) -> None:
     (folder / "good.toml").write_text(CPU)
     (folder / "kept").write_text("kept")
     output = folder / "script.py"
     IN_PLACE_OF_A_FILE[plant](output, folder / "kept")
-    before = _as_it_stands(output)
+    before = as_it_stands(output)
     status, document = asked("export", "good.toml", "-o", str(output))
     assert (status, document["problems"][0]["code"]) == (1, "not_a_regular_file")
-    assert _as_it_stands(output) == before
+    assert as_it_stands(output) == before
     assert (folder / "kept").read_text() == "kept"
 
 

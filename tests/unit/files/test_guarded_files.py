@@ -24,7 +24,12 @@ from gpupanel.files.regular_files import NotRegularFileError, open_regular
 from gpupanel.files.reserved_log import ReservedLog
 from gpupanel.files.whole_files import whole_file
 from tests.fakes import hostile_files
-from tests.fakes.hostile_files import IN_PLACE_OF_A_FILE, IN_PLACE_OF_A_FOLDER, Plant
+from tests.fakes.hostile_files import (
+    IN_PLACE_OF_A_FILE,
+    IN_PLACE_OF_A_FOLDER,
+    Plant,
+    as_it_stands,
+)
 
 pytestmark = pytest.mark.timeout(20)
 
@@ -176,10 +181,10 @@ def test_that_an_output_replaces_no_link_no_device_and_no_fifo(
 ) -> None:
     path = run / "script.py"
     plant(path, victim)
-    before = path.lstat()
+    before = as_it_stands(path)
     with pytest.raises(NotRegularFileError), whole_file(path) as file:
         file.write(b"print()\n")
-    assert path.lstat() == before
+    assert as_it_stands(path) == before
     assert [each.name for each in run.iterdir()] == [path.name]
     assert_untouched(victim)
 
