@@ -10,7 +10,7 @@ import psutil
 import pytest
 from hypothesis import HealthCheck, settings
 
-from gpupanel.devices.doctor.support_memory import CACHE_DIR_VARIABLE
+from gpupanel.files.cache_folder import CACHE_DIR_VARIABLE
 from tests.forked.processes import end_fork_server, fork_server_pids
 
 # GPUs for tests on machines that have none: nvml_environment, nvml_in_process and others.

@@ -64,14 +64,11 @@ def with_found_data(profile: Profile) -> Profile:
     if not profile.data.leaves_something_to_find:
         return profile
     preview = preview_data(preview_request(anchored(profile, Path.cwd())))
-    errors = [
-        problem
-        for problem in preview.problems
-        if problem.is_error and matters_to_task(profile, problem)
-    ]
-    if errors and profile.data.target is None:
-        raise ProblemError(*errors)  # what the script is to predict is not known
-    return with_found(profile, preview)
+    filled = with_found(profile, preview)
+    mattering = [each for each in preview.problems if matters_to_task(profile, each)]
+    if mattering and filled.data.target_kind is None:
+        raise ProblemError(*mattering)  # what the script is to predict is not known
+    return filled
 
 
 def _ask_support(gpus: tuple[PhysicalDevice, ...], driver: str | None) -> GpuSupport:

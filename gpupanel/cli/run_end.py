@@ -74,6 +74,7 @@ def run_document(layout: RunLayout, status: RunStatus) -> dict[str, Any]:
         "outcome": status.outcome.value if status.outcome is not None else None,
         "metrics": status.metrics.model_dump(mode="json"),
         "examples_per_second": status.examples_per_second,
+        "waiting_for_data": status.waiting_for_data,
         "problem": problem.model_dump(mode="json") if problem is not None else None,
         "saved": saved.model_dump(mode="json") if saved is not None else None,
         "memory_returned": returned.model_dump(mode="json") if returned is not None else None,
@@ -94,5 +95,8 @@ def _print_end(layout: RunLayout, status: RunStatus) -> None:
         is_lost = loses_steps(status.outcome, status.saved_work)
         answers.print(f"{ending}.", style="yellow" if is_lost else "", highlight=False)
     if status.examples_per_second is not None:
-        answers.print(f"{status.examples_per_second:,.0f} examples/s", style="dim")
+        words = f"{status.examples_per_second:,.0f} examples/s"
+        if status.waiting_for_data is not None:
+            words += f", {status.waiting_for_data * 100:.0f} % of the time waiting for data"
+        answers.print(words, style="dim")
     answers.print(str(layout.root), style="dim", highlight=False, soft_wrap=True)

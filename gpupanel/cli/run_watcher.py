@@ -236,13 +236,16 @@ class _Watcher:
         words = status.phase.replace("_", " ")
         if status.download is not None:
             words = f"downloading {status.download.name}"
+        done, total = status.step, status.step_total or None
+        progress = status.data_progress
+        if progress is not None and progress.done < progress.total:
+            words, done, total = progress.doing, progress.done, progress.total
         if status.step_total is not None and status.step:
             speed = status.examples_per_second or 0.0
             words = (
                 f"{_epoch_words(max(1, status.epoch), status.epoch_total)}  step {status.step:,}  "
                 f"{speed:,.0f} examples/s"
             )
-        done, total = status.step, status.step_total or None
         if status.examples_total:
             done, total = status.examples, status.examples_total
             speed = status.examples_per_second or 0.0

@@ -11,21 +11,22 @@ from pydantic import Field
 from typing_extensions import override
 
 from gpupanel.domain.choice import Choice
+from gpupanel.domain.data_source import ClassWeights as ClassWeights
 from gpupanel.domain.data_source import DataCache as DataCache
 from gpupanel.domain.data_source import DataSource
 from gpupanel.domain.data_source import Holdout as Holdout
 from gpupanel.domain.data_source import Scaling as Scaling
 from gpupanel.domain.data_source import Target as Target
+from gpupanel.domain.images_data import GREATEST_SIDE as GREATEST_SIDE
+from gpupanel.domain.images_data import ImagesData as ImagesData
 from gpupanel.domain.keras_data import KerasData as KerasData
 from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, setting
+from gpupanel.domain.table_data import TableData as TableData
 
 MOST_CLASSES = 100_000
 """The names of so many still fit into the one line that a run reports them in (1 MiB)."""
 ClassCount = Annotated[int, Field(gt=0, le=MOST_CLASSES)]
-GREATEST_SIDE = 16_384
-"""Pixels: a square of it takes 3 GiB as the float32 that layers take in."""
-ImageSide = Annotated[int, Field(gt=0, le=GREATEST_SIDE)]
 
 
 class DigitsData(DataSource):
@@ -136,10 +137,29 @@ class NpzData(DataSource):
         off="automatic",
         is_offered=True,
     )
+    validation_features: str | None = setting(
+        "Validation examples array",
+        "The array of a validation set's examples, in the validation file where there is one. "
+        "Found by itself where it is called as the examples are, such as x_val beside x_train; no "
+        "others are held out then.",
+        default=None,
+        off="automatic",
+        is_offered=True,
+        advanced=True,
+    )
+    validation_labels: str | None = setting(
+        "Validation labels array",
+        "The array of a validation set's labels. Found by itself where it is called as the labels "
+        "are.",
+        default=None,
+        off="automatic",
+        is_offered=True,
+        advanced=True,
+    )
     test_features: str | None = setting(
         "Test examples array",
-        "The array of a test set's examples. Found by itself where it is called as the examples "
-        "are, such as x_test beside x_train.",
+        "The array of a test set's examples, in the test file where there is one. Found by itself "
+        "where it is called as the examples are, such as x_test beside x_train.",
         default=None,
         off="automatic",
         is_offered=True,
@@ -159,6 +179,23 @@ class NpzData(DataSource):
         default=None,
         off="automatic",
     )
+    validation_path: str = setting(
+        "Validation file",
+        "A file of the same kind with the examples that validate; no others are held out then.",
+        default="",
+        off="none",
+        advanced=True,
+        path=PathKind((".npz", ".npy"), "NumPy files", "Choose the validation data"),
+    )
+    test_path: str = setting(
+        "Test file",
+        "A file of the same kind with the examples that the trained model is measured on once, at "
+        "the end. They come in place of a test set in the file itself.",
+        default="",
+        off="none",
+        advanced=True,
+        path=PathKind((".npz", ".npy"), "NumPy files", "Choose the test data"),
+    )
     class_count: ClassCount | None = setting(
         "Classes",
         "How many classes there are. Left to the labels, it is the greatest of them plus one.",
@@ -173,7 +210,7 @@ class NpzData(DataSource):
 
     @property
     @override
-    def target(self) -> Target | None:
+    def target_kind(self) -> Target | None:
         return self.predicts
 
     @property
@@ -186,81 +223,10 @@ class NpzData(DataSource):
     def counts_classes_by_labels(self) -> bool:
         return self.class_count is None
 
-
-class ImagesData(DataSource):
-    """A folder with one sub-folder of images per class.
-
-    The path is empty while none was chosen; a relative one is meant from the profile's folder.
-    """
-
-    source: Literal["images"] = kind(
-        Choice(
-            "images",
-            "Folder of images…",
-            "A folder with one sub-folder of pictures for each class.",
-        ),
-    )
-    path: str = setting(
-        "Folder",
-        "A folder with one sub-folder for each class; the sub-folders' names are the classes'.",
-        path=PathKind((), "", "Choose the data"),
-    )
-    validation_path: str = setting(
-        "Validation folder",
-        "Another folder with the same classes, whose pictures validate after each epoch; none of "
-        "the others are held out then.",
-        default="",
-        off="none",
-        path=PathKind((), "", "Choose the validation pictures"),
-    )
-    test_path: str = setting(
-        "Test folder",
-        "Another folder with the same classes, whose pictures are looked at once, when the "
-        "training has come to its end.",
-        default="",
-        off="none",
-        path=PathKind((), "", "Choose the test pictures"),
-    )
-    image_size: tuple[ImageSide, ImageSide] = setting(
-        "Image size",
-        "Every picture is scaled to this height and width, in pixels. Larger ones show more and "
-        "cost more memory and time.",
-        default=(64, 64),
-        unit="pixel",
-    )
-    color: Literal["rgb", "grayscale"] = setting(
-        "Colour",
-        "Whether pictures are read in colour or in greyscale.",
-        default="rgb",
-        choices=(
-            Choice("rgb", "Colour (RGB)", "Three channels: red, green, blue."),
-            Choice(
-                "grayscale",
-                "Greyscale",
-                "One channel; less to compute where colour means nothing.",
-            ),
-        ),
-    )
-
-    module: ClassVar[str] = "images"
-    is_in_class_order: ClassVar[bool] = True
-    is_decoded: ClassVar[bool] = True
-    path_noun: ClassVar[str] = "folder of images"
-
     @property
     @override
-    def example_axes(self) -> int:
-        return len(self.chosen_shape)
-
-    @property
-    @override
-    def chosen_shape(self) -> tuple[int, ...]:
-        return (*self.image_size, 3 if self.color == "rgb" else 1)
-
-    @property
-    @override
-    def scaling(self) -> Scaling:
-        return Scaling.DIVIDE
+    def has_validation_set(self) -> bool:
+        return bool(self.validation_path or self.validation_features)
 
 
 class PythonData(DataSource):
@@ -273,7 +239,11 @@ class PythonData(DataSource):
             return {"x": x, "y": y, "x_test": x_test, "y_test": y_test, "class_names": names}
 
     The last three may be left out, and ``(x, y)`` or ``((x, y), (x_test, y_test))`` say the same.
-    ``x`` is a NumPy array of numbers, first axis the examples (``uint8``: pixels from 0 to 255),
+    ``x`` is a NumPy array of numbers, first axis the examples (``uint8``: pixels from 0 to 255), or
+    anything with ``__len__`` and ``__getitem__`` that gives an example for each number: such
+    examples are asked for when they are needed where ``cache`` is not ``memory``, or where they
+    would take more than a quarter of the memory that is free. ``__getitem__`` is called in
+    threads, one at a time.
     ``y`` one class number from 0, or one value, an example; or a row of values, or of 0 and 1 for
     several labels. ``load`` runs once in each process of a run, after the devices are configured,
     and must give the same each time: ``random`` and ``numpy.random`` are seeded by
@@ -310,7 +280,7 @@ class PythonData(DataSource):
 
     @property
     @override
-    def target(self) -> Target | None:
+    def target_kind(self) -> Target | None:
         return self.predicts
 
     @property
@@ -320,7 +290,7 @@ class PythonData(DataSource):
 
 
 DataSettings = Annotated[
-    DigitsData | WineData | KerasData | NpzData | ImagesData | PythonData,
+    DigitsData | WineData | KerasData | NpzData | ImagesData | TableData | PythonData,
     Field(discriminator="source"),
 ]
 

@@ -9,13 +9,20 @@ from gpupanel.domain.kind import KindValue
 from gpupanel.domain.setting import setting, settings_of
 from gpupanel.domain.value import Fraction
 
+LABEL_FIELDS = frozenset({"data.labels", "data.labels_csv", "data.target"})
+"""The settings that say what examples are: problems with these do not matter to predicting."""
+
 
 class DataCache(ChoiceEnum):
     """Where decoded examples are kept between epochs."""
 
     NONE = "none", "Nowhere", "Reads and decodes anew in each epoch."
     MEMORY = "memory", "In memory", "Fastest; the decoded examples must fit."
-    DISK = "disk", "On disk", "For decoded examples that do not fit in memory."
+    DISK = (
+        "disk",
+        "On disk",
+        "For decoded examples that do not fit in memory; later runs find them there.",
+    )
 
 
 class Holdout(ChoiceEnum):
@@ -26,6 +33,20 @@ class Holdout(ChoiceEnum):
         "last",
         "The last ones",
         "The last ones in the order of the data: of what was measured over time, what came last.",
+    )
+
+
+class ClassWeights(ChoiceEnum):
+    """How much an example of each class counts while it is trained on."""
+
+    NONE = "none", "All alike", "Each example counts the same, whatever its class is."
+    BALANCED = (
+        "balanced",
+        "Rare ones more",
+        (
+            "By the inverse of how many training examples its class has, so that each class counts "
+            "the same. The training loss is the weighted one; the validation loss is not weighted."
+        ),
     )
 
 
@@ -78,8 +99,10 @@ class DataSource(KindValue):
     """Whether it may be predicted on without labels."""
     may_predict_several: ClassVar[bool] = False
     """Whether several values an example may be predicted."""
-    is_in_class_order: ClassVar[bool] = False
-    """Whether its examples come class by class, so that the last ones are of the last classes."""
+    has_categories: ClassVar[bool] = False
+    """Whether features may be 0 or 1, which stay so where the others are standardised."""
+    leaves_out_unlabelled: ClassVar[bool] = False
+    """Whether an example without a label is left out of training, and counted no more."""
     is_decoded: ClassVar[bool] = False
     """Whether examples are decoded from files, and kept where ``cache`` says."""
     path_noun: ClassVar[str] = "file"
@@ -110,6 +133,13 @@ class DataSource(KindValue):
         default=False,
         applies={"holdout": ("random",)},
     )
+    class_weights: ClassWeights = setting(
+        "Class weights",
+        "How much an example of each class counts while it is trained on. Where one class is much "
+        "rarer than others, a model that never names it is nearly always right.",
+        default=ClassWeights.NONE,
+        advanced=True,
+    )
     shuffle: bool = setting(
         "Shuffle each epoch",
         "Draw a new order of the training examples in each epoch, from the seed alone. Without it "
@@ -123,16 +153,21 @@ class DataSource(KindValue):
     )
 
     @property
-    def target(self) -> Target | None:
+    def target_kind(self) -> Target | None:
         """What the labels are; ``None``: found when they are read."""
         return Target.CLASSES
+
+    @property
+    def is_in_class_order(self) -> bool:
+        """Whether its examples come class by class, so that the last are of the last classes."""
+        return False
 
     @property
     def leaves_something_to_find(self) -> bool:
         """Whether it is said only when it is read which part of it is what."""
         offered = (each for each in settings_of(type(self)) if each.is_offered)
         left_out = any(getattr(self, each.name) is None for each in offered)
-        return (left_out or self.target is None) and not self.lacks_path
+        return (left_out or self.target_kind is None) and not self.lacks_path
 
     @property
     def described(self) -> str:
@@ -181,9 +216,19 @@ class DataSource(KindValue):
         return None
 
     @property
+    def chosen_group(self) -> str:
+        """What says which examples are held out together; empty: nothing does."""
+        return ""
+
+    @property
     def chosen_validation_path(self) -> str:
         """Where a validation set of its own is; empty: it has none."""
         return self.chosen_paths.get("validation_path", "")
+
+    @property
+    def has_validation_set(self) -> bool:
+        """Whether a validation set of its own was chosen: no examples are held out then."""
+        return bool(self.chosen_validation_path)
 
     @property
     def chosen_test_path(self) -> str:
@@ -193,7 +238,7 @@ class DataSource(KindValue):
     @property
     def held_out_fraction(self) -> float:
         """The part of the training examples that is held out: 0 beside a validation set."""
-        return 0.0 if self.chosen_validation_path else self.validation_fraction or 0.0
+        return 0.0 if self.has_validation_set else self.validation_fraction or 0.0
 
     @property
     def may_validate_on_test_set(self) -> bool:
@@ -201,13 +246,13 @@ class DataSource(KindValue):
 
         One that was chosen beside the data is for the end.
         """
-        is_free = self.validation_fraction is None and not self.chosen_validation_path
+        is_free = self.validation_fraction is None and not self.has_validation_set
         return is_free and self.has_test_set is not False and not self.chosen_test_path
 
     @property
     def may_validate(self) -> bool:
         """Whether there may be something to validate on; likewise."""
-        has_some = bool(self.chosen_validation_path) or self.held_out_fraction > 0
+        has_some = self.has_validation_set or self.held_out_fraction > 0
         return has_some or self.may_validate_on_test_set
 
     @property

@@ -133,6 +133,21 @@ class DownloadProgressed(_Event):
     bytes_total: int | None = None
 
 
+class DataProgressed(_Event):
+    """Data is being made ready, which takes long: decoded or imported; about five a second.
+
+    Attributes:
+        doing: What, in words: "decoding images".
+        done: Examples or bytes.
+        total: Of them.
+    """
+
+    kind: Literal["data_progressed"] = "data_progressed"
+    doing: str
+    done: int
+    total: int
+
+
 class DataReady(_Event):
     """The data was read and checked.
 
@@ -237,6 +252,8 @@ class StepsDone(_Event):
         loss: Mean over those examples.
         accuracy: Fraction right over those examples; ``None`` where values are predicted.
         examples_per_second: Over the reported steps.
+        waiting_for_data: The share of about the last ten seconds of training, 0 to 1, in which
+            steps waited for their examples.
     """
 
     kind: Literal["steps_done"] = "steps_done"
@@ -248,6 +265,7 @@ class StepsDone(_Event):
     loss: float
     accuracy: float | None = None
     examples_per_second: float
+    waiting_for_data: float = 0.0
 
 
 class EpochDone(_Event):
@@ -337,6 +355,8 @@ class TrainingEnded(_Event):
     Attributes:
         metrics: Of the last epoch, and of the test set where the training came to its end.
         examples_per_second: Training only: start-up and validation are not counted.
+        waiting_for_data: The share of the same time, 0 to 1, in which steps waited for their
+            examples.
         process: Who says so: its place in the plan's gang. Others than the first say so only
             when they fail.
     """
@@ -346,6 +366,7 @@ class TrainingEnded(_Event):
     outcome: Outcome
     metrics: Metrics = Metrics()
     examples_per_second: float | None = None
+    waiting_for_data: float | None = None
     problem: Problem | None = None
 
 
@@ -376,6 +397,7 @@ class RunEnded(_Event):
     outcome: Outcome
     metrics: Metrics = Metrics()
     examples_per_second: float | None = None
+    waiting_for_data: float | None = None
     problem: Problem | None = None
     exit_code: int | None = None
     log_tail: tuple[str, ...] = ()
@@ -397,6 +419,7 @@ KnownEvent = (
     | PhaseChanged
     | DevicesReady
     | DownloadProgressed
+    | DataProgressed
     | DataReady
     | ModelReady
     | LayersPlaced

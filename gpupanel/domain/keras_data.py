@@ -162,7 +162,7 @@ class KerasData(DataSource):
 
     @property
     @override
-    def target(self) -> Target:
+    def target_kind(self) -> Target:
         if self.source in ("boston_housing", "california_housing"):
             return Target.VALUES
         return Target.CLASSES
@@ -185,6 +185,6 @@ class KerasData(DataSource):
     @property
     @override
     def scaling(self) -> Scaling:
-        if self.target is Target.VALUES:
+        if self.target_kind is Target.VALUES:
             return Scaling.STANDARDISE
         return Scaling.DIVIDE if self.has_pictures else Scaling.NONE

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Final, get_args, get_origin
 from pydantic import Field
 
 from gpupanel.domain.choice import Choice
-from gpupanel.domain.setting import WORDS, Setting, SettingType, settings_of
+from gpupanel.domain.setting import WORDS, Setting, SettingType, setting_of, settings_of
 from gpupanel.domain.value import Value
 
 SOURCE: Final = "source"
@@ -33,6 +33,12 @@ class KindValue(Value):
         """Each path that was chosen, by its key."""
         keys = (each.name for each in settings_of(type(self)) if each.type is SettingType.PATH)
         return {key: getattr(self, key) for key in keys if getattr(self, key)}
+
+    def path_before(self, key: str) -> str:
+        """The chosen path that a relative one of that key is meant from; else empty."""
+        kind = setting_of(type(self), key).path
+        path: str = getattr(self, kind.within) if kind is not None and kind.within else ""
+        return path
 
     @property
     def chosen_path(self) -> str:

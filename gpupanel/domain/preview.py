@@ -1,7 +1,7 @@
 """The preview of what a profile names: the question to the preview process, and its answer."""
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -10,6 +10,7 @@ from gpupanel.domain.data import DataSettings, Target
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile, Task
+from gpupanel.domain.setting import SettingType, settings_of
 from gpupanel.domain.value import Value
 
 
@@ -63,6 +64,23 @@ class ExamplePreview(Value):
     text: str = ""
 
 
+class ColumnPreview(Value):
+    """A column of a table.
+
+    Attributes:
+        holds: What: "number", "date", "category" or "text".
+        use: What it is for.
+        detail: What it becomes, or why it is left out.
+        missing: Empty cells.
+    """
+
+    name: str
+    holds: str
+    use: Literal["target", "feature", "left_out"]
+    detail: str = ""
+    missing: int = 0
+
+
 class DataPreview(Value):
     """Some examples and what the whole data set is like.
 
@@ -74,6 +92,7 @@ class DataPreview(Value):
         value_count: How many values an example are predicted.
         offers: What can be chosen, by the key of the setting.
         found: What is taken where nothing was chosen, by the key of the setting.
+        columns: Of a table; of many the first.
         needs_download: The data is not on this machine yet; the start of a run downloads it.
         needs_start: Only a run shows what the data is like: it comes from Python code, which
             nothing but the start of a run carries out.
@@ -89,12 +108,18 @@ class DataPreview(Value):
     class_counts: tuple[tuple[str, int], ...] = ()
     value_count: int = 0
     offers: Mapping[str, tuple[Choice, ...]] = {}
-    found: Mapping[str, str] = {}
+    found: Mapping[str, str | tuple[str, ...]] = {}
     examples: tuple[ExamplePreview, ...] = ()
+    columns: tuple[ColumnPreview, ...] = ()
     needs_download: bool = False
     needs_start: bool = False
     problems: tuple[Problem, ...] = ()
     model_problems: tuple[Problem, ...] = ()
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the data cannot be used as it is."""
+        return any(problem.is_error for problem in self.problems)
 
     @property
     def output_count(self) -> int | None:
@@ -103,12 +128,25 @@ class DataPreview(Value):
 
 
 def with_found(profile: Profile, preview: DataPreview) -> Profile:
-    """The profile with all chosen that a preview of its data found by itself."""
+    """The profile with all chosen that a preview of its data found by itself.
+
+    A path that was found is that of a set: within the one that was chosen, or where none was.
+    """
     data = profile.data
-    left_out = {
-        name: value for name, value in preview.found.items() if getattr(data, name, "") is None
+    paths = {each.name for each in settings_of(type(data)) if each.type is SettingType.PATH}
+    taken = {
+        name: value
+        for name, value in preview.found.items()
+        if name in paths or _takes(data, name, value)
     }
-    if not left_out:
+    if not taken:
         return profile
-    chosen = type(data).model_validate({**data.model_dump(), **left_out})
+    chosen = type(data).model_validate({**data.model_dump(), **taken})
     return profile.model_copy(update={"data": chosen})
+
+
+def _takes(data: DataSettings, name: str, found: str | tuple[str, ...]) -> bool:
+    """Whether what was found stands in place of nothing, or of a list that is part of it."""
+    chosen = getattr(data, name, "")
+    is_part = isinstance(chosen, tuple) and isinstance(found, tuple) and set(chosen) < set(found)
+    return chosen is None or is_part

@@ -38,6 +38,8 @@ class SettingType(enum.Enum):
     SIZE = enum.auto()
     """Height and width."""
     TEXT = enum.auto()
+    NAMES = enum.auto()
+    """A list of texts, or a single one."""
     PATH = enum.auto()
     OTHER = enum.auto()
     """What needs an editor of its own."""
@@ -51,11 +53,13 @@ class PathKind:
         suffixes: Of the files' names (``.npz``); none: a folder.
         name: What such files are called ("NumPy files").
         title: Of the dialog that asks for one.
+        within: The setting whose path a relative one is meant from; empty: the profile's folder.
     """
 
     suffixes: tuple[str, ...]
     name: str
     title: str
+    within: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +102,7 @@ class Setting:
         examples: Values that make sense.
         applies: It means something only where another setting has one of these values.
         is_offered: A preview of the data finds what can be chosen.
+        may_be_one: Of a list of texts: a single text says the same as a list of it.
     """
 
     name: str
@@ -118,6 +123,7 @@ class Setting:
     examples: tuple[object, ...] = ()
     applies: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
     is_offered: bool = False
+    may_be_one: bool = False
 
     def applies_in(self, values: Value) -> bool:
         """Whether it means something beside the other values of its table."""
@@ -224,14 +230,15 @@ def _setting(name: str, info: FieldInfo) -> Setting:
         examples=tuple(info.examples or ()),
         applies={key: tuple(meant) for key, meant in words.get("applies", {}).items()},
         is_offered=words.get("is_offered", False),
+        may_be_one=kind is SettingType.NAMES and get_origin(inner) is not tuple,
     )
 
 
 def _without_none(annotation: object) -> tuple[object, bool]:
     if get_origin(annotation) in (Union, UnionType):
         members = [each for each in get_args(annotation) if each is not NoneType]
-        if len(members) < len(get_args(annotation)) and len(members) == 1:
-            return members[0], True
+        if len(members) < len(get_args(annotation)):
+            return Union[tuple(members)], True  # noqa: UP007 - of one it is that
     return annotation, False
 
 
@@ -264,6 +271,12 @@ def _type(annotation: object) -> tuple[SettingType, list[object]]:
         each, bounds = _without_metadata(first)
         if each is int and more in ([...], [first]):
             return SettingType.COUNTS if more == [...] else SettingType.SIZE, bounds
+        if each is str and more == [...]:
+            return SettingType.NAMES, bounds
+    if get_origin(annotation) in (Union, UnionType):
+        kinds = [_type(_without_metadata(each)[0])[0] for each in get_args(annotation)]
+        if kinds == [SettingType.TEXT, SettingType.NAMES]:
+            return SettingType.NAMES, []
     return SettingType.OTHER, []
 
 

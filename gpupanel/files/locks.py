@@ -3,12 +3,15 @@
 import errno
 import fcntl
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from gpupanel.files.guarded_files import PRIVATE_FILE, open_to_append, open_to_read
 
+_LOOK_S = 0.5
 _HELD = frozenset({errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES})
 
 
@@ -29,6 +32,30 @@ def lock_in_folder(path: Path, timeout_s: float = -1.0) -> FileLock:
     """
     os.close(open_to_append(path))
     return FileLock(path, timeout_s, mode=PRIVATE_FILE)
+
+
+@contextmanager
+def locked_patiently(path: Path, on_wait: Callable[[], None]) -> Iterator[None]:
+    """Hold a lock in a folder that is there, however long another process holds it before.
+
+    Args:
+        path: The lock's file.
+        on_wait: Called twice a second as long as the lock is waited for; may raise, which ends it.
+
+    Raises:
+        OSError: As :func:`lock_in_folder`.
+    """
+    lock = lock_in_folder(path, _LOOK_S)
+    while True:
+        try:
+            lock.acquire()
+            break
+        except Timeout:
+            on_wait()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def is_lock_held(path: Path) -> bool:

@@ -77,9 +77,17 @@ class PlanningContext:
         return sums_gradients(self.profile, self.working_replicas)
 
     @property
+    def has_validation_set(self) -> bool:
+        """Whether there is a validation set of its own: chosen, or found in the data."""
+        found = self.preview is not None and self.preview.validation_example_count > 0
+        return found or self.profile.data.has_validation_set
+
+    @property
     def may_validate(self) -> bool:
         """Whether there are validation examples, as far as is known before the data is read."""
         data, preview = self.profile.data, self.preview
+        if self.has_validation_set:
+            return True
         is_read = preview is not None and preview.example_count > 0
         if data.may_validate_on_test_set and preview is not None and is_read:
             return preview.test_example_count > 0

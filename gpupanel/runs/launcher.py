@@ -169,6 +169,7 @@ def _ended_as_before(before: RunSummary) -> RunEnded:
         outcome=before.outcome or Outcome.LOST,
         metrics=before.metrics,
         examples_per_second=before.examples_per_second,
+        waiting_for_data=before.waiting_for_data,
         problem=before.problem,
         saved=before.saved,
     )

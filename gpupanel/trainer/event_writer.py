@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Self
 
 from gpupanel.domain.events import (
+    DataProgressed,
     DevicesReady,
     ExamplesDone,
     KnownEvent,
@@ -20,8 +21,12 @@ from gpupanel.domain.problem import Problem, Severity
 from gpupanel.files.patient_log import PatientLog
 
 _OF_EACH_PROCESS = (DevicesReady, MemoryExhausted, ProblemReported, TrainingEnded)
-_MAY_BE_DROPPED = (StepsDone, ExamplesDone, PhaseChanged)
+_MAY_BE_DROPPED = (StepsDone, ExamplesDone, DataProgressed, PhaseChanged)
 """Of these the next one says nearly the same."""
+
+
+_SIGN_OF_LIFE_S = 60.0
+"""Without an event for some times as long, whoever watches takes the process for one that hangs."""
 
 
 class EventWriter:
@@ -39,6 +44,7 @@ class EventWriter:
         self._leads = leads
         self._log = PatientLog(path)
         self._phase: Phase | None = None
+        self._last_event_s = float("-inf")
         self._waits_since_s: float | None = None
         self._reported_made_anew = 0
 
@@ -71,11 +77,17 @@ class EventWriter:
         self._log.flush()
 
     def _append(self, event: KnownEvent) -> None:
+        self._last_event_s = time.monotonic()
         self._log.append(encode_event(event), may_be_dropped=isinstance(event, _MAY_BE_DROPPED))
 
     def phase(self, phase: Phase) -> None:
-        """Report that the trainer turned to something else; the same phase again is left out."""
-        if phase is not self._phase:
+        """Report that the trainer turned to something else.
+
+        The same phase again is left out, unless nothing was reported for a minute: a validation
+        may last for hours, and is no process that hangs.
+        """
+        is_silent = time.monotonic() - self._last_event_s > _SIGN_OF_LIFE_S
+        if phase is not self._phase or is_silent:
             self._phase = phase
             self.write(PhaseChanged(time_s=time.time(), phase=phase))
 

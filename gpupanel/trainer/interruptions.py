@@ -63,7 +63,7 @@ class Interruptions:
         return None
 
     def pending(self) -> Interruption | None:
-        """What to do now instead of another step; a wish for a checkpoint comes after all ends."""
+        """What to do now instead of another step; a checkpoint is looked for after what ends it."""
         ending = self.ending()
         if ending is not None:
             return ending

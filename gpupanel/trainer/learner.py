@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import keras
 import tensorflow as tf
 
+from gpupanel.domain.data import ClassWeights, Target
 from gpupanel.domain.event_details import PlacedLayer
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
@@ -14,7 +15,12 @@ from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.models.build import BuiltModel, build_model
 from gpupanel.trainer.models.network import Building
-from gpupanel.trainer.models.objectives import Objective, make_objective
+from gpupanel.trainer.models.objectives import (
+    Classification,
+    Objective,
+    balanced_weights,
+    make_objective,
+)
 from gpupanel.trainer.models.optimizers import make_optimizer
 from gpupanel.trainer.models.variable_state import assign_variables, by_name, read_variables
 from gpupanel.trainer.started_run import StartedRun
@@ -31,6 +37,12 @@ _NOT_TRAINABLE = Problem(
     field="model.source",
     message="A saved model can be evaluated and predict, but not be trained on here.",
     hint='Choose the mlp or cnn, or set task to "evaluate" or "predict".',
+)
+_NO_CLASSES = Problem(
+    code="class_weights_without_classes",
+    field="data.class_weights",
+    message="Only classes can be weighted, and the labels are none.",
+    hint='Set data.class_weights to "none".',
 )
 _NOT_DIVIDED = Problem(
     code="python_model_not_divided",
@@ -61,6 +73,12 @@ class Learner:
     test_calls: StepCalls | None
     trials: Trials | None = None
     placed: tuple[PlacedLayer, ...] = ()
+
+    def close(self) -> None:
+        """Read no more examples."""
+        for calls in (self.calls, self.validation_calls, self.test_calls):
+            if calls is not None:
+                calls.close()
 
     def state(self) -> dict[str, Array]:
         """Every variable of model and optimizer, by name."""
@@ -106,11 +124,12 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         optimizer = make_optimizer(training)
         optimizer.build(built.trained.trainable_variables)
     objective = make_objective(split.data.target, built.value_units, built.value_means)
+    trained_objective = _weighted(run.profile, split) or objective
 
     def training_step(micro_batches: int) -> TrainingStep:
         return TrainingStep(
             built.trained,
-            objective,
+            trained_objective,
             optimizer,
             micro_batches=micro_batches,
             jit_compile=training.jit_compile,
@@ -142,6 +161,16 @@ def _places(run: StartedRun, split: Split) -> PlacedLayers | None:
     if run.model_code is not None:
         raise ProblemError(_NOT_DIVIDED)
     return choose_places(run, split)
+
+
+def _weighted(profile: Profile, split: Split) -> Objective | None:
+    """What is made small where classes count differently; ``None``: they count alike."""
+    if profile.data.class_weights is ClassWeights.NONE:
+        return None
+    if split.data.target is not Target.CLASSES:
+        raise ProblemError(_NO_CLASSES)
+    class_count = len(split.data.class_names)
+    return Classification(balanced_weights(split.training.labels, class_count))
 
 
 def _check_jit(profile: Profile, *, across_replicas: bool) -> None:

@@ -6,14 +6,17 @@ the model's file are inside the answer. TensorFlow is not imported.
 """
 
 import base64
+import contextlib
 import math
 import sys
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from gpupanel.domain.data import DataCache, DataSettings, Target
+from gpupanel.domain.data_source import LABEL_FIELDS
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.preview import DataPreview, ExamplePreview, PreviewRequest
 from gpupanel.domain.problem import Problem, ProblemError
@@ -22,8 +25,9 @@ from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, read_fe
 from gpupanel.trainer.datasets.keras_files import needs_download
 from gpupanel.trainer.datasets.source import Found, Reading, read_data, source_of
 from gpupanel.trainer.datasets.split import split
+from gpupanel.trainer.datasets.stand_ins import with_stand_ins
 from gpupanel.trainer.failures import problems_of
-from gpupanel.trainer.inference.model_file import check_model_file
+from gpupanel.trainer.inference.model_file import check_model_file, recipe_in
 
 _SHOWN_VALUES = 8
 _LONGEST_SIDE = 128
@@ -31,7 +35,9 @@ _FILES_AT_ONCE = 64
 _MODEL_BYTES = 256 * 2**20
 """The weights of a larger file are read by the run only: a preview must not take long."""
 _CHECKED_FILES = 1000
-"""Of more images than these, some are decoded, and training may find a bad one among the rest."""
+_CHECK_S = 3.0
+"""Of more images than these, or than so much time is enough for, some are decoded; training may
+find a bad one among the rest."""
 
 
 def preview(request: PreviewRequest) -> DataPreview:
@@ -56,7 +62,7 @@ def _model_problems(model: ModelSettings | None) -> tuple[Problem, ...]:
 
 def _preview_of_data(request: PreviewRequest) -> DataPreview:
     data = request.data
-    target = data.target
+    target = data.target_kind
     if needs_download(data):
         return DataPreview(target=target or Target.CLASSES, needs_download=True)
     if data.is_code:
@@ -67,11 +73,11 @@ def _preview_of_data(request: PreviewRequest) -> DataPreview:
     data = data.model_copy(update={"cache": DataCache.NONE})
     found = Found()
     try:
-        found = source_of(data).find(data)
-        data_set = read_data(data, _no_download, must_differ=request.task == "train")
+        found = source_of(data).find(data, _reading(request))
+        data_set = read_data(data, _reading(request))
         split(data_set, data, request.seed)
         for part in filter(None, (data_set.training, data_set.validation, data_set.test)):
-            _check_some(part, request.seed)
+            _check_some(with_stand_ins(part), request.seed)
         examples = _examples(data_set, request)
     except Exception as error:  # noqa: BLE001 - reported as a problem, as in training
         refused = DataPreview(
@@ -92,7 +98,18 @@ def _preview_of_data(request: PreviewRequest) -> DataPreview:
         found={**found.found, "predicts": data_set.target},
         class_counts=_class_counts(data_set, data_set.training),
         examples=examples,
+        columns=data_set.columns,
+        problems=data_set.all_notes(),
     )
+
+
+def _reading(request: PreviewRequest) -> Reading:
+    model, recipe = request.model, ""
+    if request.task != "train" and model is not None and not model.is_trainable:
+        with contextlib.suppress(ProblemError):  # what is wrong with the model is said of it
+            recipe = recipe_in(model.chosen_path)
+    is_training = request.task == "train"
+    return Reading(_no_download, must_differ=is_training, recipe=recipe, only_looks=True)
 
 
 def _missing_code(data: DataSettings) -> tuple[Problem, ...]:
@@ -108,11 +125,10 @@ def _missing_code(data: DataSettings) -> tuple[Problem, ...]:
 def _of_features(request: PreviewRequest, refused: DataPreview) -> DataPreview:
     """Data without labels, which can be predicted on, is shown all the same."""
     data = request.data
-    if [problem.field for problem in refused.problems] != ["data.labels"]:
+    if not {problem.field for problem in refused.problems} <= LABEL_FIELDS:
         return refused
-    reading = Reading(_no_download)
     try:
-        found = source_of(data).read_all(data, reading, needs_labels=False)
+        found = source_of(data).read_all(data, _reading(request), needs_labels=False)
         drawn = np.random.default_rng(request.seed).choice(
             len(found), min(request.example_limit, len(found)), replace=False
         )
@@ -127,6 +143,7 @@ def _of_features(request: PreviewRequest, refused: DataPreview) -> DataPreview:
             "example_count": len(found),
             "feature_shape": tuple(features.shape[1:]),
             "examples": tuple(_example("", one, greatest) for one in features),
+            "found": {**refused.found, "predicts": found.target},
         }
     )
 
@@ -135,8 +152,11 @@ def _check_some(examples: Examples, seed: int) -> None:
     """Decode examples that stay on disk, all of them where they are few."""
     if examples.in_memory is None:
         drawn = np.random.default_rng(seed).permutation(len(examples))[:_CHECKED_FILES]
+        until_s = time.monotonic() + _CHECK_S
         for start in range(0, len(drawn), _FILES_AT_ONCE):
             examples.read(drawn[start : start + _FILES_AT_ONCE].astype(np.int32))
+            if time.monotonic() > until_s:
+                return
 
 
 def _class_counts(data: DataSet, training: Examples) -> tuple[tuple[str, int], ...]:
@@ -150,7 +170,7 @@ def _class_counts(data: DataSet, training: Examples) -> tuple[tuple[str, int], .
 
 
 def _examples(data: DataSet, request: PreviewRequest) -> tuple[ExamplePreview, ...]:
-    training = data.training
+    training = with_stand_ins(data.training)
     count = min(request.example_limit, len(training))
     drawn = np.random.default_rng(request.seed).choice(len(training), count, replace=False)
     indices = drawn.astype(np.int32)

@@ -1,6 +1,5 @@
 """The training process from start to end: whatever happens, it says how it ended."""
 
-import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +21,7 @@ from gpupanel.trainer.memory_shortage import report_shortage
 from gpupanel.trainer.progress import TrainingRecord
 from gpupanel.trainer.saving.checkpoints import Checkpoints
 from gpupanel.trainer.saving.data_record import DataRecord
-from gpupanel.trainer.start_up import StartUp, StartUpInterrupted, decoded_data, read_split
+from gpupanel.trainer.start_up import StartUp, StartUpInterrupted, read_split
 from gpupanel.trainer.started_run import StartedRun, process_place, read_started_run
 from gpupanel.trainer.strategies.port_taken import PortTaken
 
@@ -114,8 +113,6 @@ def _train_started(run: StartedRun, work: Work, events: EventWriter, record: Tra
     except Exception as error:  # noqa: BLE001 - the last resort: reported as a problem
         report_shortage(run, events, error)
         return _end(events, record, Outcome.FAILED, problems_of(error, run.plan))
-    finally:
-        shutil.rmtree(decoded_data(run.layout), ignore_errors=True)
     if not run.leads:
         stay_for_leader(run)
     if interruption is None:
@@ -149,6 +146,7 @@ def _end(
         outcome=outcome,
         metrics=record.metrics,
         examples_per_second=record.examples_per_second,
+        waiting_for_data=record.waiting_for_data,
         problem=problems[-1] if problems else None,
     )
     for problem in problems:
@@ -213,9 +211,9 @@ def _train(
     start_up = StartUp(run, events, interruptions)
     examples, joined = start_up.read_and_prepare(read_split)
 
-    from gpupanel.trainer.training import report_data, train
+    from gpupanel.trainer.training import report_data, reporting_skipped, train
 
-    with DataRecord(run, examples, events):
+    with DataRecord(run, examples, events), reporting_skipped(examples, events):
         report_data(run, examples, events)
         start_up.go_on()
         return train(run, examples, events, interruptions, record, joined)

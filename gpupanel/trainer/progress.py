@@ -1,5 +1,6 @@
 """How far a run is: reported at most 20 times a second, and known however the run ends."""
 
+import math
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 _LEAST_INTERVAL_S = 0.055
 """A little more than a twentieth of a second, so that the last report fits in too."""
 
+_RECENT_S = 10.0
+"""Steps that wait do so in bursts: a share of single reports would jump."""
+
 
 @dataclass(slots=True)
 class TrainingRecord:
@@ -24,16 +28,26 @@ class TrainingRecord:
         metrics: Of the last whole epoch; of the begun one while there is none.
         examples: Trained on within ``training_s``.
         training_s: Spent in training; start-up, validation and saving are not counted.
+        waited_s: Of these, in which steps waited for their examples; ``None`` where that is not
+            known.
     """
 
     metrics: Metrics = field(default_factory=Metrics)
     examples: int = 0
     training_s: float = 0.0
+    waited_s: float | None = None
 
     @property
     def examples_per_second(self) -> float | None:
         """Of training only; ``None`` before there is anything to divide."""
         return self.examples / self.training_s if self.training_s > 0.0 else None
+
+    @property
+    def waiting_for_data(self) -> float | None:
+        """The share of the training time, 0 to 1, in which steps waited for their examples."""
+        if self.waited_s is None or self.training_s <= 0.0:
+            return None
+        return min(1.0, self.waited_s / self.training_s)
 
 
 def added(sums: tuple[float, ...], more: tuple[float, ...]) -> tuple[float, ...]:
@@ -43,7 +57,7 @@ def added(sums: tuple[float, ...], more: tuple[float, ...]) -> tuple[float, ...]
 
 
 class StepReports:
-    """Adds up steps until the next report is due."""
+    """Adds up steps until the next report is due; for how long they wait, over some seconds."""
 
     _sums: tuple[float, ...]
 
@@ -51,14 +65,21 @@ class StepReports:
         self._events = events
         self._objective = objective
         self._last_report_s = float("-inf")
+        self._recent_s = 0.0
+        self._recently_waited_s = 0.0
         self._clear()
 
-    def add(self, steps: int, examples: int, sums: tuple[float, ...], s: float) -> None:
-        """Add the steps of one call, which lasted ``s`` seconds."""
+    def add(
+        self, steps: int, examples: int, sums: tuple[float, ...], s: float, waited_s: float
+    ) -> None:
+        """Add the steps of one call, which lasted ``s`` seconds, ``waited_s`` of them waiting."""
         self._steps += steps
         self._examples += examples
         self._sums = added(self._sums, sums)
         self._training_s += s
+        fades = math.exp(-s / _RECENT_S)
+        self._recent_s = self._recent_s * fades + s
+        self._recently_waited_s = self._recently_waited_s * fades + waited_s
 
     def report(self, step: int, epoch: int, step_in_epoch: int, *, now: bool = False) -> None:
         """Report what was added, if a report is due.
@@ -86,6 +107,7 @@ class StepReports:
                 loss=loss,
                 accuracy=metrics.accuracy,
                 examples_per_second=self._examples / max(self._training_s, 1e-9),
+                waiting_for_data=min(1.0, self._recently_waited_s / max(self._recent_s, 1e-9)),
             )
         )
         self._last_report_s = clock_s

@@ -6,19 +6,23 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from gpupanel.domain.device import DeviceKind
-from gpupanel.domain.events import DownloadProgressed, Phase
+from gpupanel.domain.events import DataProgressed, DownloadProgressed, Phase
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.locks import lock_in_folder
 from gpupanel.trainer.datasets.download import OnDownload, fetch
 from gpupanel.trainer.datasets.fingerprint import take_fingerprint
 from gpupanel.trainer.datasets.keras_files import needs_download
-from gpupanel.trainer.datasets.source import read_data, source_of
+from gpupanel.trainer.datasets.source import (
+    OnProgress,
+    Reading,
+    ignore_progress,
+    read_data,
+    source_of,
+)
 from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.device_log import show_device_log
 from gpupanel.trainer.event_writer import EventWriter
@@ -26,7 +30,7 @@ from gpupanel.trainer.failures import tensorflow_not_importable
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.memory_shortage import is_out_of_memory
 from gpupanel.trainer.quick_import import quick_import
-from gpupanel.trainer.started_run import StartedRun, process_place
+from gpupanel.trainer.started_run import StartedRun
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -51,6 +55,7 @@ class StartUp:
         self._run = run
         self._events = events
         self._interruptions = interruptions
+        self._last_progress_s = float("-inf")
 
     def go_on(self) -> None:
         """Look whether somebody asked to stop or to suspend; a checkpoint waits for a step.
@@ -63,7 +68,7 @@ class StartUp:
             raise StartUpInterrupted(ending)
 
     def read_and_prepare(
-        self, read: Callable[[StartedRun, OnDownload], Read]
+        self, read: Callable[[StartedRun, Reading], Read]
     ) -> "tuple[Read, tf.distribute.Strategy | None]":
         """Read the data while TensorFlow is imported, and configure the devices.
 
@@ -76,7 +81,7 @@ class StartUp:
         """
         self.go_on()
         with ThreadPoolExecutor(1, thread_name_prefix="read-data") as pool:
-            reading = self._begin_reading(pool, read)
+            examples = self._begin_reading(pool, read)
             self.import_tensorflow()
             self.go_on()
 
@@ -85,10 +90,10 @@ class StartUp:
             joined = prepare_devices(self._run, self._events)
             self.go_on()
             self._events.phase(Phase.LOADING_DATA)
-            return reading(), joined
+            return examples(), joined
 
     def _begin_reading(
-        self, pool: ThreadPoolExecutor, read: Callable[[StartedRun, OnDownload], Read]
+        self, pool: ThreadPoolExecutor, read: Callable[[StartedRun, Reading], Read]
     ) -> Callable[[], Read]:
         """Begin to read the data; what is returned gives the examples, or raises why not.
 
@@ -98,11 +103,12 @@ class StartUp:
         data = self._run.profile.data
         # Imported now: beside the import of TensorFlow the two would wait for each other's modules.
         source_of(data)
+        reading = reading_for(self._run, self._on_download, self._on_progress)
         if data.is_code:
-            return lambda: read(self._run, self._on_download)
+            return lambda: read(self._run, reading)
         if needs_download(data):
-            return lambda: self._read_downloaded(read)
-        return pool.submit(read, self._run, self._on_download).result
+            return lambda: self._read_downloaded(read, reading)
+        return pool.submit(read, self._run, reading).result
 
     def fetch(self) -> None:
         """Download what the run needs and is not here; who does not lead waits until it is.
@@ -143,10 +149,12 @@ class StartUp:
             # A broken build raises whatever its libraries raise, not only ImportError.
             raise tensorflow_not_importable(error) from error
 
-    def _read_downloaded(self, read: Callable[[StartedRun, OnDownload], Read]) -> Read:
+    def _read_downloaded(
+        self, read: Callable[[StartedRun, Reading], Read], reading: Reading
+    ) -> Read:
         # One process of the run downloads; the others then find it there.
         with lock_in_folder(self._run.layout.root / "download.lock"):
-            return read(self._run, self._on_download)
+            return read(self._run, reading)
 
     def _on_download(self, name: str, bytes_done: int, bytes_total: int | None) -> None:
         self.go_on()
@@ -156,17 +164,37 @@ class StartUp:
             )
         )
 
+    def _on_progress(self, doing: str, done: int, total: int) -> None:
+        self.go_on()
+        now_s = time.monotonic()
+        if now_s - self._last_progress_s >= _LOOK_S or done == total:
+            self._last_progress_s = now_s
+            self._events.write(
+                DataProgressed(time_s=time.time(), doing=doing, done=done, total=total)
+            )
 
-def read_split(run: StartedRun, on_download: OnDownload) -> Split:
+
+def reading_for(
+    run: StartedRun, on_download: OnDownload, on_progress: OnProgress = ignore_progress
+) -> Reading:
+    """What reading the data of a run may need."""
+    return Reading(
+        on_download=on_download,
+        code=run.data_code,
+        seed=run.profile.training.seed,
+        on_progress=on_progress,
+    )
+
+
+def read_split(run: StartedRun, reading: Reading) -> Split:
     """What is trained on and what validates.
 
     Raises:
         ProblemError: The data cannot be used, or does not fit the model.
     """
     profile = run.profile
-    seed = profile.training.seed
-    data = read_data(profile.data, on_download, decoded_data(run.layout), run.data_code, seed)
-    examples = split(data, profile.data, seed)
+    data = read_data(profile.data, reading)
+    examples = split(data, profile.data, profile.training.seed)
     check_features_fit_model(profile.model, examples.training.feature_shape)
     if not run.leads:
         return examples
@@ -206,8 +234,3 @@ def check_features_fit_model(model: ModelSettings, feature_shape: tuple[int, ...
 
 def _misfit(code: str, message: str, hint: str) -> ProblemError:
     return ProblemError(Problem(code=code, field="model.source", message=message, hint=hint))
-
-
-def decoded_data(layout: RunLayout) -> Path:
-    """Where ``cache = "disk"`` keeps this process's decoded examples as long as the run lasts."""
-    return layout.root / f"decoded-data-{process_place()}"

@@ -1,11 +1,19 @@
 """From configured devices and read data to a trained model."""
 
 import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 
 import tensorflow as tf
 
 from gpupanel.domain.event_details import names_for_event
-from gpupanel.domain.events import DataReady, LayersPlaced, ModelReady, Phase
+from gpupanel.domain.events import (
+    DataReady,
+    LayersPlaced,
+    ModelReady,
+    Phase,
+    ProblemReported,
+)
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.device_configuration import configure_devices, report_devices
@@ -57,6 +65,19 @@ def report_data(run: StartedRun, split: Split, events: EventWriter) -> None:
             steps_per_epoch=steps_per_epoch(len(split.training), run.plan.global_batch_size),
         )
     )
+    for note in split.data.all_notes() if run.leads else ():
+        events.write(ProblemReported(time_s=time.time(), problem=note))
+
+
+@contextmanager
+def reporting_skipped(split: Split, events: EventWriter) -> Iterator[None]:
+    """Report at the end the files that turned out meanwhile to be unreadable, if any did."""
+    skipped = split.data.skipped
+    before = 0 if skipped is None else len(skipped)
+    yield
+    note = None if skipped is None or len(skipped) == before else skipped.note()
+    if note is not None:
+        events.write(ProblemReported(time_s=time.time(), problem=note))
 
 
 def train(
@@ -107,4 +128,5 @@ def train(
     position = restore_latest(run, learner, events)
     asynchronous = run.plan.strategy is StrategyKind.PARAMETER_SERVER
     loop = AsynchronousLoop if asynchronous else TrainingLoop
-    return loop(run, split, learner, events, interruptions, record, position).train()
+    with closing(learner):
+        return loop(run, split, learner, events, interruptions, record, position).train()

@@ -154,6 +154,10 @@ def phase_words(status: RunStatus) -> str:
         done, total = status.download.bytes_done, status.download.bytes_total
         share = f", {done * 100 // total} %" if total else ""
         return f"Downloading {status.download.name}{share}…"
+    progress = status.data_progress
+    if progress is not None and progress.done < progress.total:
+        # Beside another phase: TensorFlow is imported meanwhile.
+        return f"{progress.doing.capitalize()}, {progress.done * 100 // progress.total} %…"
     if status.phase is Phase.STARTING and status.restarts:
         return "Restarting…"
     return _PHASES[status.phase]

@@ -63,7 +63,7 @@ def evaluating(profile: Profile, trained: Profile | None, model_path: str) -> Pr
     update: dict[str, object] = {"model": saved_model(model_path)}
     if trained is not None:
         data = trained.data
-        has_set = bool(data.held_out_fraction or data.chosen_validation_path)
+        has_set = bool(data.held_out_fraction or data.has_validation_set)
         held_back = "validation" if has_set else "all"
         update["data"] = data
         # The same seed, so that the same examples are held back.

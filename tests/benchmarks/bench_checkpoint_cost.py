@@ -116,7 +116,7 @@ class Watch(EventWriter):
 
 def measure(name: str) -> None:
     """Train and print."""
-    from gpupanel.trainer.datasets.source import read_data
+    from gpupanel.trainer.datasets.source import Reading, read_data
     from gpupanel.trainer.datasets.split import split
     from gpupanel.trainer.device_configuration import configure_devices
     from gpupanel.trainer.loop import loop
@@ -146,7 +146,7 @@ def measure(name: str) -> None:
             update={"epochs": 100_000, "checkpoint_every_epochs": 0}
         )
         run = type(run)(layout, run.profile.model_copy(update={"training": training}), run.plan)
-        parts = split(read_data(run.profile.data, print, Path(folder)), run.profile.data, 7)
+        parts = split(read_data(run.profile.data, Reading(print)), run.profile.data, 7)
         import gpupanel.trainer.training as module
 
         module.TrainingLoop = Counting

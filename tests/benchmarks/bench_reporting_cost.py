@@ -59,7 +59,7 @@ class Switch:
 
 def measure(name: str) -> None:
     """Train and print."""
-    from gpupanel.trainer.datasets.source import read_data
+    from gpupanel.trainer.datasets.source import Reading, read_data
     from gpupanel.trainer.datasets.split import split
     from gpupanel.trainer.device_configuration import configure_devices
     from gpupanel.trainer.interruptions import Interruptions
@@ -104,7 +104,7 @@ def measure(name: str) -> None:
         configure_devices(plan_of(case))
         run = read_started_run(layout)
         parts = split(
-            read_data(run.profile.data, print, Path(folder)),
+            read_data(run.profile.data, Reading(print)),
             run.profile.data,
             run.profile.training.seed,
         )

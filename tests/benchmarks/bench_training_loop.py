@@ -133,7 +133,7 @@ def sides_of(case: Case, folder: Path) -> dict[str, Side]:
     import keras
     import tensorflow as tf
 
-    from gpupanel.trainer.datasets.source import read_data
+    from gpupanel.trainer.datasets.source import Reading, read_data
     from gpupanel.trainer.datasets.split import split
     from gpupanel.trainer.device_configuration import configure_devices
     from gpupanel.trainer.event_writer import EventWriter
@@ -173,7 +173,7 @@ def sides_of(case: Case, folder: Path) -> dict[str, Side]:
             layout = write_run(Path(name) / "run", case, data)
             run = read_started_run(layout)
             parts = split(
-                read_data(run.profile.data, print, folder),
+                read_data(run.profile.data, Reading(print)),
                 run.profile.data,
                 run.profile.training.seed,
             )

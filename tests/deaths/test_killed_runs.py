@@ -113,7 +113,7 @@ def assert_survives(profile: Profile, runs_dir: Path, *, kills: int, seed: int) 
 def test_that_a_run_whose_trainer_and_supervisor_are_killed_ends_as_if_nothing_had_been(
     runs_dir: Path, data_path: Path
 ) -> None:
-    profile = profile_of("mirrored", data_path, epochs=9)
+    profile = profile_of("mirrored", data_path, epochs=6)
     with forked_trainers():  # nobody kills this one
         undisturbed = launch(profile, plan_of(profile), runs_dir)
     assert summarize_run(undisturbed).outcome is Outcome.COMPLETED

@@ -2,7 +2,7 @@
 
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -24,6 +24,7 @@ from gpupanel.runs.launcher import launch, resume
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.run_directory import WrittenRun
 from tests.fakes.small_disks import disk_for_a_run, fill  # noqa: F401 - a fixture
+from tests.forked.terminal import forked_trainers
 
 
 def profile(epochs: int, *, tensorboard: bool = False) -> Profile:
@@ -39,6 +40,13 @@ def launched(epochs: int, runs_dir: Path, *, tensorboard: bool = False) -> RunLa
     plan = prepare(wanted, CPU_ONLY).plan
     assert plan is not None
     return launch(wanted, plan, runs_dir)
+
+
+@pytest.fixture
+def trainers() -> Iterator[None]:
+    """What writes is forked; a disk that fills up under real processes is seen in a test, too."""
+    with forked_trainers():
+        yield
 
 
 def until(seen: Callable[[], bool], what: str, longest_s: float = 90.0) -> None:
@@ -101,6 +109,7 @@ def test_that_a_run_outlives_a_full_disk(disk_for_a_run: Path) -> None:  # noqa:
     assert layout.model.exists()
 
 
+@pytest.mark.usefixtures("trainers")
 def test_that_tensorboard_files_without_space_do_not_end_a_run(
     disk_for_a_run: Path,  # noqa: F811
 ) -> None:
@@ -120,6 +129,7 @@ def test_that_tensorboard_files_without_space_do_not_end_a_run(
     assert layout.model.exists()
 
 
+@pytest.mark.usefixtures("trainers")
 def test_that_a_disk_that_stays_full_is_reported_by_the_end(disk_for_a_run: Path) -> None:  # noqa: F811
     layout = launched(100_000, disk_for_a_run / "runs")
     until(lambda: is_saving(layout), "the first checkpoint")
@@ -136,6 +146,7 @@ def test_that_a_disk_that_stays_full_is_reported_by_the_end(disk_for_a_run: Path
     assert summarize_run(layout).flaw is None, "the last word is whole"
 
 
+@pytest.mark.usefixtures("trainers")
 def test_that_events_deleted_under_a_run_are_reported(runs_dir: Path) -> None:
     layout = launched(100_000, runs_dir)
     until(lambda: is_saving(layout), "the first checkpoint")

@@ -1,14 +1,17 @@
-"""A real run whose data is moved, and then changed, between suspend and resume."""
+"""A run whose data is moved, and then changed, between suspend and resume."""
 
-import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from gpupanel.domain.events import ProblemReported, RunRestarted, TrainingResumed
 from gpupanel.domain.run_layout import RunLayout
-from tests.e2e.test_suspend_terminal import events_of, gpupanel, suspend, until_it_steps
+from tests.e2e.test_suspend_terminal import events_of, until_it_steps
+from tests.forked.terminal import answered, forked_trainers
+from tests.forked.terminal import verb as gpupanel
 
 PROFILE = """
 schema_version = 1
@@ -28,6 +31,21 @@ checkpoint_every_epochs = 0
 """
 
 
+def suspend(layout: RunLayout) -> dict[str, Any]:
+    assert answered(gpupanel("suspend", layout.root, "--json"))["asked"]
+    watched = gpupanel("watch", layout.root, "--json")
+    assert watched.returncode == 130
+    return answered(watched)
+
+
+@pytest.fixture
+def trainers() -> Iterator[None]:
+    """How a run starts and is suspended is seen with real processes beside this file."""
+    with forked_trainers():
+        yield
+
+
+@pytest.mark.usefixtures("trainers")
 @pytest.mark.tensorflow
 def test_that_moved_data_is_taken_and_changed_data_only_where_a_person_accepts_it(
     tmp_path: Path,
@@ -41,7 +59,7 @@ def test_that_moved_data_is_taken_and_changed_data_only_where_a_person_accepts_i
     moved.write_text(PROFILE.format(path=there))
 
     started = gpupanel("run", profile, "--detach", "--json")
-    layout = RunLayout(Path(json.loads(started.stdout)["run"]))
+    layout = RunLayout(Path(answered(started)["run"]))
     until_it_steps(layout, 1)
     assert suspend(layout)["outcome"] == "suspended"
 
@@ -55,7 +73,7 @@ def test_that_moved_data_is_taken_and_changed_data_only_where_a_person_accepts_i
     np.savez(there, x=x, y=np.roll(y, 1))
     refused = gpupanel("resume", layout.root, "--json")
     assert refused.returncode == 1
-    document = json.loads(refused.stdout)
+    document = answered(refused)
     assert document["outcome"] == "failed"
     assert document["problem"]["code"] == "data_changed"
     assert f"({there}): the training labels differ." in document["problem"]["message"]

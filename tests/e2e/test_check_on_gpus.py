@@ -1,4 +1,7 @@
-"""``gpupanel check`` on a machine with two unequal GPUs: the real command, the stand-in driver."""
+"""``gpupanel check`` on a machine with two unequal GPUs: the stand-in driver.
+
+What is printed comes from the real command, each other check from the terminal in this process.
+"""
 
 import json
 import os
@@ -10,6 +13,7 @@ from typing import Any
 import pytest
 
 from gpupanel.runs.directory.profile_file import read_profile
+from tests.forked.terminal import answered, gpupanel
 from tests.nvml.standin import RTX_3060, RTX_4090, TWO_UNEQUAL_GPUS, Standin
 
 ONE_GROWS = f"""
@@ -53,13 +57,13 @@ def profile(tmp_path: Path) -> Path:
     return path
 
 
-def test_that_every_fix_is_reported(nvml_standin: Standin, profile: Path) -> None:
-    told = check(nvml_standin, profile)
+def test_that_every_fix_is_reported(nvml_in_process: Standin, profile: Path) -> None:
+    told = check(nvml_in_process, profile)
     assert told.returncode == 1
     assert "→ Let every chosen GPU grow" in told.stdout
     assert "→ Give each GPU a process of its own" in told.stdout
 
-    document: dict[str, Any] = json.loads(check(nvml_standin, profile, "--json").stdout)
+    document = answered(gpupanel("check", profile, "--json"))
     (problem,) = (each for each in document["problems"] if each["code"] == "memory_growth_differs")
     assert [fix["label"] for fix in problem["alternatives"]] == [
         "Give each GPU a process of its own"
@@ -67,17 +71,17 @@ def test_that_every_fix_is_reported(nvml_standin: Standin, profile: Path) -> Non
 
 
 def test_that_other_processes_on_the_chosen_gpus_are_reported(
-    nvml_standin: Standin, tmp_path: Path
+    nvml_in_process: Standin, tmp_path: Path
 ) -> None:
     profile = tmp_path / "profile.toml"
     profile.write_text('schema_version = 1\n[data]\nsource = "digits"\n')
-    nvml_standin.tell(TWO_UNEQUAL_GPUS.with_gpu(0, compute=((os.getpid(), 900),)))
+    nvml_in_process.tell(TWO_UNEQUAL_GPUS.with_gpu(0, compute=((os.getpid(), 900),)))
 
-    told = check(nvml_standin, profile).stdout
+    told = gpupanel("check", profile).stdout
     assert "NVIDIA GeForce RTX 4090: 1,200 MiB held by other processes" in told
     assert f"{os.getpid()} of " in told
 
-    document: dict[str, Any] = json.loads(check(nvml_standin, profile, "--json").stdout)
+    document: dict[str, Any] = json.loads(check(nvml_in_process, profile, "--json").stdout)
     (held,) = document["others"]
     assert held["device_key"] == RTX_4090.uuid
     assert [(each["pid"], each["memory_used_mib"]) for each in held["processes"]] == [
@@ -86,14 +90,14 @@ def test_that_other_processes_on_the_chosen_gpus_are_reported(
 
 
 def test_that_a_profile_of_another_machine_gets_the_nearest_gpu(
-    nvml_standin: Standin, tmp_path: Path
+    nvml_in_process: Standin, tmp_path: Path
 ) -> None:
     profile, fixed = tmp_path / "profile.toml", tmp_path / "fixed.toml"
     profile.write_text(OF_ANOTHER_MACHINE)
-    told = " ".join(check(nvml_standin, profile).stdout.split())
+    told = " ".join(gpupanel("check", profile).stdout.split())
     assert "NVIDIA GeForce RTX 3060 (GPU-gone) is not in this machine" in told
 
-    assert check(nvml_standin, profile, "--fixed", fixed).returncode == 0
+    assert check(nvml_in_process, profile, "--fixed", fixed).returncode == 0
     devices = read_profile(fixed).devices
     assert devices.visible == (RTX_3060.uuid,)
     assert set(devices.described) == {RTX_3060.uuid}

@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QPushButton
 
-from gpupanel.devices.doctor.support_memory import CACHE_DIR_VARIABLE
 from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.files.cache_folder import CACHE_DIR_VARIABLE
 from gpupanel.ui.dialogs.doctor_dialog import DoctorDialog
 from gpupanel.ui.workers import gpu_support_worker
+from tests.forked import terminal as forked
 from tests.nvml.standin import RTX_4090, Standin
 
 pytestmark = pytest.mark.tensorflow
@@ -55,12 +56,12 @@ def gpupanel(standin: Standin, *arguments: str | Path) -> subprocess.CompletedPr
 
 
 def test_that_check_and_run_refuse_them_and_mend_the_profile(
-    nvml_standin: Standin, tmp_path: Path, runs_dir: Path
+    nvml_in_process: Standin, tmp_path: Path, runs_dir: Path
 ) -> None:
     profile, fixed = tmp_path / "profile.toml", tmp_path / "fixed.toml"
     profile.write_text(ON_THE_GPU)
 
-    checked = gpupanel(nvml_standin, "check", profile, "--json")
+    checked = gpupanel(nvml_in_process, "check", profile, "--json")
     document: dict[str, Any] = json.loads(checked.stdout)
     (problem,) = document["problems"]
     assert checked.returncode == 1
@@ -70,13 +71,13 @@ def test_that_check_and_run_refuse_them_and_mend_the_profile(
     assert "tensorflow[and-cuda]" in problem["command"]
     assert problem["fix"]["label"] == "Train on the CPU"
 
-    ran = gpupanel(nvml_standin, "run", profile)
+    ran = gpupanel(nvml_in_process, "run", profile)
     assert ran.returncode == 2
     assert "TensorFlow cannot use NVIDIA GeForce RTX 4090" in " ".join(ran.stderr.split())
     assert not runs_dir.exists()
 
-    assert gpupanel(nvml_standin, "check", profile, "--fixed", fixed).returncode == 0
-    assert gpupanel(nvml_standin, "run", fixed).returncode == 0
+    assert gpupanel(nvml_in_process, "check", profile, "--fixed", fixed).returncode == 0
+    assert forked.gpupanel("run", fixed).returncode == 0
 
 
 def test_that_choosing_one_gives_the_problem_instead_of_ready(

@@ -96,7 +96,7 @@ def test_that_the_digits_train_on_two_replicas_to_095(runs_dir: Path) -> None:
     assert list(layout.checkpoints.iterdir())
     assert list(layout.tensorboard.rglob("*tfevents*"))
     assert _accuracy_in_plain_keras(layout) >= 0.95
-    listed = answered(gpupanel("runs", "--json"))["runs"]
+    listed = answered(forked.gpupanel("runs", "--json"))["runs"]
     assert [run["outcome"] for run in listed] == ["completed"]
 
 
@@ -109,7 +109,7 @@ def _accuracy_in_plain_keras(layout: RunLayout) -> float:
         "found = model.predict(x.reshape(-1, 8, 8), verbose=0).argmax(axis=1)\n"
         "print((found == y).mean())\n"
     )
-    completed = subprocess.run(
+    completed = run_forked(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     return float(completed.stdout.splitlines()[-1])
@@ -210,20 +210,6 @@ def test_that_a_run_whose_data_is_missing_fails_with_the_same_sentence(tmp_path:
     assert "gone.npz" in completed.stderr or "gone.npz" in document["problem"]["message"]
 
 
-def test_that_a_detached_run_goes_on_alone_and_stops_when_asked(long_run: Path) -> None:
-    started = gpupanel("run", long_run, "--detach", "--json")
-    assert started.returncode == 0
-    layout = RunLayout(Path(answered(started)["run"]))
-    wait_for_event(layout, StepsDone)
-    assert answered(gpupanel("runs", "--json"))["runs"][0]["is_running"]
-    assert answered(gpupanel("stop", layout.name, "--json"))["asked"]
-    watched = gpupanel("watch", layout.name, "--json")
-    assert watched.returncode == 130
-    assert answered(watched)["outcome"] == "stopped"
-    assert layout.model.exists()
-    assert not answered(gpupanel("stop", layout.name, "--json"))["asked"]
-
-
 @contextmanager
 def terminal_for(profile: Path, on_interrupt: Any) -> Iterator[subprocess.Popen[str]]:
     """A terminal in which a profile is run; whatever becomes of the test, it ends with it.
@@ -267,7 +253,7 @@ def test_that_ctrl_c_is_not_for_a_terminal_that_was_started_in_the_background(
         terminal.send_signal(signal.SIGINT)
         time.sleep(1.0)
         assert not list(layout.requests.iterdir())
-        assert gpupanel("stop", layout.name).returncode == 0
+        assert forked.gpupanel("stop", layout.name).returncode == 0
         out, err = terminal.communicate(timeout=60)
     assert terminal.returncode == 130, err
     assert json.loads(out)["outcome"] == "stopped"
@@ -291,7 +277,9 @@ def test_that_ctrl_c_twice_stops_the_run_and_saves_all_the_same(
     assert layout.model.exists()
 
 
-def test_that_a_run_goes_on_when_what_started_it_is_killed(long_run: Path, runs_dir: Path) -> None:
+def test_that_a_run_goes_on_when_what_started_it_is_killed_and_stops_when_asked(
+    long_run: Path, runs_dir: Path
+) -> None:
     terminal = subprocess.Popen(
         [sys.executable, "-m", "gpupanel", "run", str(long_run)],
         stdout=subprocess.DEVNULL,
@@ -309,15 +297,25 @@ def test_that_a_run_goes_on_when_what_started_it_is_killed(long_run: Path, runs_
     ):
         assert time.monotonic() < end_s, "no step after the kill"
         time.sleep(0.05)
-    gpupanel("stop", layout.name)
-    assert answered(gpupanel("watch", layout.name, "--json"))["outcome"] == "stopped"
+    assert answered(gpupanel("runs", "--json"))["runs"][0]["is_running"]
+    assert answered(gpupanel("stop", layout.name, "--json"))["asked"]
+    watched = gpupanel("watch", layout.name, "--json")
+    assert watched.returncode == 130
+    assert answered(watched)["outcome"] == "stopped"
+    assert layout.model.exists()
+    assert not answered(forked.gpupanel("stop", layout.name, "--json"))["asked"]
 
 
-def test_that_a_killed_trainer_is_reported_in_a_sentence(long_run: Path) -> None:
-    layout = RunLayout(Path(answered(gpupanel("run", long_run, "--detach", "--json"))["run"]))
+def test_that_a_detached_run_goes_on_alone_and_its_killed_trainer_is_reported_in_a_sentence(
+    long_run: Path,
+) -> None:
+    started = gpupanel("run", long_run, "--detach", "--json")
+    assert started.returncode == 0
+    layout = RunLayout(Path(answered(started)["run"]))
     wait_for_event(layout, StepsDone)
+    assert answered(forked.gpupanel("runs", "--json"))["runs"][0]["is_running"]
     psutil.Process(wait_for_event(layout, TrainerStarted).pid).kill()
-    watched = gpupanel("watch", layout.name)
+    watched = forked.gpupanel("watch", layout.name)
     assert watched.returncode == 1
     assert "The trainer was killed by SIGKILL" in watched.stderr
     assert "Traceback" not in watched.stderr
@@ -326,9 +324,9 @@ def test_that_a_killed_trainer_is_reported_in_a_sentence(long_run: Path) -> None
 def test_that_a_stop_during_start_up_ends_the_run_in_seconds(long_run: Path) -> None:
     layout = RunLayout(Path(answered(gpupanel("run", long_run, "--detach", "--json"))["run"]))
     wait_for_event(layout, TrainerStarted)
-    gpupanel("stop", layout.name)
+    forked.gpupanel("stop", layout.name)
     begun_s = time.monotonic()
-    watched = gpupanel("watch", layout.name, "--json")
+    watched = forked.gpupanel("watch", layout.name, "--json")
     assert time.monotonic() - begun_s < 10.0
     assert answered(watched)["outcome"] == "stopped"
     assert watched.returncode == 130

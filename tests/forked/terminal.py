@@ -1,5 +1,7 @@
 """The terminal in this process, its runs supervised in a thread and trained in forked processes.
 
+Previews of data are made in this process, too.
+
 For tests of what a run comes to. Those of how processes start, stop, die and are found keep the
 real ones: a forked process is known by no environment of its own in ``/proc``.
 """
@@ -17,12 +19,14 @@ from typing import Any
 
 import pytest
 
+from gpupanel.cli import preparation
 from gpupanel.cli.app import main
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs import launcher
 from gpupanel.runs.directory.private_files import PRIVATE_UMASK
 from gpupanel.runs.supervision import gang
 from gpupanel.runs.supervision.supervisor import Supervisor
+from gpupanel.trainer.preview import preview
 from tests.forked.processes import ForkedProcess
 from tests.patience import PATIENCE_S
 
@@ -61,18 +65,26 @@ def gpupanel(*arguments: str | Path, **environment: str) -> subprocess.Completed
         arguments: Of ``gpupanel``.
         environment: Variables besides those of this process.
     """
+    with forked_trainers():
+        return verb(*arguments, **environment)
+
+
+def verb(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """As :func:`gpupanel`, and what it started may go on: inside of :func:`forked_trainers`."""
     command = ["gpupanel", *map(str, arguments)]
     output, errors = io.StringIO(), io.StringIO()
     before = set(threading.enumerate())
-    with pytest.MonkeyPatch.context() as monkeypatch, forked_trainers():
+    with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(sys, "argv", command)
+        monkeypatch.setattr(preparation, "preview_data", preview)
         for name, value in environment.items():
             monkeypatch.setenv(name, value)
         with redirect_stdout(output), redirect_stderr(errors), pytest.raises(SystemExit) as left:
             main()
     # Rich does not wait for the thread that draws its progress; a process would end with it.
     for thread in set(threading.enumerate()) - before:
-        thread.join(5.0)
+        if not thread.name.startswith("supervisor of"):
+            thread.join(5.0)
     status = left.value.code
     assert status is None or isinstance(status, int)
     return subprocess.CompletedProcess(command, status or 0, output.getvalue(), errors.getvalue())

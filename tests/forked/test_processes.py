@@ -82,7 +82,7 @@ def commands(folder: Path) -> dict[str, list[str]]:
 
 
 def test_that_a_program_finds_what_it_finds_in_a_new_process(tmp_path: Path) -> None:
-    environment = {**os.environ, "ONLY_HERE": "1"}
+    environment = {**os.environ, "ONLY_HERE": "1", "XLA_FLAGS": ""}
     del environment["GPUPANEL_RUNS_DIR"]
     for name, command in commands(tmp_path).items():
         found: list[dict[str, Any]] = []
@@ -101,6 +101,19 @@ def test_that_a_program_finds_what_it_finds_in_a_new_process(tmp_path: Path) -> 
         new, forked = found
         assert forked == new, name
         assert forked["given"] == "three"
+
+
+def test_that_xla_compiles_quickly_in_a_forked_process_that_is_given_no_flags_of_its_own() -> None:
+    command = [sys.executable, "-c", "import json, os; print(json.dumps(dict(os.environ)))"]
+
+    def found(**flags: str) -> dict[str, str]:
+        environment = {**os.environ, **flags}
+        done = run_forked(command, env=environment, capture_output=True, text=True, check=True)
+        variables: dict[str, str] = json.loads(done.stdout)
+        return variables
+
+    assert found() == {"XLA_FLAGS": processes.QUICKLY_COMPILED, **os.environ}
+    assert found(XLA_FLAGS="")["XLA_FLAGS"] == ""
 
 
 @pytest.mark.parametrize("name", _ENDINGS)

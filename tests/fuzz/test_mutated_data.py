@@ -35,7 +35,7 @@ from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.fingerprint import take_fingerprint
 from gpupanel.trainer.datasets.npz import read_all_npz
 from gpupanel.trainer.datasets.python_data import read_python_data
-from gpupanel.trainer.datasets.source import read_data
+from gpupanel.trainer.datasets.source import Reading, read_data
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.user_code import RunCode
 from tests.fuzz.mutations import damaged
@@ -116,7 +116,7 @@ def read_or_told(read: Callable[[], DataSet]) -> DataSet | None:
 
 def read_all(data: DataSettings) -> DataSet:
     """The data, its first and last examples with it: what stays on disk may fail then."""
-    found = read_data(data, print)
+    found = read_data(data, Reading(print))
     assert_right(found)
     return found
 

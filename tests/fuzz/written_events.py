@@ -47,6 +47,7 @@ RUN: tuple[Event, ...] = (
         tensorflow_version="2.21.0",
         logical_devices=(LogicalDeviceAnswer(device_key="cpu", name="/device:CPU:0"),),
     ),
+    events.DataProgressed(time_s=1.7, doing="decoding images", done=3, total=10),
     events.DownloadProgressed(time_s=1_790_000_003.0, name="mnist", bytes_done=7, bytes_total=9),
     events.DataReady(
         time_s=1_790_000_004.0,

@@ -179,6 +179,7 @@ def carry_out_both(
             "CUDA_VISIBLE_DEVICES": "-1",
             "TF_CPP_MIN_LOG_LEVEL": "3",
             "GPUPANEL_SUPERVISOR_PID": "",
+            "XLA_FLAGS": "",  # here it compiles as it does for a person
             **environment,
         },
         capture_output=True,

@@ -72,13 +72,18 @@ class Material:
         pictures: 70 of 9x9 pixels in 3 colours, 3 classes; arrays with names of an odd kind.
         tags: 90 examples of 5 numbers with 3 labels each, and a test set of 30.
         several: A ``.npy`` file of 90 examples of 5 numbers; beside it 2 values for each.
-        images: A folder by class, with hidden folders, nested pictures and files that are none.
+        table: 90 rows with empty cells: numbers with commas, categories, dates, 3 classes.
+        rows: 20 rows of the same columns in another order, without the class.
+        images: A folder by class, with hidden folders, nested pictures and files that are none;
+            ``labels.csv`` in it has 2 values for each picture.
     """
 
     columns: Path
     pictures: Path
     tags: Path
     several: Path
+    table: Path
+    rows: Path
     images: Path
     model_code: Path
     embedding_code: Path
@@ -107,6 +112,7 @@ def make_material(root: Path) -> Material:
     (folder / "several").mkdir()
     np.save(folder / "several" / "inputs.npy", rows[:90])
     np.save(folder / "several" / "targets.npy", rows[:90] @ weights[:, :2] * [3.0, 700.0] + 50.0)
+    _make_tables(folder, random)
     _make_images(folder / "images", random)
     names = ("model", "embedding", "values", "pixels")
     for name, code in zip(
@@ -118,9 +124,25 @@ def make_material(root: Path) -> Material:
         folder / "pictures.npz",
         folder / "tags.npz",
         folder / "several" / "inputs.npy",
+        folder / "table.csv",
+        folder / "rows.csv",
         folder / "images",
         *(folder / f"{name}.py" for name in names),
     )
+
+
+def _make_tables(folder: Path, random: np.random.Generator) -> None:
+    rows = []
+    for _ in range(110):
+        kind = int(random.integers(0, 3))
+        size = "" if random.random() < 0.1 else f"{random.normal(kind, 0.5):.3f}".replace(".", ",")
+        colour = random.choice(["röt", "grün", "", "a, b"], p=[0.4, 0.4, 0.1, 0.1])
+        day = f"{int(random.integers(1, 29)):02}.0{kind + 1}.2024"
+        rows.append((size, f'"{colour}"', day, f"kind {kind}"))
+    known = ["size;colour;day;kind", *(";".join(row) for row in rows[:90])]
+    (folder / "table.csv").write_text("\n".join(known) + "\n", encoding="cp1252")
+    new = ["day,colour,size", *(f'{day},{colour},"{size}"' for size, colour, day, _ in rows[90:])]
+    (folder / "rows.csv").write_text("\n".join(new) + "\n", encoding="utf-16")
 
 
 def _make_images(root: Path, random: np.random.Generator) -> None:
@@ -135,3 +157,9 @@ def _make_images(root: Path, random: np.random.Generator) -> None:
         (root / label / "notes.txt").write_text("no picture")
         (root / label / "empty").mkdir()
     (root / "beside.png").write_text("no picture, and of no class")
+    pictures = sorted(root.glob("*/**/[0-9].*"))
+    lines = [
+        f"{path.relative_to(root)};{len(str(path.parent)) % 9};{number / 7}"
+        for number, path in enumerate(pictures)
+    ]
+    (root / "labels.csv").write_text("\n".join(["file;length;place", *lines]))

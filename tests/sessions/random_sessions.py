@@ -114,7 +114,7 @@ class RandomSessions:
         }
         hidden = random.choice(((), (8,), (12, 6)))
         # Whether Python code gives pictures is known when it runs; these values are none.
-        pictures = ("cnn", "cnn") if data.target is Target.CLASSES else ()
+        pictures = ("cnn", "cnn") if data.target_kind is Target.CLASSES else ()
         kind = random.choice(("mlp", "mlp", *pictures, "python"))
         if kind == "cnn":
             filters = random.choice(((4,), (3, 5)))

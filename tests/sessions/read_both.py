@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 from gpupanel.domain.data import DataSettings, PythonData
 from gpupanel.planning.script.data_section import data_section
 from gpupanel.planning.script.stand_alone import CODE_SECTION
-from gpupanel.trainer.datasets.source import read_data
+from gpupanel.trainer.datasets.source import Reading, read_data
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.user_code import RunCode
 
@@ -28,7 +28,7 @@ def differences(data: DataSettings) -> list[str]:
     code = None
     if isinstance(data, PythonData):
         code = RunCode("data.path", data.path, Path(data.path))
-    parts = split(read_data(data, print, code=code, seed=SEED), data, SEED)
+    parts = split(read_data(data, Reading(print, code=code, seed=SEED)), data, SEED)
     found: dict[str, object] = {"keras": keras, "np": np, "SEED": SEED}
     exec(f"{CODE_SECTION}\n{data_section(data)}", found)
     expected: dict[str, object] = {"x": parts.training, "y": parts.training.labels}

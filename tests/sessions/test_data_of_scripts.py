@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from gpupanel.domain.data import (
+    DataCache,
     DataSettings,
     DigitsData,
     Holdout,
@@ -18,22 +19,62 @@ from gpupanel.domain.data import (
     KerasData,
     NpzData,
     PythonData,
+    TableData,
     Target,
     WineData,
 )
+from gpupanel.domain.preview import PreviewRequest, with_found
+from gpupanel.domain.profile import Profile
 from gpupanel.planning.script import data_section
 from gpupanel.planning.script.sources import keras_data
-from gpupanel.trainer.datasets.images import list_images
+from gpupanel.trainer.datasets.image_sets import list_sets
 from gpupanel.trainer.datasets.keras_data import WORD_COUNT
+from gpupanel.trainer.preview import preview
 from tests.sessions.material import FEATURES, LABELS, Material
 from tests.unit.trainer.test_keras_data import FILLED
 
 pytestmark = pytest.mark.tensorflow
 
 
+_ROWS = """
+import numpy as np
+
+class Rows:
+    def __init__(self):
+        self.drawn = np.random.rand(40, 3, 3)
+
+    def __len__(self):
+        return len(self.drawn)
+
+    def __getitem__(self, index):
+        return self.drawn[index]
+
+def load():
+    return {"x": Rows(), "y": np.arange(40) % 4, "class_names": None}
+"""
+
+
 def test_that_a_script_reads_every_source_as_the_run_does(
     material: Material, tmp_path: Path
 ) -> None:
+    names = ("x_train", "y_train", "x_val", "y_val", "x_test", "y_test")
+    sets = tmp_path / "sets.npz"
+    random = np.random.default_rng(3)
+    np.savez(
+        sets,
+        **{
+            name: random.normal(size=(9, 2)) if name[0] == "x" else np.arange(9) % 3
+            for name in names
+        },
+    )
+    with np.load(sets) as arrays:
+        for name in names:
+            np.save(tmp_path / f"{name}.npy", arrays[name] + (name == "y_test"))
+    features, labels = {"features": "x_train"}, {"labels": "y_train"}
+    val = {"validation_features": "x_val", "validation_labels": "y_val"}
+    test = {"test_features": "x_test", "test_labels": "y_test"}
+    rows = tmp_path / "rows.py"
+    rows.write_text(_ROWS)
     cache = tmp_path / "keras" / "datasets"
     cache.mkdir(parents=True)
     asked: list[DataSettings] = [
@@ -54,7 +95,37 @@ def test_that_a_script_reads_every_source_as_the_run_does(
         NpzData(path=str(material.pictures), features=FEATURES, labels=LABELS),
         PythonData(path=str(material.values_code), predicts=Target.VALUES),
         PythonData(path=str(material.pixels_code), validation_fraction=0.1),
+        NpzData(path=str(sets), **features, **labels, **val, **test),
+        NpzData(path=str(sets), **features, **labels, **val, **test, validation_fraction=0.5),
+        NpzData(
+            path=str(sets),
+            **features,
+            **labels,
+            **val,
+            **test,
+            validation_path=str(tmp_path / "x_val.npy"),
+            test_path=str(tmp_path / "x_test.npy"),
+        ),
+        NpzData(
+            path=str(tmp_path / "x_train.npy"),
+            **features,
+            **labels,
+            **val,
+            **test,
+            validation_path=str(sets),
+            cache=DataCache.NONE,
+        ),
+        PythonData(path=str(rows), validation_fraction=0.2),
+        PythonData(path=str(rows), validation_fraction=0.2, cache=DataCache.NONE),
     ]
+    tables = [
+        TableData(path=str(material.table), validation_fraction=0.2),
+        TableData(path=str(material.table), target="size", missing="drop", cache="none"),
+        TableData(path=str(material.table), group="colour", validation_fraction=0.4),
+    ]
+    for table in tables:
+        found = preview(PreviewRequest(data=table))
+        asked.append(with_found(Profile(data=table), found).data)
     for cached in ("memory", "none", "disk"):
         images = ImagesData(path=str(material.images), image_size=(7, 5), cache=cached)
         held_out = images.model_copy(update={"validation_fraction": 0.4})
@@ -88,18 +159,22 @@ def test_that_a_script_lists_the_pictures_that_the_run_lists(tmp_path: Path) -> 
         for name in ("1.png", "deep/2.JPEG", "deep/.hidden/.3.gif", "notes.txt", "png"):
             (root / label / name).touch()
         (root / label / "folder.png").mkdir()
+        (root / label / "folder.png" / "in it.png").touch()
+        (root / label / "link to folder.png").symlink_to(beside)
         (root / label / "link.png").symlink_to(beside / "linked.png")
         (root / label / "broken.png").symlink_to(beside / "gone.png")
         (root / label / "linked folder").symlink_to(beside)
     (root / "linked class").symlink_to(root / "a")
     (root / "file.png").touch()
     data = ImagesData(path=str(root))
-    listed, labels, _ = list_images(data)
+    listed = list_sets(data)["training"]
 
-    listing, _, _ = data_section.data_section(data).partition("x = np.array")
+    listing, _, _ = data_section.data_section(data).partition("x = Pictures")
     found: dict[str, Any] = {"np": np}
     exec(listing, found)
-    assert found["files"] == list(zip(listed.paths, labels.tolist(), strict=True))
+    assert listed.labels is not None
+    assert tuple(map(str, found["x"])) == listed.files.paths
+    assert found["y"].tolist() == listed.labels.array.tolist()
 
 
 def test_that_texts_are_distinguished_by_as_many_words_in_both() -> None:

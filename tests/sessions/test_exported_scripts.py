@@ -5,12 +5,21 @@ from pathlib import Path
 
 import pytest
 
-from gpupanel.domain.data import DigitsData, ImagesData, NpzData, PythonData, Target
+from gpupanel.domain.data import (
+    DigitsData,
+    ImagesData,
+    NpzData,
+    PythonData,
+    TableData,
+    Target,
+)
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import CnnModel, MlpModel, PythonModel, SavedModel
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.trainer.datasets.tables.recipe import TableRecipe
+from gpupanel.trainer.inference.model_file import recipe_in
 from tests.sessions.both import Both, carry_out_both
 from tests.sessions.material import FEATURES, LABELS, Material
 
@@ -47,16 +56,19 @@ def pictures_in_sets(material: Material) -> ImagesData:
     )
 
 
+TABLE_SESSION = "a table with empty cells, categories and dates"
+
+
 def chosen_sessions(material: Material) -> dict[str, Profile]:
     """Few, that hold much of what a script could get wrong."""
     mirrored, ones = StrategyKind.MIRRORED, StrategyKind.ONE_DEVICE
     return {
         # The second batch is a remainder of one: it is taken whole by both, at once.
-        "idle replica, remainder of one, micro-batches, clipping": session(
+        "idle replica, remainder of one, micro-batches, clipping, balanced classes": session(
             mirrored,
             3,
             (40, 0, 24),
-            data=NpzData(path=str(material.columns)),
+            data=NpzData(path=str(material.columns), class_weights="balanced"),
             model=MlpModel(hidden=(8,)),
             training=changed(accumulation_steps=3, clip_norm=0.3),
         ),
@@ -115,11 +127,35 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
             model=MlpModel(hidden=(8,)),
             training=changed(learning_rate=0.01),
         ),
+        TABLE_SESSION: session(
+            mirrored,
+            2,
+            (40, 24),
+            data=TableData(path=str(material.table), validation_fraction=0.2, stratify=True),
+            model=MlpModel(hidden=(8,)),
+            training=changed(learning_rate=0.01),
+        ),
         "pictures with a validation and a test set": session(
             mirrored,
             2,
             (11, 5),
             data=pictures_in_sets(material),
+            model=MlpModel(hidden=(4,)),
+            training=changed(global_batch_size=16, learning_rate=0.01),
+        ),
+        "several values of pictures, in a CSV": session(
+            mirrored,
+            2,
+            (11, 5),
+            data=ImagesData(
+                path=str(material.images),
+                labels_csv=str(material.images / "labels.csv"),
+                predicts=Target.VALUES,
+                image_size=(6, 5),
+                cache="none",
+                unreadable_share=0.05,
+                validation_fraction=0.2,
+            ),
             model=MlpModel(hidden=(4,)),
             training=changed(global_batch_size=16, learning_rate=0.01),
         ),
@@ -163,7 +199,7 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
 
 LABELS_SESSION = "several labels, validated on the test set, micro-batches"
 VALUES_SESSION = "several values, in files that stay on disk"
-TRAININGS = list(chosen_sessions(Material(*[Path("/")] * 9)))
+TRAININGS = list(chosen_sessions(Material(*[Path("/")] * 11)))
 
 
 @pytest.fixture(scope="module")
@@ -204,6 +240,14 @@ def sessions(
     chosen["prediction"] = session(
         StrategyKind.ONE_DEVICE, 1, task="predict", **judged, inference=kept
     )
+    chosen["prediction on pictures alone"] = session(
+        StrategyKind.ONE_DEVICE,
+        1,
+        task="predict",
+        data=ImagesData(path=str(material.images / "b" / "nested" / "deep"), image_size=(6, 5)),
+        model=SavedModel(path=str(root / f"{place:03}" / "model.keras")),
+        inference=InferenceSettings(batch_size=64, examples="all", output="csv"),
+    )
     for name, data in (
         (LABELS_SESSION, NpzData(path=str(material.tags))),
         (VALUES_SESSION, NpzData(path=str(material.several), cache="none")),
@@ -218,6 +262,18 @@ def sessions(
             chosen[f"prediction of {name}, {output}"] = session(
                 *devices, task="predict", **task, inference=settings
             )
+    trained = root / f"{TRAININGS.index(TABLE_SESSION):03}" / "model.keras"
+    judged = {"model": SavedModel(path=str(trained))}
+    for task, path in (("evaluate", material.table), ("predict", material.rows)):
+        chosen[f"{task} {TABLE_SESSION}"] = session(
+            StrategyKind.ONE_DEVICE,
+            1,
+            task=task,
+            # The model is not there yet when its script is written, so that nothing is known of it.
+            data=TableData(path=str(path), target="kind", predicts=Target.CLASSES),
+            **judged,
+            inference=InferenceSettings(batch_size=64, examples="all"),
+        )
     return carry_out_both(root, chosen)
 
 
@@ -244,8 +300,9 @@ def test_that_a_script_evaluates_as_the_run_does(sessions: dict[str, Both], name
     both.assert_same_evaluation()
 
 
-def test_that_a_script_predicts_as_the_run_does(sessions: dict[str, Both]) -> None:
-    both = sessions["prediction"]
+@pytest.mark.parametrize("name", ["prediction", "prediction on pictures alone"])
+def test_that_a_script_predicts_as_the_run_does(sessions: dict[str, Both], name: str) -> None:
+    both = sessions[name]
     assert (both.error("run"), both.error("script")) == (None, None)
     both.assert_same_predictions()
 
@@ -261,3 +318,23 @@ def test_that_a_script_evaluates_and_predicts_several_at_once_as_the_run_does(
         both = sessions[f"prediction of {name}, {output}"]
         assert (both.error("run"), both.error("script")) == (None, None)
         both.assert_same_predictions()
+
+
+def test_that_a_table_without_the_target_is_predicted_with_what_training_found(
+    sessions: dict[str, Both],
+) -> None:
+    evaluated, predicted = (sessions[f"{task} {TABLE_SESSION}"] for task in ("evaluate", "predict"))
+    for both in (evaluated, predicted):
+        assert (both.error("run"), both.error("script")) == (None, None)
+    evaluated.assert_same_evaluation()
+    predicted.assert_same_predictions()
+
+
+def test_that_both_models_of_a_table_say_how_its_features_were_made(
+    sessions: dict[str, Both],
+) -> None:
+    both = sessions[TABLE_SESSION]
+    kept = [recipe_in(str(path)) for path in (both.run.model, both.folder / "model.keras")]
+    of_run, of_script = map(TableRecipe.model_validate_json, kept)
+    assert of_run == of_script
+    assert [column.name for column in of_run.features] == ["size", "colour", "day"]

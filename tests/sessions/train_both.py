@@ -24,12 +24,13 @@ from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.trainer import training
+from gpupanel.trainer.datasets.source import Reading
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.inference.examples import read_inference_examples
 from gpupanel.trainer.inference.infer import Inference
 from gpupanel.trainer.interruptions import Interruptions
 from gpupanel.trainer.progress import TrainingRecord
-from gpupanel.trainer.start_up import read_split
+from gpupanel.trainer.start_up import read_split, reading_for
 from gpupanel.trainer.started_run import read_started_run
 
 
@@ -39,12 +40,13 @@ def carry_out(layout: RunLayout) -> None:
     with EventWriter(layout.events) as events:
         interruptions = Interruptions(layout.requests, events)
         if run.profile.task == "train":
-            training.train(run, read_split(run, print), events, interruptions, record)
+            training.train(
+                run, read_split(run, reading_for(run, print)), events, interruptions, record
+            )
             metrics, now_s = record.metrics, time.time()
             events.write(TrainingEnded(time_s=now_s, outcome=Outcome.COMPLETED, metrics=metrics))
             return
-        cache, code = layout.root / "cache", run.data_code
-        examples = read_inference_examples(run.profile, print, cache, code)
+        examples = read_inference_examples(run.profile, Reading(print, run.data_code))
         Inference(run, examples, events, interruptions, record).infer()
 
 

@@ -18,11 +18,12 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.choice import Choice
-from gpupanel.domain.data import DigitsData, ImagesData, KerasData, NpzData, Target
-from gpupanel.domain.preview import DataPreview, ExamplePreview
+from gpupanel.domain.data import DigitsData, ImagesData, KerasData, NpzData, TableData, Target
+from gpupanel.domain.preview import ColumnPreview, DataPreview, ExamplePreview
 from gpupanel.domain.problem import Problem
 from gpupanel.ui import theme
 from gpupanel.ui.inputs.counter import Counter
+from gpupanel.ui.inputs.name_choices import NameChoices
 from gpupanel.ui.inputs.optional_choice import OptionalChoiceBox
 from gpupanel.ui.inputs.real_spin_box import RealSpinBox
 from gpupanel.ui.inputs.text_input import PathEdit
@@ -30,6 +31,7 @@ from gpupanel.ui.panels.data_panel import DataPanel
 from gpupanel.ui.panels.data_panel.class_counts_view import ClassCountsView
 from gpupanel.ui.panels.data_panel.examples_view import ExamplesView
 from gpupanel.ui.widgets.problem_row import ProblemRow
+from gpupanel.ui.widgets.table_view import TableView
 from tests.ui.values import DATA
 
 
@@ -77,8 +79,13 @@ def test_that_data_sets_have_human_names(panel):
     box = panel.findChild(QComboBox, "dataset_selector")
     names = [box.itemText(index) for index in range(box.count())]
     assert "MNIST: handwritten digits, 28x28" in names
-    assert names[-3:] == ["NumPy arrays (.npz, .npy)…", "Folder of images…", "Python code…"]
-    assert len(names) == 13
+    assert names[-4:] == [
+        "NumPy arrays (.npz, .npy)…",
+        "Folder of images…",
+        "Table (.csv, .parquet)…",
+        "Python code…",
+    ]
+    assert len(names) == 14
 
 
 def test_that_choosing_a_data_set_reports_once_and_validates_on_its_own_test_set(panel):
@@ -215,6 +222,12 @@ def test_that_a_preview_is_shown_in_words(panel):
         "60,000 examples of 28 x 28 x 1, 2 classes, 5,000 validation examples, "
         "10,000 test examples."
     )
+
+
+def test_that_sets_that_were_found_are_named(panel):
+    found = {"path": "/i/train", "validation_path": "/i/va\u202el", "predicts": "classes"}
+    panel.setPreview(DataPreview(example_count=3, feature_shape=(8, 8, 3), found=found))
+    assert _state(panel).endswith(r" Sets found in the folder: train, va\u202el.")
 
 
 def test_that_examples_are_painted_with_crisp_pixels(panel, qtbot):
@@ -355,3 +368,32 @@ def test_that_arrays_that_were_found_are_offered_with_their_shapes(panel, qtbot)
     assert features.currentText() == "y_train (not found)"
     features.setCurrentIndex(0)
     assert panel.value().features is None
+
+
+def test_that_a_tables_target_is_chosen_from_what_was_found_and_its_columns_are_shown(panel):
+    heard = []
+    panel.valueChanged.connect(heard.append)
+    panel.setValue(TableData(path="t.csv"))
+    columns = (Choice("x", "x: number"), Choice("y", "y: category"))
+    previews = (
+        ColumnPreview(name="x", holds="number", use="feature", detail="standardised", missing=3),
+        ColumnPreview(name="y", holds="category", use="target", detail="predicted"),
+    )
+    found = {"target": ("y",), "delimiter": ";", "decimal": ",", "encoding": "cp1252"}
+    panel.setPreview(
+        DataPreview(example_count=2, offers={"target": columns}, found=found, columns=previews)
+    )
+    state = panel.findChild(QLabel, "preview_state").text()
+    assert state.endswith(" The file is cp1252 with “;” between cells and “,” before decimals.")
+    chooser = next(each for each in panel.findChildren(NameChoices) if "y" in each.text())
+    assert chooser.text() == "Automatic: y"
+    menu = chooser.findChild(QPushButton).menu()
+    menu.aboutToShow.emit()
+    next(action for action in menu.actions() if action.text() == "x: number").trigger()
+    assert heard == [TableData(path="t.csv", target="x")]
+    table = panel.findChild(TableView, "table_columns")
+    cells = [[table.model().index(row, column).data() for column in range(4)] for row in range(2)]
+    assert cells == [
+        ["x", "number", "3", "standardised"],
+        ["y", "category", "", "predicted"],
+    ]

@@ -15,6 +15,7 @@ from gpupanel.domain.value import Value
 from gpupanel.ui.forms.input_for import input_for
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.inputs.counter import GREATEST, Counter, OptionalCounter
+from gpupanel.ui.inputs.name_choices import NameChoices
 from gpupanel.ui.inputs.number_list_edit import NumberListEdit
 from gpupanel.ui.inputs.optional_real import OptionalReal
 from gpupanel.ui.inputs.real_spin_box import RealSpinBox
@@ -71,6 +72,7 @@ class Values(Value):
         "File", "A file.", default="", path=PathKind((".npz",), "NumPy files", "Open")
     )
     folder: str = setting("Folder", "A folder.", default="", path=PathKind((), "", "Choose it"))
+    names: tuple[str, ...] = setting("Names", "Of columns.", default=())
     other: dict[str, int] = setting("Other", "What has no input here.", default={})
 
 
@@ -99,6 +101,7 @@ def make(qtbot):
         ("size", SizeInput),
         ("text", TextInput),
         ("file", PathEdit),
+        ("names", NameChoices),
     ],
 )
 def test_that_the_input_is_that_of_the_setting_type(make, name, kind):
@@ -241,6 +244,12 @@ def _type(widget: QWidget) -> None:
     QTest.keyClicks(widget if isinstance(widget, QLineEdit) else widget.findChild(QLineEdit), "7")
 
 
+def _clear(widget: QWidget) -> None:
+    menu = widget.findChild(QPushButton).menu()
+    menu.aboutToShow.emit()
+    menu.actions()[0].trigger()
+
+
 CHANGES: dict[str, tuple[object, Callable[[QWidget], object]]] = {
     "switch": (True, lambda widget: widget.click()),
     "count": (4, lambda widget: widget.stepUp()),
@@ -252,6 +261,7 @@ CHANGES: dict[str, tuple[object, Callable[[QWidget], object]]] = {
     "size": ((4, 5), lambda widget: widget.findChild(Counter).stepUp()),
     "text": ("some", _type),
     "file": ("some", _type),
+    "names": (("a", "b"), _clear),
 }
 """For an input of each kind: another value, and what a person does to it then."""
 

@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtWidgets import QLabel, QProgressBar
 
-from gpupanel.domain.events import Phase
+from gpupanel.domain.events import DataProgressed, Phase
 from gpupanel.domain.outcome import Outcome
 from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.ui import formatting
@@ -18,6 +18,7 @@ HALFWAY = RunStatus(
     step_total=3000,
     loss=0.25,
     examples_per_second=118_000.0,
+    waiting_for_data=0.34,
     first_step_time_s=0.0,
     last_step_time_s=41.0,
 )
@@ -45,6 +46,7 @@ def test_that_a_run_is_shown_with_units(panel):
         "step 1,500 / 3,000",
         "loss 0.2500",
         "118,000 ex/s",
+        "data wait 34 %",
         "0:41 left",
     ]
     assert bar.value() * 2 == bar.maximum()
@@ -56,6 +58,20 @@ def test_that_start_up_shows_words_and_a_bar_without_a_measure(panel):
 
     assert texts[0] == "Importing TensorFlow…"
     assert bar.maximum() == 0
+
+
+def test_that_decoding_has_a_measure(panel):
+    decoding = DataProgressed(time_s=1.0, doing="decoding images", done=30, total=120)
+
+    _, bar = _shown(panel, RunStatus(epoch_total=3, data_progress=decoding), "Decoding…")
+
+    assert bar.value() * 4 == bar.maximum()
+
+
+def test_that_examples_in_memory_show_no_wait(panel):
+    texts, _ = _shown(panel, HALFWAY.model_copy(update={"waiting_for_data": 0.001}), "Training")
+
+    assert not any("wait" in text for text in texts)
 
 
 def test_that_a_run_that_ended_before_its_first_step_leaves_the_bar_empty(panel):
@@ -75,7 +91,7 @@ def test_that_evaluating_and_predicting_are_shown_in_examples(panel):
     )
     texts, bar = _shown(panel, evaluating, "Predicting")
 
-    assert texts == ["Predicting", "", "1,024 of 1,797 examples", "", "77 ex/s", "0:10 left"]
+    assert texts == ["Predicting", "", "1,024 of 1,797 examples", "", "77 ex/s", "", "0:10 left"]
     assert bar.value() == bar.maximum() * 1024 // 1797
     assert bar.text() == "1,024 of 1,797 examples"
     ended = evaluating.model_copy(update={"stage": RunStage.ENDED, "phase": Phase.SAVING})

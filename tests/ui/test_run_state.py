@@ -5,6 +5,7 @@ import pytest
 from gpupanel.domain.event_details import ReturnedMemory
 from gpupanel.domain.events import (
     CheckpointSaved,
+    DataProgressed,
     DownloadProgressed,
     EvaluationDone,
     MemoryReturned,
@@ -107,6 +108,18 @@ def test_that_a_download_is_shown_with_its_progress():
     )
 
     assert phase_words(status) == "Downloading mnist, 25 %…"
+
+
+def test_that_data_that_is_made_ready_is_shown_with_its_progress():
+    status = (
+        RunStatus()
+        .after(PhaseChanged(time_s=1.0, phase=Phase.IMPORTING_TENSORFLOW))
+        .after(DataProgressed(time_s=2.0, doing="decoding images", done=300, total=1000))
+    )
+
+    assert phase_words(status) == "Decoding images, 30 %…"
+    decoded = DataProgressed(time_s=3.0, doing="decoding images", done=1000, total=1000)
+    assert phase_words(status.after(decoded)) == "Importing TensorFlow…"
 
 
 @pytest.mark.parametrize("outcome", [None, *Outcome])

@@ -11,6 +11,7 @@ from gpupanel.domain.data import (
     KerasData,
     NpzData,
     PythonData,
+    TableData,
     Target,
 )
 from gpupanel.domain.device import DeviceInventory, DeviceKind, PhysicalDevice
@@ -88,6 +89,14 @@ DATA = (
         path=st.text(),
         image_size=st.tuples(*[st.integers(1, GREATEST_SIDE)] * 2),
         color=st.sampled_from(["rgb", "grayscale"]),
+        **_COMMON,
+    )
+    | st.builds(
+        TableData,
+        path=st.text(),
+        target=st.none() | st.text(min_size=1) | st.lists(st.text(min_size=1), max_size=3),
+        ignore=st.lists(st.text(min_size=1), max_size=3).map(tuple),
+        delimiter=st.sampled_from([None, ";", "\t"]),
         **_COMMON,
     )
     | st.builds(PythonData, path=st.text(), predicts=st.sampled_from(Target), **_COMMON)

@@ -2,13 +2,11 @@
 
 import ast
 from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-PACKAGE = ROOT / "gpupanel"
+from tests.unit.parsed_package import parsed_package
+
 CHILD_COMMAND = "domain/child_command.py"
 
 STARTING = {
@@ -52,14 +50,6 @@ FORBIDDEN = [
     ("from concurrent.futures import ProcessPoolExecutor", "ProcessPoolExecutor"),
     ("import multiprocessing.pool", "multiprocessing.pool"),
 ]
-
-
-@cache
-def sources() -> dict[str, ast.Module]:
-    return {
-        path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
-        for path in PACKAGE.rglob("*.py")
-    }
 
 
 def full_names(tree: ast.Module) -> dict[str, str]:
@@ -121,12 +111,12 @@ def test_that_a_start_is_seen_however_it_is_written(source: str, found: str) -> 
 
 
 def test_that_processes_are_started_in_known_places_only() -> None:
-    assert {path for path, tree in sources().items() if starts(tree)} == STARTING
+    assert {path for path, tree in parsed_package().items() if starts(tree)} == STARTING
 
 
 @pytest.mark.parametrize("path", sorted(STARTING))
 def test_that_each_start_hands_on_the_environment_of_a_child(path: str) -> None:
-    for name, call in calls(sources()[path]):
+    for name, call in calls(parsed_package()[path]):
         if name in STARTS - {"os.fork"}:
             given = {word.arg: word.value for word in call.keywords}
             assert ast.unparse(given["env"]).startswith("child_environment("), name
@@ -134,7 +124,7 @@ def test_that_each_start_hands_on_the_environment_of_a_child(path: str) -> None:
 
 
 def test_that_no_other_module_names_python_or_a_module_to_run() -> None:
-    for path, tree in sources().items():
+    for path, tree in parsed_package().items():
         text = ast.unparse(tree)
         assert path in NAMING_PYTHON or "sys.executable" not in text, path
         literals = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
@@ -144,7 +134,7 @@ def test_that_no_other_module_names_python_or_a_module_to_run() -> None:
 def test_that_nothing_is_unpickled_but_arrays_in_data_sets_of_keras() -> None:
     using = {
         path
-        for path, tree in sources().items()
+        for path, tree in parsed_package().items()
         if {name.partition(".")[0] for name in imported(tree)} & UNPICKLING
     }
     # Its unpickler builds arrays and lists and refuses every other name.
@@ -156,7 +146,7 @@ def test_that_nothing_is_unpickled_but_arrays_in_data_sets_of_keras() -> None:
 def test_that_only_code_that_a_person_trusts_is_evaluated() -> None:
     names = {
         path: {name for name, _ in calls(tree) if name in {"eval", "exec", "compile", "__import__"}}
-        for path, tree in sources().items()
+        for path, tree in parsed_package().items()
     }
     assert {path for path, found in names.items() if found} <= {
         "trainer/user_code.py",

@@ -7,12 +7,10 @@ import ast
 import inspect
 import os
 import sys
-from pathlib import Path
 from typing import get_args, get_type_hints
 
 import pytest
 
-import gpupanel
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.kind import KindValue, kinds_of
 from gpupanel.domain.model import ModelSettings
@@ -21,14 +19,15 @@ from gpupanel.planning.script.data_section import SourceScript, script_of
 from gpupanel.planning.script.model_section import ModelScript, script_of_model
 from gpupanel.trainer.datasets.source import Source, source_of
 from tests.forked.processes import run_forked
+from tests.unit.parsed_package import PACKAGE, nodes_of_package
 
 SOURCES: tuple[type[KindValue], ...] = get_args(get_args(DataSettings)[0])
 MODELS: tuple[type[KindValue], ...] = get_args(get_args(ModelSettings)[0])
 TRAINABLE = [kind.values for kind in kinds_of(ModelSettings) if kind.new().is_trainable]
-PACKAGE = Path(gpupanel.__file__).parent
 MAY_NAME_A_SOURCE = (
     "domain/data.py",
     "domain/keras_data.py",
+    "domain/table_data.py",
     "trainer/datasets/",
     "planning/script/sources/",
 )
@@ -133,8 +132,8 @@ def test_that_no_other_file_names_a_kind(
 def test_that_no_other_file_names_an_optimizer() -> None:
     names = {
         (path, node.attr)
-        for path, tree in trees()
-        for node in ast.walk(tree)
+        for path, nodes in nodes_of_package().items()
+        for node in nodes
         if isinstance(node, ast.Attribute)
         and isinstance(node.value, ast.Name)
         and node.value.id == Optimizer.__name__
@@ -146,17 +145,9 @@ def importing(names: set[str]) -> set[str]:
     """The files that import one of the names."""
     return {
         path
-        for path, tree in trees()
-        for node in ast.walk(tree)
+        for path, nodes in nodes_of_package().items()
+        for node in nodes
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
         if alias.name in names
     }
-
-
-def trees() -> list[tuple[str, ast.Module]]:
-    """Every file of the package, parsed."""
-    return [
-        (str(path.relative_to(PACKAGE)), ast.parse(path.read_text(encoding="utf-8")))
-        for path in PACKAGE.rglob("*.py")
-    ]

@@ -14,7 +14,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Final
 
-import platformdirs
 from pydantic import ValidationError
 
 from gpupanel.devices.packages import tensorflow_package
@@ -22,9 +21,9 @@ from gpupanel.domain.device import PhysicalDevice
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.process_environment import PLANNED_VARIABLES
 from gpupanel.domain.value import Value
+from gpupanel.files.cache_folder import cache_root
 from gpupanel.files.whole_files import whole_file
 
-CACHE_DIR_VARIABLE: Final = "GPUPANEL_CACHE_DIR"
 _MOST_ANSWERS: Final = 8
 """A machine may have a GPU that comes and goes, and terminals with other variables."""
 _LOADER_CACHE: Final = Path("/etc/ld.so.cache")
@@ -132,6 +131,5 @@ def _changed_ns(path: str) -> int:
 
 
 def _file() -> Path:
-    folder = os.environ.get(CACHE_DIR_VARIABLE) or platformdirs.user_cache_dir("gpupanel")
     python = hashlib.sha256(sys.prefix.encode()).hexdigest()[:12]
-    return Path(folder) / f"tensorflow-gpus-{python}.json"
+    return cache_root() / f"tensorflow-gpus-{python}.json"

@@ -3,7 +3,8 @@
 import posixpath
 from collections.abc import Iterator
 
-from gpupanel.domain.data import Holdout, Target
+from gpupanel.domain.data import ClassWeights, Holdout, Target
+from gpupanel.domain.data_source import LABEL_FIELDS
 from gpupanel.domain.layers import Stack
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Fix, Problem, Severity
@@ -40,8 +41,13 @@ def matters_to_task(profile: Profile, problem: Problem) -> bool:
         return True
     if problem.code == "data_validation_fraction":
         return profile.inference.examples != "all"
-    codes = ("data_array_missing", "data_arrays_ambiguous")
-    is_labels = problem.code in codes and problem.field == "data.labels"
+    codes = (
+        "data_array_missing",
+        "data_arrays_ambiguous",
+        "data_labels_missing",
+        "table_column_missing",
+    )
+    is_labels = problem.code in codes and problem.field in LABEL_FIELDS
     return profile.task == "evaluate" or not is_labels
 
 
@@ -81,7 +87,8 @@ def batch_above_examples(context: PlanningContext) -> Iterator[Problem]:
     preview, profile = _read(context), context.profile
     if preview is None or not context.trains:
         return
-    held_back = round(preview.example_count * profile.data.held_out_fraction)
+    fraction = 0.0 if context.has_validation_set else profile.data.held_out_fraction
+    held_back = round(preview.example_count * fraction)
     trained_on = preview.example_count - held_back
     batch = profile.training.global_batch_size
     if batch > trained_on:
@@ -102,8 +109,10 @@ def stratify_unused(context: PlanningContext) -> Iterator[Problem]:
         return
     if _target(context) not in (Target.CLASSES, None):
         message = "Only classes can be held out in proportion, and the labels are none."
-    elif not data.held_out_fraction:
+    elif not data.held_out_fraction or context.has_validation_set:
         message = "No examples are drawn to be held out, so no class has a part of them."
+    elif data.chosen_group:
+        message = "Groups are held out whole, whatever their classes are."
     elif data.holdout is Holdout.LAST:
         message = "The last examples are held out, whatever their classes are."
     else:
@@ -118,10 +127,26 @@ def stratify_unused(context: PlanningContext) -> Iterator[Problem]:
     )
 
 
+def class_weights_unused(context: PlanningContext) -> Iterator[Problem]:
+    """Weights of classes where none are predicted, or nothing is trained."""
+    data = context.profile.data
+    if data.class_weights is ClassWeights.NONE or not context.trains:
+        return
+    if _target(context) not in (Target.CLASSES, None):
+        yield Problem(
+            code="class_weights_without_classes",
+            field="data.class_weights",
+            message="Only classes can be weighted, and the labels are none.",
+            hint="Let every example count the same.",
+            fix=Fix.of("Let all count alike", "data.class_weights", ClassWeights.NONE.value),
+        )
+
+
 def last_classes_held_out(context: PlanningContext) -> Iterator[Problem]:
     """The last examples of data that comes class by class: whole classes are never trained on."""
     data = context.profile.data
-    if data.is_in_class_order and data.held_out_fraction and data.holdout is Holdout.LAST:
+    holds_out = data.held_out_fraction and not context.has_validation_set
+    if data.is_in_class_order and holds_out and data.holdout is Holdout.LAST:
         yield Problem(
             code="last_classes_held_out",
             field="data.holdout",
@@ -135,14 +160,17 @@ def last_classes_held_out(context: PlanningContext) -> Iterator[Problem]:
 def fraction_beside_validation_set(context: PlanningContext) -> Iterator[Problem]:
     """A part that is to be held out where a validation set validates."""
     data = context.profile.data
-    if data.chosen_validation_path and data.validation_fraction:
+    if context.has_validation_set and data.validation_fraction:
+        chosen = "in data.validation_path" if data.chosen_validation_path else "found in data.path"
         yield Problem(
             code="validation_fraction_unused",
             severity=Severity.HINT,
             field="data.validation_fraction",
-            message=f"The {data.path_noun} in data.validation_path validates, so no part of the "
-            "training examples is held out.",
-            hint="Leave the fraction out; or leave the path empty, to hold that part out.",
+            message=f"The {data.path_noun} {chosen} validates, so no part of the training "
+            "examples is held out.",
+            hint="Leave the fraction out; or leave the path empty, to hold that part out."
+            if data.chosen_validation_path
+            else "Leave the fraction out.",
             fix=Fix.of("Hold out none", "data.validation_fraction", 0.0),
         )
 
@@ -166,13 +194,13 @@ def sets_of_same_examples(context: PlanningContext) -> Iterator[Problem]:
 def _target(context: PlanningContext) -> Target | None:
     """As it was found in the data; as the profile says while that was not read, if it does."""
     preview = _read(context)
-    return context.profile.data.target if preview is None else preview.target
+    return context.profile.data.target_kind if preview is None else preview.target
 
 
 def _read(context: PlanningContext) -> DataPreview | None:
     """The preview that read examples of the data and found nothing wrong; else ``None``."""
     preview = context.preview
-    if preview is None or preview.problems or context.profile.data.lacks_path:
+    if preview is None or preview.is_refused or context.profile.data.lacks_path:
         return None
     return preview if preview.feature_shape else None
 

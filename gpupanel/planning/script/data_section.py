@@ -30,6 +30,16 @@ place_in_class = np.arange(len(x)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 is_held_back = place_in_class < np.repeat(parts, sizes)
 held_back, kept = order[is_held_back], order[~is_held_back]
 """,
+    "grouped": """
+order = np.random.default_rng([SEED, 0]).permutation(len(x))
+_, codes = np.unique(groups, return_inverse=True)
+of_order = codes[order]
+drawn = of_order[np.sort(np.unique(of_order, return_index=True)[1])]
+ends = np.cumsum(np.bincount(codes)[drawn])  # whole groups, and at least one
+taken = drawn[: max(1, np.searchsorted(ends, round(len(x) * $fraction), side="right"))]
+is_held_back = np.isin(of_order, taken)
+held_back, kept = order[is_held_back], order[~is_held_back]
+""",
     "last": """
 kept, held_back = np.split(np.arange(len(x)), [len(x) - round(len(x) * $fraction)])
 """,
@@ -104,20 +114,31 @@ class SourceScript(Protocol[Settings]):
         """
         ...
 
+    def read_for_model(self, data: Settings, model_path: str, *, needs_labels: bool) -> str:
+        """As :meth:`read`, for a saved model, whose file may say how its features were made."""
+        del model_path
+        return self.read(data, needs_labels=needs_labels)
+
     def class_names(self, data: Settings) -> str:
         """From what was read to ``class_names``; asked for where classes are predicted."""
         del data
         return "class_names = [str(number) for number in range(class_count)]"
 
-    def pixels(self, data: Settings, *names: str, in_memory: bool) -> str:
+    def kept_in_model(self, data: Settings) -> str:
+        """Adds to ``model.keras`` how the features were made, where a prediction has to know."""
+        del data
+        return ""
+
+    def pixels(self, data: Settings, *names: str, in_memory: bool, may_skip: bool = False) -> str:
         """From what was read to what gives the features, where that is not the same.
 
         Args:
             data: Which.
             names: Of the variables.
             in_memory: Read them now, and not whenever they are needed.
+            may_skip: Let others stand in for those that cannot be read.
         """
-        del data, names, in_memory
+        del data, names, in_memory, may_skip
         return ""
 
 
@@ -130,7 +151,11 @@ def script_of(data: DataSettings) -> SourceScript[DataSettings]:
 
 def split_section(data: DataSettings) -> str:
     """From the training examples ``x`` and ``y`` to the numbers ``kept`` and ``held_back``."""
-    kind = "stratified" if data.stratify and data.target in (Target.CLASSES, None) else "random"
+    kind = (
+        "stratified" if data.stratify and data.target_kind in (Target.CLASSES, None) else "random"
+    )
+    if data.chosen_group:
+        kind = "grouped"
     if data.holdout is Holdout.LAST:
         kind = "last"
     return Template(_SPLIT[kind]).substitute(fraction=data.held_out_fraction)
@@ -152,4 +177,4 @@ def data_section(data: DataSettings) -> str:
         held_back = "x_val, y_val = x_test, y_test"
     names += ["x_val"] if data.may_validate else []
     names += ["x_test"] if data.may_test else []
-    return joined(read, held_back, script.pixels(data, *names, in_memory=in_memory))
+    return joined(read, held_back, script.pixels(data, *names, in_memory=in_memory, may_skip=True))

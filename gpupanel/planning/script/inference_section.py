@@ -115,6 +115,7 @@ vk|    return outputs, np.log(np.clip(outputs / sums, 1e-7, 1 - 1e-7))
 EV|if first.shape[1] != np.prod(y.shape[1:]):
 eV|if y is not None and first.shape[1] != np.prod(y.shape[1:]):
 vk|if not (first.shape[1] $fit or (first.shape[1] == 1 and len(class_names) <= 2)):
+K |class_names = class_names or [str(number) for number in range(first.shape[1])]
 K |if first.shape[1] != len(class_names):
   |    raise SystemExit(f"The model has {first.shape[1]} outputs, which do not fit the data.")
 vk|meaning = meaning_of(models[0][0], first)
@@ -199,13 +200,15 @@ e |print(f"{len(indices)} predictions")
 
 def inference_data_section(profile: Profile) -> str:
     """Python that reads the data and says which ``indices`` of it are predicted."""
-    data, needs_labels = profile.data, profile.task == "evaluate"
+    data = profile.data
+    is_part = profile.inference.examples != "all"
+    needs_labels = profile.task == "evaluate" or (is_part and data.leaves_out_unlabelled)
     script = script_of(data)
     return joined(
-        script.read(data, needs_labels=needs_labels),
+        script.read_for_model(data, profile.model.chosen_path, needs_labels=needs_labels),
         _indices(profile),
         script.pixels(data, "x", in_memory=False),
-        script.class_names(data) if data.target is not Target.VALUES else "",
+        script.class_names(data) if data.target_kind is not Target.VALUES else "",
     )
 
 
@@ -213,7 +216,7 @@ def _indices(profile: Profile) -> str:
     """The validation and the test set of a source stand after its training set."""
     data, which = profile.data, profile.inference.examples
     together, sets = "count = len(x)", []
-    if data.chosen_validation_path:
+    if data.has_validation_set:
         together, sets = "count, held_back = len(x), len(x) + len(x_val)", ["val"]
     if data.has_test_set is not False or data.chosen_test_path:
         sets.append("test")
@@ -228,7 +231,7 @@ def _indices(profile: Profile) -> str:
         return joined(
             split_section(data), together, f"indices = np.sort({chosen}).astype(np.int32)"
         )
-    end = "held_back" if data.chosen_validation_path else "len(x)"
+    end = "held_back" if data.has_validation_set else "len(x)"
     bounds = "count" if which == "training" else f"count, {end}"
     return f"{together}\nindices = np.arange({bounds}, dtype=np.int32)"
 
@@ -238,8 +241,8 @@ def inference_section(profile: Profile, plan: LaunchPlan) -> str:
     csv = profile.inference.output == "csv"
     conditions = {
         "E": profile.task == "evaluate",
-        "V": profile.data.target is Target.VALUES,
-        "K": profile.data.target is Target.LABELS,
+        "V": profile.data.target_kind is Target.VALUES,
+        "K": profile.data.target_kind is Target.LABELS,
         "C": csv,
     }
     return Template(
@@ -257,4 +260,6 @@ def _fit(data: DataSettings) -> str:
     """How many outputs there must be; a greatest label shows the least number of classes."""
     if data.counts_classes_by_labels:
         return ">= max(2, len(class_names))"
+    if data.may_lack_labels:
+        return "== (len(class_names) or first.shape[1])"
     return "== len(class_names)"

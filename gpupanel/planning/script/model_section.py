@@ -64,7 +64,7 @@ def script_of_model(model: ModelSettings) -> ModelScript[ModelSettings]:
 def model_section(profile: Profile, plan: LaunchPlan) -> str:
     """Python that builds ``model`` and ``optimizer`` within the strategy's scope."""
     data = profile.data
-    has_statistics = data.target is Target.VALUES or data.scaling is Scaling.STANDARDISE
+    has_statistics = data.target_kind is Target.VALUES or data.scaling is Scaling.STANDARDISE
     built = script_of_model(profile.model).built(profile.model, profile, plan)
     lines = joined(
         built.in_scope,
@@ -81,7 +81,7 @@ def model_section(profile: Profile, plan: LaunchPlan) -> str:
 
 def outputs_of(data: DataSettings) -> str:
     """How many outputs the model has, as an expression."""
-    if data.target is not Target.VALUES:
+    if data.target_kind is not Target.VALUES:
         return "class_count"
     return "int(np.prod(y.shape[1:]))" if data.may_predict_several else "1"
 
@@ -106,6 +106,8 @@ def scaled(data: DataSettings, around: str = "") -> str:
     match data.scaling:
         case Scaling.STANDARDISE:
             lines.append("mean, deviation = statistics(x)")
+            if data.has_categories:
+                lines.append("mean[is_category], deviation[is_category] = 0, 1")
             standardised = (
                 'Normalization(mean=mean, variance=deviation**2, name="standardise", '
                 'dtype="float32")'

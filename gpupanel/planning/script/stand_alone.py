@@ -5,7 +5,7 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import GANG_KINDS, StrategyKind
-from gpupanel.planning.script.data_section import data_section
+from gpupanel.planning.script.data_section import data_section, script_of
 from gpupanel.planning.script.inference_section import inference_data_section, inference_section
 from gpupanel.planning.script.model_section import model_section
 from gpupanel.planning.script.one_process import in_one_process
@@ -57,7 +57,8 @@ _IN_ONE_PROCESS = {
 def stand_alone_script(profile: Profile, plan: LaunchPlan) -> str:
     """A Python script that does what the profile says, as the plan says, and nothing else.
 
-    It needs TensorFlow, Keras and NumPy (scikit-learn for the digits, Pillow for images). The
+    It needs TensorFlow, Keras and NumPy (scikit-learn for the digits, Pillow for images, pyarrow
+    for tables). The
     order of examples, the initial weights, the shares and the mathematics are those of a run, and
     so are the weights at the end; requests, checkpoints, telemetry and TensorBoard files are not
     in it. Python files of the person's own are run where they are, by whoever runs the script.
@@ -81,6 +82,7 @@ def stand_alone_script(profile: Profile, plan: LaunchPlan) -> str:
             f"# Data\n{data_section(data)}",
             f"# Model\n{model_section(profile, alone)}",
             f"# Training\n{_NO_CHECKPOINTS}\n{training_section(profile, alone)}",
+            *filter(None, [script_of(data).kept_in_model(data)]),
         ]
     else:
         settings = settings.replace(policy, "float32")

@@ -5,7 +5,7 @@ Each replica finds the gradient of its part of a batch; they are summed, clipped
 
 from string import Template
 
-from gpupanel.domain.data import Target
+from gpupanel.domain.data import ClassWeights, Target
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.training import LEAST_PROGRESS
@@ -15,7 +15,7 @@ from gpupanel.planning.script.sections import lines_for
 # normalisation, L one of the last three, O Python code of one's own, C clipping, W weight decay,
 # X XLA, V values to be predicted, P perhaps several of them, K several labels at once, H examples
 # held back, T by a test set that may be missing, F a test set for the end, U that may be missing,
-# M something to be measured: H or F, E early stopping.
+# M something to be measured: H or F, E early stopping, B balanced classes.
 _TEXT = '''
 v |MEASURE = "accuracy"
 vk|final = keras.layers.Softmax(name="probabilities", dtype="float32")
@@ -30,9 +30,16 @@ P |    (scale,), (offset,) = scale, offset
 P |final = keras.layers.Rescaling(scale, offset, name="values", dtype="float32")
   |
   |
-  |def loss_and_measure(outputs, labels):
+B |counts = np.bincount(y, minlength=class_count)
+B |CLASS_WEIGHTS = np.float32(len(y) / (np.count_nonzero(counts) * np.maximum(counts, 1)))
+B |
+B |
+b |def loss_and_measure(outputs, labels):
+B |def loss_and_measure(outputs, labels, class_weights=None):
 vk|    """Cross-entropy, and how many are right; summed over the examples."""
 vk|    loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, outputs)
+B |    if class_weights is not None:
+B |        loss *= tf.cast(tf.gather(class_weights, labels), loss.dtype)
 vk|    right = tf.equal(tf.argmax(outputs, axis=1, output_type=tf.int32), labels)
 vk|    return tf.reduce_sum(loss), tf.reduce_sum(tf.cast(right, tf.float32))
 K |    """Cross-entropy, and how many are right; means over the labels, summed over the examples."""
@@ -102,7 +109,8 @@ dn|    with keras.StatelessScope(state_mapping=known):
 dN|    with keras.StatelessScope(state_mapping=known) as scope:
 D |    with keras.StatelessScope(state_mapping=known) as scope:
   |        outputs = model(features, training=True)
-  |    loss, measure = loss_and_measure(outputs, labels)
+b |    loss, measure = loss_and_measure(outputs, labels)
+B |    loss, measure = loss_and_measure(outputs, labels, CLASS_WEIGHTS)
   |    gradients = tf.gradients(loss / examples, weights, unconnected_gradients="zero")
 O |    gradients = [tf.convert_to_tensor(gradient) for gradient in gradients]
 N |    moments, part = [], tf.cast(tf.shape(labels)[0], tf.float32) / examples
@@ -302,14 +310,16 @@ def _holds(profile: Profile, plan: LaunchPlan) -> set[str]:
         "C": training.clip_norm is not None,
         "W": training.optimizer.traits.decays_weights,
         "X": training.jit_compile,
-        "V": data.target is Target.VALUES,
-        "P": data.target is Target.VALUES and data.may_predict_several,
-        "K": data.target is Target.LABELS,
+        "V": data.target_kind is Target.VALUES,
+        "P": data.target_kind is Target.VALUES and data.may_predict_several,
+        "K": data.target_kind is Target.LABELS,
         "H": data.may_validate,
         "F": data.may_test,
         "T": data.may_validate_on_test_set and data.has_test_set is None,
         "U": data.may_test and data.has_test_set is None,
         "E": training.early_stopping_patience is not None,
+        "B": data.class_weights is ClassWeights.BALANCED
+        and data.target_kind in (Target.CLASSES, None),
     }
     found = {letter for letter, holds in conditions.items() if holds}
     found |= {"L"} if found & {"A", "D", "N"} else set()

@@ -97,8 +97,9 @@ def anchored(profile: Profile, folder: Path) -> Profile:
         ProblemError: Such a path cannot be used, or not be written into a profile.
     """
 
-    def from_folder(key: str, path: str) -> str:
-        return checked_path(os.path.normpath(folder / expanded_path(path, key)), key)
+    def from_folder(key: str, path: str, within: str) -> str:
+        base = folder / expanded_path(within, key)
+        return checked_path(os.path.normpath(base / expanded_path(path, key)), key)
 
     return _with_paths(profile, from_folder)
 
@@ -121,11 +122,12 @@ def write_profile(path: Path, profile: Profile, *, private: bool = False) -> Non
         place = path if private else _written_place(path)
         folder = path.absolute().parent
 
-        def from_folder(_key: str, inside: str) -> str:
-            found = Path(inside)
-            if not found.is_relative_to(folder):
+        def from_folder(_key: str, inside: str, within: str) -> str:
+            found, base = Path(inside), folder / within
+            are_here = found.is_relative_to(folder) and base.is_relative_to(folder)
+            if not are_here and not found.is_relative_to(base):
                 return inside
-            relative = str(found.relative_to(folder))
+            relative = os.path.relpath(found, base)
             # Read again, it would be somebody's home.
             return inside if relative.startswith("~") else relative
 
@@ -148,11 +150,18 @@ def _written_place(path: Path) -> Path:
     return path.resolve()
 
 
-def _with_paths(profile: Profile, change: Callable[[str, str], str]) -> Profile:
-    """The profile with each path that was chosen changed; ``change`` gets its key, too."""
+def _with_paths(profile: Profile, change: Callable[[str, str, str], str]) -> Profile:
+    """The profile with each path that was chosen changed.
+
+    ``change`` gets its key, too, and the path that a relative one is meant from, empty where that
+    is the profile's folder.
+    """
     update: dict[str, object] = {}
     for table, value in (("data", profile.data), ("model", profile.model)):
-        paths = {key: change(f"{table}.{key}", path) for key, path in value.chosen_paths.items()}
+        paths = {
+            key: change(f"{table}.{key}", path, value.path_before(key))
+            for key, path in value.chosen_paths.items()
+        }
         update[table] = value.model_copy(update=paths)
     return profile.model_copy(update=update)
 

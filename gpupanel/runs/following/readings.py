@@ -30,6 +30,8 @@ class _SampleLine(msgspec.Struct, gc=False):
 
 
 _DECODER = msgspec.json.Decoder(_SampleLine)
+_UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""What a damaged line raises: the last where a value that nobody asks for is nested deeply."""
 
 
 class DeviceColumns:
@@ -83,7 +85,7 @@ def _decoded(block: bytes) -> list[_SampleLine]:
         decoded = _DECODER.decode_lines(block)
         if len(decoded) == block.count(b"\n"):
             return decoded
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except _UNREADABLE:
         pass
     return [sample for line in block.split(b"\n") if (sample := _one(line)) is not None]
 
@@ -105,7 +107,7 @@ def _columns(samples: Sequence[_SampleLine]) -> dict[str, DeviceColumns]:
 def _one(line: bytes) -> _SampleLine | None:
     try:
         return _DECODER.decode(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except _UNREADABLE:
         return None
 
 

@@ -45,11 +45,13 @@ class RunStatus(Value):
         epoch: The epoch being trained, counted from 1; 0 before the first.
         examples_per_second: Of training, over the last reported steps; over the whole training
             once it ended.
+        waiting_for_data: The share of that time, 0 to 1, in which steps waited for examples.
         metrics: Of the last epoch done; of the whole run once it ended.
         problems: Reported by the run so far; the one that ended it is the last.
         pids: The processes of the run, by their place in the gang; the first one trains alone or
             leads.
         process_names: Their names for people ("worker 1").
+        data_progress: How far the data is, while it is made ready.
         shares: As they were last chosen by measuring; empty where they are not measured.
         speeds: What was measured for them.
         shares_chosen: The last word about shares.
@@ -84,11 +86,13 @@ class RunStatus(Value):
     pids: tuple[int, ...] = ()
     process_names: tuple[str, ...] = ()
     download: Download | None = None
+    data_progress: events.DataProgressed | None = None
     epoch: int = 0
     epoch_total: int = 0
     step: int = 0
     step_total: int | None = None
     examples_per_second: float | None = None
+    waiting_for_data: float | None = None
     loss: float | None = None
     accuracy: float | None = None
     metrics: Metrics = Metrics()
@@ -203,8 +207,14 @@ class RunStatus(Value):
                     name=event.name, bytes_done=event.bytes_done, bytes_total=event.bytes_total
                 )
                 return {"download": download}
+            case events.DataProgressed():
+                return {"data_progress": event}
             case events.DataReady():
-                return {"step_total": event.steps_per_epoch * self.epoch_total, "download": None}
+                return {
+                    "step_total": event.steps_per_epoch * self.epoch_total,
+                    "download": None,
+                    "data_progress": None,
+                }
             case events.StepsDone():
                 return self._step_changes(event, event, array("d", [event.time_s]))
             case events.EpochDone():
@@ -275,6 +285,8 @@ class RunStatus(Value):
             "failures": (),
             "pids": (),
             "process_names": (),
+            "download": None,
+            "data_progress": None,
             "answers": (),
             "memory_returned": None,
             "outcome": None,
@@ -319,6 +331,7 @@ class RunStatus(Value):
             "loss": last.loss,
             "accuracy": last.accuracy,
             "examples_per_second": last.examples_per_second,
+            "waiting_for_data": last.waiting_for_data,
             "first_step_time_s": first_time_s,
             "last_step_time_s": last.time_s,
             **begin,
@@ -337,6 +350,7 @@ class RunStatus(Value):
             changes["metrics"] = event.metrics
         if event.examples_per_second is not None:
             changes["examples_per_second"] = event.examples_per_second
+            changes["waiting_for_data"] = event.waiting_for_data
         if isinstance(event, events.RunEnded):
             changes |= {
                 "stage": RunStage.ENDED,

@@ -46,6 +46,8 @@ class RunSummary(Value):
         metrics: Of the whole run, of the evaluation where it is one; as long as it runs, and
             where it ended without any, of the last epoch done.
         examples_per_second: Over the whole training; over the last steps while it runs.
+        waiting_for_data: The share of that time, 0 to 1, in which steps waited for examples; once
+            the run ended.
         devices: Names of the physical devices that it used.
         device_keys: Their keys, in the same order.
         problem: What ended it, where it did not end well; while it runs, what keeps it from
@@ -69,6 +71,7 @@ class RunSummary(Value):
     progress: RunProgress | None = None
     metrics: Metrics = Metrics()
     examples_per_second: float | None = None
+    waiting_for_data: float | None = None
     devices: tuple[str, ...] = ()
     device_keys: tuple[str, ...] = ()
     problem: Problem | None = None

@@ -202,6 +202,7 @@ def _without_last_word(record: RunRecord, stamp: _Stamp) -> RunSummary:
             "outcome": word.outcome,
             "metrics": word.metrics,
             "examples_per_second": word.examples_per_second,
+            "waiting_for_data": word.waiting_for_data,
             "problem": word.problem,
         }
     )

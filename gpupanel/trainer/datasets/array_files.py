@@ -38,10 +38,12 @@ class ArrayFile(Protocol):
 
     Attributes:
         path: The file that was chosen.
+        key: The profile key that names it.
         headers: Of the arrays that there are; ``None`` for one that is damaged.
     """
 
     path: Path
+    key: str
     headers: Mapping[str, NpyHeader | None]
 
     @abstractmethod
@@ -76,21 +78,25 @@ class ArrayFile(Protocol):
         return {name: header.shape if header else () for name, header in self.headers.items()}
 
 
-def open_arrays(path: Path) -> ArrayFile:
+def open_arrays(path: Path, key: str = "data.path") -> ArrayFile:
     """What arrays a file, or its folder, has; none is read yet.
+
+    Args:
+        path: Of the file.
+        key: The profile key that names it.
 
     Raises:
         ProblemError: The file is missing, unreadable, cut short, or of another kind.
     """
-    check_file(path)
-    return NpyFolder(path) if path.suffix.lower() == _SUFFIX else NpzFile(path)
+    check_file(path, key)
+    return NpyFolder(path, key) if path.suffix.lower() == _SUFFIX else NpzFile(path, key)
 
 
 class NpzFile(ArrayFile):
     """Arrays in one archive, as :func:`numpy.savez` writes it."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, key: str) -> None:
+        self.path, self.key = path, key
         self.headers = self._with_archive(self._headers)
 
     @override
@@ -102,7 +108,7 @@ class NpzFile(ArrayFile):
                 return read_npy(archive, name + _SUFFIX)
             except ValueError as error:
                 raise damaged(
-                    self.path, f'an .npz file with an array in "{name}"', error
+                    self.path, f'an .npz file with an array in "{name}"', error, self.key
                 ) from error
 
         return self._with_archive(member)
@@ -122,23 +128,23 @@ class NpzFile(ArrayFile):
     def _with_archive(self, work: Callable[[zipfile.ZipFile], Found]) -> Found:
         try:
             with open_regular(self.path) as file, zipfile.ZipFile(file) as archive:
-                check_unpacked(archive, self.path, "data.path")
+                check_unpacked(archive, self.path, self.key)
                 return work(archive)
         except (ProblemError, MemoryError):
             raise
         except Exception as error:
             # Whatever the bytes of a damaged file happen to make of its readers.
-            raise damaged(self.path, "a NumPy .npz file", error) from error
+            raise damaged(self.path, "a NumPy .npz file", error, self.key) from error
 
 
 class NpyFolder(ArrayFile):
     """An array in a file of its own, and those in the files beside it."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, key: str) -> None:
+        self.path, self.key = path, key
         self.headers = {path.stem: self._header_of(path)}
         if self.headers[path.stem] is None:
-            self.read(path.stem, "data.path")
+            self.read(path.stem, key)
         for beside in _beside(path):
             self.headers[beside.stem] = self._header_of(beside)
 
@@ -160,7 +166,7 @@ class NpyFolder(ArrayFile):
         except (ProblemError, MemoryError):
             raise
         except Exception as error:
-            raise damaged(path, "a NumPy .npy file", error) from error
+            raise damaged(path, "a NumPy .npy file", error, self.key) from error
 
     def _header_of(self, path: Path) -> NpyHeader | None:
         try:
@@ -188,7 +194,7 @@ def _beside(path: Path) -> list[Path]:
     return sorted(found)
 
 
-def check_file(path: Path) -> None:
+def check_file(path: Path, key: str = "data.path") -> None:
     """Refuse a path that is not chosen, not there, no file, or not readable.
 
     Raises:
@@ -198,7 +204,7 @@ def check_file(path: Path) -> None:
         raise ProblemError(
             Problem(
                 code="data_path_missing",
-                field="data.path",
+                field=key,
                 message="No data file is chosen.",
                 hint="Choose an .npz or .npy file.",
             )
@@ -210,24 +216,24 @@ def check_file(path: Path) -> None:
         raise ProblemError(
             Problem(
                 code="data_file_missing",
-                field="data.path",
+                field=key,
                 message=f"The data file {path} does not exist.",
                 hint="Choose another file, or put it back in its place.",
             )
         ) from error
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise _unreadable(path, error, key) from error
 
 
-def damaged(path: Path, kind: str, error: Exception) -> ProblemError:
+def damaged(path: Path, kind: str, error: Exception, key: str = "data.path") -> ProblemError:
     """The problem of a file that is cut short or not what it says; or that cannot be read."""
     # What zipfile says by itself has no number, and a place before the file's start is invalid.
     if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
-        return _unreadable(path, error)
+        return _unreadable(path, error, key)
     return ProblemError(
         Problem(
             code="data_file_damaged",
-            field="data.path",
+            field=key,
             message=f"{path} is cut short or is not {kind}.",
             hint="Get or write the file again; a copy that was broken off looks like this.",
             detail=f"{type(error).__name__}: {error}",
@@ -235,11 +241,11 @@ def damaged(path: Path, kind: str, error: Exception) -> ProblemError:
     )
 
 
-def _unreadable(path: Path, error: OSError) -> ProblemError:
+def _unreadable(path: Path, error: OSError, key: str) -> ProblemError:
     return ProblemError(
         Problem(
             code="data_file_unreadable",
-            field="data.path",
+            field=key,
             message=f"The data file {path} cannot be read: {error.strerror}.",
             hint="Choose a file that you may read, or look at the disk that holds it.",
         )

@@ -1,12 +1,12 @@
 """Which of several arrays are the examples and the labels, found by what people call them.
 
 ``x`` and ``y``, ``x_train``, ``y_train``, ``x_test`` and ``y_test``, ``images`` and ``labels``,
-``train_images`` and ``train_labels``, ``arr_0`` and ``arr_1``.
+``train_images`` and ``train_labels``, ``arr_0`` and ``arr_1``; ``x_val`` and ``y_val`` beside them.
 """
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 _FEATURES = frozenset(
@@ -26,7 +26,9 @@ _SAVEZ = {"arr_0": "x", "arr_1": "y"}
 """What :func:`numpy.savez` calls arrays that were given no names."""
 
 
-class _Part(Enum):
+class Part(Enum):
+    """The set that an array is of, by the words of its name."""
+
     WHOLE = auto()
     TRAINING = auto()
     TEST = auto()
@@ -51,19 +53,21 @@ class _Name:
     """
 
     whole: str
-    part: _Part
+    part: Part
     role: _Role
     rest: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ArrayLayout:
-    """Names of arrays; empty where there is none of that kind."""
+    """Names of arrays; empty where there is none of that kind, or none was chosen."""
 
-    features: str
+    features: str = ""
     labels: str = ""
     test_features: str = ""
     test_labels: str = ""
+    validation_features: str = ""
+    validation_labels: str = ""
 
 
 class AmbiguousArraysError(Exception):
@@ -80,64 +84,64 @@ class AmbiguousArraysError(Exception):
 
 def find_layout(
     shapes: Mapping[str, tuple[int, ...]],
-    features: str | None,
-    labels: str | None,
-    test: tuple[str | None, str | None] = (None, None),
+    chosen: ArrayLayout,
+    of_set: Part = Part.TRAINING,
     *,
     needs_labels: bool = True,
 ) -> ArrayLayout:
-    """Which arrays are examples and labels.
+    """Which arrays are examples and labels, and which of them are of sets held out.
 
     Args:
         shapes: Of the arrays that there are, by name.
-        features: The name of the examples where it was chosen.
-        labels: Likewise.
-        test: Of examples and labels of a test set, likewise.
+        chosen: Those that were chosen.
+        of_set: The set that the whole file is of.
         needs_labels: Without it there may be none.
 
     Raises:
         AmbiguousArraysError: The names do not show it.
     """
     names = _names(shapes)
-    chosen = features or _found_features(names, shapes, labels)
-    beside = next((each for each in names if each.whole == chosen), None)
-    if beside is None:
-        beside = _name(chosen)
-    others = [each for each in names if each.whole != chosen]
-    label = labels or _found_labels(others, beside, shapes)
-    if not label and needs_labels:
+    features = chosen.features or _found_features(names, shapes, chosen.labels, of_set)
+    beside = next((each for each in names if each.whole == features), None) or _name(features)
+    others = [each for each in names if each.whole != features]
+    labels = chosen.labels or _found_labels(others, beside, shapes)
+    if not labels and needs_labels:
         raise AmbiguousArraysError("labels")
-    found = _found_test_set(others, beside, _name(label) if label else None)
-    test_features, test_labels = (one or other for one, other in zip(test, found, strict=True))
-    if not test_features or (label and not test_labels):
-        return ArrayLayout(chosen, label)
-    return ArrayLayout(chosen, label, test_features, test_labels)
+    layout = ArrayLayout(features, labels)
+    for part, picked in (
+        ("validation", (chosen.validation_features, chosen.validation_labels)),
+        ("test", (chosen.test_features, chosen.test_labels)),
+    ):
+        found = _found_set(others, Part[part.upper()], beside, _name(labels) if labels else None)
+        of_part = [one or other for one, other in zip(picked, found, strict=True)]
+        if of_part[0] and (of_part[1] or not labels):
+            names_of_part = dict(zip((f"{part}_features", f"{part}_labels"), of_part, strict=True))
+            layout = replace(layout, **names_of_part)
+    return layout
 
 
-def _found_test_set(others: list[_Name], features: _Name, labels: _Name | None) -> tuple[str, str]:
-    """The names of a test set's examples and labels; empty where there is none."""
-    of_training = (_Part.WHOLE, _Part.TRAINING)
+def _found_set(
+    others: list[_Name], part: Part, features: _Name, labels: _Name | None
+) -> tuple[str, str]:
+    """The names of a set's examples and labels; empty where there is none."""
+    of_training = (Part.WHOLE, Part.TRAINING)
     if features.part not in of_training or (labels and labels.part not in of_training):
         return "", ""
-    test = [each for each in others if each.part is _Part.TEST]
-    found = [each.whole for each in test if _is_counterpart(each, features)]
-    of_labels = [each.whole for each in test if labels and _is_counterpart(each, labels)]
+    of_set = [each for each in others if each.part is part]
+    found = [each.whole for each in of_set if _is_counterpart(each, features)]
+    of_labels = [each.whole for each in of_set if labels and _is_counterpart(each, labels)]
     return found[0] if len(found) == 1 else "", of_labels[0] if len(of_labels) == 1 else ""
 
 
-def _is_counterpart(test: _Name, training: _Name) -> bool:
-    """Whether it is of the test set what the other one is of the training set."""
-    return (test.role, test.rest) == (training.role, training.rest)
+def _is_counterpart(held_out: _Name, training: _Name) -> bool:
+    """Whether it is of a set held out what the other one is of the training set."""
+    return (held_out.role, held_out.rest) == (training.role, training.rest)
 
 
 def _found_features(
-    names: list[_Name], shapes: Mapping[str, tuple[int, ...]], labels: str | None
+    names: list[_Name], shapes: Mapping[str, tuple[int, ...]], labels: str, of_set: Part
 ) -> str:
-    trained = [
-        each
-        for each in names
-        if each.part in (_Part.WHOLE, _Part.TRAINING) and each.whole != labels
-    ]
+    trained = [each for each in names if each.part in (Part.WHOLE, of_set) and each.whole != labels]
     found = [each.whole for each in trained if each.role is _Role.FEATURES]
     if len(found) == 1:
         return found[0]
@@ -177,17 +181,17 @@ def _names(whole: Iterable[str]) -> list[_Name]:
     # More arrays without names may stand in any order.
     saved = [each for each in names if re.fullmatch(r"arr_\d+", each.whole)]
     if len(saved) > len(_SAVEZ):
-        return [_Name(each.whole, _Part.WHOLE, _Role.UNKNOWN, ()) for each in names]
+        return [_Name(each.whole, Part.WHOLE, _Role.UNKNOWN, ()) for each in names]
     return names
 
 
 def _name(whole: str) -> _Name:
     words = _words(_SAVEZ.get(whole, whole))
-    part = _Part.WHOLE
+    part = Part.WHOLE
     for words_of_part, its in (
-        (_TRAINING, _Part.TRAINING),
-        (_TEST, _Part.TEST),
-        (_VALIDATION, _Part.VALIDATION),
+        (_TRAINING, Part.TRAINING),
+        (_TEST, Part.TEST),
+        (_VALIDATION, Part.VALIDATION),
     ):
         if words_of_part & set(words):
             part = its

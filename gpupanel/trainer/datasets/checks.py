@@ -3,18 +3,24 @@
 Checks run in NumPy, before TensorFlow is there, and name the file or set and the array in it.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import psutil
 from typing_extensions import override
 
+from gpupanel.domain.data_source import DataCache
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.trainer.datasets.examples import Array, Features
+from gpupanel.trainer.datasets.examples import Array, Features, Indices
 
 NUMBER_KINDS = "buif"
 """Kinds of NumPy types that a model can learn from."""
 _CHUNK = 65_536
+_PART_OF_MEMORY = 4
+"""Examples that take more than this part of what is free stay on disk: what is trained on is
+copied, and peaks of four times the set were measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +72,47 @@ def checked_features(features: Array, name: ArrayName) -> Array:
         converted = features.astype(np.float32, copy=False)
     _check_finite(features, converted, name)
     return np.ascontiguousarray(converted)
+
+
+def checked_rows(values: Array, indices: Indices, name: ArrayName) -> Array:
+    """Some examples of an array that stays elsewhere, as ``uint8`` (kept) or ``float32``.
+
+    Args:
+        values: Numbers.
+        indices: Which examples of the array they are, for the words.
+        name: The array.
+
+    Raises:
+        ProblemError: They are not all finite.
+    """
+    if values.dtype == np.uint8:
+        return values
+    with np.errstate(over="ignore"):
+        converted = np.ascontiguousarray(values, np.float32)
+    finite = np.isfinite(converted)
+    if finite.all():
+        return converted
+    row = int(np.argmin(finite.reshape(len(finite), -1).all(axis=1)))
+    value = values[row].ravel()[int(np.argmin(finite[row].ravel()))]
+    raise name.problem(
+        "data_features_not_finite",
+        f"{name} holds NaN or infinite values, such as {value} in example {int(indices[row]):,}.",
+        "Replace or remove these examples; training on them turns every weight into NaN.",
+    )
+
+
+def stays_on_disk(shape: tuple[int, ...], dtype: np.dtype[np.generic], cache: DataCache) -> bool:
+    """Whether examples that can be read one by one are not held in memory.
+
+    Args:
+        shape: Examples first.
+        dtype: Of their numbers.
+        cache: Where they are to be kept.
+    """
+    width = 1 if dtype == np.uint8 else np.dtype(np.float32).itemsize
+    size_bytes = math.prod(shape) * width
+    is_large = size_bytes > psutil.virtual_memory().available // _PART_OF_MEMORY
+    return cache is not DataCache.MEMORY or is_large
 
 
 def _check_finite(raw: Array, converted: npt.NDArray[np.float32], name: ArrayName) -> None:

@@ -1,17 +1,28 @@
 """Examples and what is known about them, as every source hands them over."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from gpupanel.domain.data import Scaling, Target
+from gpupanel.domain.preview import ColumnPreview
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.file_prints import DataFiles
+from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 
 Array = npt.NDArray[np.generic]
 Indices = npt.NDArray[np.int32]
+
+
+@runtime_checkable
+class DivisibleFiles(Protocol):
+    """Features on disk of which a part is again such features."""
+
+    def subset(self, indices: Indices) -> "FeatureFiles":
+        """Those of these examples only, in this order."""
 
 
 class FeatureFiles(Protocol):
@@ -55,10 +66,13 @@ class Examples:
         features: ``uint8`` or ``float32``, first axis the examples; or where they are read from.
         labels: ``int32`` class numbers, one an example; or ``float32`` values, shape [examples] or
             [examples, values]; or labels that are 0 or 1, ``float32``, shape [examples, labels].
+        unreadable: The examples whose features mean nothing, with why they could not be read:
+            others stand in for them (:mod:`gpupanel.trainer.datasets.stand_ins`).
     """
 
     features: Features
     labels: Array
+    unreadable: Mapping[int, ProblemError] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -85,13 +99,21 @@ class Examples:
 
     def subset(self, indices: Indices) -> "Examples":
         """These examples only, in this order."""
+        places = range(len(indices)) if self.unreadable else ()
+        unreadable = {
+            place: self.unreadable[int(indices[place])]
+            for place in places
+            if int(indices[place]) in self.unreadable
+        }
+        return Examples(self._chosen(indices), self.labels[indices], unreadable)
+
+    def _chosen(self, indices: Indices) -> Features:
         features = self.features
-        chosen = (
-            features[indices]
-            if isinstance(features, np.ndarray) and not isinstance(features, np.memmap)
-            else _ChosenFeatures(self, indices)
-        )
-        return Examples(features=chosen, labels=self.labels[indices])
+        if isinstance(features, np.ndarray) and not isinstance(features, np.memmap):
+            return np.asarray(features[indices])
+        if isinstance(features, DivisibleFiles):
+            return features.subset(indices)
+        return _ChosenFeatures(self, indices)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,6 +147,15 @@ class DataSet:
         greatest: The greatest value a pixel can have, for :attr:`Scaling.DIVIDE`.
         files: What the examples are read from, a file each, or a file for each array; ``None``
             where all came from one file.
+        notes: What is odd about the data, and keeps nobody from using it.
+        skipped: The files that turn out to be unreadable; ``None``: none may.
+        recipe: How the features were made, as the source writes it: kept with the model, so that
+            a prediction makes the same of other examples. Empty where nothing was made.
+        unscaled: Of :attr:`Scaling.STANDARDISE`, whether each feature stays as it is, because it
+            is 0 or 1; ``None``: none does.
+        columns: What is known of each column of a table.
+        groups: Of each training example a number that those have in common that are held out
+            together; ``None``: none are.
     """
 
     training: Examples
@@ -134,6 +165,21 @@ class DataSet:
     scaling: Scaling = Scaling.NONE
     greatest: float = 1.0
     files: DataFiles | None = None
+    notes: tuple[Problem, ...] = ()
+    skipped: SkippedFiles | None = None
+    recipe: str = ""
+    unscaled: npt.NDArray[np.bool_] | None = None
+    columns: tuple[ColumnPreview, ...] = ()
+    groups: Array | None = None
+
+    def all_notes(self, *, are_left_out: bool = False) -> tuple[Problem, ...]:
+        """The notes, and what is to be said of the files that were skipped until now.
+
+        Args:
+            are_left_out: Nothing stands in for these.
+        """
+        note = None if self.skipped is None else self.skipped.note(are_left_out=are_left_out)
+        return self.notes if note is None else (*self.notes, note)
 
     @property
     def target(self) -> Target:
@@ -154,8 +200,11 @@ class AllExamples:
         class_names: As far as the source knows them.
         training_count: How many of the examples are training examples: the first.
         validation_count: How many after them are of a validation set.
+        unreadable: The examples that are left out, with why they could not be read.
+        notes: What is odd about the data, and keeps nobody from using it.
         class_count_is_known: Whether there are exactly as many classes as names; otherwise the
             greatest label made them and there may be more.
+        groups: As :class:`DataSet` has them.
     """
 
     features: Features
@@ -165,6 +214,9 @@ class AllExamples:
     training_count: int
     class_count_is_known: bool = True
     validation_count: int = 0
+    groups: Array | None = None
+    unreadable: Mapping[int, ProblemError] = field(default_factory=dict)
+    notes: tuple[Problem, ...] = ()
 
     def __len__(self) -> int:
         return self.features.shape[0]
@@ -177,7 +229,13 @@ def chained(parts: Sequence[Examples]) -> Examples:
     held = [part.in_memory for part in parts]
     known = [array for array in held if array is not None]
     features = np.concatenate(known) if len(known) == len(parts) else _Chained(tuple(parts))
-    return Examples(features, np.concatenate([part.labels for part in parts]))
+    firsts = np.cumsum([0, *map(len, parts)])
+    unreadable = {
+        int(first) + row: error
+        for first, part in zip(firsts, parts, strict=False)
+        for row, error in part.unreadable.items()
+    }
+    return Examples(features, np.concatenate([part.labels for part in parts]), unreadable)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

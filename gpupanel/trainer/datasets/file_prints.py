@@ -67,21 +67,23 @@ class DataFiles:
     def __init__(
         self,
         root: Path,
-        paths: Iterable[Path],
-        sets: Mapping[str, tuple[Path, Iterable[Path]]] | None = None,
+        paths: Iterable[str | Path],
+        sets: Mapping[str, tuple[Path, Iterable[str | Path]]] | None = None,
     ) -> None:
         self.looked_ns = time.time_ns()
         places = dict(_named_below(root, paths))
         for name, (folder, of_set) in (sets or {}).items():
             # No path below a folder has two slashes in a row.
             places |= {f"{name}://{path}": place for path, place in _named_below(folder, of_set)}
-        self.places: Mapping[str, Path] = places
-        self.prints = tuple(_print_from(name, path.stat()) for name, path in self.places.items())
+        self.places: Mapping[str, str] = places
+        # Not by a Path each, which takes longer than to ask the system.
+        stats = ((name, os.stat(path)) for name, path in places.items())  # noqa: PTH116
+        self.prints = tuple(_print_from(name, found) for name, found in stats)
 
     def digest_of(self, file: FilePrint, is_cancelled: Callable[[], bool] = lambda: False) -> str:
         """Of its content; empty where it is another by now, cannot be read, or is cancelled."""
         try:
-            return _digest(self.places[file.path], file, is_cancelled)
+            return _digest(Path(self.places[file.path]), file, is_cancelled)
         except OSError:
             return ""
 
@@ -93,9 +95,9 @@ class DataFiles:
             return {file.path: digest for file, digest in zip(chosen, digests, strict=True)}
 
 
-def _named_below(root: Path, paths: Iterable[Path]) -> Iterator[tuple[str, Path]]:
+def _named_below(root: Path, paths: Iterable[str | Path]) -> Iterator[tuple[str, str]]:
     above = f"{str(root).rstrip(os.sep)}{os.sep}"
-    return ((_text(str(path).removeprefix(above)), path) for path in paths)
+    return ((_text(path.removeprefix(above)), path) for path in map(str, paths))
 
 
 def _digest(path: Path, file: FilePrint, is_cancelled: Callable[[], bool]) -> str:

@@ -1,15 +1,22 @@
 """Images in files, decoded when they are read."""
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from PIL import Image, ImageOps
+from PIL import Image
 
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.examples import Array, Indices
+from gpupanel.trainer.datasets.image_pixels import (
+    TooManyPixelsError,
+    UnknownRangeError,
+    pixels_of,
+)
+from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 from gpupanel.trainer.size_limits import LARGEST_IMAGE_PIXELS
 
 _THREADS = 8
@@ -24,12 +31,14 @@ class ImageFiles:
         size: Height and width that every image is scaled to, in pixels.
         channels: 3 for RGB, 1 for greyscale.
         key: The setting that says where they are.
+        skipped: Takes note of those that cannot be read, where some may be; ``None``: none may.
     """
 
-    paths: tuple[Path, ...]
+    paths: tuple[str, ...]
     size: tuple[int, int]
     channels: int
     key: str = "data.path"
+    skipped: SkippedFiles | None = None
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
@@ -47,40 +56,64 @@ class ImageFiles:
         Raises:
             ProblemError: One of them cannot be read.
         """
-        pixels = np.empty((len(indices), *self.shape[1:]), np.uint8)
-        with ThreadPoolExecutor(_THREADS) as pool:
-            chosen = (self.paths[index] for index in indices)
-            for row, picture in enumerate(pool.map(self._decode, chosen)):
-                pixels[row] = picture
+        pixels, errors = self.read_readable(indices)
+        for error in errors.values():
+            raise error
         return pixels
 
-    def _decode(self, path: Path) -> Array:
+    def read_readable(self, indices: Indices) -> tuple[Array, Mapping[int, ProblemError]]:
+        """The images, and why some of them could not be read, by their place among the indices.
+
+        These are black.
+
+        Raises:
+            ProblemError: One more cannot be read than may be.
+        """
+        pixels = np.zeros((len(indices), *self.shape[1:]), np.uint8)
+        errors: dict[int, ProblemError] = {}
+        # A pool for each call: several threads call, and a process that forked has no threads.
+        with ThreadPoolExecutor(min(_THREADS, max(1, len(indices)))) as pool:
+            chosen = (self.paths[index] for index in indices)
+            for place, found in enumerate(pool.map(self._decode_or_skip, chosen)):
+                if isinstance(found, ProblemError):
+                    errors[place] = found
+                else:
+                    pixels[place] = found
+        return pixels, errors
+
+    def subset(self, indices: Indices) -> "ImageFiles":
+        """These images only, in this order."""
+        return replace(self, paths=tuple(self.paths[index] for index in indices))
+
+    def _decode_or_skip(self, path: str) -> Array | ProblemError:
         try:
-            return self._decoded(path)
+            return self._decode(path)
+        except ProblemError as error:
+            if self.skipped is None:
+                raise
+            self.skipped.add(path, error)
+            return error
+
+    def _decode(self, path: str) -> Array:
+        try:
+            with open_regular(Path(path)) as file:
+                return pixels_of(file, self.size, self.channels, LARGEST_IMAGE_PIXELS)
+        except TooManyPixelsError as error:
+            raise _too_large(path, str(error), self.key) from error
         except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
             raise _too_large(path, "more pixels than that", self.key) from error
+        except UnknownRangeError as error:
+            raise _unknown_range(path, error, self.key) from error
         except FileNotFoundError as error:
             raise image_vanished(path, self.key) from error
-        except (ProblemError, MemoryError):
+        except MemoryError:
             raise
         except Exception as error:
             # Whatever the bytes of a damaged file happen to make of the decoders.
             raise image_unreadable(path, error, self.key) from error
 
-    def _decoded(self, path: Path) -> Array:
-        with open_regular(path) as file, Image.open(file) as image:
-            # Only its header was read yet.
-            if image.width * image.height > LARGEST_IMAGE_PIXELS:
-                pixels = f"{image.width:,} x {image.height:,} pixels"
-                raise _too_large(path, pixels, self.key)
-            upright = ImageOps.exif_transpose(image)
-            picture = upright.convert("RGB" if self.channels == 3 else "L")
-            height, width = self.size
-            scaled = picture.resize((width, height), Image.Resampling.BILINEAR)
-            return np.asarray(scaled, np.uint8).reshape(height, width, self.channels)
 
-
-def image_unreadable(path: Path, error: Exception, key: str) -> ProblemError:
+def image_unreadable(path: str, error: Exception, key: str) -> ProblemError:
     """The problem of a damaged image, or one that the system does not give."""
     message, hint = f"The image {path} is cut short or is no image.", "Mend or remove the file."
     if isinstance(error, OSError) and error.errno is not None:
@@ -91,7 +124,7 @@ def image_unreadable(path: Path, error: Exception, key: str) -> ProblemError:
     return _problem("data_image_unreadable", message, hint, key, detail)
 
 
-def image_vanished(path: Path, key: str) -> ProblemError:
+def image_vanished(path: str, key: str) -> ProblemError:
     """The problem of an image that was listed and is not there."""
     return _problem(
         "data_image_missing",
@@ -102,11 +135,20 @@ def image_vanished(path: Path, key: str) -> ProblemError:
     )
 
 
-def _too_large(path: Path, size: str, key: str) -> ProblemError:
+def _too_large(path: str, size: str, key: str) -> ProblemError:
     return _problem(
         "data_image_too_large",
         f"The image {path} is larger than {LARGEST_IMAGE_PIXELS:,} pixels: it has {size}.",
         "Scale it down or remove it; a file that was made to do harm looks like this, too.",
+        key,
+    )
+
+
+def _unknown_range(path: str, error: Exception, key: str) -> ProblemError:
+    return _problem(
+        "data_image_unreadable",
+        f"Of the image {path} nobody knows which number is black and which is white: {error}.",
+        "Save it with 8 or 16 bits a pixel.",
         key,
     )
 

@@ -77,7 +77,7 @@ def _examples(data: KerasData, x: Array, y: Array, classes: int, part: str) -> E
     labels_of = ArrayName(source=of.source, name=f"{part} labels")
     features = checked_features(x, of)
     check_lengths(features, y, of, labels_of)
-    if data.target is Target.VALUES:
+    if data.target_kind is Target.VALUES:
         return Examples(features, checked_values(y, labels_of))
     return Examples(features, checked_classes(y, labels_of, classes))
 

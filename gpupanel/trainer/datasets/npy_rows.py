@@ -1,22 +1,17 @@
-"""Examples of a ``.npy`` file that stays on disk, read row by row.
-
-Not mapped into memory: a mapped file that is cut short meanwhile kills the process (SIGBUS).
-"""
+"""Examples of a ``.npy`` file that stays on disk, read row by row."""
 
 import math
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
-from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.npy_members import NpyHeader
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.array_files import damaged
-from gpupanel.trainer.datasets.checks import ArrayName
+from gpupanel.trainer.datasets.checks import ArrayName, checked_rows
 from gpupanel.trainer.datasets.examples import Array, Indices
+from gpupanel.trainer.datasets.row_files import read_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,45 +47,10 @@ class NpyRows:
         """
         header = self.header
         row_bytes = math.prod(header.shape[1:]) * header.dtype.itemsize
-        raw = np.empty((len(indices), row_bytes), np.uint8)
         try:
             with open_regular(self.path) as file:
-                for row, index in zip(raw, indices.tolist(), strict=True):
-                    _read_fully(file.fileno(), row.data, header.offset + index * row_bytes)
+                raw = read_rows(file.fileno(), indices, row_bytes, header.offset)
         except (OSError, EOFError) as error:
             raise damaged(self.path, "the NumPy .npy file that it was", error) from error
         values = raw.view(header.dtype).reshape(len(indices), *self.shape[1:])
-        if self.dtype == np.uint8:
-            return values
-        with np.errstate(over="ignore"):
-            converted = np.ascontiguousarray(values, np.float32)
-        self._check_finite(values, converted, indices)
-        return converted
-
-    def _check_finite(
-        self, values: Array, converted: npt.NDArray[np.float32], indices: Indices
-    ) -> None:
-        finite = np.isfinite(converted)
-        if finite.all():
-            return
-        row = int(np.argmin(finite.reshape(len(finite), -1).all(axis=1)))
-        value = values[row].ravel()[int(np.argmin(finite[row].ravel()))]
-        raise ProblemError(
-            Problem(
-                code="data_features_not_finite",
-                field=self.name.field,
-                message=f"{self.name} holds NaN or infinite values, such as {value} in example "
-                f"{int(indices[row]):,}.",
-                hint="Replace or remove these examples; training on them turns every weight into "
-                "NaN.",
-            )
-        )
-
-
-def _read_fully(descriptor: int, into: memoryview, offset: int) -> None:
-    done = 0
-    while done < len(into):
-        count = os.preadv(descriptor, [into[done:]], offset + done)
-        if not count:
-            raise EOFError(f"the file ends before byte {offset + len(into):,}")
-        done += count
+        return checked_rows(values, indices, self.name)

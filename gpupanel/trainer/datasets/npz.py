@@ -1,29 +1,32 @@
 """Examples and labels in NumPy's files; which arrays they are is found where nobody chose."""
 
 import contextlib
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import psutil
 from typing_extensions import override
 
-from gpupanel.domain.choice import Choice
-from gpupanel.domain.data import DataCache, NpzData, Scaling, Target
+from gpupanel.domain.data import NpzData, Scaling, Target
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.npy_members import NpyHeader
 from gpupanel.trainer.datasets.array_files import ArrayFile, NpyFolder, open_arrays
-from gpupanel.trainer.datasets.array_layout import (
-    AmbiguousArraysError,
-    ArrayLayout,
-    find_layout,
-)
+from gpupanel.trainer.datasets.array_layout import ArrayLayout
 from gpupanel.trainer.datasets.checks import (
     NUMBER_KINDS,
     ArrayName,
     check_lengths,
     checked_features,
+    stays_on_disk,
+)
+from gpupanel.trainer.datasets.chosen_arrays import (
+    SetFile,
+    array_choices,
+    chosen_layout,
+    layout_of_set,
+    set_files,
 )
 from gpupanel.trainer.datasets.examples import (
     AllExamples,
@@ -36,10 +39,6 @@ from gpupanel.trainer.datasets.file_prints import DataFiles
 from gpupanel.trainer.datasets.labels import Labels, checked_labels
 from gpupanel.trainer.datasets.npy_rows import NpyRows
 from gpupanel.trainer.datasets.source import Found, Reading, Source
-
-_PART_OF_MEMORY = 4
-"""An array that takes more than this part of what is free stays on disk: what is trained on is
-copied, and peaks of four times the set were measured."""
 
 
 def read_npz(data: NpzData, *, must_differ: bool = True) -> DataSet:
@@ -65,48 +64,46 @@ def read_all_npz(data: NpzData, *, needs_labels: bool) -> AllExamples:
 
 
 def _opened(data: NpzData, *, needs_labels: bool = True) -> "_Arrays":
-    arrays = open_arrays(Path(data.path))
-    return _Arrays(data, arrays, _layout(data, arrays, needs_labels=needs_labels))
+    file = open_arrays(Path(data.path))
+    return _Arrays(data, file, chosen_layout(data, file, needs_labels=needs_labels), "data.path")
 
 
-def _layout(data: NpzData, arrays: ArrayFile, *, needs_labels: bool) -> ArrayLayout:
-    features = data.features
-    if features is None and isinstance(arrays, NpyFolder):
-        features = arrays.path.stem  # it was chosen among those of its folder
-    labels = data.labels
-    if not needs_labels and labels not in arrays.headers:
-        labels = None
-    try:
-        test = (data.test_features, data.test_labels)
-        return find_layout(arrays.shapes, features, labels, test, needs_labels=needs_labels)
-    except AmbiguousArraysError as error:
-        raise _ambiguous(arrays, error.wanted) from error
+def _opened_set(data: NpzData, of: SetFile) -> "_Arrays":
+    file = open_arrays(Path(of.path), of.key)
+    return _Arrays(data, file, layout_of_set(data, file, of), of.key)
 
 
 @dataclass(frozen=True, slots=True)
 class _Arrays:
-    """The arrays of a file, and which of them are what."""
+    """The arrays of a file, and which of them are what.
+
+    Attributes:
+        key: The profile key that says where the file is.
+    """
 
     data: NpzData
     file: ArrayFile
     layout: ArrayLayout
+    key: str
 
     def data_set(self, *, must_differ: bool) -> DataSet:
         layout = self.layout
         self.file.header(layout.labels, "data.labels")  # what is missing is said first
         features = self._features(layout.features, "features")
         labels = self._labels(layout.labels, features, must_differ=must_differ)
-        test = None
-        if layout.test_features:
-            test = self._test(features, labels)
+        sets = self._sets()
+        held = {
+            name: arrays.held_out(features, labels, self.layout) for name, arrays in sets.items()
+        }
         pixels = features.dtype == np.uint8
         return DataSet(
             training=Examples(features=features, labels=labels.array),
-            test=test,
-            class_names=self._class_names(labels, test),
+            test=held.get("test"),
+            validation=held.get("validation"),
+            class_names=self._class_names(labels, held.values()),
             scaling=Scaling.DIVIDE if pixels else Scaling.NONE,
             greatest=255.0 if pixels else 1.0,
-            files=self._files(),
+            files=self._files(sets),
         )
 
     def all_examples(self) -> AllExamples:
@@ -124,41 +121,68 @@ class _Arrays:
                 class_count_is_known=not self.data.counts_classes_by_labels,
             )
         found = self.data_set(must_differ=False)
-        whole = chained([found.training, *filter(None, (found.test,))])
+        whole = chained([found.training, *filter(None, (found.validation, found.test))])
         return AllExamples(
             features=whole.features,
             labels=whole.labels,
             target=found.target,
             class_names=found.class_names,
             training_count=len(found.training),
+            validation_count=len(found.validation or ()),
             class_count_is_known=found.target is Target.LABELS
             or not self.data.counts_classes_by_labels,
         )
 
-    def _test(self, training: Features, labels: Labels) -> Examples:
-        layout = self.layout
-        features = self._features(layout.test_features, "features")
+    def _sets(self) -> dict[str, "_Arrays"]:
+        """The sets beside the training examples: in files of their own, or in this one."""
+        data, layout = self.data, self.layout
+        sets = {each.called: _opened_set(data, each) for each in set_files(data)}
+        for called, features, labels in (
+            ("validation", layout.validation_features, layout.validation_labels),
+            ("test", layout.test_features, layout.test_labels),
+        ):
+            if features and called not in sets:
+                of_set = ArrayLayout(features, labels)
+                sets[called] = _Arrays(data, self.file, of_set, "data.features")
+        return sets
+
+    def held_out(self, training: Features, labels: Labels, layout: ArrayLayout) -> Examples:
+        """The examples of a set that is not trained on, which fit those that are.
+
+        Args:
+            training: Examples that are trained on.
+            labels: Theirs.
+            layout: What their arrays are called.
+        """
+        mine = self.layout
+        features = self._features(mine.features, "features")
         if features.shape[1:] != training.shape[1:] or features.dtype != training.dtype:
-            raise self._name(layout.test_features, "features").problem(
-                "data_test_set_misfit",
-                f'In {self.data.path} one example of "{layout.test_features}" has the shape '
-                f'{features.shape[1:]} ({features.dtype}), and one of "{layout.features}" '
-                f"{training.shape[1:]} ({training.dtype}).",
-                "Save both from the same kind of examples, or choose data.features.",
+            raise self._misfit(
+                f'one example of "{mine.features}" in {self.file.path} has the shape '
+                f"{features.shape[1:]} ({features.dtype}), and one of "
+                f'"{layout.features}" that is trained on {training.shape[1:]} ({training.dtype})'
             )
-        name = self._name(layout.test_labels, "labels")
-        raw = self.file.read(layout.test_labels, "data.labels")
+        name = self._name(mine.labels, "labels")
+        raw = self.file.read(mine.labels, name.field)
         count = labels.outputs if self.data.class_count or labels.array.ndim == 2 else None
         found = checked_labels(raw, name, labels.target, count or None, must_differ=False)
-        check_lengths(features, found.array, self._name(layout.test_features, "features"), name)
+        check_lengths(features, found.array, self._name(mine.features, "features"), name)
         if found.array.shape[1:] != labels.array.shape[1:]:
-            raise name.problem(
-                "data_test_set_misfit",
-                f"{name} has {found.array.shape[1:]} numbers an example, and "
-                f'"{layout.labels}" has {labels.array.shape[1:]}.',
-                "Save both from the same kind of labels, or choose data.labels.",
+            raise self._misfit(
+                f'"{mine.labels}" in {self.file.path} has {found.array.shape[1:]} numbers an '
+                f'example, and "{layout.labels}" {labels.array.shape[1:]}'
             )
         return Examples(features, found.array)
+
+    def _misfit(self, what: str) -> ProblemError:
+        return ProblemError(
+            Problem(
+                code="data_test_set_misfit",
+                field=self.key,
+                message=f"What is held out does not fit what is trained on: {what}.",
+                hint="Save both from the same kind of examples and labels.",
+            )
+        )
 
     def _features(self, name: str, key: Literal["features", "labels"]) -> Features:
         of = self._name(name, key)
@@ -171,10 +195,7 @@ class _Arrays:
         """Whether an array stays on disk."""
         if header.is_fortran or header.dtype.kind not in NUMBER_KINDS or 0 in header.shape:
             return False  # its examples do not lie in one piece; or a problem of their own
-        width = 1 if header.dtype == np.uint8 else np.dtype(np.float32).itemsize
-        size_bytes = int(np.prod(header.shape, dtype=np.int64)) * width
-        is_large = size_bytes > psutil.virtual_memory().available // _PART_OF_MEMORY
-        return bool(header.shape) and (self.data.cache is not DataCache.MEMORY or is_large)
+        return bool(header.shape) and stays_on_disk(header.shape, header.dtype, self.data.cache)
 
     def _labels(self, name: str, features: Features, *, must_differ: bool) -> Labels:
         of, data = self._name(name, "labels"), self.data
@@ -183,60 +204,36 @@ class _Arrays:
         check_lengths(features, labels.array, self._name(self.layout.features, "features"), of)
         return labels
 
-    def _class_names(self, labels: Labels, test: Examples | None) -> tuple[str, ...]:
+    def _class_names(self, labels: Labels, held_out: Iterable[Examples]) -> tuple[str, ...]:
         count = labels.outputs
-        if labels.target is Target.CLASSES and test is not None and not self.data.class_count:
-            count = max(count, int(test.labels.max()) + 1)
+        if labels.target is Target.CLASSES and not self.data.class_count:
+            count = max(count, *(int(each.labels.max()) + 1 for each in held_out), 0)
         return tuple(str(number) for number in range(count))
 
-    def _files(self) -> DataFiles | None:
+    def _files(self, sets: Mapping[str, "_Arrays"]) -> DataFiles | None:
         # Also of what is held in memory, as it may stay on disk when the run goes on.
-        if not isinstance(self.file, NpyFolder):
+        everything = (self, *sets.values())
+        if not any(isinstance(each.file, NpyFolder) for each in everything):
             return None
-        layout = self.layout
-        names = [layout.features, layout.labels, layout.test_features, layout.test_labels]
-        return DataFiles(self.file.path.parent, [self.file.place(name) for name in names if name])
+        beside = {
+            name: (each.file.path.parent, each.places())
+            for name, each in sets.items()
+            if each.file is not self.file
+        }
+        inside = [each for each in everything if each.file is self.file]
+        places = dict.fromkeys(place for each in inside for place in each.places())
+        return DataFiles(self.file.path.parent, places, beside)
+
+    def places(self) -> list[Path]:
+        """The files that the arrays are in."""
+        if not isinstance(self.file, NpyFolder):
+            return [self.file.path]
+        names = (self.layout.features, self.layout.labels)
+        return [self.file.place(name) for name in names if name]
 
     def _name(self, name: str, key: Literal["features", "labels"]) -> ArrayName:
-        return ArrayName(source=str(self.file.path), name=name, field=f"data.{key}")
-
-
-def _ambiguous(arrays: ArrayFile, wanted: str) -> ProblemError:
-    if wanted == "labels" and len(arrays.headers) == 1:
-        (only,) = arrays.headers
-        return ProblemError(
-            Problem(
-                code="data_array_missing",
-                field="data.labels",
-                message=f'{arrays.path} has no array of labels; the only one is "{only}".',
-                hint="Save the labels beside the examples, as an array called y.",
-            )
-        )
-    what = {"features": "the examples", "labels": "the labels"}[wanted]
-    there = "; ".join(choice.label for choice in _choices(arrays)[:20])
-    return ProblemError(
-        Problem(
-            code="data_arrays_ambiguous",
-            field=f"data.{wanted}",
-            message=f"It is not clear which array in {arrays.path} holds {what}. It has: "
-            f"{there or 'none'}.",
-            hint=f"Choose data.{wanted}; or name the arrays x and y.",
-        )
-    )
-
-
-def _choices(arrays: ArrayFile) -> tuple[Choice, ...]:
-    """The arrays with their shapes, as they are offered."""
-    return tuple(
-        Choice(name, f"{name}: {_form(header)}", "") for name, header in arrays.headers.items()
-    )
-
-
-def _form(header: NpyHeader | None) -> str:
-    if header is None:
-        return "damaged"
-    shape = " x ".join(f"{length:,}" for length in header.shape) or "one number"
-    return f"{shape}, {header.dtype}"
+        field = f"data.{key}" if self.key in ("data.path", "data.features") else self.key
+        return ArrayName(source=str(self.file.path), name=name, field=field)
 
 
 class _Npz(Source[NpzData]):
@@ -251,16 +248,22 @@ class _Npz(Source[NpzData]):
         return read_all_npz(data, needs_labels=needs_labels)
 
     @override
-    def find(self, data: NpzData) -> Found:
+    def find(self, data: NpzData, reading: Reading) -> Found:
         arrays = open_arrays(Path(data.path))
-        choices = _choices(arrays)
+        offers = dict.fromkeys((each.name for each in fields(ArrayLayout)), array_choices(arrays))
         found: dict[str, str] = {}
         with contextlib.suppress(ProblemError):  # reading says it
-            found = asdict(_layout(data, arrays, needs_labels=False))
-        return Found(
-            offers=dict.fromkeys((each.name for each in fields(ArrayLayout)), choices),
-            found={name: value for name, value in found.items() if value},
-        )
+            found = asdict(chosen_layout(data, arrays, needs_labels=False))
+        for each in set_files(data):
+            keys = f"{each.called}_features", f"{each.called}_labels"
+            offers |= dict.fromkeys(keys, ())
+            found |= dict.fromkeys(keys, "")
+            with contextlib.suppress(ProblemError):
+                file = open_arrays(Path(each.path))
+                offers |= dict.fromkeys(keys, array_choices(file))
+                layout = layout_of_set(data, file, each)
+                found |= dict(zip(keys, (layout.features, layout.labels), strict=True))
+        return Found(offers=offers, found={name: value for name, value in found.items() if value})
 
 
 SOURCE = _Npz()

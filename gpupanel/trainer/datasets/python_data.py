@@ -17,9 +17,10 @@ from gpupanel.trainer.datasets.checks import (
 )
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples
 from gpupanel.trainer.datasets.labels import Labels, checked_labels
+from gpupanel.trainer.datasets.python_rows import gives_rows, python_rows
 from gpupanel.trainer.datasets.source import Reading, Source
 from gpupanel.trainer.memory_shortage import is_out_of_memory
-from gpupanel.trainer.user_code import RunCode
+from gpupanel.trainer.user_code import RunCode, exits_reported
 
 _KEYS = ("x", "y", "x_test", "y_test", "class_names")
 _CONTRACT = (
@@ -73,7 +74,7 @@ class _Loaded:
         if "x_test" in self.parts or "y_test" in self.parts:
             test, _ = self._examples("x_test", "y_test", len(names) or None)
             self._check_shapes(training, test)
-        is_pixels = training.in_memory is not None and training.in_memory.dtype == np.uint8
+        is_pixels = training.features.dtype == np.uint8
         return DataSet(
             training=training,
             test=test,
@@ -84,7 +85,8 @@ class _Loaded:
 
     def _examples(self, x: str, y: str, class_count: int | None) -> tuple[Examples, Labels]:
         of, labels_of = self._name(x), self._name(y)
-        features = checked_features(self._array(x), of)
+        rows = python_rows(self.parts.get(x), self.code, of, self.settings.cache)
+        features = rows or checked_features(self._array(x), of)
         differ = self.must_differ and x == "x"
         labels = checked_labels(
             self._array(y), labels_of, self.settings.predicts, class_count, must_differ=differ
@@ -95,8 +97,12 @@ class _Loaded:
     def _array(self, name: str) -> Array:
         if name not in self.parts:
             raise _misfit(self.code, f'there is no "{name}"')
+        given = self.parts[name]
+        if gives_rows(given) and not hasattr(given, "__array__"):
+            row = exits_reported(self.code, given.__getitem__)
+            given = [row(number) for number in range(len(given))]
         try:
-            return np.asarray(self.parts[name])
+            return np.asarray(given)
         except Exception as error:
             if is_out_of_memory(error):
                 raise

@@ -2,9 +2,8 @@
 
 import importlib
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Protocol, TypeVar
 
 from gpupanel.domain.choice import Choice
@@ -14,7 +13,15 @@ from gpupanel.trainer.datasets.download import OnDownload
 from gpupanel.trainer.datasets.examples import AllExamples, DataSet, chained
 from gpupanel.trainer.user_code import RunCode
 
+OnProgress = Callable[[str, int, int], None]
+"""Called with what is being done, in words, and how many examples or bytes of how many are done;
+may raise, which ends the reading."""
+
 Settings = TypeVar("Settings", bound=DataSource, contravariant=True)
+
+
+def ignore_progress(doing: str, done: int, total: int) -> None:
+    """The :data:`OnProgress` of who only looks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,19 +30,24 @@ class Reading:
 
     Attributes:
         on_download: Called with how far a download is.
-        cache_dir: A folder that belongs to the run, for ``cache = "disk"``.
         code: What a run has of the Python code that loads the data. Without it none is carried
             out.
         seed: For what that code draws.
         must_differ: Refuse examples that are all of one class: nothing can be learned from them,
             but a trained model can be evaluated on them.
+        recipe: How the features were made that a saved model takes, as the source wrote it; empty
+            where none is used, or it says nothing.
+        only_looks: A preview: what would take minutes is left to a run.
+        on_progress: Called while data is made ready for its first use, which takes long.
     """
 
     on_download: OnDownload
-    cache_dir: Path | None = None
     code: RunCode | None = None
     seed: int = 0
     must_differ: bool = True
+    recipe: str = ""
+    only_looks: bool = False
+    on_progress: OnProgress = ignore_progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +60,7 @@ class Found:
     """
 
     offers: Mapping[str, tuple[Choice, ...]] = field(default_factory=dict)
-    found: Mapping[str, str] = field(default_factory=dict)
+    found: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
 
 
 class Source(Protocol[Settings]):
@@ -79,26 +91,36 @@ class Source(Protocol[Settings]):
             ProblemError: They cannot be used, and why.
         """
         del needs_labels  # there are always some
-        found = self.read(data, replace(reading, must_differ=False))
-        parts = [found.training, *filter(None, (found.validation, found.test))]
-        whole = chained(parts)
-        return AllExamples(
-            whole.features,
-            whole.labels,
-            found.target,
-            found.class_names,
-            len(found.training),
-            validation_count=len(found.validation or ()),
-        )
+        return all_examples(self.read(data, replace(reading, must_differ=False)))
 
-    def find(self, data: Settings) -> Found:
+    def find(self, data: Settings, reading: Reading) -> Found:
         """What is found where nobody chose, from a look that reads no examples.
+
+        Args:
+            data: Which; a path in it is absolute.
+            reading: What reading it would need.
 
         Raises:
             ProblemError: The data cannot be looked at, and why.
         """
-        del data
+        del data, reading
         return Found()
+
+
+def all_examples(found: DataSet) -> AllExamples:
+    """The sets of a source, one after the other."""
+    parts = [found.training, *filter(None, (found.validation, found.test))]
+    whole = chained(parts)
+    return AllExamples(
+        whole.features,
+        whole.labels,
+        found.target,
+        found.class_names,
+        len(found.training),
+        validation_count=len(found.validation or ()),
+        unreadable=whole.unreadable,
+        notes=found.all_notes(are_left_out=True),
+    )
 
 
 def source_of(data: DataSettings) -> Source[DataSettings]:
@@ -108,19 +130,10 @@ def source_of(data: DataSettings) -> Source[DataSettings]:
     return source
 
 
-def read_data(
-    data: DataSettings,
-    on_download: OnDownload,
-    cache_dir: Path | None = None,
-    code: RunCode | None = None,
-    seed: int = 0,
-    *,
-    must_differ: bool = True,
-) -> DataSet:
-    """The examples of a source, read and checked; :class:`Reading` says what each word means.
+def read_data(data: DataSettings, reading: Reading) -> DataSet:
+    """The examples of a source, read and checked.
 
     Raises:
         ProblemError: It cannot be used, and why.
     """
-    reading = Reading(on_download, cache_dir, code, seed, must_differ)
     return source_of(data).read(data, reading)

@@ -9,6 +9,7 @@ from gpupanel.domain.data_source import DataSource
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, Indices
 from gpupanel.trainer.datasets.fingerprint import Fingerprint
+from gpupanel.trainer.datasets.stand_ins import with_stand_ins
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,20 +40,26 @@ def split(data_set: DataSet, settings: DataSettings, seed: int) -> Split:
     Raises:
         ProblemError: The fraction leaves nothing to validate on, or nothing to train on.
     """
-    training = data_set.training
-    if data_set.validation is not None:
-        return Split(data_set, training, data_set.validation, data_set.test)
+    training, validation = data_set.training, data_set.validation
+    test = None if data_set.test is None else with_stand_ins(data_set.test)
+    if validation is not None:
+        return Split(data_set, with_stand_ins(training), with_stand_ins(validation), test)
     if settings.may_validate_on_test_set:
-        return Split(data_set, training, data_set.test)
+        return Split(data_set, with_stand_ins(training), test)
     classes = training.labels if data_set.target is Target.CLASSES else None
-    kept, held_back = divide(len(training), settings, seed, classes)
+    kept, held_back = divide(len(training), settings, seed, classes, data_set.groups)
     if len(held_back) == 0:
-        return Split(data_set, training, None, data_set.test)
-    return Split(data_set, training.subset(kept), training.subset(held_back), data_set.test)
+        return Split(data_set, with_stand_ins(training), None, test)
+    trained, held = (with_stand_ins(training.subset(each)) for each in (kept, held_back))
+    return Split(data_set, trained, held, test)
 
 
 def divide(
-    examples: int, settings: DataSource, seed: int, classes: Array | None
+    examples: int,
+    settings: DataSource,
+    seed: int,
+    classes: Array | None,
+    groups: Array | None = None,
 ) -> tuple[Indices, Indices]:
     """Which examples are trained on and which are held back, each in ascending order.
 
@@ -61,6 +68,7 @@ def divide(
         settings: Which part of them is held back: drawn, drawn by class, or the last.
         seed: Draws them.
         classes: The class number of each; ``None`` where they have none.
+        groups: What those have in common that are held back together; ``None``: none are.
 
     Raises:
         ProblemError: The fraction leaves nothing to validate on, or nothing to train on.
@@ -73,11 +81,28 @@ def divide(
     if settings.holdout is Holdout.RANDOM:
         # Epochs count from 1, so that [seed, 0] is a stream of the split's own.
         order = np.random.default_rng([seed, 0]).permutation(examples).astype(np.int32)
-        if settings.stratify and classes is not None:
+        if groups is not None:
+            order, held_back = _grouped(order, groups, count)
+        elif settings.stratify and classes is not None:
             order, held_back = _stratified(order, classes, count)
     if held_back in (0, examples):
         raise _leaves_nothing(examples, fraction, "validate on" if held_back == 0 else "train on")
     return np.sort(order[held_back:]), np.sort(order[:held_back])
+
+
+def _grouped(order: Indices, groups: Array, count: int) -> tuple[Indices, int]:
+    """The examples with those first that are held back, and how many these are.
+
+    Whole groups in the order in which they are drawn, as long as they are no more than ``count``;
+    at least the first.
+    """
+    _, codes = np.unique(groups, return_inverse=True)
+    in_order = codes[order]
+    drawn = in_order[np.sort(np.unique(in_order, return_index=True)[1])]
+    ends = np.cumsum(np.bincount(codes)[drawn])
+    taken = drawn[: max(1, int(np.searchsorted(ends, count, side="right")))]
+    is_kept = ~np.isin(in_order, taken)
+    return order[np.argsort(is_kept, kind="stable")], len(order) - int(is_kept.sum())
 
 
 def _stratified(order: Indices, classes: Array, count: int) -> tuple[Indices, int]:

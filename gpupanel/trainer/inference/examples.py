@@ -1,14 +1,12 @@
 """Which examples are evaluated or predicted, in the order in which the source has them."""
 
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gpupanel.domain.data import Target
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
-from gpupanel.trainer.datasets.download import OnDownload
 from gpupanel.trainer.datasets.examples import (
     AllExamples,
     Array,
@@ -18,10 +16,12 @@ from gpupanel.trainer.datasets.examples import (
 )
 from gpupanel.trainer.datasets.source import Reading, source_of
 from gpupanel.trainer.datasets.split import divide
-from gpupanel.trainer.inference.model_file import check_model_file, saved_model_path
-from gpupanel.trainer.start_up import decoded_data
+from gpupanel.trainer.inference.model_file import (
+    check_model_file,
+    recipe_in,
+    saved_model_path,
+)
 from gpupanel.trainer.started_run import StartedRun
-from gpupanel.trainer.user_code import RunCode
 
 _NO_CLASSES = Problem(
     code="stratify_without_labels",
@@ -46,6 +46,7 @@ class InferenceExamples:
         class_names: As far as the source knows them.
         class_count_is_known: Whether there are exactly as many classes as names; otherwise the
             greatest label made them and there may be more.
+        notes: What is odd about them.
     """
 
     features: Features
@@ -54,6 +55,7 @@ class InferenceExamples:
     target: Target
     class_names: tuple[str, ...]
     class_count_is_known: bool
+    notes: tuple[Problem, ...] = ()
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -77,35 +79,32 @@ class InferenceExamples:
         return read_features(self.features, self.indices[first:end])
 
 
-def read_to_infer(run: StartedRun, on_download: OnDownload) -> InferenceExamples:
+def read_to_infer(run: StartedRun, reading: Reading) -> InferenceExamples:
     """The examples of a run, once its model's file was found usable.
 
     Raises:
         ProblemError: The model or the data cannot be used, and why.
     """
     check_model_file(saved_model_path(run.profile.model))
-    cache_dir = decoded_data(run.layout)
-    return read_inference_examples(run.profile, on_download, cache_dir, run.data_code)
+    return read_inference_examples(run.profile, reading)
 
 
-def read_inference_examples(
-    profile: Profile, on_download: OnDownload, cache_dir: Path, code: RunCode | None = None
-) -> InferenceExamples:
+def read_inference_examples(profile: Profile, reading: Reading) -> InferenceExamples:
     """The examples that the profile chooses.
 
     Args:
         profile: Its task decides whether labels must be there.
-        on_download: Called with how far a download is.
-        cache_dir: A folder that belongs to the run.
-        code: What the run has of the Python code that loads the data.
+        reading: What reading may need.
 
     Raises:
         ProblemError: The data cannot be used, and why.
     """
-    data, needs_labels = profile.data, profile.task == "evaluate"
-    reading = Reading(on_download, cache_dir, code, profile.training.seed, must_differ=False)
+    data, needs_labels = profile.data, _needs_labels(profile)
+    model = profile.model
+    recipe = "" if model.is_trainable else recipe_in(model.chosen_path)
+    reading = replace(reading, must_differ=False, recipe=recipe)
     found = source_of(data).read_all(data, reading, needs_labels=needs_labels)
-    indices = _chosen(profile, found)
+    indices = _readable(_chosen(profile, found), found)
     return InferenceExamples(
         features=found.features,
         labels=None if found.labels is None else found.labels[indices],
@@ -113,7 +112,19 @@ def read_inference_examples(
         target=found.target,
         class_names=found.class_names,
         class_count_is_known=found.class_count_is_known,
+        notes=found.notes,
     )
+
+
+def _needs_labels(profile: Profile) -> bool:
+    """Whether only examples with labels count: always those that were held out of such."""
+    is_part = profile.inference.examples != "all"
+    return profile.task == "evaluate" or (is_part and profile.data.leaves_out_unlabelled)
+
+
+def _readable(chosen: Indices, found: AllExamples) -> Indices:
+    left_out = np.fromiter(found.unreadable, np.int32, len(found.unreadable))
+    return chosen[~np.isin(chosen, left_out)]
 
 
 def _chosen(profile: Profile, found: AllExamples) -> Indices:
@@ -129,7 +140,7 @@ def _chosen(profile: Profile, found: AllExamples) -> Indices:
         if labels is None and data.stratify and found.target is Target.CLASSES:
             raise ProblemError(_NO_CLASSES)
         classes = None if labels is None else labels[:training]
-        kept, held_back = divide(training, data, profile.training.seed, classes)
+        kept, held_back = divide(training, data, profile.training.seed, classes, found.groups)
     chosen = kept if which == "training" else held_back
     if len(chosen) == 0:
         raise ProblemError(

@@ -266,3 +266,5 @@ def report_data(run: StartedRun, examples: InferenceExamples, events: EventWrite
             steps_per_epoch=0,
         )
     )
+    for note in examples.notes:
+        events.write(ProblemReported(time_s=time.time(), problem=note))

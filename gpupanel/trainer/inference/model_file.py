@@ -14,6 +14,7 @@ import h5py
 
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.table_data import RECIPE_MEMBER
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.size_limits import check_size, check_unpacked
 
@@ -100,6 +101,25 @@ def check_model_file(path: str, *, most_bytes: int | None = None) -> None:
     try:
         with zipfile.ZipFile(file) as archive:
             _check_weights(archive, file)
+    except _DAMAGE as error:
+        raise _damaged(file, f"{type(error).__name__}: {error}") from error
+
+
+def recipe_in(path: str) -> str:
+    """What a model's file says of how its features were made; empty where it says nothing.
+
+    Raises:
+        ProblemError: The file cannot be read.
+    """
+    file = Path(path)
+    try:
+        with open_regular(file) as opened, zipfile.ZipFile(opened) as archive:
+            if RECIPE_MEMBER not in archive.namelist():
+                return ""
+            check_unpacked(archive, file, "model.path")
+            if archive.getinfo(RECIPE_MEMBER).file_size > _LARGEST_CONFIGURATION_BYTES:
+                raise ValueError(f"{RECIPE_MEMBER} is larger than that of any table")
+            return archive.read(RECIPE_MEMBER).decode()
     except _DAMAGE as error:
         raise _damaged(file, f"{type(error).__name__}: {error}") from error
 

@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from typing_extensions import override
 
@@ -13,6 +14,7 @@ from gpupanel.trainer.interruptions import Interruption
 from gpupanel.trainer.loop.calls_in_flight import CallsInFlight, FinishedCall
 from gpupanel.trainer.loop.consensus import Pace
 from gpupanel.trainer.loop.loop import TrainingLoop
+from gpupanel.trainer.steps.calls import CallSums
 from gpupanel.trainer.steps.order import epoch_order
 from gpupanel.trainer.steps.step_calls import StepCalls
 
@@ -42,8 +44,8 @@ class AsynchronousLoop(TrainingLoop):
         order = epoch_order(
             len(self._split.training), settings.seed, position.epoch, shuffle=self._shuffle
         )
-        batches = self._batches(order, position.step_in_epoch, self._training_pace)
-        calls = self._learner.calls
+        calls, first = self._learner.calls, position.step_in_epoch
+        batches = self._batches(calls, order, self._training_pace, first)
         interruption = self._make_calls(
             batches, lambda steps: calls.of(steps.shape[1]), Phase.TRAINING, self._learned
         )
@@ -62,7 +64,7 @@ class AsynchronousLoop(TrainingLoop):
             self._take_pace(self._evaluation_pace, finished)
             measured.append(finished)
 
-        batches = self._batches(everything, 0, self._evaluation_pace)
+        batches = self._batches(calls, everything, self._evaluation_pace)
         interruption = self._make_calls(batches, lambda _: calls, phase, take)
         if interruption is not None:
             return interruption
@@ -93,7 +95,10 @@ class AsynchronousLoop(TrainingLoop):
             self._events.phase(phase)
             if self._in_flight.is_empty:
                 self._last_finished_s = time.monotonic()
-            self._in_flight.begin(calls_for(steps).begin(steps), steps.size)
+            # Where every worker has something to do, none waits for what is read meanwhile.
+            nobody_waits = self._in_flight.under_way >= len(self._plan.replicas)
+            begun = calls_for(steps).begin(steps)
+            self._in_flight.begin(_without_wait(begun) if nobody_waits else begun, steps.size)
         return self._wait_while(lambda: not self._in_flight.is_empty)
 
     def _wait_while(self, is_so: Callable[[], bool]) -> Interruption | None:
@@ -115,3 +120,7 @@ class AsynchronousLoop(TrainingLoop):
 
     def _take_pace(self, pace: Pace, finished: FinishedCall) -> None:
         self._consensus.take_votes((), pace, finished.sums.steps, finished.sums.replica_seconds[0])
+
+
+def _without_wait(begun: Callable[[], CallSums]) -> Callable[[], CallSums]:
+    return lambda: replace(begun(), waited_s=0.0)

@@ -54,6 +54,11 @@ class CallsInFlight:
         return self._under_way >= self._room
 
     @property
+    def under_way(self) -> int:
+        """How many calls have begun and have not been given out."""
+        return self._under_way
+
+    @property
     def is_empty(self) -> bool:
         """Whether no call is under way."""
         return self._under_way == 0

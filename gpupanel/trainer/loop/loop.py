@@ -16,6 +16,7 @@ from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.learner import Learner
 from gpupanel.trainer.loop.consensus import Pace, make_consensus
+from gpupanel.trainer.loop.data_waits import DataWaits
 from gpupanel.trainer.loop.early_stopping import after_epoch, reason_to_stop
 from gpupanel.trainer.progress import StepReports, TrainingRecord, added
 from gpupanel.trainer.saving.position import Position
@@ -25,7 +26,7 @@ from gpupanel.trainer.saving.tensorboard import TensorBoardFiles
 from gpupanel.trainer.started_run import StartedRun
 from gpupanel.trainer.steps.calls import CallSums
 from gpupanel.trainer.steps.order import epoch_order
-from gpupanel.trainer.steps.step_calls import StepCalls
+from gpupanel.trainer.steps.step_calls import StepCalls, TrainingCalls
 
 
 class TrainingLoop:
@@ -57,6 +58,7 @@ class TrainingLoop:
         self._is_first_call = True
         self._balancing = make_balancing(run, learner, events)
         self._reports = StepReports(events, learner.objective)
+        self._waits = DataWaits(run.profile.data, events)
         self._training_pace = Pace()
         self._evaluation_pace = Pace()
         if position.step:
@@ -146,15 +148,15 @@ class TrainingLoop:
         order = epoch_order(
             len(self._split.training), settings.seed, position.epoch, shuffle=self._shuffle
         )
-        for batches in self._batches(order, position.step_in_epoch, self._training_pace):
+        calls, first = self._learner.calls, position.step_in_epoch
+        for batches in self._batches(calls, order, self._training_pace, first):
             interruption = self._interruption()
             if interruption is not None:
                 self._report_steps(now=True)
                 return interruption
             self._events.phase(Phase.TRAINING)
             start_s = time.monotonic()
-            calls = self._learner.calls.of(batches.shape[1])
-            sums = calls(batches, self._consensus.vote(self._training_pace))
+            sums = calls.of(batches.shape[1])(batches, self._consensus.vote(self._training_pace))
             took_s = time.monotonic() - start_s
             self._consensus.take_votes(sums.votes, self._training_pace, sums.steps, took_s)
             self._add(sums, batches.size, took_s)
@@ -165,13 +167,20 @@ class TrainingLoop:
             self._report_steps(now=True)
         return None
 
-    def _batches(self, order: Indices, first_step: int, pace: Pace) -> Iterator[Indices]:
+    def _batches(
+        self, calls: StepCalls | TrainingCalls, order: Indices, pace: Pace, first_step: int = 0
+    ) -> Iterator[Indices]:
         """Rows of full batches, as many as fit into a call; the smaller last one by itself."""
         size = self._plan.global_batch_size
         full = len(order) // size
         rows = order[: full * size].reshape(full, size)
-        step = first_step
+        step, shares = first_step, calls.shares
+        calls.expect(order[step * size :], size)
         while step < full:
+            if calls.shares != shares:
+                # Of each batch, this process may take another part now.
+                shares = calls.shares
+                calls.expect(order[step * size :], size)
             batches = rows[step : step + pace.steps]
             yield batches
             step += len(batches)
@@ -191,11 +200,13 @@ class TrainingLoop:
         )
         if not math.isfinite(sums.loss_sum):
             raise not_finite("loss", self._position)
-        self._reports.add(sums.steps, examples, sums.sums, took_s)
+        self._reports.add(sums.steps, examples, sums.sums, took_s, sums.waited_s)
         if not self._is_first_call:
             # TensorFlow still optimises the graph in the first one.
             self._record.examples += examples
             self._record.training_s += took_s
+            self._record.waited_s = (self._record.waited_s or 0.0) + sums.waited_s
+            self._waits.check(self._record)
         self._is_first_call = False
         if self._position.epoch == 1:
             self._record.metrics = self._epoch_metrics()
@@ -222,7 +233,7 @@ class TrainingLoop:
         self, calls: StepCalls, everything: Indices, phase: Phase
     ) -> Metrics | Interruption:
         totals: tuple[float, ...] = ()
-        for batches in self._batches(everything, 0, self._evaluation_pace):
+        for batches in self._batches(calls, everything, self._evaluation_pace):
             interruption = self._interruption()
             if interruption is not None:
                 return interruption

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from gpupanel.domain.data import Target
 from gpupanel.domain.outcome import Metrics
+from gpupanel.trainer.datasets.examples import Array
 
 Floats = npt.NDArray[np.float32]
 
@@ -34,13 +35,22 @@ class Objective(Protocol):
 
 
 class Classification:
-    """Cross-entropy of the logits, in nats, and how many examples are right."""
+    """Cross-entropy of the logits, in nats, and how many examples are right.
+
+    Args:
+        weights: What the loss of an example of each class counts, shape [classes]; ``None``: 1.
+    """
 
     size = 2
+
+    def __init__(self, weights: Floats | None = None) -> None:
+        self._weights = weights
 
     def sums(self, outputs: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, ...]:
         """See :meth:`Objective.sums`; labels are class numbers."""
         losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, outputs)
+        if self._weights is not None:
+            losses *= tf.cast(tf.gather(self._weights, labels), losses.dtype)
         right = tf.equal(tf.argmax(outputs, axis=1, output_type=tf.int32), labels)
         return tf.reduce_sum(losses), tf.reduce_sum(tf.cast(right, tf.float32))
 
@@ -154,3 +164,17 @@ def make_objective(target: Target, units: Floats, means: Floats) -> Objective:
             return ValuePrediction(float(units[0]), float(means[0]))
         case Target.VALUES:
             return SeveralValues(units, means)
+
+
+def balanced_weights(labels: Array, class_count: int) -> Floats:
+    """What each class counts so that all count the same: 1 on the average over the examples.
+
+    As scikit-learn's ``class_weight="balanced"`` has it, over the classes that there are.
+
+    Args:
+        labels: Of the training examples, shape [examples].
+        class_count: How many classes the model tells apart.
+    """
+    counts = np.bincount(labels, minlength=class_count)
+    weights = len(labels) / (np.count_nonzero(counts) * np.maximum(counts, 1))
+    return np.asarray(weights, np.float32)

@@ -1,5 +1,6 @@
 """Raw features on a scale that suits a model, as the first layer of every one that is trained."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import keras
@@ -7,8 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gpupanel.domain.data import Scaling
-from gpupanel.trainer.datasets.examples import Array
+from gpupanel.trainer.datasets.examples import Array, Examples
 from gpupanel.trainer.models.network import Building
+
+_CHUNK_EXAMPLES = 16_384
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,11 +30,30 @@ class Statistics:
 def statistics(values: Array) -> Statistics:
     """Statistics over the first axis, summed in double precision."""
     numbers = np.asarray(values, np.float64)
-    deviation = numbers.std(axis=0)
+    return _statistics(numbers.mean(axis=0), numbers.std(axis=0))
+
+
+def statistics_of(examples: Examples) -> Statistics:
+    """Statistics over examples, wherever they are."""
+    if examples.in_memory is not None:
+        return statistics(examples.in_memory)
+    # Twice over the file: a sum of squares alone would lose what the mean is large against.
+    mean = sum(chunk.sum(axis=0) for chunk in _chunks(examples)) / len(examples)
+    squares = sum(np.square(chunk - mean).sum(axis=0) for chunk in _chunks(examples))
+    return _statistics(mean, np.sqrt(squares / len(examples)))
+
+
+def _statistics(mean: npt.NDArray[np.float64], deviation: npt.NDArray[np.float64]) -> Statistics:
     return Statistics(
-        mean=np.asarray(numbers.mean(axis=0), np.float32),
+        mean=np.asarray(mean, np.float32),
         deviation=np.asarray(np.where(deviation > 0.0, deviation, 1.0), np.float32),
     )
+
+
+def _chunks(examples: Examples) -> Iterator[npt.NDArray[np.float64]]:
+    for start in range(0, len(examples), _CHUNK_EXAMPLES):
+        end = min(len(examples), start + _CHUNK_EXAMPLES)
+        yield np.asarray(examples.read(np.arange(start, end, dtype=np.int32)), np.float64)
 
 
 def scaled(inputs: keras.KerasTensor, building: Building) -> keras.KerasTensor:
@@ -43,11 +65,11 @@ def scaled(inputs: keras.KerasTensor, building: Building) -> keras.KerasTensor:
         return building.through(layer, inputs)
     if data.scaling is Scaling.NONE:
         return inputs
-    features = building.training.in_memory
-    if features is None:
-        raise ValueError("statistics need features in memory")
-    columns = statistics(features)
+    columns = statistics_of(building.training)
+    mean, deviation = columns.mean, columns.deviation
+    if data.unscaled is not None:
+        mean, deviation = np.where(data.unscaled, 0, mean), np.where(data.unscaled, 1, deviation)
     layer = keras.layers.Normalization(
-        mean=columns.mean, variance=columns.deviation**2, name="standardise", dtype="float32"
+        mean=mean, variance=deviation**2, name="standardise", dtype="float32"
     )
     return building.through(layer, inputs)

@@ -1,6 +1,7 @@
 """Saves what was learned, and reports it."""
 
 import time
+import zipfile
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -11,6 +12,7 @@ import tensorflow as tf
 
 from gpupanel.domain.events import CheckpointSaved, ModelSaved, Phase, ProblemReported
 from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.table_data import RECIPE_MEMBER
 from gpupanel.files.guarded_files import open_to_write, remove, rename
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.event_writer import EventWriter
@@ -204,6 +206,10 @@ def save_model(built: BuiltModel, path: Path) -> None:
         # Made here, since Keras opens it by its name, wherever a link of that name would lead.
         open_to_write(beside).close()
         model.save(beside)
+        if built.building.data.recipe:
+            # Keras passes over what it did not write.
+            with zipfile.ZipFile(beside, "a") as archive:
+                archive.writestr(RECIPE_MEMBER, built.building.data.recipe)
         rename(beside, path)
     finally:
         remove(beside)

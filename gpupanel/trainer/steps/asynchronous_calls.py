@@ -1,5 +1,6 @@
 """Calls of several steps, each on whichever worker of a parameter-server run is free."""
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -62,6 +63,15 @@ class AsynchronousCalls:
         """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.divide`: one worker takes all."""
         return divide_batch(self.shares[:1], batch_size, self._accumulation_steps)
 
+    def expect(self, order: Indices, batch_size: int) -> None:
+        """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.expect`."""
+        del batch_size  # a worker takes a batch as it is
+        self._feed.expect(order)
+
+    def close(self) -> None:
+        """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.close`."""
+        self._feed.close()
+
     def __call__(self, batches: Indices, votes: Sequence[float] = ()) -> CallSums:
         """Do one step for each row on one worker, and wait for them; nothing is agreed on."""
         return self.begin(batches, votes)()
@@ -75,11 +85,16 @@ class AsynchronousCalls:
             ProblemError: An example cannot be read.
         """
         del votes
-        under_way = self._coordinator.schedule(self._function, args=self._feed.arguments(batches))
+        start_s = time.monotonic()
+        arguments = self._feed.arguments(batches)
+        waited_s = time.monotonic() - start_s
+        under_way = self._coordinator.schedule(self._function, args=arguments)
 
         def sums() -> CallSums:
             *sums, steps, seconds = (float(one) for one in under_way.fetch())
-            return CallSums(tuple(sums), round(steps), replica_seconds=(seconds,))
+            return CallSums(
+                tuple(sums), round(steps), replica_seconds=(seconds,), waited_s=waited_s
+            )
 
         return sums
 

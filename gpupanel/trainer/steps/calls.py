@@ -1,9 +1,11 @@
 """Several steps in one call of a ``tf.function``, on every replica at once."""
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from gpupanel.trainer.datasets.examples import Indices
@@ -30,12 +32,14 @@ class CallSums:
         votes: What the processes of the run handed in, summed: the same on each of them.
         replica_seconds: How long each replica of the run computed, waiting not counted; empty
             where it is not measured.
+        waited_s: How long the steps had to wait for their examples.
     """
 
     sums: tuple[float, ...]
     steps: int
     votes: tuple[float, ...] = (0.0,) * VOTE_NUMBERS
     replica_seconds: tuple[float, ...] = ()
+    waited_s: float = 0.0
 
     @property
     def loss_sum(self) -> float:
@@ -101,6 +105,18 @@ class Calls:
         """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.divide`."""
         return divide_batch(self.shares, batch_size, self._accumulation_steps)
 
+    def expect(self, order: Indices, batch_size: int) -> None:
+        """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.expect`."""
+        full = len(order) // batch_size * batch_size
+        coming = (order[:full].reshape(-1, batch_size), order[np.newaxis, full:])
+        self._feed.expect(
+            [(each, self.divide(each.shape[1]).bounds) for each in coming if each.size]
+        )
+
+    def close(self) -> None:
+        """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.close`."""
+        self._feed.close()
+
     def __call__(self, batches: Indices, votes: Sequence[float] = ()) -> CallSums:
         """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.__call__`."""
         return self.begin(batches, votes)()
@@ -118,8 +134,11 @@ class Calls:
         parts = self.divide(batches.shape[1])
         division = (tf.constant(parts.bounds), tf.constant(parts.copies))
         padded = tf.constant([*votes, *[0.0] * (VOTE_NUMBERS - len(votes))], tf.float32)
-        sums = self._function(*division, padded, *self._feed.tensors(batches, parts.bounds))
-        return lambda: self._call_sums(sums)
+        start_s = time.monotonic()
+        tensors = self._feed.tensors(batches, parts.bounds)
+        waited_s = time.monotonic() - start_s
+        sums = self._function(*division, padded, *tensors)
+        return lambda: self._call_sums(sums, waited_s)
 
     def _steps(
         self, bounds: tf.Tensor, copies: tf.Tensor, votes: tf.Tensor, *stacked: tf.Tensor
@@ -166,7 +185,7 @@ class Calls:
         first_of_its_process = _replica() % here == 0
         return votes if first_of_its_process else tf.zeros_like(votes)
 
-    def _call_sums(self, returned: tf.Tensor) -> CallSums:
+    def _call_sums(self, returned: tf.Tensor, waited_s: float) -> CallSums:
         numbers = [float(number) for number in returned.numpy()]
         sums, (steps, *others) = numbers[: self._sum_count], numbers[self._sum_count :]
         return CallSums(
@@ -175,6 +194,7 @@ class Calls:
             votes=tuple(others[:VOTE_NUMBERS]),
             # The last one is the witness: of no meaning.
             replica_seconds=tuple(others[VOTE_NUMBERS:-1]),
+            waited_s=waited_s,
         )
 
     def _sum(self, per_replica: tf.Tensor) -> tf.Tensor:

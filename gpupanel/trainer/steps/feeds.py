@@ -12,6 +12,7 @@ import tensorflow as tf
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.trainer.datasets.examples import Array, Examples, Indices
 from gpupanel.trainer.started_run import process_place
+from gpupanel.trainer.steps.look_ahead import LookAhead
 
 _DEVICE_COPY_BYTES = 256 * 2**20
 """Sets up to this size are copied to each device; greater ones stay in host memory."""
@@ -31,6 +32,17 @@ class Feed(Protocol):
     @property
     def signature(self) -> tuple[tf.TensorSpec, ...]:
         """Of the tensors that one call takes; their first axis is the steps."""
+
+    def expect(self, coming: Sequence[tuple[Indices, Indices]]) -> None:
+        """Make ready what is going to be asked for, instead of what was expected before.
+
+        Args:
+            coming: Batches and bounds, as :meth:`tensors` takes them, in the order in which their
+                steps will be asked for; how many of them a call takes does not matter.
+        """
+
+    def close(self) -> None:
+        """Make nothing ready any more."""
 
     def tensors(self, batches: Indices, bounds: Indices | None = None) -> tuple[tf.Tensor, ...]:
         """What one call takes for these steps.
@@ -76,6 +88,12 @@ class ResidentFeed:
         """See :attr:`Feed.signature`."""
         return (tf.TensorSpec([None, None], tf.int32),)
 
+    def expect(self, coming: Sequence[tuple[Indices, Indices]]) -> None:
+        """Nothing: everything is there."""
+
+    def close(self) -> None:
+        """Nothing is under way."""
+
     def tensors(self, batches: Indices, bounds: Indices | None = None) -> tuple[tf.Tensor, ...]:
         """See :meth:`Feed.tensors`."""
         del bounds
@@ -94,7 +112,7 @@ class ResidentFeed:
 class StreamedFeed:
     """Examples are read for each call, because they do not stay in memory.
 
-    Each process reads those of its own replicas.
+    Each process reads those of its own replicas, and what is expected ahead of the calls.
     """
 
     def __init__(self, examples: Examples, replicas: Sequence[int]) -> None:
@@ -107,6 +125,7 @@ class StreamedFeed:
         self._replicas = list(replicas)
         self.examples = len(examples)
         self._examples = examples
+        self._look_ahead = LookAhead(examples)
 
     @property
     def signature(self) -> tuple[tf.TensorSpec, ...]:
@@ -119,13 +138,20 @@ class StreamedFeed:
             tf.TensorSpec([None, None, *labels.shape[1:]], labels.dtype),
         )
 
+    def expect(self, coming: Sequence[tuple[Indices, Indices]]) -> None:
+        """See :meth:`Feed.expect`."""
+        own = [batches[:, slice(*self._own(bounds))].reshape(-1) for batches, bounds in coming]
+        self._look_ahead.expect(np.concatenate(own))
+
+    def close(self) -> None:
+        """See :meth:`Feed.close`."""
+        self._look_ahead.close()
+
     def tensors(self, batches: Indices, bounds: Indices | None = None) -> tuple[tf.Tensor, ...]:
         """See :meth:`Feed.tensors`."""
-        first, end = 0, batches.shape[1]
-        if bounds is not None:
-            first, end = bounds[self._replicas, 0].min(), bounds[self._replicas, 1].max()
+        first, end = (0, batches.shape[1]) if bounds is None else self._own(bounds)
         own = batches[:, first:end]
-        features = self._examples.read(own.reshape(-1))
+        features = self._look_ahead.take(own.reshape(-1))
         features = features.reshape((*own.shape, *self._examples.feature_shape))
         if own.shape != batches.shape:
             # The parts of other processes stay empty, so that parts are where they always are.
@@ -141,6 +167,10 @@ class StreamedFeed:
         """See :meth:`Feed.part`."""
         del replica
         return step[0][first:end], step[1][first:end]
+
+    def _own(self, bounds: Indices) -> tuple[int, int]:
+        """Where the part of this process's replicas begins and ends in a batch."""
+        return int(bounds[self._replicas, 0].min()), int(bounds[self._replicas, 1].max())
 
 
 def make_feed(examples: Examples, plan: LaunchPlan) -> Feed:

@@ -32,6 +32,17 @@ class StepCalls(Protocol):
     def divide(self, batch_size: int) -> Parts:
         """How a batch of so many examples is divided."""
 
+    def expect(self, order: Indices, batch_size: int) -> None:
+        """Make ready what the coming steps take, instead of what was expected before.
+
+        Args:
+            order: Their examples, shape [examples].
+            batch_size: Examples of a step; the last one may have fewer.
+        """
+
+    def close(self) -> None:
+        """Make nothing ready any more."""
+
     def __call__(self, batches: Indices, votes: Sequence[float] = ()) -> CallSums:
         """Do one step for each row, and wait for them.
 
@@ -85,6 +96,14 @@ class TrainingCalls:
     def trace(self) -> None:
         """Build the graph of full batches now, so that the first call does not have to."""
         self._full.trace()
+
+    def expect(self, order: Indices, batch_size: int) -> None:
+        """See :meth:`StepCalls.expect`."""
+        self._full.expect(order, batch_size)
+
+    def close(self) -> None:
+        """See :meth:`StepCalls.close`."""
+        self._full.close()
 
     def of(self, batch_size: int) -> StepCalls:
         """The calls for batches of so many examples."""

@@ -11,6 +11,7 @@ from typing import Protocol
 import tensorflow as tf
 
 from gpupanel.trainer.datasets.examples import Array, Examples, Indices
+from gpupanel.trainer.steps.look_ahead import LookAhead
 
 _COPY_BYTES = 64 * 2**20
 """Sets up to this size are copied to each worker: gRPC takes about a second for it."""
@@ -28,6 +29,16 @@ class WorkerFeed(Protocol):
     @property
     def signature(self) -> tuple[tf.TypeSpec, ...]:
         """Of the arguments of one call; the last one's shape is [steps, batch]."""
+
+    def expect(self, coming: Indices) -> None:
+        """Make ready what is going to be asked for, instead of what was expected before.
+
+        Args:
+            coming: Examples, in the order in which they will be asked for.
+        """
+
+    def close(self) -> None:
+        """Make nothing ready any more."""
 
     def arguments(self, batches: Indices) -> tuple[object, ...]:
         """What one call takes for these steps.
@@ -68,6 +79,12 @@ class CopiedFeed:
         """See :attr:`WorkerFeed.signature`."""
         return (self._spec, tf.TensorSpec([None, None], tf.int32))
 
+    def expect(self, coming: Indices) -> None:
+        """Nothing: everything is there."""
+
+    def close(self) -> None:
+        """Nothing is under way."""
+
     def arguments(self, batches: Indices) -> tuple[object, ...]:
         """See :meth:`WorkerFeed.arguments`."""
         return (self._held, batches)
@@ -85,10 +102,11 @@ class CopiedFeed:
 
 
 class ShippedFeed:
-    """The coordinator reads each batch and hands it over with the step."""
+    """The coordinator reads each batch, ahead where it is expected, and ships it with the step."""
 
     def __init__(self, examples: Examples) -> None:
         self._examples = examples
+        self._look_ahead = LookAhead(examples)
 
     @property
     def signature(self) -> tuple[tf.TypeSpec, ...]:
@@ -101,9 +119,17 @@ class ShippedFeed:
             tf.TensorSpec([None, None, *labels.shape[1:]], labels.dtype),
         )
 
+    def expect(self, coming: Indices) -> None:
+        """See :meth:`WorkerFeed.expect`."""
+        self._look_ahead.expect(coming)
+
+    def close(self) -> None:
+        """See :meth:`WorkerFeed.close`."""
+        self._look_ahead.close()
+
     def arguments(self, batches: Indices) -> tuple[object, ...]:
         """See :meth:`WorkerFeed.arguments`."""
-        features = self._examples.read(batches.reshape(-1))
+        features = self._look_ahead.take(batches.reshape(-1))
         shape = (*batches.shape, *self._examples.feature_shape)
         return (features.reshape(shape), self._examples.labels[batches])
 

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QWidget
 from gpupanel.domain.setting import Bounds, Setting, SettingType
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.inputs.counter import GREATEST, Counter, OptionalCounter
+from gpupanel.ui.inputs.name_choices import NameChoices
 from gpupanel.ui.inputs.number_list_edit import NumberListEdit
 from gpupanel.ui.inputs.optional_choice import OptionalChoiceBox
 from gpupanel.ui.inputs.optional_real import OptionalReal
@@ -45,6 +46,10 @@ def input_for(setting: Setting) -> QWidget:
                 least=_least(setting.bounds),
                 most=_most(setting.bounds),
                 unit=setting.unit,
+            )
+        case SettingType.NAMES:
+            return NameChoices(
+                off=setting.off, is_optional=setting.is_optional, may_be_one=setting.may_be_one
             )
         case SettingType.TEXT if setting.is_optional:
             return OptionalChoiceBox((), off=setting.off)

@@ -117,7 +117,11 @@ class KindForm(QWidget):
         if key != SOURCE:
             self._form(self._value).reveal(key)
 
-    def setFound(self, offers: Mapping[str, Sequence[Choice]], found: Mapping[str, str]) -> None:
+    def setFound(
+        self,
+        offers: Mapping[str, Sequence[Choice]],
+        found: Mapping[str, str | tuple[str, ...]],
+    ) -> None:
         """Offers what a look found for the kind that is shown, as :class:`ValueForm` does."""
         self._form(self._value).setFound(offers, found)
 

@@ -14,6 +14,7 @@ from gpupanel.domain.value import Value
 from gpupanel.ui.forms.input_for import input_for
 from gpupanel.ui.forms.settings_form import WIDEST_INPUT, SettingsForm
 from gpupanel.ui.inputs.input import Input
+from gpupanel.ui.inputs.name_choices import NameChoices
 from gpupanel.ui.inputs.optional_choice import OptionalChoiceBox
 from gpupanel.ui.widgets.buttons import FoldButton
 from gpupanel.ui.widgets.tips import teach
@@ -79,7 +80,11 @@ class ValueForm(SettingsForm):
         )
         self._show_rows()
 
-    def setFound(self, offers: Mapping[str, Sequence[Choice]], found: Mapping[str, str]) -> None:
+    def setFound(
+        self,
+        offers: Mapping[str, Sequence[Choice]],
+        found: Mapping[str, str | tuple[str, ...]],
+    ) -> None:
         """Offers what a look at the data found, silently.
 
         Args:
@@ -88,9 +93,12 @@ class ValueForm(SettingsForm):
         """
         for name, setting in self._settings.items():
             box = self._inputs[name]
+            choices = offers.get(name, ()) if setting.is_offered else None
+            taken = found.get(name)
             if isinstance(box, OptionalChoiceBox):
-                choices = offers.get(name, ()) if setting.is_offered else None
-                box.setFound(choices, found.get(name))
+                box.setFound(choices, taken if isinstance(taken, str) else None)
+            elif isinstance(box, NameChoices):
+                box.setFound(choices or (), taken or ())
 
     def set_shown(self, name: str, *, shown: bool) -> None:
         """Shows or hides the row of a setting."""

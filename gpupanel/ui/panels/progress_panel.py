@@ -36,6 +36,11 @@ class ProgressPanel(QWidget):
             "1,000,000 ex/s",
             "Examples per second over all devices; validation is not counted.",
         )
+        self._waiting = self._number(
+            "data wait 100 %",
+            "The share of the training time in which the devices wait for examples: reading them "
+            "takes longer than computing.",
+        )
         self._left = self._number(
             "10:00:00 left", "Estimated time left; after the end, the duration."
         )
@@ -49,7 +54,15 @@ class ProgressPanel(QWidget):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(16, 8, 16, 8)
         layout.setSpacing(16)
-        for label in (self._phase, self._epoch, self._step, self._loss, self._rate, self._left):
+        for label in (
+            self._phase,
+            self._epoch,
+            self._step,
+            self._loss,
+            self._rate,
+            self._waiting,
+            self._left,
+        ):
             layout.addWidget(label)
         layout.addWidget(self._bar, 1)
         self.setStatus(None, "")
@@ -69,6 +82,7 @@ class ProgressPanel(QWidget):
         self._step.setText(step)
         self._loss.setText("" if shown.evaluates else f"loss {formatting.number(shown.loss)}")
         self._rate.setText(formatting.rate(shown.examples_per_second))
+        self._waiting.setText(_waiting_words(shown))
         self._left.setText(_time_words(shown))
         self._show_bar(shown, is_run=status is not None)
         self._bar.setFormat(f"{epoch}, {step}" if epoch else step)
@@ -78,7 +92,10 @@ class ProgressPanel(QWidget):
         if status.evaluates:
             done, total = status.examples, status.examples_total
         waits = is_run and not status.has_ended and done == 0
-        if waits:
+        progress = status.data_progress
+        if waits and progress is not None and progress.done < progress.total:
+            done, total = progress.done, progress.total
+        elif waits:
             # Start-up has no measure: the bar moves to and fro and the words say what goes on.
             self._bar.setRange(0, 0)
             return
@@ -109,6 +126,12 @@ def _step_words(status: RunStatus | None) -> str:
         return f"{formatting.count(status.examples)} of {total} examples"
     words = f"step {formatting.count(status.step)}"
     return f"{words} / {formatting.count(status.step_total)}" if status.step_total else words
+
+
+def _waiting_words(status: RunStatus) -> str:
+    """Nothing where examples are in memory: steps never wait for them then."""
+    percent = round(100 * (status.waiting_for_data or 0.0))
+    return f"data wait {percent} %" if percent else ""
 
 
 def _time_words(status: RunStatus) -> str:

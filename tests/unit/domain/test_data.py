@@ -12,6 +12,7 @@ from gpupanel.domain.data import (
     NpzData,
     PythonData,
     Scaling,
+    TableData,
     Target,
     WineData,
 )
@@ -95,6 +96,25 @@ def test_that_a_validation_set_validates_instead_of_a_part_that_is_held_out() ->
     assert KerasData(source="imdb").may_validate
 
 
+def test_that_a_csv_of_labels_decides_what_pictures_are() -> None:
+    csv = ImagesData(path="/i", labels_csv="labels.csv", find_sets=False)
+    assert (IMAGES.target_kind, csv.target_kind) == (Target.CLASSES, None)
+    assert csv.model_copy(update={"predicts": Target.VALUES}).target_kind is Target.VALUES
+    assert (IMAGES.is_in_class_order, csv.is_in_class_order) == (True, False)
+    assert not DIGITS.is_in_class_order
+    assert (csv.path_before("labels_csv"), csv.path_before("path")) == ("/i", "")
+    assert csv.path_before("find_sets") == ""
+
+
+def test_that_sets_and_what_a_csv_holds_are_to_be_found() -> None:
+    fixed = {"path": "/i", "find_sets": False}
+    assert IMAGES.leaves_something_to_find
+    assert not ImagesData(**fixed).leaves_something_to_find
+    assert ImagesData(labels_csv="l.csv", **fixed).leaves_something_to_find
+    assert not ImagesData(labels_csv="l.csv", predicts="labels", **fixed).leaves_something_to_find
+    assert not ImagesData(path="").leaves_something_to_find
+
+
 def test_that_a_path_that_was_not_chosen_is_lacking() -> None:
     assert NpzData(path="").lacks_path
 
@@ -117,17 +137,27 @@ def test_that_each_data_set_of_keras_is_downloaded_and_nothing_else_is() -> None
 
 def test_that_values_are_predicted_where_the_source_or_a_setting_says_so() -> None:
     values = [KerasData(source="boston_housing"), PythonData(path="", predicts=Target.VALUES)]
-    assert [data.target for data in values] == [Target.VALUES] * 2
-    assert {data.target for data in (DIGITS, IMAGES, PYTHON)} == {Target.CLASSES}
-    assert NPZ.target is None
-    assert NpzData(path="", predicts=Target.LABELS).target is Target.LABELS
+    assert [data.target_kind for data in values] == [Target.VALUES] * 2
+    assert {data.target_kind for data in (DIGITS, IMAGES, PYTHON)} == {Target.CLASSES}
+    assert NPZ.target_kind is None
+    assert NpzData(path="", predicts=Target.LABELS).target_kind is Target.LABELS
 
 
 def test_that_arrays_leave_something_to_be_found_until_all_is_chosen() -> None:
-    names = ("features", "labels", "test_features", "test_labels")
+    sets = ("features", "labels")
+    names = (*sets, *(f"{part}_{name}" for part in ("validation", "test") for name in sets))
     chosen = NpzData(path="/x.npz", predicts=Target.VALUES, **dict.fromkeys(names, "a"))
     assert NPZ.leaves_something_to_find
     assert not chosen.leaves_something_to_find
     assert chosen.model_copy(update={"labels": None}).leaves_something_to_find
     assert not NpzData(path="").leaves_something_to_find
     assert not DIGITS.leaves_something_to_find
+
+
+def test_that_a_list_of_one_target_is_that_target_and_one_of_none_is_nothing() -> None:
+    several = [TableData(path="", target=given) for given in (None, (), ["a"], "a", ["a", "b"])]
+    assert [data.target for data in several] == [None, None, "a", "a", ("a", "b")]
+    assert [data.targets for data in several] == [(), (), ("a",), ("a",), ("a", "b")]
+    table = TableData(path="", predicts=Target.LABELS)
+    assert (table.target_kind, table.scaling) == (Target.LABELS, Scaling.STANDARDISE)
+    assert table.has_pictures is False

@@ -40,6 +40,7 @@ EVERY_EVENT: list[Event] = [
             event_details.LogicalDeviceAnswer(name="/device:CPU:0", device_key="cpu"),
         ),
     ),
+    events.DataProgressed(time_s=1.7, doing="decoding images", done=3, total=10),
     events.DownloadProgressed(time_s=1.5, name="mnist", bytes_done=1, bytes_total=None),
     events.DataReady(
         time_s=1.5,

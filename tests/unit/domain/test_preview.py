@@ -1,8 +1,9 @@
 """What is looked at before a run."""
 
-from gpupanel.domain.data import DigitsData, NpzData, Target
+from gpupanel.domain.data import DigitsData, ImagesData, NpzData, TableData, Target
 from gpupanel.domain.model import MlpModel, PythonModel, SavedModel
 from gpupanel.domain.preview import DataPreview, PreviewRequest, preview_request, with_found
+from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import Profile
 
 
@@ -33,7 +34,30 @@ def test_that_what_a_preview_found_fills_what_was_left_out() -> None:
     assert with_found(Profile(), DataPreview(found={"predicts": "classes"})) == Profile()
 
 
+def test_that_the_folders_of_sets_that_were_found_are_taken_for_the_chosen_one() -> None:
+    profile = Profile(data=ImagesData(path="/i"))
+    found = {"path": "/i/train", "test_path": "/i/test", "predicts": "classes"}
+    assert with_found(profile, DataPreview(found=found)).data == ImagesData(
+        path="/i/train", test_path="/i/test", predicts="classes"
+    )
+
+
+def test_that_data_is_refused_for_errors_alone() -> None:
+    hint = Problem(code="odd", severity=Severity.HINT, message="Odd.")
+    assert not DataPreview(problems=(hint,)).is_refused
+    assert DataPreview(problems=(hint, Problem(code="bad", message="Bad."))).is_refused
+
+
 def test_that_a_model_has_an_output_for_each_class_label_or_value() -> None:
     assert DataPreview(class_counts=(("a", 3), ("b", 0))).output_count == 2
     assert DataPreview(target=Target.VALUES, value_count=3).output_count == 3
     assert DataPreview().output_count is None
+
+
+def test_that_a_list_that_was_chosen_in_part_is_filled_up_with_what_was_found() -> None:
+    data = TableData(path="t.csv", categories=("zip",), ignore=("id",))
+    found = {"categories": ("zip", "colour"), "target": ("y",), "ignore": ("other",)}
+    filled = with_found(Profile(data=data), DataPreview(found=found)).data
+    assert isinstance(filled, TableData)
+    assert filled.categories == ("zip", "colour")
+    assert (filled.target, filled.ignore) == ("y", ("id",))

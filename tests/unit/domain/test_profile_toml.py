@@ -217,7 +217,7 @@ def test_that_a_device_takes_its_own_policy_before_the_default_one_and_growth_la
 def test_that_housing_prices_are_values_and_all_else_is_classes(
     settings_: DataSettings, target: Target
 ) -> None:
-    assert settings_.target is target
+    assert settings_.target_kind is target
 
 
 def test_that_only_errors_are_errors() -> None:

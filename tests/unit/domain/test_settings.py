@@ -72,7 +72,8 @@ class Everything(Shared):
         "File", "The data.", default="", path=PathKind((".npz",), "Files", "Choose")
     )
     folder: str = setting("Folder", "Pictures.", default="", path=PathKind((), "", "Choose"))
-    names: tuple[str, ...] = setting("Names", "Needs an editor of its own.", default=())
+    names: tuple[str, ...] = setting("Names", "Any number of them.", default=())
+    one_or_more: str | tuple[str, ...] | None = setting("One or more", "Or none.", default=None)
     mixed: int | str | None = setting("Mixed", "Needs an editor of its own.", default=None)
 
 
@@ -88,6 +89,11 @@ def test_that_the_settings_are_the_fields_with_a_title_its_own_before_those_it_s
     assert names[-1] == "shared"
 
 
+def test_that_a_list_of_texts_may_be_one_of_them_where_its_type_says_so() -> None:
+    assert (of("names").may_be_one, of("names").is_optional) == (False, False)
+    assert (of("one_or_more").may_be_one, of("one_or_more").is_optional) == (True, True)
+
+
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
@@ -101,7 +107,8 @@ def test_that_the_settings_are_the_fields_with_a_title_its_own_before_those_it_s
         ("size", SettingType.SIZE),
         ("text", SettingType.TEXT),
         ("file", SettingType.PATH),
-        ("names", SettingType.OTHER),
+        ("names", SettingType.NAMES),
+        ("one_or_more", SettingType.NAMES),
         ("mixed", SettingType.OTHER),
     ],
 )

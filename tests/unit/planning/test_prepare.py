@@ -13,6 +13,7 @@ from gpupanel.domain.data import (
     KerasData,
     NpzData,
     PythonData,
+    TableData,
     Target,
 )
 from gpupanel.domain.device import DeviceInventory
@@ -45,13 +46,14 @@ def found(
     code: str,
     inventory: DeviceInventory = TWO_UNEQUAL,
     sample: TelemetrySample | None = None,
+    preview: DataPreview | None = None,
 ) -> Problem:
     """The one problem with that code; its fix, where it has one, makes it go away."""
-    preparation = prepare(profile, inventory, sample)
+    preparation = prepare(profile, inventory, sample, preview)
     (problem,) = (problem for problem in preparation.problems if problem.code == code)
     assert preparation.is_startable is not any(each.is_error for each in preparation.problems)
     if problem.fix is not None:
-        mended = prepare(apply_fix(profile, problem.fix), inventory, sample)
+        mended = prepare(apply_fix(profile, problem.fix), inventory, sample, preview)
         assert code not in {each.code for each in mended.problems}
     return problem
 
@@ -507,6 +509,41 @@ def test_that_a_fraction_beside_a_validation_set_is_reported_to_be_unused() -> N
     ]
 
 
+def test_that_a_validation_set_that_was_found_validates_as_a_chosen_one() -> None:
+    data = ImagesData(path="/i", validation_fraction=0.9, stratify=True, holdout="last")
+    preview = seen(64, 64, 3, examples=64).model_copy(update={"validation_example_count": 3})
+    assert (
+        "found in data.path validates"
+        in found(cpu_profile(data=data), "validation_fraction_unused", preview=preview).message
+    )
+    assert codes(cpu_profile(data=data), preview) == [
+        "stratify_unused",
+        "validation_fraction_unused",
+    ]
+    patient = cpu_profile(
+        data=ImagesData(path="/i"), training=TrainingSettings(early_stopping_patience=2)
+    )
+    assert codes(patient, preview) == []
+    assert codes(patient, seen(64, 64, 3, examples=64)) != []
+
+
+def test_that_what_is_odd_about_data_does_not_make_it_unknown() -> None:
+    note = Problem(code="odd", severity=Severity.HINT, message="Odd.")
+    preview = seen(64, 64, 3, examples=5).model_copy(update={"problems": (note,)})
+    profile = cpu_profile(data=ImagesData(path="/i"))
+    assert codes(profile, preview) == ["batch_above_examples", "odd"]
+
+
+def test_that_predicting_needs_no_labels_of_pictures() -> None:
+    missing = Problem(code="data_labels_missing", field="data.labels_csv", message="None.")
+    for task, wanted in (("predict", 0), ("evaluate", 1), ("train", 1)):
+        profile = cpu_profile(data=ImagesData(path="/i"), task=task)
+        shown = [
+            code for code in codes(profile, DataPreview(problems=(missing,))) if "data" in code
+        ]
+        assert len(shown) == wanted
+
+
 def test_that_what_is_trained_on_neither_validates_nor_tests() -> None:
     for key in ("validation_path", "test_path"):
         data = ImagesData(path="/i", **{key: "/a/../i/"})
@@ -528,6 +565,7 @@ def test_that_what_is_trained_on_neither_validates_nor_tests() -> None:
         (DigitsData(validation_fraction=0.2, holdout="last"), "The last examples"),
         (DigitsData(), "No examples are drawn"),
         (DigitsData(validation_fraction=0.0), "No examples are drawn"),
+        (TableData(path="x.csv", validation_fraction=0.2, group="patient"), "Groups are held out"),
     ],
 )
 def test_that_classes_in_proportion_are_reported_where_they_mean_nothing(
@@ -537,6 +575,19 @@ def test_that_classes_in_proportion_are_reported_where_they_mean_nothing(
     problem = found(profile, "stratify_unused")
     assert (problem.severity, problem.field) == (Severity.HINT, "data.stratify")
     assert words in problem.message
+
+
+def test_that_only_classes_can_be_weighted() -> None:
+    weighted = {"class_weights": "balanced"}
+    values = cpu_profile(data=KerasData(source="boston_housing", **weighted))
+    problem = found(values, "class_weights_without_classes")
+    assert problem.fix is not None
+    assert problem.severity is Severity.ERROR
+    assert codes(apply_fix(values, problem.fix), None) == []
+    assert codes(cpu_profile(data=DigitsData(**weighted)), None) == []
+    drawn = NpzData(path="x.npz", **weighted)
+    of_values = seen(8, 8, examples=128).model_copy(update={"target": Target.VALUES})
+    assert codes(cpu_profile(data=drawn), of_values) == ["class_weights_without_classes"]
 
 
 def test_that_the_labels_that_were_found_say_whether_there_are_classes() -> None:

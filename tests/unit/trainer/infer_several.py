@@ -16,6 +16,7 @@ import numpy as np
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.trainer.datasets.source import Reading
 from gpupanel.trainer.device_configuration import configure_devices
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.inference.examples import InferenceExamples, read_inference_examples
@@ -70,7 +71,7 @@ def infer(layout: RunLayout) -> None:
     run = read_started_run(layout)
     record = TrainingRecord()
     try:
-        examples = read_inference_examples(run.profile, print, layout.root / "cache")
+        examples = read_inference_examples(run.profile, Reading(print))
         with EventWriter(layout.events) as events:
             interruptions = Interruptions(layout.requests, events)
             ended = Inference(run, examples, events, interruptions, record).infer()

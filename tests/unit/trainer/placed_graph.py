@@ -12,7 +12,7 @@ from pathlib import Path
 import tensorflow as tf
 
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.trainer.datasets.source import read_data
+from gpupanel.trainer.datasets.source import Reading, read_data
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.learner import make_learner
 from gpupanel.trainer.started_run import read_started_run
@@ -26,7 +26,7 @@ def main() -> None:
     runpy.run_path(str(Path(__file__).with_name("train_several.py")))
     layout = RunLayout(Path(sys.argv[1]))
     run = read_started_run(layout)
-    data = read_data(run.profile.data, print)
+    data = read_data(run.profile.data, Reading(print))
     learner = make_learner(run, split(data, run.profile.data, 7), make_strategy(run.plan))
     model, training = learner.built.trained, run.profile.training
     step = TrainingStep(

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from gpupanel.domain.data import NpzData, Scaling, Target
-from gpupanel.domain.preview import PreviewRequest
+from gpupanel.domain.preview import PreviewRequest, with_found
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.profile import Profile
 from gpupanel.trainer.datasets.fingerprint import compare, take_fingerprint
 from gpupanel.trainer.datasets.npy_rows import NpyRows
 from gpupanel.trainer.datasets.npz import read_all_npz, read_npz
@@ -19,11 +20,13 @@ Y = np.array([0, 1, 2, 0, 1, 2])
 
 
 def in_one(folder: Path, **arrays: object) -> Path:
+    folder.mkdir(exist_ok=True)
     np.savez(folder / "data.npz", **arrays)
     return folder / "data.npz"
 
 
 def in_several(folder: Path, **arrays: object) -> Path:
+    folder.mkdir(exist_ok=True)
     for name, array in arrays.items():
         np.save(folder / f"{name}.npy", array)
     return folder / f"{next(iter(arrays))}.npy"
@@ -135,6 +138,85 @@ def test_that_a_preview_shows_several_labels_and_several_values(tmp_path: Path) 
     found = preview(PreviewRequest(data=data_of(in_one(tmp_path, x=X, y=values)), example_limit=1))
     assert (found.target, found.value_count, found.output_count) == (Target.VALUES, 2, 2)
     assert found.examples[0].label == "1.5, 2"
+
+
+@pytest.mark.parametrize("save", [in_one, in_several])
+@pytest.mark.parametrize("cache", ["memory", "none"])
+def test_that_sets_may_stand_in_files_of_their_own(
+    tmp_path: Path, save: object, cache: str
+) -> None:
+    path = save(tmp_path / "training", x_train=X, y_train=Y)  # type: ignore[operator]
+    validating = save(tmp_path / "validation", x_val=X[:2] + 1, y_val=np.array([0, 3]))  # type: ignore[operator]
+    testing = save(tmp_path / "test", x=X[:3] + 2, y=np.array([0, 1, 4]))  # type: ignore[operator]
+    settings = data_of(path, validation_path=str(validating), test_path=str(testing), cache=cache)
+
+    data = read_npz(settings)
+
+    order = np.array([1, 0], np.int32)
+    assert data.validation is not None
+    assert data.test is not None
+    assert data.validation.read(order).tolist() == (X[[1, 0]] + 1).tolist()
+    assert data.test.read(order).tolist() == (X[[1, 0]] + 2).tolist()
+    assert data.test.labels.tolist() == [0, 1, 4]
+    assert data.class_names == ("0", "1", "2", "3", "4")
+    whole = read_all_npz(settings, needs_labels=True)
+    assert (whole.training_count, whole.validation_count, len(whole)) == (6, 2, 11)
+    files = data.files.prints if data.files else ()
+    assert len(files) == (6 if save is in_several else 0)
+
+
+def test_that_a_validation_set_in_the_same_file_is_found(tmp_path: Path) -> None:
+    path = in_one(
+        tmp_path, x_train=X, y_train=Y, x_val=X[:2], y_val=Y[:2], x_test=X[:3], y_test=Y[:3]
+    )
+
+    data = read_npz(data_of(path))
+
+    assert data.validation is not None
+    assert data.test is not None
+    assert (len(data.training), len(data.validation), len(data.test)) == (6, 2, 3)
+    found = preview(PreviewRequest(data=data_of(path))).found
+    assert (found["validation_features"], found["test_labels"]) == ("x_val", "y_test")
+    filled = with_found(Profile(data=data_of(path)), preview(PreviewRequest(data=data_of(path))))
+    assert filled.data.has_validation_set
+    assert not filled.data.may_validate_on_test_set
+
+
+def test_that_a_preview_finds_and_offers_the_arrays_of_each_file(tmp_path: Path) -> None:
+    path = in_one(tmp_path / "training", x=X, y=Y)
+    beside = in_one(tmp_path / "test", images=X, labels=Y)
+
+    found = preview(PreviewRequest(data=data_of(path, test_path=str(beside))))
+
+    assert (found.found["test_features"], found.found["test_labels"]) == ("images", "labels")
+    assert [choice.value for choice in found.offers["test_labels"]] == ["images", "labels"]
+    assert [choice.value for choice in found.offers["labels"]] == ["x", "y"]
+    assert found.test_example_count == 6
+
+
+@pytest.mark.parametrize("key", ["validation_path", "test_path"])
+@pytest.mark.parametrize(
+    ("arrays", "code", "field"),
+    [
+        ({"x": X[:, :1], "y": Y}, "data_test_set_misfit", ""),
+        ({"x": X.astype(np.uint8), "y": Y}, "data_test_set_misfit", ""),
+        ({"x": X, "y": np.eye(6)[:, :3] / 2}, "data_labels_not_one_each", ""),
+        ({"x": X, "y": Y[:3]}, "data_lengths_differ", ""),
+        ({"a": X, "b": X}, "data_arrays_ambiguous", "features"),
+        ({"x": X}, "data_array_missing", "labels"),
+        (None, "data_file_missing", ""),
+    ],
+)
+def test_that_what_is_wrong_with_a_set_is_said_of_its_file(
+    tmp_path: Path, key: str, arrays: dict[str, np.ndarray] | None, code: str, field: str
+) -> None:
+    beside = tmp_path / "none.npz"
+    if arrays is not None:
+        beside = in_one(tmp_path / "beside", **arrays)
+    problem = problem_of(in_one(tmp_path, x=X, y=Y), **{key: str(beside)})
+
+    assert problem.code == code
+    assert problem.field == (f"data.{key.replace('path', field)}" if field else f"data.{key}")
 
 
 def test_that_a_test_set_of_another_shape_is_refused(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from gpupanel.trainer.datasets.digits import read_digits
 from gpupanel.trainer.datasets.examples import DataSet, Examples
 from gpupanel.trainer.datasets.file_prints import DataFiles
 from gpupanel.trainer.datasets.fingerprint import Fingerprint, compare, take_fingerprint
-from gpupanel.trainer.datasets.source import read_data
+from gpupanel.trainer.datasets.source import Reading, read_data
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.saving.data_record import DataRecord
@@ -113,7 +113,9 @@ def _files_of_now_are_old(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def read(root: Path) -> DataSet:
-    return read_data(ImagesData(path=str(root), image_size=(4, 4), cache=DataCache.NONE), print)
+    return read_data(
+        ImagesData(path=str(root), image_size=(4, 4), cache=DataCache.NONE), Reading(print)
+    )
 
 
 def whole_print(data: DataSet) -> Fingerprint:
@@ -203,7 +205,7 @@ def test_that_files_of_a_validation_and_a_test_set_are_compared(
     def read_sets() -> DataSet:
         sets = {f"{name}_path": str(tmp_path / name) for name in ("validation", "test")}
         data = ImagesData(path=str(pictures), image_size=(4, 4), cache=DataCache.NONE, **sets)
-        return read_data(data, print)
+        return read_data(data, Reading(print))
 
     for name in ("validation", "test"):
         shutil.copytree(pictures, tmp_path / name)
@@ -266,7 +268,7 @@ class Kept:
     def trained(self, during: Callable[[], object] = lambda: None) -> None:
         """Begin, save a checkpoint, end."""
         data = self.run.profile.data
-        examples = split(read_data(data, print), data, 0)
+        examples = split(read_data(data, Reading(print)), data, 0)
         taken = take_fingerprint(examples.data) if self.run.leads else None
         with (
             EventWriter(self.layout.events) as events,

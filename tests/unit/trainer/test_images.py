@@ -10,7 +10,7 @@ from PIL import Image
 from gpupanel.domain.data import DataCache, ImagesData
 from gpupanel.domain.preview import PreviewRequest
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.trainer.datasets import images
+from gpupanel.trainer.datasets import image_sets
 from gpupanel.trainer.datasets.examples import read_features
 from gpupanel.trainer.datasets.images import read_images
 from gpupanel.trainer.datasets.source import Reading, source_of
@@ -44,7 +44,7 @@ def test_that_images_are_read_by_class(
     root = make_folder(tmp_path / "images", {"cat": 2, "dog": 3})
     settings = ImagesData(path=str(root), image_size=(8, 6), color=color, cache=cache)
 
-    data = read_images(settings, tmp_path / "cache")
+    data = read_images(settings)
 
     assert data.class_names == ("cat", "dog")
     assert data.training.labels.tolist() == [0, 0, 1, 1, 1]
@@ -64,7 +64,7 @@ def test_that_sets_in_folders_of_their_own_are_read(tmp_path: Path, cache: DataC
     path, validation, test = (str(make_folder(tmp_path / name, counts[name])) for name in counts)
     settings = ImagesData(path=path, validation_path=validation, test_path=test, cache=cache)
 
-    data = read_images(settings, tmp_path / "cache")
+    data = read_images(settings)
 
     assert data.validation is not None
     assert data.test is not None
@@ -76,9 +76,7 @@ def test_that_sets_in_folders_of_their_own_are_read(tmp_path: Path, cache: DataC
     assert [int(picture.mean()) for picture in read] == [83, 80]
     assert int(data.validation.read(np.array([2], np.int32)).mean()) == 81
     # One after the other, for a trained model; some from each, in the order asked for.
-    whole = source_of(settings).read_all(
-        settings, Reading(print, tmp_path / "cache"), needs_labels=True
-    )
+    whole = source_of(settings).read_all(settings, Reading(print), needs_labels=True)
     assert (whole.training_count, whole.validation_count, len(whole)) == (5, 3, 12)
     found = read_features(whole.features, np.array([11, 4, 5, 0, 6], np.int32))
     assert [int(picture.mean()) for picture in found] == [83, 82, 40, 40, 80]
@@ -232,7 +230,7 @@ def test_that_a_broken_image_whose_name_is_no_utf_8_can_be_reported(tmp_path: Pa
 def test_that_more_class_folders_than_can_be_distinguished_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(images, "MOST_CLASSES", 2)
+    monkeypatch.setattr(image_sets, "MOST_CLASSES", 2)
     root = make_folder(tmp_path / "images", {"cat": 1, "dog": 1, "fox": 1})
 
     assert problem_of(root).code == "data_too_many_classes"

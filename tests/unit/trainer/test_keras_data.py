@@ -143,7 +143,7 @@ def test_that_a_data_set_in_the_cache_is_read(cache: Path, name: KerasDataName) 
     assert data.test is not None
     assert data.training.feature_shape == data.test.feature_shape == shape
     assert (len(data.training), len(data.test)) == (training, test)
-    assert data.target is settings.target
+    assert data.target is settings.target_kind
     if data.target is Target.VALUES:
         assert data.scaling is Scaling.STANDARDISE
         assert data.training.labels.dtype == np.float32

@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gpupanel.domain.data import DigitsData, ImagesData, KerasData, NpzData, Target
+from gpupanel.domain.data import DigitsData, ImagesData, KerasData, NpzData, TableData, Target
 from gpupanel.domain.model import PythonModel, SavedModel
 from gpupanel.domain.preview import DataPreview, PreviewRequest
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Task
 from gpupanel.trainer import preview as preview_module
+from gpupanel.trainer.datasets.source import Reading, read_data
 from gpupanel.trainer.inference.model_file import check_model_file
 from gpupanel.trainer.preview import preview
 
@@ -25,7 +26,8 @@ def test_that_the_process_answers_without_tensorflow() -> None:
     request = {"data": {"source": "digits", "validation_fraction": 0.2}, "seed": 3}
     code = (
         "import sys; from gpupanel.trainer.preview import main; main();"
-        "sys.exit('tensorflow' in sys.modules or 'sklearn' in sys.modules)"
+        "sys.exit('tensorflow' in sys.modules or 'sklearn' in sys.modules"
+        " or 'pyarrow' in sys.modules)"
     )
 
     done = subprocess.run(
@@ -219,3 +221,23 @@ def test_that_data_without_labels_and_with_bad_features_is_not_shown(tmp_path: P
     codes = [problem.code for problem in answer.problems]
     assert codes == ["data_array_missing", "data_features_not_numbers"]
     assert (answer.example_count, answer.examples) == (0, ())
+
+
+def test_that_a_table_for_a_saved_model_is_read_as_its_file_says(tmp_path: Path) -> None:
+    trained = tmp_path / "trained.csv"
+    trained.write_text("x,kind,y\n1,a,5.5\n2,b,6.5\n")
+    recipe = read_data(TableData(path=str(trained)), Reading(print)).recipe
+    model = tmp_path / "model.keras"
+    with zipfile.ZipFile(model, "w") as archive:
+        archive.writestr("recipe.json", recipe)
+    (tmp_path / "new.csv").write_text("kind,x\nb,3\nc,4\n")
+    request = PreviewRequest(
+        data=TableData(path=str(tmp_path / "new.csv")),
+        model=SavedModel(path=str(model)),
+        task="predict",
+    )
+    found = preview(request)
+    assert (found.example_count, found.feature_shape) == (2, (3,))
+    assert {example.text for example in found.examples} == {"3, 0, 1", "4, 0, 0"}
+    assert (found.found["target"], found.found["predicts"]) == (("y",), "values")
+    assert [problem.field for problem in found.problems] == ["data.target"]

@@ -366,7 +366,7 @@ def test_that_too_little_memory_is_reported_with_the_device(
     assert "the CPU (/device:CPU:0)" in end.problem.message
 
 
-def test_that_images_decoded_to_disk_are_gone_when_the_run_ends(
+def test_that_a_run_leaves_no_decoded_images_in_its_directory(
     tmp_path: Path, make_run: MakeRun, start_trainer: StartTrainer
 ) -> None:
     for brightness, name in enumerate(("dark", "light"), start=1):

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpupanel.domain.data import PythonData, Target
+from gpupanel.domain.data import DataCache, PythonData, Target
 from gpupanel.domain.model import MlpModel, PythonModel
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
@@ -18,7 +18,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.trainer.datasets.examples import DataSet, Scaling
 from gpupanel.trainer.datasets.python_data import read_python_data
-from gpupanel.trainer.datasets.source import read_data
+from gpupanel.trainer.datasets.source import Reading, read_data
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.user_code import RunCode
 from tests.forked.processes import run_forked
@@ -69,6 +69,24 @@ from sklearn.datasets import load_digits
 def load():
     x, y = load_digits(return_X_y=True)
     return {"x": (x.reshape(-1, 8, 8) / 16).astype(numpy.float32), "y": y}
+"""
+ROWS = """
+import numpy
+from sklearn.datasets import load_digits
+
+class Rows:
+    def __init__(self, x):
+        self.x = x
+
+    def __len__(self):
+        return len(self.x)
+
+    def __getitem__(self, index):
+        return self.x[index]
+
+def load():
+    x, y = load_digits(return_X_y=True)
+    return {"x": Rows((x.reshape(-1, 8, 8) / 16).astype(numpy.float32)), "y": y}
 """
 VALUES = """
 import numpy
@@ -126,6 +144,106 @@ def test_that_bytes_are_pixels_and_values_have_no_classes(tmp_path: Path) -> Non
     assert (pixels.scaling, pixels.greatest) == (Scaling.DIVIDE, 255.0)
     values = loaded(tmp_path, giving("(x, y * 0.5)"), Target.VALUES)
     assert (values.target, values.training.labels.dtype) == (Target.VALUES, np.float32)
+
+
+ONE_BY_ONE = """
+import numpy as np
+
+class Rows:
+    shapes = {}
+    types = {}
+
+    def __len__(self):
+        return 6
+
+    def __getitem__(self, index):
+        if index == FAILS:
+            raise LookupError("no such example")
+        return np.full(self.shapes.get(index, (2,)), float(index), self.types.get(index, TYPE))
+
+x, y = Rows(), np.arange(6) % 3
+
+def load():
+    return x, y
+"""
+
+
+def one_by_one(folder: Path, cache: DataCache, **changes: str) -> DataSet:
+    text = ONE_BY_ONE
+    for name, value in ({"FAILS": "None", "TYPE": "np.float64"} | changes).items():
+        text = text.replace(name, value)
+    data = PythonData(path=NAMED, cache=cache)
+    return read_python_data(data, code(folder, text), 7)
+
+
+def test_that_examples_that_are_given_one_by_one_are_read_when_they_are_needed(
+    tmp_path: Path,
+) -> None:
+    data = one_by_one(tmp_path, DataCache.NONE)
+
+    assert data.training.in_memory is None
+    assert (data.training.feature_shape, data.scaling) == ((2,), Scaling.NONE)
+    read = data.training.read(np.asarray([4, 0, 4], np.int32))
+    assert read.dtype == np.float32
+    assert read.tolist() == [[4.0, 4.0], [0.0, 0.0], [4.0, 4.0]]
+    pixels = one_by_one(tmp_path, DataCache.NONE, TYPE="np.uint8")
+    assert (pixels.training.features.dtype, pixels.scaling) == (np.uint8, Scaling.DIVIDE)
+
+
+def test_that_examples_that_are_given_one_by_one_are_held_in_memory_where_they_fit(
+    tmp_path: Path,
+) -> None:
+    held = one_by_one(tmp_path, DataCache.MEMORY).training.in_memory
+
+    assert held is not None
+    assert held[:, 0].tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"shapes = {}": "shapes = {3: (5,)}"}, "the shape (5,) in example 3, and (2,)"),
+        ({"types = {}": "types = {3: np.uint8}"}, "uint8 values in example 3, and float32"),
+        ({"types = {}": "types = {3: object}"}, "object values in example 3"),
+        ({"float(index)": "1e300 if index == 3 else 0.0"}, "such as inf in example 3"),
+        ({"float(index)": "np.nan if index == 3 else 0.0"}, "such as nan in example 3"),
+        ({"FAILS": "3"}, "in __getitem__: LookupError: no such example"),
+    ],
+)
+def test_that_an_example_that_does_not_fit_is_named_when_it_is_read(
+    tmp_path: Path, changes: dict[str, str], words: str
+) -> None:
+    with pytest.raises(Exception, match=r".*") as caught:
+        one_by_one(tmp_path, DataCache.NONE, **changes).training.read(np.arange(6, dtype=np.int32))
+
+    (problem,) = problems_of(caught.value)
+    assert problem.field == "data.path"
+    assert words in problem.message
+
+
+@pytest.mark.parametrize(
+    ("what", "is_streamed"),
+    [
+        ("x", False),
+        ("x.tolist()", False),
+        ("np.memmap('/proc/self/exe', np.uint8, 'r', shape=(6, 2))", True),
+        (("type('HDF5', (), dict(shape=(6, 2), dtype=x.dtype, __len__=lambda s: 6, "
+         "__array__=lambda s, *_, **__: x, __getitem__=lambda s, i: x[i]))()"), True),
+        (("type('Series', (), dict(shape=(6,), dtype=x.dtype, __len__=lambda s: 6, "
+         "__array__=lambda s, *_, **__: x, __getitem__=lambda s, i: None))()"), False),
+        (("type('Frame', (), dict(shape=(6, 2), __len__=lambda s: 6, "
+         "__array__=lambda s, *_, **__: x, __getitem__=lambda s, i: None))()"), False),
+    ],
+    ids=["array", "list", "memmap", "hdf5", "series", "frame"],
+)  # fmt: skip
+def test_that_only_what_gives_rows_by_their_numbers_is_asked_for_them(
+    tmp_path: Path, what: str, is_streamed: bool
+) -> None:
+    data = PythonData(path=NAMED, cache=DataCache.NONE)
+    found = read_python_data(data, code(tmp_path, giving(f"({what}, y)")), 7)
+
+    assert (found.training.in_memory is None) is is_streamed
+    assert found.training.read(np.arange(6, dtype=np.int32)).shape == (6, 2)
 
 
 def test_that_what_is_drawn_depends_on_the_seed_alone(tmp_path: Path) -> None:
@@ -194,7 +312,7 @@ def test_that_an_error_is_reported_with_file_line_and_sentence(
 
 def test_that_a_preview_of_data_never_gets_to_the_code() -> None:
     with pytest.raises(ProblemError) as caught:
-        read_data(PythonData(path=NAMED), print)
+        read_data(PythonData(path=NAMED), Reading(print))
     assert caught.value.problems[0].code == "code_not_carried_out"
 
 
@@ -204,6 +322,11 @@ def sharing(kind: StrategyKind) -> StrategySettings:
 
 PYTHON = PythonModel(path=NAMED)
 CODE = {NAMED: MLP, "/home/someone/normed.py": NORMED, "/home/someone/line.py": LINE}
+DATA_CODE = {
+    NAMED: DIGITS,
+    "/home/someone/rows.py": ROWS,
+    "/home/someone/values.py": VALUES,
+}
 RUNS: dict[str, tuple[Profile, Sequence[int]]] = {
     "mlp": (profile(model=MlpModel(hidden=(32,))), [64]),
     "code": (profile(model=PYTHON), [64]),
@@ -216,6 +339,15 @@ RUNS: dict[str, tuple[Profile, Sequence[int]]] = {
     "normed": (profile(model=PythonModel(path="/home/someone/normed.py")), [64]),
     "own data": (
         profile(model=PYTHON, data=PythonData(path=NAMED, validation_fraction=0.2)),
+        [64],
+    ),
+    "own data, one by one": (
+        profile(
+            model=PYTHON,
+            data=PythonData(
+                path="/home/someone/rows.py", validation_fraction=0.2, cache=DataCache.NONE
+            ),
+        ),
         [64],
     ),
     "values": (
@@ -237,7 +369,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict
         if isinstance(chosen.model, PythonModel):
             layout.model_code.write_text(CODE[chosen.model.path])
         if isinstance(chosen.data, PythonData):
-            layout.data_code.write_text(VALUES if "values" in chosen.data.path else DIGITS)
+            layout.data_code.write_text(DATA_CODE[chosen.data.path])
         return layout
 
     folder = tmp_path_factory.mktemp("python")
@@ -354,6 +486,9 @@ def test_that_the_saved_model_is_one_that_plain_keras_measures_alike(
 @pytest.mark.tensorflow
 def test_that_data_of_ones_own_is_learned_from(trained: dict[str, RunLayout]) -> None:
     accuracy = last_metrics(trained["own data"]).val_accuracy
+    streamed = state(trained["own data, one by one"])
+    for one, other in zip(streamed, state(trained["own data"]), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-7)
     assert accuracy is not None
     assert accuracy > 0.8
     error = last_metrics(trained["values"]).val_mean_absolute_error

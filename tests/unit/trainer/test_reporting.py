@@ -22,7 +22,7 @@ from gpupanel.domain.events import (
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.profile import Profile
 from gpupanel.files import line_log
-from gpupanel.trainer import process
+from gpupanel.trainer import event_writer, process
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruption, Interruptions
 from gpupanel.trainer.loop.consensus import Pace
@@ -139,6 +139,20 @@ def test_that_a_run_whose_folder_is_gone_is_an_error(tmp_path: Path) -> None:
             events.phase(Phase.TRAINING)
 
 
+def test_that_a_long_phase_is_reported_again_as_a_sign_of_life(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "events.jsonl"
+    with EventWriter(path) as events:
+        events.phase(Phase.VALIDATING)
+        events.phase(Phase.VALIDATING)
+        monkeypatch.setattr(event_writer, "_SIGN_OF_LIFE_S", 0.0)
+        time.sleep(0.001)
+        events.phase(Phase.VALIDATING)
+
+    assert [event.phase for event in read(path)] == [Phase.VALIDATING, Phase.VALIDATING]
+
+
 def test_that_steps_are_reported_at_most_20_times_a_second(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     with EventWriter(path) as events:
@@ -146,7 +160,7 @@ def test_that_steps_are_reported_at_most_20_times_a_second(tmp_path: Path) -> No
         end, step = time.monotonic() + 0.5, 0
         while time.monotonic() < end:
             step += 3
-            reports.add(3, 30, (15.0, 20.0), 0.001)
+            reports.add(3, 30, (15.0, 20.0), 0.001, 0.0)
             reports.report(step, 1, step)
         reports.report(step, 1, step, now=True)
 
@@ -155,6 +169,20 @@ def test_that_steps_are_reported_at_most_20_times_a_second(tmp_path: Path) -> No
     assert sum(event.steps for event in written) == step
     assert written[-1].step == step
     assert {(event.loss, event.accuracy) for event in written} == {(0.5, 2 / 3)}
+
+
+def test_that_waiting_for_data_is_of_about_the_last_ten_seconds(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    with EventWriter(path) as events:
+        reports = StepReports(events, _Means())
+        for step, waited_s in enumerate([1.0, 0.0, *[0.5] * 60], start=1):
+            reports.add(1, 10, (5.0, 5.0), 1.0, waited_s)
+            reports.report(step, 1, step, now=True)
+
+    written = [event for event in read(path) if isinstance(event, StepsDone)]
+    assert written[0].waiting_for_data == pytest.approx(1.0)
+    assert 0.45 < written[1].waiting_for_data < 0.5, "the last second counts a little more"
+    assert written[-1].waiting_for_data == pytest.approx(0.5, abs=1e-3)
 
 
 def test_that_nothing_is_reported_without_steps(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from gpupanel.domain.model import CnnModel, MlpModel
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.trainer.datasets.examples import DataSet, Examples
-from gpupanel.trainer.datasets.source import read_data
+from gpupanel.trainer.datasets.source import Reading, read_data
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.inference.examples import read_inference_examples
 from gpupanel.trainer.start_up import check_features_fit_model
@@ -211,8 +211,8 @@ def test_that_a_trained_model_is_evaluated_on_the_same_part(
         data=WineData(validation_fraction=0.3, **chosen),
         inference=InferenceSettings(examples=which),
     )
-    parts = split(read_data(profile.data, print), profile.data, profile.training.seed)
-    found = read_inference_examples(profile, print, tmp_path)
+    parts = split(read_data(profile.data, Reading(print)), profile.data, profile.training.seed)
+    found = read_inference_examples(profile, Reading(print))
 
     trained: Examples | None = getattr(parts, which)
     assert trained is not None
@@ -236,8 +236,8 @@ def test_that_a_trained_model_is_evaluated_on_the_same_pictures(
         data=ImagesData(cache="none", validation_fraction=0.3, image_size=(4, 4), **paths),
         inference=InferenceSettings(examples=which),
     )
-    parts = split(read_data(profile.data, print), profile.data, profile.training.seed)
-    found = read_inference_examples(profile, print, tmp_path)
+    parts = split(read_data(profile.data, Reading(print)), profile.data, profile.training.seed)
+    found = read_inference_examples(profile, Reading(print))
 
     assert found.labels is not None
     if which == "all":
@@ -259,7 +259,7 @@ def test_that_examples_without_labels_cannot_be_drawn_by_class(tmp_path: Path) -
         inference=InferenceSettings(examples="validation"),
     )
     with pytest.raises(ProblemError) as caught:
-        read_inference_examples(profile, print, tmp_path)
+        read_inference_examples(profile, Reading(print))
 
     assert caught.value.problems[0].code == "stratify_without_labels"
 

@@ -6,8 +6,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gpupanel.domain.data import DataCache, ImagesData, KerasData, NpzData
-from gpupanel.domain.events import CheckpointSaved, EpochDone, Phase, PhaseChanged, ProblemReported
+from gpupanel.domain.data import DataCache, DigitsData, ImagesData, KerasData, NpzData
+from gpupanel.domain.events import (
+    CheckpointSaved,
+    EpochDone,
+    Phase,
+    PhaseChanged,
+    ProblemReported,
+    StepsDone,
+)
 from gpupanel.domain.model import CnnModel
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
@@ -49,7 +56,11 @@ def plans(images: Path) -> Plans:
             profile(
                 changed(epochs=1, learning_rate=0.01),
                 data=ImagesData(
-                    path=str(images), image_size=(8, 8), cache=cache, validation_fraction=0.3
+                    path=str(images),
+                    image_size=(8, 8),
+                    cache=cache,
+                    validation_fraction=0.3,
+                    unreadable_share=0.05,
                 ),
                 model=CnnModel(filters=(4,)),
             ),
@@ -60,7 +71,14 @@ def plans(images: Path) -> Plans:
     housing = profile(changed(learning_rate=0.01), data=KerasData(source="boston_housing"))
     return {
         "48 + 16": (profile(), [48, 16]),
-        "accumulated, 60 + 4": (profile(changed(accumulation_steps=3)), [60, 4]),
+        "accumulated, 60 + 4": (
+            # Its validation loss is not weighted: plain Keras measures the same.
+            profile(
+                changed(accumulation_steps=3),
+                data=DigitsData(validation_fraction=0.2, class_weights="balanced"),
+            ),
+            [60, 4],
+        ),
         "frozen": (profile(FROZEN), [48, 16]),
         "patient": (profile(PATIENT), [64]),
         "values": (housing, [40, 24]),
@@ -98,6 +116,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[st
         for number in range(20):
             pixels = random.integers(0, 128, (9, 9, 3)) + (100 if name == "light" else 0)
             Image.fromarray(pixels.astype(np.uint8)).save(root / "images" / name / f"{number}.png")
+    (root / "images" / "dark" / "3.png").write_text("no image")
     (root / "keras" / "datasets").mkdir(parents=True)
     x = random.normal(50.0, 20.0, (506, 13))
     np.savez(root / "keras" / "datasets" / "boston_housing.npz", x=x, y=x[:, 0] * 300.0 + 2e4)
@@ -113,6 +132,24 @@ def runs(tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun) -> dict[st
         evaluated=[*EVALUATED, *TESTED, "values", "labels", "several values"],
         KERAS_HOME=str(root / "keras"),
     )
+
+
+@pytest.mark.parametrize("name", ["48 + 16", "images, cache none", "images, cache disk"])
+def test_that_steps_say_for_which_share_of_the_time_they_waited_for_their_examples(
+    runs: dict[str, RunLayout], name: str
+) -> None:
+    steps = [each for each in all_events(runs[name]) if isinstance(each, StepsDone)]
+
+    assert steps
+    assert all(0.0 < each.waiting_for_data < 1.0 for each in steps)
+
+
+def test_that_an_image_that_cannot_be_read_while_training_is_reported(
+    runs: dict[str, RunLayout],
+) -> None:
+    reported = all_events(runs["images, cache none"])
+    (note,) = [each.problem for each in reported if isinstance(each, ProblemReported)]
+    assert (note.code, note.detail.count("dark/3.png")) == ("data_images_skipped", 1)
 
 
 @pytest.mark.parametrize("name", EVALUATED)

@@ -10,7 +10,7 @@ from gpupanel.domain.data import Scaling, WineData
 from gpupanel.domain.preview import PreviewRequest
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.trainer.datasets.source import read_data
+from gpupanel.trainer.datasets.source import Reading, read_data
 from gpupanel.trainer.preview import preview
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.trained_runs import changed, furthest, last_metrics, profile, train_all
@@ -21,7 +21,7 @@ WINE = WineData(validation_fraction=0.2)
 def test_that_the_wines_are_those_of_scikit_learn(scikit_learn_datasets: ModuleType) -> None:
     expected = scikit_learn_datasets.load_wine()
 
-    data = read_data(WINE, print)
+    data = read_data(WINE, Reading(print))
 
     assert data.training.in_memory is not None
     assert np.array_equal(data.training.in_memory, expected.data.astype(np.float32))
@@ -34,7 +34,7 @@ def test_that_missing_wines_are_reported(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
 
     with pytest.raises(ProblemError) as caught:
-        read_data(WINE, print)
+        read_data(WINE, Reading(print))
 
     assert caught.value.problems[0].code == "data_wines_missing"
 

@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.trainer import training
-from gpupanel.trainer.datasets.source import read_data
+from gpupanel.trainer.datasets.source import Reading, read_data
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.device_configuration import configure_devices
 from gpupanel.trainer.event_writer import EventWriter
@@ -37,7 +37,7 @@ class StoppedSoon(Interruptions):
 
 def train(layout: RunLayout, *, to_the_end: bool) -> None:
     run = read_started_run(layout)
-    data = read_data(run.profile.data, print, layout.root / "cache")
+    data = read_data(run.profile.data, Reading(print))
     parts = split(data, run.profile.data, run.profile.training.seed)
     with EventWriter(layout.events) as events:
         kind = Interruptions if to_the_end else StoppedSoon

@@ -9,12 +9,14 @@ import json
 import os
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
 from gpupanel.domain.events import TrainingEnded
 from gpupanel.domain.outcome import Outcome
+from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.trainer import training
 from gpupanel.trainer.datasets.examples import Array, Indices
@@ -23,15 +25,15 @@ from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.interruptions import Interruptions
 from gpupanel.trainer.learner import Learner, make_learner
 from gpupanel.trainer.progress import TrainingRecord
-from gpupanel.trainer.start_up import read_split
+from gpupanel.trainer.start_up import read_split, reading_for
 from gpupanel.trainer.started_run import process_place, read_started_run
 
 learners: list[Learner] = []
 read: list[int] = []
-read_files = ImageFiles.read
+read_files = ImageFiles.read_readable
 
 
-def counted(files: ImageFiles, indices: Indices) -> Array:
+def counted(files: ImageFiles, indices: Indices) -> tuple[Array, Mapping[int, ProblemError]]:
     read.append(len(indices))
     return read_files(files, indices)
 
@@ -43,7 +45,7 @@ def remembered_learner(*arguments: object) -> Learner:
 
 def train_all(layouts: list[RunLayout]) -> None:
     training.make_learner = remembered_learner
-    ImageFiles.read = counted
+    ImageFiles.read_readable = counted
     joined = None
     for layout in layouts:
         read.clear()
@@ -51,7 +53,7 @@ def train_all(layouts: list[RunLayout]) -> None:
         with EventWriter(layout.events, leads=run.leads) as events:
             joined = joined or training.prepare_devices(run, events)
             interruptions = Interruptions(layout.requests, events, leads=run.leads)
-            parts = read_split(run, print)
+            parts = read_split(run, reading_for(run, print))
             record = TrainingRecord()
             training.train(run, parts, events, interruptions, record, joined)
             metrics, now_s = record.metrics, time.time()

@@ -21,7 +21,7 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.trainer import training
 from gpupanel.trainer.datasets.examples import Examples
-from gpupanel.trainer.datasets.source import read_data
+from gpupanel.trainer.datasets.source import Reading, read_data
 from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.device_configuration import configure_devices
 from gpupanel.trainer.event_writer import EventWriter
@@ -44,10 +44,10 @@ def shared_strategy(plan: LaunchPlan) -> tf.distribute.Strategy:
 def train_one(layout: RunLayout) -> tuple[RunLayout, Split]:
     run = read_started_run(layout)
     seed = run.profile.training.seed
-    data = read_data(run.profile.data, print, layout.root / "cache", run.data_code, seed)
+    data = read_data(run.profile.data, Reading(print, run.data_code, seed))
     parts = split(data, run.profile.data, seed)
     record = TrainingRecord()
-    with EventWriter(layout.events) as events:
+    with EventWriter(layout.events) as events, training.reporting_skipped(parts, events):
         training.train(run, parts, events, Interruptions(layout.requests, events), record)
         metrics, now_s = record.metrics, time.time()
         events.write(TrainingEnded(time_s=now_s, outcome=Outcome.COMPLETED, metrics=metrics))
@@ -62,12 +62,13 @@ def measure(layout: RunLayout, parts: Split) -> None:
         Target.VALUES: ("mse", "mae"),
     }
     loss, metric = losses[parts.data.target]
-    model.compile(loss=loss, metrics=[metric])
+    # In few batches and not as a graph: tracing it takes longer than all that is measured.
+    model.compile(loss=loss, metrics=[metric], run_eagerly=True)
 
     def evaluate(examples: Examples | None) -> list[float]:
         if examples is None or examples.in_memory is None:
             return []
-        result = model.evaluate(examples.in_memory, examples.labels, batch_size=37, verbose=0)
+        result = model.evaluate(examples.in_memory, examples.labels, batch_size=700, verbose=0)
         return [float(value) for value in result]
 
     measured = {

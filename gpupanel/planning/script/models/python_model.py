@@ -45,7 +45,7 @@ class _PythonModel(ModelScript[PythonModel]):
         values = {
             "path": repr(model.path),
             "outputs": outputs_of(profile.data),
-            "without_ending": _WITHOUT_ENDING.get(profile.data.target, "").strip("\n"),
+            "without_ending": _WITHOUT_ENDING.get(profile.data.target_kind, "").strip("\n"),
         }
         text = Template(_PYTHON).substitute(values)
         return BuiltText(definitions="", in_scope=joined(scaled(profile.data), text))

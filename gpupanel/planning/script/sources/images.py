@@ -1,12 +1,13 @@
-"""A folder with one sub-folder of images per class."""
+"""Folders of pictures: by class, with a CSV of labels, or pictures alone."""
 
+from pathlib import Path
 from string import Template
 
 from typing_extensions import override
 
-from gpupanel.domain.data import ImagesData
+from gpupanel.domain.data import ImagesData, Target
 from gpupanel.planning.script.data_section import AS_UTF8, SourceScript
-from gpupanel.planning.script.sections import joined
+from gpupanel.planning.script.sections import joined, lines_for
 
 _IMAGES = """
 from concurrent.futures import ThreadPoolExecutor
@@ -15,53 +16,139 @@ from pathlib import Path
 from PIL import Image, ImageOps
 
 SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm"}
+FORMATS = ("PNG", "JPEG", "BMP", "DIB", "GIF", "WEBP", "TIFF", "PPM")
+Image.init()  # their decoders
 
 
 def picture(path):
-    with Image.open(path) as image:
-        image = ImageOps.exif_transpose(image).convert($mode)
-        image = image.resize(($width, $height), Image.Resampling.BILINEAR)
-        return np.asarray(image, np.uint8).reshape($height, $width, $channels)
+    with Image.open(path, formats=FORMATS) as image:
+        image.draft(None, ($draft, $draft))  # a large JPEG is unpacked at a part of its size
+        ImageOps.exif_transpose(image, in_place=True)
+        shown = image
+        if image.mode.startswith("I;16") or (image.mode == "I" and image.format in ("PNG", "PPM")):
+            shown = Image.fromarray((np.asarray(image) >> 8).astype(np.uint8))
+        elif image.mode in ("I", "F"):
+            raise SystemExit(f"{path} has 32 bits a pixel: which of them is white?")
+        elif image.has_transparency_data:
+            white = Image.new("RGBA", image.size, "white")
+            shown = Image.alpha_composite(white, image.convert("RGBA"))
+        shown = shown.convert($mode).resize(($width, $height), Image.Resampling.BILINEAR)
+        return np.asarray(shown, np.uint8).reshape($height, $width, $channels)
+
+
+unreadable = set()
 
 
 class Pictures:
-    \"\"\"Reads pictures when they are asked for, as an array gives its rows.\"\"\"
+    \"\"\"Reads pictures when they are asked for, as an array gives its rows.
 
-    def __init__(self, paths):
-        self.paths, self.shape = paths, (len(paths), $height, $width, $channels)
+    In the place of one that cannot be read stands the next one with the same label.
+    \"\"\"
+
+    def __init__(self, paths, labels=None):
+        self.paths, self.labels = paths, labels
+        self.shape = (len(paths), $height, $width, $channels)
 
     def __len__(self):
         return len(self.paths)
 
     def __getitem__(self, rows):
         with ThreadPoolExecutor(8) as pool:
-            pixels = list(pool.map(picture, self.paths[rows]))
+            pixels = list(pool.map(self.readable, np.arange(len(self.paths))[rows]))
         return np.stack(pixels) if pixels else np.zeros((0, *self.shape[1:]), np.uint8)
 
+    def readable(self, row):
+        try:
+            return picture(self.paths[row])
+        except Exception:
+            unreadable.add(self.paths[row])
+            if self.labels is None or len(unreadable) > most_unreadable:
+                raise
+            labels = self.labels.reshape(len(self.labels), -1)
+            alike = np.flatnonzero((labels == labels[row]).all(axis=1))
+            for other in (*alike[alike > row], *alike[alike < row]):
+                try:
+                    return picture(self.paths[other])
+                except Exception:
+                    continue
+            raise
 
-def list_pictures(root):
-    \"\"\"The folders of the classes, and each picture with the number of its class.\"\"\"
-    folders = [path for path in sorted(Path(root).iterdir()) if path.is_dir()]
-    folders = [path for path in folders if not path.name.startswith(".")]
-    return folders, [
-        (path, number)
-        for number, folder in enumerate(folders)
-        for path in sorted(folder.rglob("*"))
-        if path.suffix.lower() in SUFFIXES
-    ]
 
-
-folders, files = list_pictures($path)
-x = np.array([path for path, _ in files], object)
-y = np.array([number for _, number in files], np.int32)
-class_count = len(folders)
+def pictures_below(folder):
+    found = (path for path in sorted(Path(folder).rglob("*")) if not path.is_dir())
+    return [path for path in found if path.suffix.lower() in SUFFIXES]
 """
 
-_SET = """
-_, files = list_pictures($path)
-x_$set = np.array([path for path, _ in files], object)
-y_$set = np.array([number for _, number in files], np.int32)
-"""
+# In the margin: P nobody need know what the pictures are.
+_BY_CLASS = '''
+  |def list_pictures(root):
+  |    """The folders of the classes, and each picture with the number of its class."""
+  |    folders = [path for path in sorted(Path(root).iterdir()) if path.is_dir()]
+  |    folders = [path for path in folders if not path.name.startswith(".")]
+  |    files = [
+  |        (path, number)
+  |        for number, folder in enumerate(folders)
+  |        for path in pictures_below(folder)
+  |    ]
+P |    if not files:
+P |        return [], np.array(pictures_below(root), object), None
+  |    numbers = np.array([number for _, number in files], np.int32)
+  |    return folders, np.array([path for path, _ in files], object), numbers
+  |
+  |
+  |folders, x, y = list_pictures($path)
+  |class_count = len(folders)
+'''
+
+# In the margin: C classes, K several labels at once, V values to be predicted; P as above.
+_BY_CSV = '''
+  |import csv
+  |
+  |
+  |def list_pictures(root, table, names=None):
+  |    """The names of classes or labels; each picture in the CSV, and what that says of it."""
+P |    if not os.path.isfile(table):
+P |        return [], np.array(pictures_below(root), object), None
+  |    with open(table, encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
+  |        delimiter = max(",;\\t", key=file.readline().count)
+  |        file.seek(0)
+  |        head, *rows = [row for row in csv.reader(file, delimiter=delimiter) if row]
+  |    there = {str(path.relative_to(root)): path for path in pictures_below(root)}
+  |    stems = {}
+  |    for name in there:
+  |        stem = name.rpartition(".")[0]
+  |        stems[stem] = None if stem in stems else name
+  |
+  |    def found(cell):
+  |        name = os.path.normpath(cell.strip().replace("\\\\", "/")).removeprefix(f"{root}/")
+  |        return there.get(cell) or there.get(name) or there.get(stems.get(name))
+  |
+  |    columns = [str(place) for place in range(1, len(head))]
+  |    if found(head[0]):
+  |        rows = [head, *rows]
+  |    else:
+  |        columns = [title.strip() or place for title, place in zip(head[1:], columns)]
+  |    said = {}
+  |    for cell, *cells in rows:
+  |        if found(cell):
+  |            said.setdefault(found(cell), [each.strip() for each in cells])
+  |    x = np.array([*said, None], object)[:-1]
+C |    if len(columns) == 1:
+C |        texts = [as_utf8(cells[0]) for cells in said.values()]
+C |        are_whole = all(re.fullmatch(r"[+-]?[0-9]{1,15}", text) for text in texts)
+C |        order = (lambda text: (int(text), text)) if are_whole else None
+C |        names = names or sorted(set(texts), key=order)
+C |        numbers = {name: number for number, name in enumerate(names)}
+C |        return names, x, np.array([numbers[text] for text in texts], np.int32)
+  |    y = np.array([[float(cell) for cell in cells] for cells in said.values()])
+C |    return [as_utf8(column) for column in columns], x, y.argmax(axis=1).astype(np.int32)
+K |    return [as_utf8(column) for column in columns], x, y.astype(np.float32)
+V |    return [], x, (y[:, 0] if len(columns) == 1 else y).astype(np.float32)
+  |
+  |
+  |names, x, y = list_pictures($path, $table)
+v |class_count = len(names)
+'''
 
 
 class _Images(SourceScript[ImagesData]):
@@ -70,29 +157,65 @@ class _Images(SourceScript[ImagesData]):
     @override
     def read(self, data: ImagesData, *, needs_labels: bool) -> str:
         height, width, channels = data.chosen_shape
-        read = Template(_IMAGES).substitute(
-            path=repr(data.path),
+        images = Template(_IMAGES).substitute(
             mode=repr("RGB" if data.color == "rgb" else "L"),
             channels=channels,
+            draft=2 * max(height, width),
             height=height,
             width=width,
         )
-        sets = {"val": data.validation_path, "test": data.test_path}
-        of_sets = (
-            Template(_SET).substitute(path=repr(path), set=name)
-            for name, path in sets.items()
-            if path
+        target = data.target_kind or Target.CLASSES
+        holds = {
+            "P": not needs_labels,
+            "C": target is Target.CLASSES,
+            "K": target is Target.LABELS,
+            "V": target is Target.VALUES,
+        }
+        listing = lines_for(
+            _BY_CSV if data.labels_csv else _BY_CLASS, [each for each in holds if holds[each]]
         )
-        return joined(read, *of_sets)
+        table = str(_table(data, data.path))
+        listed = Template(listing).substitute(path=repr(data.path), table=repr(table))
+        as_utf8 = f"import re\n\n\n{AS_UTF8}" if data.labels_csv and not holds["V"] else ""
+        most = " + ".join(["len(x)", *(f"len(x_{name})" for name in _paths_of_sets(data))])
+        share = f"most_unreadable = int({data.unreadable_share} * ({most}))"
+        return joined(images, as_utf8, listed, *_sets(data), share)
 
     @override
     def class_names(self, data: ImagesData) -> str:
+        if data.labels_csv:
+            return "class_names = names"
         return f"\n\n{AS_UTF8}\n\n\nclass_names = [as_utf8(folder.name) for folder in folders]"
 
     @override
-    def pixels(self, data: ImagesData, *names: str, in_memory: bool) -> str:
-        text = "Pictures({})[:]" if in_memory else "Pictures({})"
-        return f"{', '.join(names)} = {', '.join(text.format(name) for name in names)}"
+    def pixels(self, data: ImagesData, *names: str, in_memory: bool, may_skip: bool = False) -> str:
+        arguments = {name: f"{name}, y{name[1:]}" if may_skip else name for name in names}
+        ending = "[:]" if in_memory else ""
+        made = (f"Pictures({arguments[name]}){ending}" for name in names)
+        return f"{', '.join(names)} = {', '.join(made)}"
+
+
+def _paths_of_sets(data: ImagesData) -> dict[str, str]:
+    sets = {"val": data.validation_path, "test": data.test_path}
+    return {name: path for name, path in sets.items() if path}
+
+
+def _sets(data: ImagesData) -> list[str]:
+    known = ", {table!r}, names" if data.labels_csv else ""
+    return [
+        f"_, x_{name}, y_{name} = list_pictures({path!r}"
+        f"{known.format(table=str(_table(data, path)))})"
+        for name, path in _paths_of_sets(data).items()
+    ]
+
+
+def _table(data: ImagesData, root: str) -> Path:
+    """The CSV of a set: where that of the training set is in its folder, or of the same name."""
+    chosen = Path(data.labels_csv)
+    if root != data.path:
+        is_within = chosen.is_relative_to(data.path)
+        chosen = chosen.relative_to(data.path) if is_within else Path(chosen.name)
+    return Path(root, chosen)
 
 
 SCRIPT = _Images()

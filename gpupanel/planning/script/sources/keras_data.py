@@ -110,7 +110,7 @@ class _Keras(SourceScript[KerasData]):
     @override
     def read(self, data: KerasData, *, needs_labels: bool) -> str:
         name = data.source
-        if data.target is Target.VALUES:
+        if data.target_kind is Target.VALUES:
             return Template(_VALUES).substitute(name=name)
         classes = len(KERAS_CLASS_NAMES[name])
         if name in _CIFAR_FILES:

@@ -4,6 +4,7 @@ What a profile leaves out is what most files have: ``x`` and ``y``, which hold c
 that a preview filled in (:func:`~gpupanel.domain.preview.with_found`) leaves nothing out.
 """
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from typing_extensions import override
@@ -16,48 +17,85 @@ _SUFFIX = ".npy"
 
 
 class _Npz(SourceScript[NpzData]):
-    """Python that reads the arrays of examples and labels, and those of a test set."""
+    """Python that reads the arrays of examples and labels, and those of the sets held out."""
 
     @override
     def read(self, data: NpzData, *, needs_labels: bool) -> str:
-        in_folder = data.path.lower().endswith(_SUFFIX)
-        read = joined(*_read(data, in_folder=in_folder, needs_labels=needs_labels))
-        if in_folder:
-            return joined(arrays_of(data.target), read)
-        opened = f"with np.load({data.path!r}, allow_pickle=False) as arrays:"
-        return joined(arrays_of(data.target), f"{opened}\n{indented(read)}")
-
-
-def _read(data: NpzData, *, in_folder: bool, needs_labels: bool) -> list[str]:
-    features = data.features or (Path(data.path).stem if in_folder else "x")
-    y = data.labels or "y"
-    lines = [
-        f"x = features({_array(data, features, in_folder=in_folder)})",
-        *_labels(data, y, in_folder=in_folder, needs_labels=needs_labels),
-    ]
-    if data.test_features and data.test_labels:
-        test = [
-            _array(data, name, in_folder=in_folder)
-            for name in (data.test_features, data.test_labels)
+        file = _File(data.path)
+        features = data.features or (Path(data.path).stem if file.is_folder else "x")
+        labels = data.labels or "y"
+        inside = [
+            f"x = features({file.array(features)})",
+            *_labels(file, labels, needs_labels=needs_labels),
         ]
-        lines.append(f"x_test, y_test = features({test[0]}), labels({test[1]})")
-    else:
-        lines.append("x_test, y_test = x[:0], None if y is None else y[:0]")
-    return [*lines, *_class_count(data)]
+        beside, sets = [], []
+        for part, path, names in (
+            ("val", data.validation_path, (data.validation_features, data.validation_labels)),
+            ("test", data.test_path, (data.test_features, data.test_labels)),
+        ):
+            if path:
+                read = _set(_File(path), part, names[0] or features, names[1] or labels)
+                beside.append(_File(path).opened([read]))
+                sets.append(part)
+            elif names[0] and names[1]:
+                inside.append(_set(file, part, names[0], names[1]))
+                sets.append(part)
+            elif part == "test":
+                inside.append("x_test, y_test = x[:0], None if y is None else y[:0]")
+        inside += _class_count(data)
+        more = []
+        if data.target_kind in (Target.CLASSES, None) and data.class_count is None:
+            more = [f"class_count = max(class_count, int(y_{part}.max()) + 1)" for part in sets]
+        return joined(arrays_of(data.target_kind), file.opened(inside), *beside, *more)
 
 
-def _labels(data: NpzData, name: str, *, in_folder: bool, needs_labels: bool) -> list[str]:
-    array = _array(data, name, in_folder=in_folder)
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file of arrays, or one of those that stand in a folder."""
+
+    path: str
+
+    @property
+    def is_folder(self) -> bool:
+        return self.path.lower().endswith(_SUFFIX)
+
+    def opened(self, lines: list[str]) -> str:
+        """Python that reads from it."""
+        read = joined(*lines)
+        if self.is_folder:
+            return read
+        opened = f"with np.load({self.path!r}, allow_pickle=False) as arrays:"
+        return f"{opened}\n{indented(read)}"
+
+    def array(self, name: str) -> str:
+        if not self.is_folder:
+            return f"arrays[{name!r}]"
+        return f"np.load({self.place(name)!r}, allow_pickle=False)"
+
+    def has(self, name: str) -> str:
+        return f"os.path.exists({self.place(name)!r})" if self.is_folder else f"{name!r} in arrays"
+
+    def place(self, name: str) -> str:
+        path = Path(self.path)
+        return str(path.with_name(name + path.suffix))
+
+
+def _set(file: _File, part: str, features: str, labels: str) -> str:
+    arrays = f"features({file.array(features)}), labels({file.array(labels)})"
+    return f"x_{part}, y_{part} = {arrays}"
+
+
+def _labels(file: _File, name: str, *, needs_labels: bool) -> list[str]:
     if needs_labels:
-        return [f"raw = {array}", "y = labels(raw)"]
-    there = f"{name!r} in arrays"
-    if in_folder:
-        there = f"os.path.exists({_place(data, name)!r})"
-    return [f"raw = {array} if {there} else None", "y = None if raw is None else labels(raw)"]
+        return [f"raw = {file.array(name)}", "y = labels(raw)"]
+    return [
+        f"raw = {file.array(name)} if {file.has(name)} else None",
+        "y = None if raw is None else labels(raw)",
+    ]
 
 
 def _class_count(data: NpzData) -> list[str]:
-    match data.target:
+    match data.target_kind:
         case Target.VALUES:
             return []
         case Target.LABELS:
@@ -65,17 +103,6 @@ def _class_count(data: NpzData) -> list[str]:
     if data.class_count is not None:
         return [f"class_count = {data.class_count}"]
     return ["class_count = 0 if y is None else class_count_of(raw)"]
-
-
-def _array(data: NpzData, name: str, *, in_folder: bool) -> str:
-    if not in_folder:
-        return f"arrays[{name!r}]"
-    return f"np.load({_place(data, name)!r}, allow_pickle=False)"
-
-
-def _place(data: NpzData, name: str) -> str:
-    path = Path(data.path)
-    return str(path.with_name(name + path.suffix))
 
 
 SCRIPT = _Npz()

@@ -17,19 +17,19 @@ from gpupanel.ui.panels.data_panel.preview_view import PreviewView
 from gpupanel.ui.panels.data_panel.validation_field import ValidationField
 
 _SOURCE_TIP = (
-    "The data to train on. You can also drop an .npz or .npy file, a folder of images or a Python "
-    "file anywhere on this panel."
+    "The data to train on. You can also drop a table (.csv, .parquet), an .npz or .npy file, a "
+    "folder of images or a Python file anywhere on this panel."
 )
 _FIRST_FRACTION = DEFAULT_DATA.validation_fraction
 """Held out of a source without a test set of its own."""
 _SOURCES = {
     suffix: kind.source
     for kind in kinds_of(DataSettings)
-    for each in settings_of(kind.values)
+    for each in [path for path in settings_of(kind.values) if path.path is not None][:1]
     if each.path is not None
     for suffix in each.path.suffixes or ("",)
 }
-"""The sources that have a path, by how what it leads to ends; empty: a folder."""
+"""The sources that have a path, by how what the first of it leads to ends; empty: a folder."""
 
 
 class DataPanel(SettingsCard):

@@ -1,11 +1,16 @@
 """A preview of the data: what is known of it, in words and pictures."""
 
+from pathlib import PurePath
+
 from PySide6.QtWidgets import QWidget
 
 from gpupanel.domain.data import Target
 from gpupanel.domain.preview import DataPreview
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui import formatting
 from gpupanel.ui.panels.data_panel.class_counts_view import ClassCountsView
+from gpupanel.ui.panels.data_panel.columns_view import ColumnsView
 from gpupanel.ui.panels.data_panel.examples_view import ExamplesView
 from gpupanel.ui.widgets.labels import Caption, Note
 from gpupanel.ui.widgets.layouts import column_in, discard
@@ -38,10 +43,14 @@ class PreviewView(QWidget):
         self._examples = ExamplesView()
         self._class_caption = Caption("Examples per class")
         self._classes = ClassCountsView()
+        self._column_caption = Caption("Columns")
+        self._columns = ColumnsView()
         layout = column_in(self)
         layout.addWidget(Caption("Preview"))
         layout.addWidget(self._state)
         layout.addWidget(self._problem_place)
+        layout.addWidget(self._column_caption)
+        layout.addWidget(self._columns)
         layout.addWidget(self._examples)
         layout.addWidget(self._class_caption)
         layout.addWidget(self._classes)
@@ -51,11 +60,12 @@ class PreviewView(QWidget):
         """Shows another preview; ``None``: nothing is known."""
         self._preview = preview
         discard(self._problem_column, self._problems)
-        self._problems = [ProblemRow(problem) for problem in preview.problems] if preview else []
+        self._problems = [_row(problem) for problem in preview.problems] if preview else []
         for row in self._problems:
             self._problem_column.addWidget(row)
         self._examples.setExamples(preview.examples if preview else ())
         self._classes.setCounts(preview.class_counts if preview else ())
+        self._columns.setColumns(preview.columns if preview else ())
         self._show()
 
     def setBusy(self, busy: bool) -> None:
@@ -75,9 +85,13 @@ class PreviewView(QWidget):
         counted = bool(preview and preview.class_counts)
         of_labels = bool(preview and preview.target is Target.LABELS)
         self._class_caption.setText("Examples per label" if of_labels else "Examples per class")
+        has_columns = bool(preview and preview.columns)
+        self._column_caption.setVisible(has_columns)
+        self._columns.setVisible(has_columns)
         self._class_caption.setVisible(counted)
         self._classes.setVisible(counted)
-        for part in (self._examples, self._classes, self._class_caption, self._problem_place):
+        parts = (self._examples, self._classes, self._class_caption, self._problem_place)
+        for part in (*parts, self._columns):
             part.setEnabled(not self._is_busy)
 
     def _sentence(self) -> str:
@@ -98,6 +112,11 @@ class PreviewView(QWidget):
         return _facts(self._preview)
 
 
+def _row(problem: Problem) -> ProblemRow:
+    # Its fixes stand beside what will happen, where they are applied.
+    return ProblemRow(problem.model_copy(update={"fix": None, "alternatives": ()}))
+
+
 def _facts(preview: DataPreview) -> str:
     shape = " x ".join(str(length) for length in preview.feature_shape) or "one value"
     parts = [f"{formatting.count(preview.example_count)} examples of {shape}"]
@@ -114,4 +133,25 @@ def _facts(preview: DataPreview) -> str:
         parts.append(f"{formatting.count(preview.validation_example_count)} validation examples")
     if preview.test_example_count:
         parts.append(f"{formatting.count(preview.test_example_count)} test examples")
-    return f"{', '.join(parts)}."
+    return f"{', '.join(parts)}.{_found_sets(preview)}{_found_form(preview)}"
+
+
+def _found_form(preview: DataPreview) -> str:
+    """A sentence about how a text file was found to be written, where it is one."""
+    found = preview.found
+    if not {"delimiter", "decimal", "encoding"} <= found.keys():
+        return ""
+    delimiter = "a tab" if found["delimiter"] == "\t" else f"“{found['delimiter']}”"
+    return (
+        f" The file is {found['encoding']} with {delimiter} between cells and "
+        f"“{found['decimal']}” before decimals."
+    )
+
+
+def _found_sets(preview: DataPreview) -> str:
+    """A sentence about the folders that were found to be sets, where there are any."""
+    keys = [key for key in ("path", "validation_path", "test_path") if preview.found.get(key)]
+    if not keys:
+        return ""
+    names = [PurePath(str(preview.found[key])).name for key in keys]
+    return f" Sets found in the folder: {visible_line(', '.join(names))}."

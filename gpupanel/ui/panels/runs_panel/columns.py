@@ -1,6 +1,7 @@
 """What the table of runs shows of each run, a column for each thing."""
 
 import time
+from collections.abc import Callable
 from datetime import datetime
 
 from gpupanel.runs.history.run_summary import RunSummary
@@ -45,6 +46,27 @@ def _words(name: str) -> str:
     return _capitalised(name.replace("_", " ")) or formatting.DASH
 
 
+def _number(
+    title: str,
+    tip: str,
+    key: str,
+    number_of: Callable[[RunSummary], float | None],
+    words: Callable[[float | None], str],
+    *,
+    is_shown: bool = True,
+) -> Column[RunSummary]:
+    """A column of numbers, sorted by them."""
+    return Column(
+        title,
+        tip,
+        lambda run: words(number_of(run)),
+        number_of,
+        is_number=True,
+        is_shown=is_shown,
+        key=key,
+    )
+
+
 COLUMNS: tuple[Column[RunSummary], ...] = (
     Column(
         "Name",
@@ -70,85 +92,85 @@ COLUMNS: tuple[Column[RunSummary], ...] = (
         _outcome,
         key="outcome",
     ),
-    Column(
+    _number(
         "Took",
         "From start to end, with start-up and pauses; until now for a run in progress.",
-        lambda run: formatting.duration(_lasted(run)),
+        "took",
         _lasted,
-        is_number=True,
-        key="took",
+        formatting.duration,
     ),
-    Column(
+    _number(
         "Accuracy",
         "Fraction of validation examples (or of the examples of an evaluation) classified "
         "correctly. A dash: no validation.",
-        lambda run: formatting.fraction(run.quality.accuracy),
+        "accuracy",
         lambda run: run.quality.accuracy,
-        is_number=True,
-        key="accuracy",
+        formatting.fraction,
     ),
-    Column(
+    _number(
         "Loss",
         "Mean loss over the validation examples, or those of an evaluation; lower is better.",
-        lambda run: formatting.number(run.quality.loss),
+        "loss",
         lambda run: run.quality.loss,
-        is_number=True,
-        key="loss",
+        formatting.number,
     ),
-    Column(
+    _number(
         "Mean error",
         "Mean absolute error over the validation examples, or those of an evaluation, where "
         "values are predicted.",
-        lambda run: formatting.number(run.quality.mean_absolute_error),
+        "mean_error",
         lambda run: run.quality.mean_absolute_error,
-        is_number=True,
+        formatting.number,
         is_shown=False,
-        key="mean_error",
     ),
-    Column(
+    _number(
         "Test accuracy",
         "Fraction of the test examples classified correctly, once the training had come to its "
         "end. A dash: no test set, or it validates.",
-        lambda run: formatting.fraction(run.tested.accuracy),
+        "test_accuracy",
         lambda run: run.tested.accuracy,
-        is_number=True,
+        formatting.fraction,
         is_shown=False,
-        key="test_accuracy",
     ),
-    Column(
+    _number(
         "Test loss",
         "Mean loss over the test examples, once the training had come to its end.",
-        lambda run: formatting.number(run.tested.loss),
+        "test_loss",
         lambda run: run.tested.loss,
-        is_number=True,
+        formatting.number,
         is_shown=False,
-        key="test_loss",
     ),
-    Column(
+    _number(
         "Training accuracy",
         "Fraction of training examples classified correctly in the last epoch.",
-        lambda run: formatting.fraction(run.trained.accuracy),
+        "training_accuracy",
         lambda run: run.trained.accuracy,
-        is_number=True,
+        formatting.fraction,
         is_shown=False,
-        key="training_accuracy",
     ),
-    Column(
+    _number(
         "Training loss",
         "Mean loss over the training examples in the last epoch.",
-        lambda run: formatting.number(run.trained.loss),
+        "training_loss",
         lambda run: run.trained.loss,
-        is_number=True,
+        formatting.number,
         is_shown=False,
-        key="training_loss",
     ),
-    Column(
+    _number(
+        "Data wait",
+        "The share of the training time in which the devices waited for examples: reading them "
+        "took longer than computing.",
+        "data_wait",
+        lambda run: run.waiting_for_data,
+        formatting.fraction,
+        is_shown=False,
+    ),
+    _number(
         "Speed",
         "Examples per second over all devices; start-up and validation not counted.",
-        lambda run: formatting.rate(run.examples_per_second),
+        "speed",
         lambda run: run.examples_per_second,
-        is_number=True,
-        key="speed",
+        formatting.rate,
     ),
     Column(
         "Devices",

@@ -13,10 +13,10 @@ from gpupanel.devices.doctor import DoctorReport, examine
 from gpupanel.devices.doctor.environment import HostEnvironment
 from gpupanel.devices.doctor.examination import examine_machine, report_of
 from gpupanel.devices.doctor.findings import mending_command
-from gpupanel.devices.doctor.support_memory import CACHE_DIR_VARIABLE
 from gpupanel.devices.probes.driver_probe import DriverFacts, ask_driver
 from gpupanel.devices.probes.tensorflow_probe import ProbeAnswer
 from gpupanel.domain.problem import Problem, Severity
+from gpupanel.files.cache_folder import CACHE_DIR_VARIABLE
 from tests.fakes.examined import NO_GPU, RTX_4090, TENSORFLOW, WELL
 from tests.nvml.standin import DRIVER_NOT_LOADED, Standin, StandinState
 

@@ -15,10 +15,11 @@ from gpupanel.devices.doctor.gpu_support import (
     remembered_support,
     support_of,
 )
-from gpupanel.devices.doctor.support_memory import CACHE_DIR_VARIABLE, forget_support
+from gpupanel.devices.doctor.support_memory import forget_support
 from gpupanel.devices.probes.tensorflow_refusals import Refusal, RefusalKind
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.tensorflow_facts import TensorFlowFacts
+from gpupanel.files.cache_folder import CACHE_DIR_VARIABLE
 from tests.fakes.devices import TWO_UNEQUAL
 from tests.fakes.examined import (
     CUDNN,

@@ -10,7 +10,6 @@ import pytest
 from gpupanel.devices import packages
 from gpupanel.devices.doctor import support_memory as module
 from gpupanel.devices.doctor.support_memory import (
-    CACHE_DIR_VARIABLE,
     forget_support,
     recall_support,
     remember_support,
@@ -19,6 +18,7 @@ from gpupanel.devices.doctor.support_memory import (
 from gpupanel.domain.gpu_support import GpuFault, GpuSupport
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.tensorflow_facts import TensorFlowBuild
+from gpupanel.files.cache_folder import CACHE_DIR_VARIABLE
 from tests.fakes.devices import RTX_3060, RTX_4090
 
 GPUS = (RTX_4090, RTX_3060)

@@ -83,9 +83,9 @@ def test_that_a_script_carries_code_out_where_it_is_and_planning_does_not(
 
 
 def test_that_what_code_predicts_is_what_the_profile_says() -> None:
-    assert OWN_DATA.target is Target.CLASSES
-    assert PythonData(path="/data.py", predicts=Target.VALUES).target is Target.VALUES
-    assert DigitsData().target is Target.CLASSES
+    assert OWN_DATA.target_kind is Target.CLASSES
+    assert PythonData(path="/data.py", predicts=Target.VALUES).target_kind is Target.VALUES
+    assert DigitsData().target_kind is Target.CLASSES
 
 
 def test_that_plans_set_no_other_variables_than_processes_take() -> None:

@@ -19,6 +19,7 @@ from gpupanel.domain.data import (
     KerasData,
     NpzData,
     PythonData,
+    TableData,
     Target,
     WineData,
 )
@@ -56,7 +57,14 @@ EVERY_SOURCE: list[DataSettings] = [
         predicts=Target.CLASSES,
     ),
     NpzData(path="/data/x_train.npy", labels="y_train", predicts=Target.VALUES),
+    TableData(path="/data/t.csv", target=("a", "b"), predicts=Target.VALUES, delimiter=";"),
+    TableData(path="/data/t.parquet", target="it's", group="g", validation_fraction=0.1),
+    NpzData(path="/data/x.npz", validation_path="/data/val.npz", test_path="/data/x_test.npy"),
+    NpzData(path="/data/x.npz", validation_features="x_val", validation_labels="y_val"),
     ImagesData(path="/data/images"),
+    ImagesData(path="/data/images", labels_csv="/data/images/labels.csv", predicts=Target.LABELS),
+    ImagesData(path="/data", labels_csv="/l.csv", validation_path="/v", predicts=Target.VALUES),
+    ImagesData(path="/data", labels_csv="/data/l.csv", validation_path="/v", test_path="/t"),
     ImagesData(
         path="/data/images",
         color="grayscale",

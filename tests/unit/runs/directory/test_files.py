@@ -144,6 +144,35 @@ def test_that_a_name_that_begins_like_a_home_is_found_again(tmp_path: Path, insi
     assert read_profile(path) == profile
 
 
+@pytest.mark.parametrize(
+    ("chosen", "written"),
+    [
+        ("here/pictures/labels.csv", "labels.csv"),
+        ("here/pictures/deep/labels.csv", "deep/labels.csv"),
+        ("here/labels.csv", "../labels.csv"),
+        ("labels.csv", None),
+    ],
+)
+def test_that_a_csv_of_labels_is_named_from_the_folder_of_pictures(
+    tmp_path: Path, chosen: str, written: str | None
+) -> None:
+    file = tmp_path / "here" / "profile.toml"
+    file.parent.mkdir()
+    pictures, labels = tmp_path / "here" / "pictures", tmp_path / chosen
+    profile = Profile(data=ImagesData(path=str(pictures), labels_csv=str(labels)))
+
+    write_profile(file, profile)
+
+    assert f'labels_csv = "{written or labels}"' in file.read_text()
+    assert read_profile(file) == profile
+    elsewhere = profile.model_copy(
+        update={"data": ImagesData(path="/other/pictures", labels_csv="/other/pictures/l.csv")}
+    )
+    write_profile(file, elsewhere)
+    assert 'labels_csv = "l.csv"' in file.read_text()
+    assert read_profile(file) == elsewhere
+
+
 def test_that_a_model_beside_a_profile_is_named_relative_and_found_again(
     runs_dir: Path, tmp_path: Path, plan: LaunchPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -191,10 +191,12 @@ def test_that_the_same_problem_is_not_reported_twice() -> None:
     assert status.ending_problem == problem
 
 
-def test_that_a_download_is_shown_until_the_data_is_ready() -> None:
+def test_that_download_and_decoding_are_shown_until_the_data_is_ready() -> None:
     download = events.DownloadProgressed(time_s=1.0, name="mnist", bytes_done=1, bytes_total=2)
-    status = status_after(download)
+    decoded = events.DataProgressed(time_s=1.5, doing="decoding images", done=1, total=2)
+    status = status_after(download, decoded)
     assert status.download is not None
+    assert status.data_progress == decoded
     ready = events.DataReady(
         time_s=2.0,
         training_examples=1,
@@ -203,6 +205,9 @@ def test_that_a_download_is_shown_until_the_data_is_ready() -> None:
         steps_per_epoch=1,
     )
     assert status.after(ready).download is None
+    assert status.after(ready).data_progress is None
+    restarted = status.after(events.RunRestarted(time_s=2.0, attempt=1))
+    assert (restarted.download, restarted.data_progress) == (None, None)
 
 
 def test_that_runs_are_listed_newest_first_with_how_they_ended(runs_dir: Path) -> None:

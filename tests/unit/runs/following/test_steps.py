@@ -195,7 +195,15 @@ def test_that_samples_in_bulk_are_columns_with_gaps_where_nothing_was_reported()
 
 
 @pytest.mark.parametrize(
-    "damaged", [b'{"time_s":1.0,"re\n', b"\xff\n", b'{"readings":[]}\n', b"\n"]
+    "damaged",
+    [
+        b'{"time_s":1.0,"re\n',
+        b"\xff\n",
+        b'{"readings":[]}\n',
+        b"\n",
+        b'{"nested":' + b"[" * 10_000 + b"\n",
+    ],
+    ids=["cut", "bytes", "lacking", "empty", "nested"],
 )
 def test_that_a_sample_that_cannot_be_read_is_a_gap(damaged: bytes) -> None:
     sample = TelemetrySample(time_s=1.0, readings=(DeviceReading(key="a"),))

@@ -14,7 +14,7 @@ import tensorflow as tf
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.trainer.balancing.balancing import make_balancing
 from gpupanel.trainer.balancing.measuring import Measuring
-from gpupanel.trainer.datasets.source import read_data
+from gpupanel.trainer.datasets.source import Reading, read_data
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.device_configuration import configure_devices
 from gpupanel.trainer.event_writer import EventWriter
@@ -33,7 +33,7 @@ def main() -> None:
     run = read_started_run(RunLayout(Path(sys.argv[1])))
     plan = run.plan
     configure_devices(plan)
-    data = read_data(run.profile.data, print, run.layout.root / "cache")
+    data = read_data(run.profile.data, Reading(print))
     parts = split(data, run.profile.data, run.profile.training.seed)
     strategy = make_strategy(plan)
     learner = make_learner(run, parts, strategy)

@@ -1,0 +1,147 @@
+"""Folders of pictures of a person's own: what is asked about them."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+from typing_extensions import override
+
+from gpupanel.domain.choice import Choice
+from gpupanel.domain.data_source import DataSource, Scaling, Target
+from gpupanel.domain.kind import kind
+from gpupanel.domain.setting import PathKind, setting
+from gpupanel.domain.value import Fraction
+
+GREATEST_SIDE = 16_384
+"""Pixels: a square of it takes 3 GiB as the float32 that layers take in."""
+ImageSide = Annotated[int, Field(gt=0, le=GREATEST_SIDE)]
+FOUND_CSV_TARGET = (
+    "Found by itself: folders by class are classes; in a CSV, text and whole numbers in one column "
+    "are classes, columns of 0 and 1 are labels, and other numbers are values."
+)
+
+
+class ImagesData(DataSource):
+    """Pictures: a folder for each class, or a CSV that says what each of them is.
+
+    A folder of pictures alone has no labels: a model can predict on it. One that has a folder
+    ``train`` beside ``val`` or ``test`` is taken for three sets, each like any other folder
+    (:mod:`gpupanel.trainer.datasets.image_listing`).
+
+    The path is empty while none was chosen; a relative one is meant from the profile's folder, and
+    ``labels_csv`` from that of the pictures.
+    """
+
+    source: Literal["images"] = kind(
+        Choice(
+            "images",
+            "Folder of images…",
+            "A folder with one sub-folder of pictures for each class, or with a CSV that says what "
+            "each picture is.",
+        ),
+    )
+    path: str = setting(
+        "Folder",
+        "A folder with one sub-folder for each class, whose names are the classes'; or one whose "
+        "pictures are in a CSV; or only pictures, to predict on.",
+        path=PathKind((), "", "Choose the data"),
+    )
+    labels_csv: str = setting(
+        "Labels in a CSV",
+        "A CSV file with a line for each picture: first its file, then what is to be predicted, in "
+        "one column or several. Each set has a file of that name in its own folder.",
+        default="",
+        off="none",
+        path=PathKind((".csv", ".tsv", ".txt"), "CSV files", "Choose the labels", within="path"),
+    )
+    predicts: Target | None = setting(
+        "Predicted",
+        f"What the labels are. {FOUND_CSV_TARGET}",
+        default=None,
+        off="automatic",
+    )
+    validation_path: str = setting(
+        "Validation folder",
+        "Another folder with the same classes, whose pictures validate after each epoch; none of "
+        "the others are held out then.",
+        default="",
+        off="none",
+        path=PathKind((), "", "Choose the validation pictures"),
+    )
+    test_path: str = setting(
+        "Test folder",
+        "Another folder with the same classes, whose pictures are looked at once, when the "
+        "training has come to its end.",
+        default="",
+        off="none",
+        path=PathKind((), "", "Choose the test pictures"),
+    )
+    find_sets: bool = setting(
+        "Find sets in the folder",
+        "Folders named train, val and test within the folder are the training, the validation and "
+        "the test set. Otherwise they are classes like all others.",
+        default=True,
+        advanced=True,
+    )
+    unreadable_share: Fraction = setting(
+        "May be unreadable",
+        "The part of the pictures that may be unreadable or missing: so many are reported, and "
+        "the training goes on; the next one with the same label stands in for each.",
+        default=0.01,
+        advanced=True,
+    )
+    image_size: tuple[ImageSide, ImageSide] = setting(
+        "Image size",
+        "Every picture is scaled to this height and width, in pixels. Larger ones show more and "
+        "cost more memory and time.",
+        default=(64, 64),
+        unit="pixel",
+    )
+    color: Literal["rgb", "grayscale"] = setting(
+        "Colour",
+        "Whether pictures are read in colour or in greyscale.",
+        default="rgb",
+        choices=(
+            Choice("rgb", "Colour (RGB)", "Three channels: red, green, blue."),
+            Choice(
+                "grayscale",
+                "Greyscale",
+                "One channel; less to compute where colour means nothing.",
+            ),
+        ),
+    )
+
+    module: ClassVar[str] = "images"
+    may_lack_labels: ClassVar[bool] = True
+    may_predict_several: ClassVar[bool] = True
+    is_decoded: ClassVar[bool] = True
+    path_noun: ClassVar[str] = "folder of images"
+
+    @property
+    @override
+    def target_kind(self) -> Target | None:
+        return self.predicts or (None if self.labels_csv else Target.CLASSES)
+
+    @property
+    @override
+    def leaves_something_to_find(self) -> bool:
+        return (self.find_sets or self.target_kind is None) and not self.lacks_path
+
+    @property
+    @override
+    def is_in_class_order(self) -> bool:
+        return not self.labels_csv
+
+    @property
+    @override
+    def example_axes(self) -> int:
+        return len(self.chosen_shape)
+
+    @property
+    @override
+    def chosen_shape(self) -> tuple[int, ...]:
+        return (*self.image_size, 3 if self.color == "rgb" else 1)
+
+    @property
+    @override
+    def scaling(self) -> Scaling:
+        return Scaling.DIVIDE

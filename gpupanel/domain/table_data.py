@@ -1,0 +1,237 @@
+"""Tables of a person's own: what is asked about a CSV or Parquet file."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field
+from typing_extensions import override
+
+from gpupanel.domain.choice import Choice, ChoiceEnum
+from gpupanel.domain.data_source import DataSource, Scaling, Target
+from gpupanel.domain.kind import kind
+from gpupanel.domain.setting import PathKind, setting
+
+TABLE_SUFFIXES = (".csv", ".tsv", ".parquet")
+MOST_CATEGORIES = 100
+"""A column of texts with more different ones than these is no category to learn from."""
+MOST_COLUMNS = 10_000
+RECIPE_MEMBER = "recipe.json"
+"""In a saved model's file: how its features were made."""
+
+ColumnName = Annotated[str, Field(min_length=1)]
+ColumnNames = tuple[ColumnName, ...]
+
+
+def _one(names: object) -> object:
+    """A list of one says the same as the one, and one of none the same as nothing."""
+    if isinstance(names, list | tuple) and len(names) < 2:
+        return names[0] if names else None
+    return names
+
+
+class MissingValues(ChoiceEnum):
+    """What is done about cells that hold nothing."""
+
+    MEAN = (
+        "mean",
+        "Fill in the mean",
+        "A number or date becomes the mean of its column in the whole file, a category none.",
+    )
+    DROP = "drop", "Leave the row out", "A row with an empty cell is not learned from."
+    ERROR = "error", "Refuse", "A table with an empty cell is refused, and the first one named."
+
+
+class HeaderLine(ChoiceEnum):
+    """Where the names of columns are."""
+
+    FIRST = "first_line", "First line", "The first line names the columns."
+    NONE = "none", "No names", "Every line is a row; columns are called column 1, column 2 and on."
+
+
+class TableData(DataSource):
+    """A table with a row for each example: CSV, TSV or Parquet.
+
+    What is left out is found: how a text file is written from a look at several places of it, what
+    each column holds, and which column is predicted: one that is called target, label, class or y,
+    else the last. Numbers and dates (as days since the column's first) are standardised by the
+    model, each category becomes a column of 0 and 1, and texts of more than 100 different values
+    are left out. Which columns those are and what fills empty cells is saved with the model, so
+    that a prediction makes the same of other rows.
+
+    A mean that is filled in is that of the whole column, rows that validate included. Rows in which
+    a value that is predicted is missing are left out of training and evaluation.
+
+    The path is empty while none was chosen; a relative one is meant from the profile's folder.
+    """
+
+    source: Literal["table"] = kind(
+        Choice(
+            "table",
+            "Table (.csv, .parquet)…",
+            "A table of your own with a row for each example: predict one of its columns, or "
+            "several, from the others.",
+        ),
+    )
+    path: str = setting(
+        "File",
+        "A .csv or .tsv file, or a .parquet file, with a row for each example.",
+        path=PathKind(TABLE_SUFFIXES, "Tables", "Choose the table"),
+    )
+    target: Annotated[ColumnName | ColumnNames | None, BeforeValidator(_one)] = setting(
+        "Target",
+        "The column that is predicted, or a list of several. Found by itself: a column called "
+        "target, label, class or y, else the last one.",
+        default=None,
+        off="automatic",
+        is_offered=True,
+    )
+    predicts: Target | None = setting(
+        "Predicted",
+        "What the target is. Found by itself: texts are classes, and so are whole numbers from 0 "
+        "or 1 without gaps up to 20; several columns of 0 and 1 are labels; other numbers are "
+        "values.",
+        default=None,
+        off="automatic",
+    )
+    ignore: ColumnNames = setting(
+        "Left out",
+        "Columns that are not learned from, such as numbers that only name a row.",
+        default=(),
+        off="none",
+        is_offered=True,
+    )
+    missing: MissingValues = setting(
+        "Empty cells",
+        "What is done about cells that hold nothing, NA, NaN, null or an infinite number. A "
+        "prediction leaves no row out: it fills in what training did.",
+        default=MissingValues.MEAN,
+    )
+    group: ColumnName | None = setting(
+        "Held out together",
+        "A column that says which rows belong together, such as those of one patient: either all "
+        "of them are held out or none, so that what validates is new. It is not learned from.",
+        default=None,
+        off="none",
+        is_offered=True,
+        advanced=True,
+        applies={"holdout": ("random",)},
+    )
+    numbers: ColumnNames | None = setting(
+        "Numbers",
+        "Columns that hold numbers; one that is not named is taken as it looks.",
+        default=None,
+        off="automatic",
+        is_offered=True,
+        advanced=True,
+    )
+    categories: ColumnNames | None = setting(
+        "Categories",
+        "Columns that hold one of a few names, such as a postcode that is written as a number; one "
+        "that is not named is taken as it looks.",
+        default=None,
+        off="automatic",
+        is_offered=True,
+        advanced=True,
+    )
+    dates: ColumnNames | None = setting(
+        "Dates",
+        "Columns that hold dates, as 2026-01-31 or 31.01.2026, with or without a time; they become "
+        "days since the first row's.",
+        default=None,
+        off="automatic",
+        is_offered=True,
+        advanced=True,
+    )
+    delimiter: Literal[",", ";", "\t", "|"] | None = setting(
+        "Delimiter",
+        "What stands between the cells of a text file.",
+        default=None,
+        off="automatic",
+        choices=(
+            Choice(",", "Comma (,)"),
+            Choice(";", "Semicolon (;)"),
+            Choice("\t", "Tab"),
+            Choice("|", "Bar (|)"),
+        ),
+        advanced=True,
+    )
+    decimal: Literal[".", ","] | None = setting(
+        "Decimal mark",
+        "What stands before the decimals of numbers in a text file.",
+        default=None,
+        off="automatic",
+        choices=(Choice(".", "Point (1.5)"), Choice(",", "Comma (1,5)")),
+        advanced=True,
+    )
+    encoding: (
+        Literal[
+            "utf-8",
+            "utf-16",
+            "cp1252",
+            "iso8859-15",
+            "iso8859-2",
+            "cp1251",
+            "shift_jis",
+            "gb18030",
+            "euc_kr",
+        ]
+        | None
+    ) = setting(
+        "Encoding",
+        "Which bytes stand for which letters in a text file.",
+        default=None,
+        off="automatic",
+        choices=(
+            Choice("utf-8", "UTF-8"),
+            Choice("utf-16", "UTF-16"),
+            Choice("cp1252", "Western European (Windows-1252)"),
+            Choice("iso8859-15", "Western European (ISO 8859-15)"),
+            Choice("iso8859-2", "Central European (ISO 8859-2)"),
+            Choice("cp1251", "Cyrillic (Windows-1251)"),
+            Choice("shift_jis", "Japanese (Shift JIS)"),
+            Choice("gb18030", "Chinese (GB 18030)"),
+            Choice("euc_kr", "Korean (EUC-KR)"),
+        ),
+        advanced=True,
+    )
+    header: HeaderLine | None = setting(
+        "Names of columns",
+        "Whether the first line of a text file names the columns. Found by itself: it does where "
+        "none of its cells is a number.",
+        default=None,
+        off="automatic",
+        advanced=True,
+    )
+
+    module: ClassVar[str] = "table"
+    may_lack_labels: ClassVar[bool] = True
+    may_predict_several: ClassVar[bool] = True
+    has_categories: ClassVar[bool] = True
+    leaves_out_unlabelled: ClassVar[bool] = True
+    path_noun: ClassVar[str] = "table"
+
+    @property
+    @override
+    def target_kind(self) -> Target | None:
+        return self.predicts
+
+    @property
+    def targets(self) -> ColumnNames:
+        """The columns that were chosen to be predicted."""
+        if self.target is None:
+            return ()
+        return (self.target,) if isinstance(self.target, str) else self.target
+
+    @property
+    @override
+    def chosen_group(self) -> str:
+        return self.group or ""
+
+    @property
+    @override
+    def example_axes(self) -> int:
+        return 1
+
+    @property
+    @override
+    def scaling(self) -> Scaling:
+        return Scaling.STANDARDISE

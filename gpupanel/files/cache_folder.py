@@ -1,0 +1,47 @@
+"""The folder of what can be made again at any time: removing it costs nothing but time."""
+
+import contextlib
+import os
+import time
+from pathlib import Path
+from typing import Final
+
+import platformdirs
+
+from gpupanel.files.guarded_files import make_folder, remove
+
+_UNUSED_S = 30 * 24 * 3600.0
+
+CACHE_DIR_VARIABLE: Final = "GPUPANEL_CACHE_DIR"
+"""Names another folder than the user's."""
+
+
+def cache_root() -> Path:
+    """Where it is; it may not be there yet."""
+    named = os.environ.get(CACHE_DIR_VARIABLE)
+    return Path(named) if named else platformdirs.user_cache_path("gpupanel", appauthor=False)
+
+
+def cache_folder(name: str) -> Path:
+    """A folder within it, which is made where it is missing, for its owner only.
+
+    Raises:
+        OSError: It cannot be made, or something else stands there.
+    """
+    root = cache_root()
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder = root / name
+    make_folder(folder)
+    return folder
+
+
+def remove_unused(folder: Path) -> None:
+    """Remove what nobody asked for in a month; a file that is open stays readable.
+
+    Args:
+        folder: What is used in it is touched by whoever uses it.
+    """
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.stat(follow_symlinks=False).st_mtime < time.time() - _UNUSED_S:
+                remove(Path(entry.path))

@@ -1,0 +1,344 @@
+"""A table, by pyarrow: the whole of it at once, where a run reads it in pieces.
+
+What a profile leaves out a preview fills in (:func:`~gpupanel.domain.preview.with_found`): how the
+file is written, and what each column holds.
+"""
+
+from string import Template
+
+from typing_extensions import override
+
+from gpupanel.domain.data import TableData, Target
+from gpupanel.domain.table_data import (
+    MOST_CATEGORIES,
+    RECIPE_MEMBER,
+    HeaderLine,
+    MissingValues,
+)
+from gpupanel.planning.script.data_section import SourceScript
+from gpupanel.planning.script.sections import indented, joined
+
+_IMPORTS = """
+import pyarrow as pa
+import pyarrow.compute as pc
+"""
+
+_TEXT = """
+import csv
+
+import pyarrow.csv
+
+MISSING = ["", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "#N/A", "?", "-"]
+
+
+def read_table():
+    \"\"\"The cells of each column, as texts, by its name.\"\"\"
+    with open($path, encoding=$first_encoding, newline="") as file:
+        header = next(row for row in csv.reader(file, delimiter=$delimiter) if row)
+    places = [str(place) for place in range(len(header))]
+    table = pyarrow.csv.read_csv(
+        $path,
+        read_options=pyarrow.csv.ReadOptions(
+            column_names=places,
+            skip_rows_after_names=$skipped,
+            encoding=$encoding,
+            block_size=2**20,
+        ),
+        parse_options=pyarrow.csv.ParseOptions(delimiter=$delimiter, newlines_in_values=True),
+        convert_options=pyarrow.csv.ConvertOptions(
+            column_types=dict.fromkeys(places, pa.string()),
+            null_values=MISSING,
+            strings_can_be_null=True,
+        ),
+    )
+    return named($names, table.columns)
+"""
+
+_PARQUET = """
+import pyarrow.parquet
+
+
+def read_table():
+    \"\"\"The cells of each column, by its name.\"\"\"
+    table = pyarrow.parquet.read_table($path)
+    return named(table.column_names, table.columns)
+"""
+
+_NAMED = '''
+def named(header, columns):
+    """Columns by their names, each another one."""
+    found = {}
+    for place, (name, cells) in enumerate(zip(header, columns), 1):
+        name = wanted = name.strip() or f"column {place}"
+        number = 2
+        while name in found:
+            name, number = f"{wanted} ({number})", number + 1
+        cells = cells.combine_chunks()
+        if isinstance(cells, pa.ChunkedArray):
+            cells = pa.concat_arrays(cells.chunks)
+        if pa.types.is_dictionary(cells.type):
+            cells = cells.dictionary_decode()
+        found[name] = cells
+    return found
+
+
+def is_text(cells):
+    return pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)
+
+
+def numbers(cells):
+    """NaN where a cell holds nothing, or no finite number."""
+    if is_text(cells):
+        cells = pc.utf8_trim_whitespace(pc.replace_substring(cells, DECIMAL, "."))
+    if pa.types.is_boolean(cells.type):
+        cells = cells.cast(pa.uint8())
+    found = cells.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    with np.errstate(over="ignore"):
+        found = np.array(found, np.float32)
+    found[np.isinf(found)] = np.nan
+    return found
+
+
+def stamps(cells):
+    for kind in (pa.timestamp("us"), pa.timestamp("us", "UTC")):
+        try:
+            return cells.cast(kind)
+        except pa.ArrowInvalid:
+            pass
+    for form in ("%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S"):
+        try:
+            return pc.strptime(cells, format=form, unit="us")
+        except pa.ArrowInvalid:
+            pass
+    raise SystemExit("A column of dates holds something else.")
+
+
+def days(cells, first=None):
+    """Days since the first row's, or another day, and that day."""
+    cells = stamps(cells) if is_text(cells) else cells
+    found = pc.cast(cells, pa.timestamp("us"), safe=False).cast(pa.int64())
+    found = found.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False) / 86_400_000_000
+    held = found[~np.isnan(found)]
+    if first is None:
+        first = np.floor(held[0]) if len(held) else 0.0
+    return np.float32(found - first), first
+
+
+def texts(cells):
+    return (cells if is_text(cells) else cells.cast(pa.string())).to_pylist()
+
+
+def shown(number):
+    return str(number.item() if number == np.floor(number) else number).removesuffix(".0")
+'''
+
+_TRAINED_ON = """
+TARGETS, IGNORED, GROUP = $targets, $ignored, $group
+NUMBERS = $numbers
+CATEGORIES = $categories
+DATES = $dates
+KINDS = ("number", "date")
+columns, is_category, is_missing, features = [], [], [], []
+table = read_table()
+for name, cells in table.items():
+    if name in (*TARGETS, *IGNORED, GROUP):
+        continue
+    if name in (*NUMBERS, *DATES):
+        values, first_day = (numbers(cells), 0) if name in NUMBERS else days(cells)
+        empty = np.isnan(values)
+        if empty.all():
+            continue
+        mean = values[~empty].mean(dtype=np.float64)
+        columns.append(np.where(empty, np.float32(mean), values)[:, np.newaxis])
+        made = {"mean": float(mean), "first_day": float(first_day)}
+        features.append({"name": name, "kind": KINDS[name in DATES], **made})
+    elif name in CATEGORIES:
+        values = texts(cells)
+        categories = sorted(set(values) - {None})
+        if not 0 < len(categories) <= $most:
+            continue
+        columns.append(np.float32([[value == each for each in categories] for value in values]))
+        empty = np.array([value is None for value in values])
+        features.append({"name": name, "kind": "category", "categories": categories})
+    else:
+        continue
+    is_missing.append(empty)
+    is_category += [name in CATEGORIES] * columns[-1].shape[1]
+x, is_category = np.concatenate(columns, axis=1), np.array(is_category)
+"""
+
+_VALUES = """
+y = np.stack([numbers(table[name]) for name in TARGETS], axis=1)
+lacking = np.isnan(y).any(axis=1)
+y = y[:, 0] if len(TARGETS) == 1 else y
+"""
+_SEVERAL = """
+y = np.stack([numbers(table[name]) for name in TARGETS], axis=1)
+lacking = np.isnan(y).any(axis=1)
+class_names = $names
+"""
+_CLASSES = """
+if $is_category:
+    labels = texts(table[TARGETS[0]])
+else:
+    values = numbers(table[TARGETS[0]])
+    labels = [None if np.isnan(value) else shown(value) for value in values]
+class_names = $names
+lacking = np.array([label is None for label in labels])
+y = np.array([-1 if label is None else class_names.index(label) for label in labels], np.int32)
+"""
+_NAMES = """(
+    sorted({label for label in labels if label is not None})
+    if TARGETS[0] in CATEGORIES
+    else [shown(value) for value in np.unique(values[~np.isnan(values)])]
+)"""
+
+_FOR_MODEL = """
+import json
+import zipfile
+
+# How training made features of a table's columns stands in the model's file.
+with zipfile.ZipFile($model) as archive:
+    recipe = json.loads(archive.read("$member"))
+TARGETS, class_names = $targets or recipe["targets"], recipe["class_names"]
+columns, is_missing = [], []
+table = read_table()
+for column in recipe["features"]:
+    cells = table[column["name"]]
+    if column["kind"] == "category":
+        values = texts(cells)
+        columns.append(
+            np.float32([[value == each for each in column["categories"]] for value in values])
+        )
+        is_missing.append(np.array([value is None for value in values]))
+        continue
+    is_number = column["kind"] == "number"
+    values = numbers(cells) if is_number else days(cells, column["first_day"])[0]
+    is_missing.append(np.isnan(values))
+    columns.append(np.where(is_missing[-1], np.float32(column["mean"]), values)[:, np.newaxis])
+x = np.concatenate(columns, axis=1)
+y, lacking = None, np.zeros(len(x), bool)
+"""
+_WHERE_THERE = "if all(name in table for name in TARGETS):"
+_ERROR = """
+if np.any([lacking, *is_missing]):
+    raise SystemExit("The table has empty cells.")
+"""
+_DROP = "lacking = np.any([lacking, *is_missing], axis=0)"
+_KEPT = "x, y = x[~lacking], y[~lacking]"
+_KEPT_GROUPS = "groups = $made[~lacking]  # rows of the same are held out together"
+_UNKNOWN = "y = None if lacking.any() else y"
+
+
+_KEPT_IN_MODEL = """
+import json
+import zipfile
+
+# Who predicts with the model has to make the same features of other tables.
+recipe = {
+    "schema_version": 1,
+    "features": features,
+    "targets": TARGETS,
+    "target_kind": "category" if TARGETS[0] in CATEGORIES else "number",
+    "predicts": $predicts,
+    "class_names": $class_names,
+}
+with zipfile.ZipFile("model.keras", "a") as archive:
+    archive.writestr("$member", json.dumps(recipe))
+"""
+
+
+class _Table(SourceScript[TableData]):
+    """Python that reads the whole table."""
+
+    @override
+    def read(self, data: TableData, *, needs_labels: bool) -> str:
+        trained_on = Template(_TRAINED_ON).substitute(
+            targets=list(data.targets),
+            ignored=list(data.ignore),
+            group=repr(data.group),
+            numbers=list(data.numbers or ()),
+            categories=list(data.categories or ()),
+            dates=list(data.dates or ()),
+            most=MOST_CATEGORIES,
+        )
+        labels = _labels(data, is_category="TARGETS[0] in CATEGORIES", names=_NAMES)
+        kept = joined(labels, _missing(data, drops=True), _KEPT, _groups(data))
+        count = "" if data.target_kind is Target.VALUES else "class_count = len(class_names)"
+        return joined(_IMPORTS, _of_file(data), trained_on, kept, count)
+
+    @override
+    def read_for_model(self, data: TableData, model_path: str, *, needs_labels: bool) -> str:
+        opened = Template(_FOR_MODEL).substitute(
+            model=repr(model_path), member=RECIPE_MEMBER, targets=list(data.targets)
+        )
+        is_category = 'recipe["target_kind"] == "category"'
+        labels = _labels(data, is_category=is_category, names='recipe["class_names"]')
+        missing = _missing(data, drops=needs_labels)
+        if needs_labels:
+            return joined(_IMPORTS, _of_file(data), opened, labels, missing, _KEPT, _groups(data))
+        labels = indented(joined(labels, _UNKNOWN, "lacking = np.zeros(len(x), bool)"))
+        return joined(_IMPORTS, _of_file(data), opened, _WHERE_THERE, labels, missing)
+
+    @override
+    def kept_in_model(self, data: TableData) -> str:
+        target = data.target_kind or Target.CLASSES
+        return Template(_KEPT_IN_MODEL).substitute(
+            predicts=repr(target.value),
+            class_names="[]" if target is Target.VALUES else "class_names",
+            member=RECIPE_MEMBER,
+        )
+
+    @override
+    def class_names(self, data: TableData) -> str:
+        return ""  # they were read with the labels
+
+
+def _of_file(data: TableData) -> str:
+    if data.path.lower().endswith(".parquet"):
+        return Template(joined(_PARQUET, "DECIMAL = '.'", _NAMED)).substitute(path=repr(data.path))
+    encoding = data.encoding or "utf-8"
+    has_names = data.header is not HeaderLine.NONE
+    read = Template(_TEXT).substitute(
+        path=repr(data.path),
+        encoding=repr(encoding),
+        # The mark at the start of a file is no part of the first name.
+        first_encoding=repr("utf-8-sig" if encoding == "utf-8" else encoding),
+        delimiter=repr(data.delimiter or ","),
+        skipped=int(has_names),
+        names="header" if has_names else '[""] * len(header)',
+    )
+    return joined(read, f"DECIMAL = {data.decimal or '.'!r}", _NAMED)
+
+
+def _labels(data: TableData, *, is_category: str, names: str) -> str:
+    match data.target_kind:
+        case Target.VALUES:
+            return _VALUES
+        case Target.LABELS:
+            several = "list(TARGETS)" if names == _NAMES else names
+            return Template(_SEVERAL).substitute(names=several)
+    return Template(_CLASSES).substitute(is_category=is_category, names=names)
+
+
+def _groups(data: TableData) -> str:
+    if not data.group:
+        return ""
+    made = f"numbers(table[{data.group!r}])"
+    if data.group in (data.categories or ()):
+        made = f'np.array([text or "" for text in texts(table[{data.group!r}])])'
+    elif data.group in (data.dates or ()):
+        made = f"days(table[{data.group!r}])[0]"
+    return Template(_KEPT_GROUPS).substitute(made=made)
+
+
+def _missing(data: TableData, *, drops: bool) -> str:
+    match data.missing:
+        case MissingValues.ERROR:
+            return _ERROR
+        case MissingValues.DROP if drops:
+            return _DROP
+    return ""
+
+
+SCRIPT = _Table()

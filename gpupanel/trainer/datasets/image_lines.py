@@ -1,0 +1,217 @@
+"""What a CSV says of pictures: a line each, first the file, then what it is.
+
+The file is read line by line and need not be one that anybody meant well with: a line, the number
+of lines and what a name may lead to have bounds. Commas, semicolons or tabs stand between the
+cells, whichever the first line has most of; that line is a header where it names no picture.
+"""
+
+import csv
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from io import BufferedReader
+from itertools import chain
+from pathlib import Path
+
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.visible_text import as_utf8
+from gpupanel.files.regular_files import open_regular
+
+FIELD = "data.labels_csv"
+_LONGEST_LINE = 2**20
+_MOST_LINES = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class PictureLines:
+    """The lines that were found to be about pictures, in their order.
+
+    Attributes:
+        path: Of the CSV.
+        columns: Names of what is to be predicted; numbers where there is no header.
+        pictures: The place of each line's picture among those that were listed.
+        cells: The other cells of each line.
+        numbers: Where each line stands in the file, from 1.
+        missing: Files that lines name and that are not there.
+    """
+
+    path: Path
+    columns: tuple[str, ...]
+    pictures: tuple[int, ...]
+    cells: tuple[tuple[str, ...], ...]
+    numbers: tuple[int, ...]
+    missing: tuple[str, ...]
+
+
+def read_lines(path: Path, root: Path, pictures: Sequence[str]) -> PictureLines:
+    """The lines of a CSV, each with its picture.
+
+    A name is meant from the folder of the pictures; its ending may be missing.
+
+    Args:
+        path: Of the CSV.
+        root: The folder of the pictures.
+        pictures: Those that there are.
+
+    Raises:
+        ProblemError: It is no such file, or what it says cannot be.
+    """
+    try:
+        with open_regular(path) as file:
+            return _placed(path, _rows(path, file), _Names(path, root, pictures))
+    except FileNotFoundError as error:
+        raise problem_of(
+            "data_labels_missing",
+            f"There is no file {path} that says what the pictures in {root} are.",
+            "Put it there: each set has one in its own folder; or leave data.labels_csv empty.",
+        ) from error
+    except OSError as error:
+        raise problem_of(
+            "data_csv_unreadable",
+            f"{path} cannot be read: {error.strerror}.",
+            "Choose a CSV file that you may read.",
+        ) from error
+
+
+def problem_of(code: str, message: str, hint: str, detail: str = "") -> ProblemError:
+    """A problem with the file of labels."""
+    return ProblemError(Problem(code=code, field=FIELD, message=message, hint=hint, detail=detail))
+
+
+def problem_of_line(path: Path, number: int, what: str) -> ProblemError:
+    """A problem with one line of that file."""
+    return problem_of(
+        "data_csv_unreadable",
+        f"Line {number:,} of {path} {what}.",
+        "Mend that line, or save the table again as CSV (UTF-8, comma separated).",
+    )
+
+
+class _Names:
+    """Finds the picture that a cell names."""
+
+    def __init__(self, path: Path, root: Path, pictures: Sequence[str]) -> None:
+        self._path = path
+        self._root = f"{str(root).rstrip(os.sep)}{os.sep}"
+        self._places = {each.removeprefix(self._root): n for n, each in enumerate(pictures)}
+        self._stems: dict[str, int] | None = None
+
+    def place(self, cell: str) -> int | None:
+        """Which picture it is; ``None``: it is not there.
+
+        Raises:
+            ProblemError: The name leads out of the folder.
+        """
+        if cell in self._places:
+            return self._places[cell]
+        name = os.path.normpath(cell.strip().replace("\\", "/"))
+        name = name.removeprefix(self._root)
+        if name.startswith((os.sep, f"..{os.sep}")) or name == "..":
+            raise problem_of(
+                "data_csv_leaves_folder",
+                f'{self._path} names "{as_utf8(cell)}", which is not in the folder {self._root}.',
+                "Name each picture from the folder that holds them, such as cats/1.png.",
+            )
+        found = self._places.get(name)
+        return self._of_stem(name) if found is None else found
+
+    def _of_stem(self, name: str) -> int | None:
+        if self._stems is None:
+            self._stems = {}
+            for path, number in self._places.items():
+                stem = path.rpartition(".")[0]
+                # -1: several pictures differ in the ending only.
+                self._stems[stem] = -1 if stem in self._stems else number
+        found = self._stems.get(name)
+        return None if found == -1 else found
+
+
+def _placed(path: Path, rows: Iterator[tuple[int, list[str]]], names: _Names) -> PictureLines:
+    first = next(rows, None)
+    if first is None:
+        raise problem_of(
+            "data_csv_empty", f"{path} is empty.", "Choose a CSV with a line a picture."
+        )
+    number, head = first
+    if len(head) < 2:
+        raise problem_of(
+            "data_csv_one_column",
+            f"{path} has one column only, and next to the file of each picture stands what it is.",
+            "Separate the cells by commas, semicolons or tabs.",
+        )
+    columns = tuple(str(place) for place in range(1, len(head)))
+    if names.place(head[0]) is None:
+        columns = tuple(
+            each.strip() or column for each, column in zip(head[1:], columns, strict=True)
+        )
+    else:
+        rows = chain([first], rows)
+    cells: dict[int, tuple[int, tuple[str, ...]]] = {}
+    missing: list[str] = []
+    kept: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for number, row in rows:
+        if len(row) != len(head):
+            raise problem_of_line(
+                path, number, f"has {len(row)} cells, and the first line {len(head)}"
+            )
+        place = names.place(row[0])
+        said = tuple(map(str.strip, row[1:]))
+        if place is None:
+            missing.append(as_utf8(row[0]))
+        elif cells.setdefault(place, (number, kept.setdefault(said, said)))[1] != said:
+            before = cells[place][0]
+            raise problem_of_line(
+                path, number, f"says otherwise than line {before} what {row[0]} is"
+            )
+    if not cells:
+        raise _no_line(path, missing)
+    return PictureLines(
+        path,
+        tuple(map(as_utf8, columns)),
+        tuple(cells),
+        tuple(said for _, said in cells.values()),
+        tuple(number for number, _ in cells.values()),
+        tuple(missing),
+    )
+
+
+def _rows(path: Path, file: BufferedReader) -> Iterator[tuple[int, list[str]]]:
+    """The cells of each line that is not empty, with its number."""
+    lines = _lines(path, file)
+    first = next(lines, "")
+    delimiter = max(",;\t", key=first.count)
+    reader = csv.reader(chain([first], lines), delimiter=delimiter, strict=True)
+    try:
+        for row in reader:
+            if row:
+                yield reader.line_num, row
+    except csv.Error as error:
+        raise problem_of_line(path, reader.line_num, f"is no CSV ({error})") from error
+
+
+def _lines(path: Path, file: BufferedReader) -> Iterator[str]:
+    for number in range(1, _MOST_LINES + 2):
+        line = file.readline(_LONGEST_LINE + 1)
+        if not line:
+            return
+        if len(line) > _LONGEST_LINE:
+            raise problem_of_line(path, number, f"has more than {_LONGEST_LINE:,} bytes")
+        if number > _MOST_LINES:
+            raise problem_of_line(
+                path, number, f"is one more than the {_MOST_LINES:,} that are read"
+            )
+        if line.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in line:
+            raise problem_of_line(path, number, "holds what is no UTF-8 text")
+        # A file's name is bytes, whatever they mean; Python holds them so (PEP 383).
+        yield line.decode("utf-8-sig" if number == 1 else "utf-8", "surrogateescape")
+
+
+def _no_line(path: Path, missing: Sequence[str]) -> ProblemError:
+    named = ", ".join(f'"{name}"' for name in missing[:5])
+    return problem_of(
+        "data_csv_no_pictures",
+        f"No line of {path} names a picture of the folder"
+        + (f"; it names {named}." if missing else "."),
+        "The first column is the picture's file, from the folder that holds the pictures.",
+        "\n".join(missing[:1000]),
+    )

@@ -1,0 +1,278 @@
+"""The pictures of each set with what they are: by their folders, by a CSV, or unknown."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from gpupanel.domain.data import MOST_CLASSES, ImagesData, Target
+from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
+from gpupanel.domain.visible_text import as_utf8
+from gpupanel.trainer.datasets.image_files import ImageFiles
+from gpupanel.trainer.datasets.image_labels import PictureLabels, labels_of
+from gpupanel.trainer.datasets.image_lines import FIELD, PictureLines, read_lines
+from gpupanel.trainer.datasets.image_listing import (
+    SUFFIXES,
+    Folder,
+    look_into,
+    pictures_below,
+    with_found_sets,
+)
+from gpupanel.trainer.datasets.skipped_files import SkippedFiles
+
+PATHS = {"training": "path", "validation": "validation_path", "test": "test_path"}
+"""The setting that names the folder of each set."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ImageSet:
+    """The pictures of one set, and what each of them is.
+
+    Attributes:
+        root: The folder of the set.
+        files: The pictures.
+        labels: Theirs; ``None``: nobody knows them.
+        labels_file: The CSV that says them; ``None``: there is none.
+        notes: What is odd about them.
+    """
+
+    root: Path
+    files: ImageFiles
+    labels: PictureLabels | None
+    labels_file: Path | None = None
+    notes: tuple[Problem, ...] = ()
+
+    def with_skipped(self, skipped: SkippedFiles) -> "ImageSet":
+        """The same, of which some may be unreadable."""
+        return replace(self, files=replace(self.files, skipped=skipped))
+
+
+def list_sets(
+    data: ImagesData, *, must_differ: bool = True, needs_labels: bool = True
+) -> dict[str, ImageSet]:
+    """The sets that there are, by ``training``, ``validation`` and ``test``.
+
+    Args:
+        data: Where they are.
+        must_differ: Refuse training pictures of one class: nothing can be learned from them.
+        needs_labels: Without it, nobody need know what the pictures are.
+
+    Raises:
+        ProblemError: A folder is missing, or does not hold pictures in one of the ways that there
+            are.
+    """
+    data = with_found_sets(data)
+    sets: dict[str, ImageSet] = {}
+    for name, key in PATHS.items():
+        path = getattr(data, key)
+        if path or name == "training":
+            lister = _Lister(data, Path(path), f"data.{key}", sets.get("training"))
+            sets[name] = lister.listed(must_differ=must_differ, needs_labels=needs_labels)
+    return sets
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Lister:
+    """Lists one set.
+
+    Attributes:
+        data: Whose.
+        root: The folder of the set.
+        key: The setting that names it.
+        training: The training set, where this is another one.
+    """
+
+    data: ImagesData
+    root: Path
+    key: str
+    training: ImageSet | None
+
+    def listed(self, *, must_differ: bool, needs_labels: bool) -> ImageSet:
+        folder = look_into(self.root, self.key)
+        csv = self._labels_file()
+        if csv is not None and (needs_labels or csv.is_file()):
+            return self._by_csv(csv, must_differ=must_differ)
+        if csv is not None or folder.is_flat or (folder.has_pictures and not folder.folders):
+            if needs_labels:
+                raise self._no_labels()
+            return ImageSet(self.root, self._files(pictures_below(self.root, self.key)), None)
+        return self._by_class(folder, must_differ=must_differ)
+
+    def _labels_file(self) -> Path | None:
+        """Of this set; one that was chosen elsewhere is the training set's."""
+        if not self.data.labels_csv:
+            return None
+        chosen = Path(self.data.labels_csv)
+        if self.training is not None:
+            first = self.training.root
+            chosen = chosen.relative_to(first) if chosen.is_relative_to(first) else chosen
+            chosen = Path(chosen.name) if chosen.is_absolute() else chosen
+        return self.root / chosen
+
+    def _by_csv(self, csv: Path, *, must_differ: bool) -> ImageSet:
+        pictures = pictures_below(self.root, self.key)
+        lines = read_lines(csv, self.root, pictures)
+        others = None if self.training is None else self.training.labels
+        labels = labels_of(
+            lines,
+            self.data.predicts,
+            others,
+            must_differ=must_differ and others is None,
+        )
+        chosen = [pictures[place] for place in lines.pictures]
+        notes = _notes(lines, pictures, self.data.unreadable_share)
+        return ImageSet(self.root, self._files(chosen), labels, csv, notes)
+
+    def _by_class(self, folder: Folder, *, must_differ: bool) -> ImageSet:
+        if self.data.predicts not in (None, Target.CLASSES):
+            raise _problem(
+                "data_predicts_misfit",
+                f"{self.root} holds a folder for each class, and no {self.data.predicts} to be "
+                "predicted.",
+                "Choose a CSV in data.labels_csv that says them; or predict classes.",
+                "data.predicts",
+            )
+        if not folder.folders:
+            raise _problem(
+                "data_no_classes",
+                f"{self.root} has no sub-folders, and each class needs one with its images.",
+                "Sort the images into a folder for each class; its name is the class's name. Or "
+                "put a CSV beside them that says what they are.",
+                self.key,
+            )
+        files = {each.name: pictures_below(each, self.key) for each in folder.folders}
+        names = tuple(map(as_utf8, files))
+        empty = [name for name, paths in files.items() if not paths]
+        if self.training is None:
+            self._check_classes(names, empty, must_differ=must_differ)
+        else:
+            self._compare_classes(names)
+            if len(empty) == len(files):
+                raise self._no_images(empty)
+        numbers = np.repeat(np.arange(len(files), dtype=np.int32), list(map(len, files.values())))
+        found = [path for of_class in files.values() for path in of_class]
+        return ImageSet(
+            self.root, self._files(found), PictureLabels(numbers, Target.CLASSES, names)
+        )
+
+    def _check_classes(
+        self, names: tuple[str, ...], empty: list[str], *, must_differ: bool
+    ) -> None:
+        if empty:
+            raise self._no_images(empty)
+        if must_differ and len(names) < 2:
+            raise _problem(
+                "data_one_class",
+                f'{self.root} has one class folder only ("{names[0]}"), so there is nothing to '
+                "tell apart.",
+                "Sort the images into a folder for each of two classes or more.",
+            )
+        if len(names) > MOST_CLASSES:
+            raise _problem(
+                "data_too_many_classes",
+                f"{self.root} has {len(names):,} class folders, and {MOST_CLASSES:,} classes can "
+                "be told apart at most.",
+                "Choose a folder whose sub-folders are the classes.",
+            )
+
+    def _compare_classes(self, names: tuple[str, ...]) -> None:
+        """Refuse other classes than those of the training set; some of these may have no image."""
+        labels = None if self.training is None else self.training.labels
+        wanted = names if labels is None else labels.names
+        if names == wanted:
+            return
+        clauses = (
+            ("has no folder", [name for name in wanted if name not in set(names)]),
+            ("has also", [name for name in names if name not in set(wanted)]),
+        )
+        shown = " and ".join(f"{words} {_shown(there)}" for words, there in clauses if there)
+        raise _problem(
+            "data_classes_differ",
+            f"The classes in {self.root} are not those of the training images: it {shown}.",
+            "Name its folders as those in data.path; one without images may be there.",
+            self.key,
+        )
+
+    def _no_images(self, empty: list[str]) -> ProblemError:
+        return _problem(
+            "data_class_empty",
+            f"{len(empty)} class folder(s) in {self.root} hold no images: {_shown(empty)}.",
+            f"Put images there ({', '.join(sorted(SUFFIXES))}), or remove the folder.",
+            self.key,
+        )
+
+    def _no_labels(self) -> ProblemError:
+        tables = [path.name for path in self.root.glob("*.[ct]sv")]
+        fix = None
+        if len(tables) == 1 and self.training is None and as_utf8(tables[0]) == tables[0]:
+            fix = Fix.of(f"Take the labels from {tables[0]}", FIELD, tables[0])
+        return _problem(
+            "data_labels_missing",
+            f"{self.root} holds images, but nothing says what they are.",
+            "Sort them into a folder for each class; or choose a CSV in data.labels_csv with a "
+            "line for each: its file, and what it is. To predict on them needs neither.",
+            FIELD,
+            fix,
+        )
+
+    def _files(self, paths: Sequence[str]) -> ImageFiles:
+        channels = 3 if self.data.color == "rgb" else 1
+        return ImageFiles(tuple(paths), self.data.image_size, channels, self.key)
+
+
+def _notes(lines: PictureLines, pictures: Sequence[str], share: float) -> tuple[Problem, ...]:
+    """What of a CSV and a folder does not belong together.
+
+    Raises:
+        ProblemError: More lines than may be are of pictures that are not there.
+    """
+    notes = []
+    if lines.missing:
+        count, total = len(lines.missing), len(lines.missing) + len(lines.pictures)
+        is_much = count > share * total
+        notes.append(
+            Problem(
+                code="data_images_missing",
+                severity=Severity.ERROR if is_much else Severity.WARNING,
+                field=FIELD,
+                message=f"{count:,} of the {total:,} images in {lines.path} are not in the folder: "
+                f"{_shown(lines.missing)}.",
+                hint="Put them there, or allow for more in data.unreadable_share."
+                if is_much
+                else "They are left out.",
+                detail="\n".join(lines.missing[:_MOST_NAMED]),
+            )
+        )
+        if is_much:
+            raise ProblemError(*notes)
+    listed = set(lines.pictures)
+    unlisted = [path for place, path in enumerate(pictures) if place not in listed]
+    if unlisted:
+        notes.append(
+            Problem(
+                code="data_images_unlabelled",
+                severity=Severity.HINT,
+                field=FIELD,
+                message=f"{lines.path} has no line for {len(unlisted):,} of the {len(pictures):,} "
+                "images in the folder: "
+                f"{_shown([as_utf8(Path(path).name) for path in unlisted[:6]])}.",
+                hint="They are left out; give each a line there to use them.",
+                detail="\n".join(as_utf8(path) for path in unlisted[:_MOST_NAMED]),
+            )
+        )
+    return tuple(notes)
+
+
+_MOST_NAMED = 1000
+
+
+def _shown(names: Sequence[str]) -> str:
+    named = ", ".join(f'"{name}"' for name in names[:5])
+    return f"{named}, ..." if len(names) > 5 else named
+
+
+def _problem(
+    code: str, message: str, hint: str, key: str = "data.path", fix: Fix | None = None
+) -> ProblemError:
+    return ProblemError(Problem(code=code, field=key, message=message, hint=hint, fix=fix))

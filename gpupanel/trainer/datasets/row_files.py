@@ -1,0 +1,85 @@
+"""Rows of a file, read by their numbers.
+
+Not mapped into memory: a mapped file that is cut short meanwhile kills the process (SIGBUS).
+"""
+
+import os
+import weakref
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from gpupanel.files.guarded_files import open_to_read
+from gpupanel.trainer.datasets.examples import Indices
+
+
+class RowFile:
+    """A file of the cache: open, so that it is there for its reader though others remove it.
+
+    Closed with its last reader.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open it.
+
+        Raises:
+            UnsafeFileError: It is a link, or another user's, or no regular file.
+            OSError: It cannot be opened.
+        """
+        self.path = path
+        with open_to_read(path) as file:
+            self._descriptor = os.dup(file.fileno())
+        weakref.finalize(self, os.close, self._descriptor)
+
+    @property
+    def size_bytes(self) -> int:
+        """Of the whole file, as it is now."""
+        return os.fstat(self._descriptor).st_size
+
+    def read(self, indices: Indices, row_bytes: int) -> npt.NDArray[np.uint8]:
+        """See :func:`read_rows`."""
+        return read_rows(self._descriptor, indices, row_bytes)
+
+
+def read_rows(
+    descriptor: int, indices: Indices, row_bytes: int, offset: int = 0
+) -> npt.NDArray[np.uint8]:
+    """These rows, in this order, shape [rows, row_bytes].
+
+    Args:
+        descriptor: Of the open file; several threads may read from it at the same time.
+        indices: The numbers of the rows.
+        row_bytes: Of each.
+        offset: Where the first row of the file begins, in bytes.
+
+    Raises:
+        OSError: They cannot be read.
+        EOFError: The file ends before.
+    """
+    rows = np.empty((len(indices), row_bytes), np.uint8)
+    if _are_neighbours(indices):
+        _read_fully(descriptor, rows.reshape(-1).data, offset + int(indices[0]) * row_bytes)
+        return rows
+    whole, read = rows.reshape(-1).data, os.preadv
+    for start, index in zip(range(0, len(whole), row_bytes), indices.tolist(), strict=True):
+        into, place = whole[start : start + row_bytes], offset + index * row_bytes
+        # At once but for rows at the end of what a file system gives: the call is most of the work.
+        if read(descriptor, [into], place) != row_bytes:
+            _read_fully(descriptor, into, place)
+    return rows
+
+
+def _are_neighbours(indices: Indices) -> bool:
+    if not len(indices):
+        return False
+    return bool(indices[-1] - indices[0] == len(indices) - 1 and (np.diff(indices) == 1).all())
+
+
+def _read_fully(descriptor: int, into: memoryview, offset: int) -> None:
+    done = 0
+    while done < len(into):
+        count = os.preadv(descriptor, [into[done:]], offset + done)
+        if not count:
+            raise EOFError(f"the file ends before byte {offset + len(into):,}")
+        done += count

@@ -1,0 +1,84 @@
+"""What stands in the place of an example whose file cannot be read.
+
+A step has as many examples as the plan says, each with the same weight: an example that is merely
+left out would change the steps of everybody after it. So the next example of the same part of the
+data, with the same label, is taken twice. Which one that is depends on nothing but the files:
+neither on how a batch is divided nor on what was cached, and a run that goes on goes on with it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpupanel.domain.problem import ProblemError
+from gpupanel.trainer.datasets.examples import Array, Examples, Indices
+from gpupanel.trainer.datasets.image_files import ImageFiles
+
+
+def with_stand_ins(examples: Examples) -> Examples:
+    """The examples with another in the place of each that cannot be read.
+
+    Args:
+        examples: Of one part of the data: those trained on, those that validate, a test set.
+
+    Raises:
+        ProblemError: One that cannot be read has a label that no other one has.
+    """
+    features = examples.features
+    if isinstance(features, ImageFiles):
+        if features.skipped is None:
+            return examples
+        return Examples(_StandIns(features, examples.labels), examples.labels)
+    if not examples.unreadable:
+        return examples
+    rows = np.arange(len(examples), dtype=np.int32)
+    for row, error in examples.unreadable.items():
+        rows[row] = _alike(examples, row, error)
+    if isinstance(features, np.ndarray):
+        bad = list(examples.unreadable)
+        features[bad] = features[rows[bad]]
+        return Examples(features, examples.labels)
+    return Examples(examples.subset(rows).features, examples.labels)
+
+
+def _alike(examples: Examples, row: int, error: ProblemError) -> int:
+    for other in _after(examples.labels, row):
+        if other not in examples.unreadable:
+            return int(other)
+    raise error
+
+
+def _after(labels: Array, row: int) -> Indices:
+    """The other rows with the same label, beginning after this one and once around."""
+    each = labels.reshape(len(labels), -1)
+    same = np.flatnonzero((each == each[row]).all(axis=1)).astype(np.int32)
+    return np.concatenate([same[same > row], same[same < row]])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _StandIns:
+    """Images that are decoded when they are asked for: only then it is known which cannot be."""
+
+    files: ImageFiles
+    labels: Array
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.files.shape
+
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        return self.files.dtype
+
+    def read(self, indices: Indices) -> Array:
+        pixels, errors = self.files.read_readable(indices)
+        for place, error in errors.items():
+            pixels[place] = self._stand_in(int(indices[place]), error)
+        return pixels
+
+    def _stand_in(self, row: int, error: ProblemError) -> Array:
+        for other in _after(self.labels, row):
+            pixels, errors = self.files.read_readable(other.reshape(1))
+            if not errors:
+                return np.asarray(pixels[0])
+        raise error

@@ -1,0 +1,150 @@
+"""Rows of a table, some at a time: from a text file or from Parquet, with pyarrow.
+
+A column is a column of texts here, however numbers stand in it: what it holds is decided by
+:mod:`gpupanel.trainer.datasets.tables.values`. Those of Parquet have types of their own.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from gpupanel.domain.problem import ProblemError
+from gpupanel.trainer.datasets.tables import problems
+from gpupanel.trainer.datasets.tables.text_form import TextForm
+
+MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "#N/A", "?", "-")
+"""Cells that hold nothing."""
+_BLOCK_BYTES = 2**20
+"""What is read at once; no line may be longer."""
+_BATCH_ROWS = 32_768
+_BUFFER_BYTES = 2**20
+_BLOCK_WORDS = "straddling object"
+_WIDTH_WORDS = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
+
+
+def text_batches(
+    path: Path, file: BinaryIO, form: TextForm, column_count: int
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a text file; columns are called by their numbers from 0.
+
+    Args:
+        path: Of the file, for the words.
+        file: At its start.
+        form: How it is written.
+        column_count: How many cells each row has.
+
+    Raises:
+        ProblemError: A line is cut short, too long, or of another encoding.
+        OSError: It cannot be read.
+    """
+    names = [str(place) for place in range(column_count)]
+    row, batch = 0, None
+    try:
+        reader = pyarrow.csv.open_csv(
+            file,
+            read_options=pyarrow.csv.ReadOptions(
+                # One after the other: that way the number of a bad line is known.
+                use_threads=False,
+                block_size=_BLOCK_BYTES,
+                column_names=names,
+                skip_rows_after_names=int(form.has_names),
+                encoding=form.encoding,
+            ),
+            parse_options=pyarrow.csv.ParseOptions(
+                delimiter=form.delimiter, newlines_in_values=True
+            ),
+            convert_options=pyarrow.csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()),
+                null_values=list(MISSING),
+                strings_can_be_null=True,
+            ),
+        )
+        for batch in reader:
+            row += batch.num_rows
+            yield batch
+    except (pa.ArrowException, ValueError) as error:
+        raise _text_problem(path, form, row, error) from error
+    if batch is not None:
+        _check_closed(path, batch, row)
+
+
+def _text_problem(path: Path, form: TextForm, row: int, error: Exception) -> ProblemError:
+    words = str(error)
+    width = _WIDTH_WORDS.search(words)
+    if width:
+        line, expected, actual = map(int, width.groups())
+        return problems.ragged(path, line, expected, actual)
+    if _BLOCK_WORDS in words:
+        return problems.line_too_long(path, _BLOCK_BYTES, row)
+    if isinstance(error, UnicodeError) or "UTF8" in words:
+        return problems.wrong_encoding(path, form.encoding, row, words)
+    return problems.problem(
+        "data_file_damaged",
+        f"{path} cannot be read as a table; row {row:,} is the last that can.",
+        "Look at the line after it; data.delimiter and data.encoding say how the file is written.",
+        detail=f"{type(error).__name__}: {words}",
+    )
+
+
+def _check_closed(path: Path, batch: pa.RecordBatch, row: int) -> None:
+    """A quotation mark that is never closed makes one cell of all that follows: the last one."""
+    for column in batch.columns:
+        cell = column[len(column) - 1].as_py() if len(column) else None
+        if cell is not None and cell.count("\n") > 1 and cell.endswith("\n"):
+            raise problems.problem(
+                "table_quote_open",
+                f"A quotation mark in row {row:,} of {path} is never closed: one cell holds all "
+                f"{cell.count(chr(10)):,} lines that follow.",
+                "Close it, or remove it.",
+            )
+
+
+def open_parquet(path: Path, file: BinaryIO) -> pyarrow.parquet.ParquetFile:
+    """A Parquet file whose description can be read.
+
+    Raises:
+        ProblemError: It is damaged, or none.
+    """
+    try:
+        return pyarrow.parquet.ParquetFile(
+            file, buffer_size=_BUFFER_BYTES, pre_buffer=False, memory_map=False
+        )
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise parquet_damaged(path, error) from error
+
+
+def parquet_batches(
+    path: Path, file: BinaryIO, columns: tuple[int, ...]
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a Parquet file.
+
+    Args:
+        path: Of the file, for the words.
+        file: Of which reading begins anew.
+        columns: The places of those that are read, which are not nested.
+
+    Raises:
+        ProblemError: It is damaged.
+    """
+    opened = open_parquet(path, file)
+    try:
+        names = opened.schema_arrow.names
+        wanted = [names[place] for place in columns]
+        yield from opened.iter_batches(_BATCH_ROWS, columns=wanted, use_threads=False)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise parquet_damaged(path, error) from error
+
+
+def parquet_damaged(path: Path, error: Exception) -> ProblemError:
+    """The problem of a Parquet file that is not what it says."""
+    return problems.problem(
+        "data_file_damaged",
+        f"{path} is cut short or is not a Parquet file.",
+        "Get or write the file again; a copy that was broken off looks like this.",
+        detail=f"{type(error).__name__}: {error}",
+    )

@@ -1,0 +1,217 @@
+"""A table as rows of numbers in a file of its own, and what is known of its columns.
+
+Each column is one float32: a number; a date as days since the first row's; a category as its
+number in the order in which categories were met; NaN where a cell holds nothing. What a model is
+given is made of them when they are read (:mod:`gpupanel.trainer.datasets.tables.rows`), so that the
+same file serves whatever target, columns and missing values are chosen.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import BinaryIO, Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from gpupanel.domain.value import Value
+from gpupanel.trainer.datasets.tables.values import (
+    codes_of,
+    days_of,
+    first_misfit,
+    is_text,
+    numbers_of,
+)
+
+Kind = Literal["number", "category", "date", "text"]
+MOST_NAMES: Final = 10_000
+"""A column of texts with more different ones is no category that is predicted, either."""
+_MOST_NAME_BYTES: Final = 4 * 2**20
+"""Of all names of a column together: longer ones are texts."""
+
+
+class ColumnFacts(Value):
+    """What is known of a column over the whole table.
+
+    Attributes:
+        name: Its name.
+        kind: What it holds; texts are too many different ones to be a category.
+        missing: Cells that hold nothing.
+        infinite: Of them those that hold an infinite number, or one that 32 bits cannot hold.
+        mean: Of a number or date, as it is in the file; 0 where there is none.
+        first_day: Of dates: the day that is 0, in days since 1970.
+        names: Of categories, by their numbers.
+        counts: How often each occurs.
+        is_constant: All that it holds is the same.
+        is_counting: Every number is whole and greater than the one before, as that of a row.
+    """
+
+    name: str
+    kind: Kind
+    missing: int = 0
+    infinite: int = 0
+    mean: float = 0.0
+    first_day: float = 0.0
+    names: tuple[str, ...] = ()
+    counts: tuple[int, ...] = ()
+    is_constant: bool = False
+    is_counting: bool = False
+
+
+class MisfitError(Exception):
+    """A cell that is not of its column's kind."""
+
+    def __init__(self, row: int, column: str, text: str, kind: Kind) -> None:
+        super().__init__(f"{column}: {text}")
+        self.row, self.column, self.text, self.kind = row, column, text, kind
+
+
+class _Numbers:
+    """A column of numbers, or of dates."""
+
+    def __init__(self, name: str, kind: Kind, decimal: str) -> None:
+        self._name, self._kind, self._decimal = name, kind, decimal
+        self._missing = self._infinite = self._count = 0
+        self._sum = 0.0
+        self._least, self._most = np.inf, -np.inf
+        self._first_day: float | None = None
+        self._is_counting, self._last = kind == "number", -np.inf
+
+    def take(self, cells: pa.Array, row: int) -> npt.NDArray[np.float32]:
+        is_date = self._kind == "date"
+        values = days_of(cells) if is_date else numbers_of(cells, self._decimal)
+        if values is None:
+            place, text = first_misfit(cells, self._decimal, is_date=is_date)
+            raise MisfitError(row + place, self._name, text, self._kind)
+        held = ~np.isnan(values)
+        if is_date:
+            if self._first_day is None and held.any():
+                self._first_day = float(np.floor(values[held][0]))
+            values = values - (self._first_day or 0.0)
+        with np.errstate(over="ignore"):
+            numbers = values.astype(np.float32)
+        infinite = np.isinf(numbers)
+        if infinite.any():
+            numbers[infinite] = np.nan
+            self._infinite += int(infinite.sum())
+        self._gather(numbers)
+        return numbers
+
+    def _gather(self, numbers: npt.NDArray[np.float32]) -> None:
+        held = numbers[~np.isnan(numbers)]
+        self._missing += len(numbers) - len(held)
+        self._count += len(held)
+        if not len(held):
+            return
+        self._sum += float(held.sum(dtype=np.float64))
+        self._least = min(self._least, float(held.min()))
+        self._most = max(self._most, float(held.max()))
+        if self._is_counting:
+            rises = held[0] > self._last and bool((np.diff(held) > 0).all())
+            self._is_counting = rises and bool((held == np.floor(held)).all())
+            self._last = float(held[-1])
+
+    def facts(self) -> ColumnFacts:
+        return ColumnFacts(
+            name=self._name,
+            kind=self._kind if self._count else "text",
+            missing=self._missing,
+            infinite=self._infinite,
+            mean=self._sum / self._count if self._count else 0.0,
+            first_day=self._first_day or 0.0,
+            is_constant=self._least == self._most,
+            is_counting=self._is_counting and self._count > 1 and not self._missing,
+        )
+
+
+class _Names:
+    """A column of texts, each of which is a category as long as they are not too many."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._numbers: dict[str, int] = {}
+        self._counts = np.zeros(0, np.int64)
+        self._bytes = self._missing = 0
+        self._are_texts = False
+
+    def take(self, cells: pa.Array, row: int) -> npt.NDArray[np.float32]:
+        del row
+        self._missing += cells.null_count
+        if self._are_texts:
+            return np.where(np.asarray(cells.is_null()), np.nan, 0.0).astype(np.float32)
+        if not is_text(cells.type):
+            cells = cells.cast(pa.string())
+        if not isinstance(cells, pa.DictionaryArray):
+            cells = cells.dictionary_encode()
+        codes = codes_of(cells)
+        met = np.unique(codes)
+        numbers = np.full(len(cells.dictionary) + 1, np.nan, np.float32)
+        for code in met[met >= 0].tolist():
+            numbers[code] = self._number(cells.dictionary[code].as_py())
+        found = numbers[codes]
+        counted = np.bincount(
+            found[~np.isnan(found)].astype(np.int64), minlength=len(self._numbers)
+        )
+        counted[: len(self._counts)] += self._counts
+        self._counts = counted
+        self._are_texts = len(self._numbers) > MOST_NAMES or self._bytes > _MOST_NAME_BYTES
+        return found
+
+    def _number(self, text: str | None) -> float:
+        if text is None:
+            return np.nan  # a dictionary may hold nothing, too
+        number = self._numbers.get(text)
+        if number is None:
+            number = self._numbers[text] = len(self._numbers)
+            self._bytes += len(text)
+        return number
+
+    def facts(self) -> ColumnFacts:
+        is_category = self._numbers and not self._are_texts
+        return ColumnFacts(
+            name=self._name,
+            kind="category" if is_category else "text",
+            missing=self._missing,
+            names=tuple(self._numbers) if is_category else (),
+            counts=tuple(self._counts.tolist()) if is_category else (),
+            is_constant=len(self._numbers) == 1,
+        )
+
+
+def import_rows(
+    batches: Iterable[pa.RecordBatch],
+    columns: Iterable[tuple[str, Kind]],
+    decimal: str,
+    file: BinaryIO,
+    progress: Callable[[int], None],
+) -> tuple[int, tuple[ColumnFacts, ...]]:
+    """Write the rows as numbers, in constant memory.
+
+    Args:
+        batches: The rows, with these columns in this order.
+        columns: The name of each and what it holds.
+        decimal: What stands before the decimals of numbers in texts.
+        file: Taken from where it is.
+        progress: Called with how many rows are done.
+
+    Returns:
+        How many rows there are, and what is known of the columns.
+
+    Raises:
+        MisfitError: A cell is not of its column's kind.
+        ProblemError: The rows cannot be read.
+        OSError: Nor written.
+    """
+    named = list(columns)
+    kept = [
+        _Names(name) if kind in ("category", "text") else _Numbers(name, kind, decimal)
+        for name, kind in named
+    ]
+    rows = 0
+    for batch in batches:
+        block = np.empty((batch.num_rows, len(kept)), np.float32)
+        for place, (column, cells) in enumerate(zip(kept, batch.columns, strict=True)):
+            block[:, place] = column.take(cells, rows)
+        file.write(block.data)
+        rows += batch.num_rows
+        progress(rows)
+    return rows, tuple(column.facts() for column in kept)

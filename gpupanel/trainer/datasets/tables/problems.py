@@ -1,0 +1,133 @@
+"""What can be wrong with a table, as problems with stable codes."""
+
+from pathlib import Path
+
+from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
+
+
+def problem(
+    code: str, message: str, hint: str, *, field: str = "data.path", detail: str = ""
+) -> ProblemError:
+    """A problem with a table."""
+    return ProblemError(Problem(code=code, field=field, message=message, hint=hint, detail=detail))
+
+
+def no_text(path: Path) -> ProblemError:
+    """Bytes that no text has."""
+    return problem(
+        "table_no_text",
+        f"{path} holds bytes of value 0, which no text has: it is no CSV file, or was cut out of "
+        "another one.",
+        "Choose a .csv, .tsv or .parquet file; a spreadsheet has to be saved as CSV first.",
+    )
+
+
+def empty(path: Path) -> ProblemError:
+    """A table without a row."""
+    return problem(
+        "data_empty", f"{path} has no rows.", "Choose a table with at least one row of values."
+    )
+
+
+def too_many_columns(path: Path, count: int, most: int) -> ProblemError:
+    """More columns than are looked at."""
+    return problem(
+        "table_too_many_columns",
+        f"{path} has {count:,} columns, and a table has {most:,} at most.",
+        "Save it with rows and columns exchanged if it lies on its side; or as a NumPy array.",
+    )
+
+
+def line_too_long(path: Path, most_bytes: int, row: int = 0) -> ProblemError:
+    """A line that is longer than a row of any table."""
+    where = f"after row {row:,}" if row else "at its start"
+    return problem(
+        "table_line_too_long",
+        f"{path} has a line of more than {most_bytes // 2**20} MiB {where}.",
+        "Look at that line: a quotation mark that is never closed makes one of all that follows, "
+        "and so does a file that is no table.",
+    )
+
+
+def wrong_encoding(path: Path, encoding: str, row: int, detail: str) -> ProblemError:
+    """Bytes that are no text of that encoding."""
+    others = "cp1252" if encoding == "utf-8" else "utf-8"
+    return problem(
+        "table_encoding",
+        f"{path} is not {encoding} throughout: what follows row {row:,} cannot be read.",
+        f'Set data.encoding to what the file was written in, such as "{others}".',
+        field="data.encoding",
+        detail=detail,
+    )
+
+
+def ragged(path: Path, row: int, expected: int, actual: int) -> ProblemError:
+    """A row with more or fewer cells than there are columns."""
+    return problem(
+        "table_ragged",
+        f"Line {row:,} of {path} has {actual:,} cells, and there are {expected:,} columns.",
+        "Mend that line: text with a delimiter in it wants quotation marks. Or choose "
+        "data.delimiter.",
+    )
+
+
+def does_not_fit(path: Path, row: int, column: str, text: str, kind: str) -> ProblemError:
+    """A cell that is not what its column was seen to hold."""
+    shown = text if len(text) <= 60 else f"{text[:57]}..."
+    return ProblemError(
+        Problem(
+            code="table_cell_misfit",
+            field="data.path",
+            message=f'Row {row:,} of {path} holds "{shown}" in column "{column}", which is no '
+            f"{kind} as the others are.",
+            hint="Mend or empty that cell; or take the column as a category, or leave it out.",
+            fix=Fix.of(f'Take "{column}" as a category', "data.categories", [column]),
+            alternatives=(Fix.of(f'Leave "{column}" out', "data.ignore", [column]),),
+        )
+    )
+
+
+def unknown_column(path: Path, name: str, names: tuple[str, ...], key: str) -> ProblemError:
+    """A column that was named and is not there."""
+    there = ", ".join(f'"{other}"' for other in names[:20]) + (", ..." if len(names) > 20 else "")
+    return problem(
+        "table_column_missing",
+        f'{path} has no column "{name}"; its columns: {there}.',
+        f"Set {key} to names of columns that are there.",
+        field=key,
+    )
+
+
+def changed_meanwhile(path: Path) -> ProblemError:
+    """A file that another program writes to."""
+    return problem(
+        "table_changed",
+        f"{path} was changed while it was read.",
+        "Wait until the program that writes it is done, and start again.",
+    )
+
+
+def left_to_a_run(path: Path, size_bytes: int) -> ProblemError:
+    """The hint that nothing is wrong: a look at a large table would take minutes."""
+    return ProblemError(
+        Problem(
+            code="table_not_imported",
+            severity=Severity.HINT,
+            field="data.path",
+            message=f"{path} has {size_bytes / 2**30:,.1f} GiB: the first run imports it, once. "
+            "After that it is shown here.",
+            hint="What its columns hold is found from some rows of it. A script is written when "
+            "data.predicts says what the target is.",
+        )
+    )
+
+
+def cache_unusable(folder: Path, error: OSError) -> ProblemError:
+    """Rows that cannot be kept, or not be read back."""
+    return problem(
+        "table_cache",
+        f"The rows of the table cannot be kept in {folder}: {error.strerror or error}.",
+        "A table is kept there as numbers of 32 bits, about as large as its CSV file: make room, "
+        "or set GPUPANEL_CACHE_DIR to a folder on a disk that has some.",
+        field="data",
+    )

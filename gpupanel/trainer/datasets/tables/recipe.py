@@ -1,0 +1,152 @@
+"""How features and labels are made of a table's columns: found in training, kept with the model.
+
+A prediction on another table takes the same columns by their names, the categories that training
+knew in their order, and its means for empty cells, so that each number that the model is given
+means what it meant.
+"""
+
+from pathlib import Path
+from typing import Final, Literal
+
+from gpupanel.domain.data_source import Target
+from gpupanel.domain.table_data import MOST_CATEGORIES, ColumnNames, TableData
+from gpupanel.domain.value import Value
+from gpupanel.trainer.datasets.tables import problems
+from gpupanel.trainer.datasets.tables.imported import ColumnFacts, Kind
+from gpupanel.trainer.datasets.tables.table_file import ImportedTable
+
+USUAL_TARGETS: Final = ("target", "label", "class", "y", "labels", "classes", "targets", "output")
+MOST_FEATURES: Final = 50_000
+"""Numbers an example."""
+
+
+class FeatureColumn(Value):
+    """A column that is learned from.
+
+    Attributes:
+        mean: What fills an empty cell of numbers, or of dates in days since ``first_day``.
+        first_day: Of dates: the day that is 0, in days since 1970.
+        categories: Each becomes a feature that is 1 where it stands, in this order.
+    """
+
+    name: str
+    kind: Literal["number", "date", "category"]
+    mean: float = 0.0
+    first_day: float = 0.0
+    categories: tuple[str, ...] = ()
+
+    @property
+    def width(self) -> int:
+        """How many features it becomes."""
+        return len(self.categories) if self.kind == "category" else 1
+
+
+class TableRecipe(Value):
+    """How examples are made of rows.
+
+    Attributes:
+        features: The columns that are learned from, in the order of their features.
+        targets: The columns that are predicted.
+        target_kind: What they hold.
+        predicts: What they are.
+        class_names: In the order of the class numbers, or of the labels; none for values.
+    """
+
+    schema_version: Literal[1] = 1
+    features: tuple[FeatureColumn, ...]
+    targets: tuple[str, ...]
+    target_kind: Literal["number", "category"]
+    predicts: Target
+    class_names: tuple[str, ...] = ()
+
+    @property
+    def kinds(self) -> dict[str, Kind]:
+        """What each column that is learned from or predicted holds, by name."""
+        targets: dict[str, Kind] = dict.fromkeys(self.targets, self.target_kind)
+        return {**{each.name: each.kind for each in self.features}, **targets}
+
+    @property
+    def width(self) -> int:
+        """How many features an example has."""
+        return sum(each.width for each in self.features)
+
+
+def found_targets(data: TableData, names: tuple[str, ...]) -> ColumnNames:
+    """The columns that are predicted: those that were chosen; a usual name; else the last one.
+
+    Args:
+        data: What was chosen.
+        names: Of the columns that there are.
+
+    Raises:
+        ProblemError: One that was chosen is not there, or nothing remains.
+    """
+    for name in data.targets:
+        if name not in names:
+            raise problems.unknown_column(_path(data), name, names, "data.target")
+        if name in data.ignore:
+            raise problems.problem(
+                "table_target_ignored",
+                f'Column "{name}" is predicted and left out at once.',
+                "Take it out of one of the two.",
+                field="data.ignore",
+            )
+    if data.targets:
+        return data.targets
+    usual = [name for name in names if name not in data.ignore]
+    by_name = {name.lower(): name for name in reversed(usual)}
+    named = next((by_name[word] for word in USUAL_TARGETS if word in by_name), None)
+    return (named,) if named is not None else tuple(usual[-1:])
+
+
+def feature_columns(
+    data: TableData, table: ImportedTable, targets: ColumnNames
+) -> tuple[FeatureColumn, ...]:
+    """The columns that are learned from, as this table has them.
+
+    Raises:
+        ProblemError: None is left, or they become too many features.
+    """
+    names = tuple(each.name for each in table.columns)
+    for name in data.ignore:
+        if name not in (*names, *table.look.left_out):
+            raise problems.unknown_column(_path(data), name, names, "data.ignore")
+    found = tuple(
+        _feature(each)
+        for each in table.columns
+        if each.name not in (*targets, *data.ignore, data.group) and is_learned_from(each)
+    )
+    if not found:
+        raise problems.problem(
+            "table_no_features",
+            f"{data.path} has no column to learn from beside what is predicted: all others are "
+            "texts of many different values, empty, or left out.",
+            "Choose data.target, or name columns in data.categories or data.numbers.",
+            field="data.target",
+        )
+    width = sum(each.width for each in found)
+    if width > MOST_FEATURES:
+        raise problems.too_many_columns(_path(data), width, MOST_FEATURES)
+    return found
+
+
+def is_learned_from(column: ColumnFacts) -> bool:
+    """Whether a column is one to learn from: its texts are not too many."""
+    if column.kind == "category":
+        return len(column.names) <= MOST_CATEGORIES
+    return column.kind != "text"
+
+
+def _feature(column: ColumnFacts) -> FeatureColumn:
+    if column.kind == "category":
+        return FeatureColumn(
+            name=column.name, kind="category", categories=tuple(sorted(column.names))
+        )
+    assert column.kind != "text"
+    return FeatureColumn(
+        name=column.name, kind=column.kind, mean=column.mean, first_day=column.first_day
+    )
+
+
+def _path(data: TableData) -> Path:
+    return Path(data.path)

@@ -1,0 +1,155 @@
+"""What is known of a table's columns, in the words of people."""
+
+from collections.abc import Iterable, Iterator
+
+from gpupanel.domain.preview import ColumnPreview
+from gpupanel.domain.problem import Fix, Problem, Severity
+from gpupanel.domain.table_data import MOST_CATEGORIES, ColumnNames, TableData
+from gpupanel.trainer.datasets.tables.imported import ColumnFacts
+from gpupanel.trainer.datasets.tables.recipe import FeatureColumn, is_learned_from
+from gpupanel.trainer.datasets.tables.table_file import ImportedTable
+from gpupanel.trainer.datasets.tables.values import shown_day
+
+_MOST_SHOWN = 200
+_MOST_NAMED = 5
+
+
+def column_summaries(
+    data: TableData, table: ImportedTable, targets: ColumnNames
+) -> tuple[ColumnPreview, ...]:
+    """Each column, those that are left out too; of very many the first."""
+    read = [
+        ColumnPreview(
+            name=each.name,
+            holds=_held(each),
+            use=_use(data, each, targets),
+            detail=_detail(data, each, targets, table.rows),
+            missing=each.missing,
+        )
+        for each in table.columns[:_MOST_SHOWN]
+    ]
+    others = [
+        ColumnPreview(name=name, holds="other", use="left_out", detail="left out: not read")
+        for name in table.look.left_out
+    ]
+    return tuple([*read, *others][:_MOST_SHOWN])
+
+
+def hints(
+    data: TableData, table: ImportedTable, targets: ColumnNames, kept: int | None
+) -> tuple[Problem, ...]:
+    """What is odd about a table that can be learned from.
+
+    Args:
+        data: What was chosen.
+        table: The whole of it.
+        targets: The columns that are predicted.
+        kept: How many rows have what is needed; ``None``: all.
+    """
+    return tuple(_hints(data, table, targets, kept))
+
+
+def unknown_categories(
+    table: ImportedTable, features: Iterable[FeatureColumn]
+) -> tuple[Problem, ...]:
+    """What a model is given that it did not know in training: it takes it for nothing."""
+    return tuple(_unknown_categories(table, features))
+
+
+def _unknown_categories(
+    table: ImportedTable, features: Iterable[FeatureColumn]
+) -> Iterator[Problem]:
+    for feature in features:
+        place = table.column(feature.name)
+        if feature.kind != "category" or place is None:
+            continue
+        column = table.columns[place]
+        counts = dict(zip(column.names, column.counts, strict=True))
+        unknown = [name for name in counts if name not in feature.categories]
+        rows = sum(counts[name] for name in unknown)
+        if unknown:
+            yield _hint(
+                "table_categories_unknown",
+                f'Column "{feature.name}" holds {_listed(unknown)} in {rows:,} '
+                f"{'row' if rows == 1 else 'rows'}, which training did not know: there it is none "
+                "of the categories.",
+                "Train on rows that hold them if they matter.",
+                "data.path",
+            )
+
+
+def _hints(
+    data: TableData, table: ImportedTable, targets: ColumnNames, kept: int | None
+) -> Iterator[Problem]:
+    if kept is not None:
+        yield _hint(
+            "table_rows_left_out",
+            f"{table.rows - kept:,} of {table.rows:,} rows are left out: they have an empty cell "
+            "where none may be.",
+            "Fill them in if they matter.",
+            "data.missing",
+        )
+    others = (*targets, *data.ignore, data.group)
+    used = [each for each in table.columns if each.name not in others]
+    counting = [each for each in used if each.is_counting and each.kind == "number"]
+    if counting:
+        names = [each.name for each in counting]
+        yield _hint(
+            "table_row_numbers",
+            f"{_listed(names)} rises from row to row, as the number of a row does: nothing can be "
+            "learned from that.",
+            "Leave it out.",
+            "data.ignore",
+            Fix.of(f"Leave {_listed(names)} out", "data.ignore", [*data.ignore, *names]),
+        )
+    constant = [each.name for each in used if each.is_constant and is_learned_from(each)]
+    if constant:
+        yield _hint(
+            "table_constant_columns",
+            f"{_listed(constant)} holds the same in every row.",
+            "Leave it out.",
+            "data.ignore",
+            Fix.of(f"Leave {_listed(constant)} out", "data.ignore", [*data.ignore, *constant]),
+        )
+
+
+def _held(column: ColumnFacts) -> str:
+    is_text = column.kind == "category" and not is_learned_from(column)
+    return "text" if is_text else column.kind
+
+
+def _use(data: TableData, column: ColumnFacts, targets: ColumnNames) -> str:
+    if column.name in targets:
+        return "target"
+    is_feature = column.name not in (*data.ignore, data.group) and is_learned_from(column)
+    return "feature" if is_feature else "left_out"
+
+
+def _detail(data: TableData, column: ColumnFacts, targets: ColumnNames, rows: int) -> str:
+    if column.name in targets:
+        return "predicted"
+    if column.name in data.ignore:
+        return "left out, as chosen"
+    if column.name == data.group:
+        return "rows of the same are held out together"
+    if column.missing >= rows:
+        return "left out: it is empty"
+    match column.kind:
+        case "number":
+            return "standardised"
+        case "date":
+            return f"days since {shown_day(column.first_day)}"
+        case "category" if len(column.names) <= MOST_CATEGORIES:
+            return f"{len(column.names):,} columns of 0 and 1"
+    return f"left out: more than {MOST_CATEGORIES:,} different texts"
+
+
+def _listed(names: Iterable[str]) -> str:
+    several = [f'"{name}"' for name in names]
+    return ", ".join(several[:_MOST_NAMED]) + (", ..." if len(several) > _MOST_NAMED else "")
+
+
+def _hint(code: str, message: str, hint: str, key: str, fix: Fix | None = None) -> Problem:
+    return Problem(
+        code=code, severity=Severity.HINT, field=key, message=message, hint=hint, fix=fix
+    )

@@ -1,0 +1,281 @@
+"""A table, imported once into the user's cache and read from there.
+
+An import is known by the file's place on its disk, its size and its times, and by how it was read.
+The system sets the time of the last change (``ctime``) itself whenever a file's content changes
+(see :mod:`gpupanel.trainer.datasets.file_prints`); a file that was changed just before its import
+is imported anew, since it may have been changed again unseen.
+"""
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from io import BufferedReader
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from pydantic import ValidationError
+
+from gpupanel.domain.table_data import TableData
+from gpupanel.domain.value import Value
+from gpupanel.files.cache_folder import cache_folder, remove_unused
+from gpupanel.files.guarded_files import open_to_read
+from gpupanel.files.locks import locked_patiently
+from gpupanel.files.regular_files import open_regular
+from gpupanel.files.whole_files import whole_file, write_whole
+from gpupanel.trainer.datasets.array_files import check_file
+from gpupanel.trainer.datasets.row_files import RowFile
+from gpupanel.trainer.datasets.tables import problems
+from gpupanel.trainer.datasets.tables.batches import open_parquet, parquet_batches, text_batches
+from gpupanel.trainer.datasets.tables.columns import (
+    Columns,
+    columns_of_schema,
+    columns_of_text,
+    with_chosen,
+)
+from gpupanel.trainer.datasets.tables.imported import (
+    ColumnFacts,
+    Kind,
+    MisfitError,
+    import_rows,
+)
+from gpupanel.trainer.datasets.tables.text_form import TextForm, look_at_text
+
+_VERSION: Final = 1
+"""Of the rows: another one is imported anew."""
+_RECENT_NS: Final = 2 * 10**9
+_PARQUET: Final = ".parquet"
+_MOST_ROWS: Final = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class TableLook:
+    """What a look at a table finds, before it is imported.
+
+    Attributes:
+        form: How it is written; ``None``: it is Parquet.
+        columns: The name of each and what it seems to hold.
+        left_out: Names of columns that are not read: they are nested, or bytes.
+        places: Of the columns, in a Parquet file.
+    """
+
+    path: Path
+    form: TextForm | None
+    columns: Columns
+    left_out: tuple[str, ...] = ()
+    places: tuple[int, ...] = ()
+
+
+class _Import(Value):
+    """What is known of an import.
+
+    Attributes:
+        looked_ns: When the file was looked at, in nanoseconds since the epoch.
+    """
+
+    looked_ns: int
+    rows: int
+    columns: tuple[ColumnFacts, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ImportedTable:
+    """A table as rows of float32.
+
+    Attributes:
+        look: At its file.
+        rows: How many there are.
+        columns: What is known of each, over all rows.
+        file: With the rows.
+    """
+
+    look: TableLook
+    rows: int
+    columns: tuple[ColumnFacts, ...]
+    file: RowFile
+
+    @property
+    def row_bytes(self) -> int:
+        """Of one row."""
+        return len(self.columns) * np.dtype(np.float32).itemsize
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the columns."""
+        return tuple(each.name for each in self.columns)
+
+    def column(self, name: str) -> int | None:
+        """The place of a column; ``None``: there is none of that name."""
+        return next((at for at, each in enumerate(self.columns) if each.name == name), None)
+
+    def read(self, indices: npt.NDArray[np.int32]) -> npt.NDArray[np.float32]:
+        """These rows, shape [rows, columns].
+
+        Raises:
+            ProblemError: They cannot be read.
+        """
+        try:
+            rows = self.file.read(indices, self.row_bytes)
+        except EOFError as error:
+            cut = OSError("they were cut short; remove that folder")
+            raise problems.cache_unusable(self.file.path.parent, cut) from error
+        except OSError as error:
+            raise problems.cache_unusable(self.file.path.parent, error) from error
+        floats: npt.NDArray[np.float32] = rows.view(np.float32)
+        return floats
+
+
+def look_at_table(data: TableData, known: Mapping[str, Kind] | None = None) -> TableLook:
+    """What kind of file it is, and what its columns hold as far as some rows show it.
+
+    Args:
+        data: Which; its path is absolute.
+        known: What columns held when a model was trained, by name.
+
+    Raises:
+        ProblemError: It cannot be looked at, and why.
+    """
+    path = Path(data.path)
+    check_file(path)
+    try:
+        with open_regular(path) as file:
+            if path.suffix.lower() == _PARQUET:
+                schema = open_parquet(path, file).schema_arrow
+                columns, left_out = columns_of_schema(path, schema)
+                read = {name for name, _ in columns}
+                places = tuple(at for at, name in enumerate(schema.names) if name in read)
+                return TableLook(
+                    path, None, with_chosen(path, columns, data, known or {}), left_out, places
+                )
+            sample = look_at_text(path, file, data)
+    except OSError as error:
+        raise problems.problem(
+            "data_file_unreadable",
+            f"The table {path} cannot be read: {error.strerror}.",
+            "Choose a file that you may read, or look at the disk that holds it.",
+        ) from error
+    columns = with_chosen(path, columns_of_text(sample), data, known or {})
+    return TableLook(path, sample.form, columns)
+
+
+def imported(
+    look: TableLook, progress: Callable[[int, int], None], *, most_bytes: int | None = None
+) -> ImportedTable:
+    """The rows of a table, from an import that is there, or a new one.
+
+    Args:
+        look: At its file.
+        progress: Called with how many bytes of how many are imported.
+        most_bytes: A larger file is not imported anew.
+
+    Raises:
+        ProblemError: The file cannot be used, or its rows cannot be kept; or a hint: it is larger.
+    """
+    try:
+        folder = cache_folder("tables")
+        with open_regular(look.path) as source:
+            status = os.fstat(source.fileno())
+            key = _key(look, status)
+
+            def on_wait() -> None:
+                progress(0, status.st_size)
+
+            with locked_patiently(folder / f"{key}.lock", on_wait):
+                return _Importing(look, source, folder / key, progress, most_bytes).table()
+    except OSError as error:
+        raise problems.cache_unusable(Path(error.filename or "the cache").parent, error) from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Importing:
+    look: TableLook
+    source: BufferedReader
+    place: Path
+    progress: Callable[[int, int], None]
+    most_bytes: int | None
+    looked_ns: int = field(default_factory=time.time_ns)
+
+    def table(self) -> ImportedTable:
+        there = self._there()
+        if there is not None:
+            return there
+        size = os.fstat(self.source.fileno()).st_size
+        if self.most_bytes is not None and size > self.most_bytes:
+            raise problems.left_to_a_run(self.look.path, size)
+        remove_unused(self.place.parent)
+        rows, facts = self._import()
+        known = _Import(looked_ns=self.looked_ns, rows=rows, columns=facts)
+        write_whole(self.place.with_suffix(".json"), known.model_dump_json(), private=True)
+        return self._opened(known)
+
+    def _there(self) -> ImportedTable | None:
+        """An import that is there and was not made from another state of the file."""
+        try:
+            with open_to_read(self.place.with_suffix(".json")) as file:
+                known = _Import.model_validate_json(file.read())
+            status = os.fstat(self.source.fileno())
+            if status.st_ctime_ns >= known.looked_ns - _RECENT_NS:
+                return None
+            table = self._opened(known)
+        except (OSError, ValidationError):
+            return None
+        if table.file.size_bytes != table.rows * table.row_bytes:
+            return None
+        for suffix in (".json", ".rows"):
+            os.utime(self.place.with_suffix(suffix))
+        return table
+
+    def _opened(self, known: _Import) -> ImportedTable:
+        file = RowFile(self.place.with_suffix(".rows"))
+        return ImportedTable(self.look, known.rows, known.columns, file)
+
+    def _import(self) -> tuple[int, tuple[ColumnFacts, ...]]:
+        look, before = self.look, os.fstat(self.source.fileno())
+        decimal = look.form.decimal if look.form else "."
+
+        def progress(rows: int) -> None:
+            if rows > _MOST_ROWS:
+                raise problems.problem(
+                    "table_too_many_rows",
+                    f"{look.path} has more than {_MOST_ROWS:,} rows.",
+                    "Train on a part of it.",
+                )
+            self.progress(min(self.source.tell(), before.st_size), before.st_size)
+
+        try:
+            with whole_file(self.place.with_suffix(".rows"), private=True) as file:
+                found = import_rows(self._batches(), look.columns, decimal, file, progress)
+                if not found[0]:
+                    raise problems.empty(look.path)
+        except MisfitError as misfit:
+            raise problems.does_not_fit(
+                look.path, misfit.row + 1, misfit.column, misfit.text, misfit.kind
+            ) from misfit
+        if _marks(os.fstat(self.source.fileno())) != _marks(before):
+            raise problems.changed_meanwhile(look.path)
+        return found
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        look = self.look
+        if look.form is not None:
+            return text_batches(look.path, self.source, look.form, len(look.columns))
+        return parquet_batches(look.path, self.source, look.places)
+
+
+def _key(look: TableLook, status: os.stat_result) -> str:
+    what = (_VERSION, _marks(status), look.form, look.columns)
+    return hashlib.sha256(repr(what).encode(errors="backslashreplace")).hexdigest()[:32]
+
+
+def _marks(status: os.stat_result) -> tuple[int, ...]:
+    return (
+        status.st_dev,
+        status.st_ino,
+        status.st_size,
+        status.st_mtime_ns,
+        status.st_ctime_ns,
+    )

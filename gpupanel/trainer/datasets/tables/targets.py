@@ -1,0 +1,187 @@
+"""What is predicted from a table: labels made of its target's columns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from gpupanel.domain.data_source import Target
+from gpupanel.domain.problem import ProblemError
+from gpupanel.trainer.datasets.examples import Array
+from gpupanel.trainer.datasets.tables import problems
+from gpupanel.trainer.datasets.tables.imported import ColumnFacts
+
+Floats = npt.NDArray[np.float32]
+_MOST_FOUND_CLASSES = 20
+"""Whole numbers that go further are taken for values, such as ages."""
+_MOST_NUMBERED_CLASSES = 1_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TargetLabels:
+    """Labels of rows that have them.
+
+    Attributes:
+        array: As :class:`~gpupanel.trainer.datasets.examples.Examples` has them.
+        predicts: What they are.
+        class_names: In the order of the class numbers, or of the labels; none for values.
+    """
+
+    array: Array
+    predicts: Target
+    class_names: tuple[str, ...]
+
+
+def labels_of(
+    path: Path, raw: Floats, columns: Sequence[ColumnFacts], predicts: Target | None
+) -> TargetLabels:
+    """The labels of a table that is learned from.
+
+    Args:
+        path: Of the table, for the words.
+        raw: Of the rows that have all of them, shape [rows, columns].
+        columns: What is known of them.
+        predicts: What they are; ``None``: as they look.
+
+    Raises:
+        ProblemError: They are no labels of that kind.
+    """
+    check_columns(path, columns)
+    match predicts or _found(raw, columns):
+        case Target.VALUES:
+            _check_are_numbers(path, columns, "values")
+            return TargetLabels(raw[:, 0] if raw.shape[1] == 1 else raw, Target.VALUES, ())
+        case Target.LABELS:
+            _check_are_numbers(path, columns, "labels")
+            names = tuple(each.name for each in columns)
+            return TargetLabels(_zeros_and_ones(path, raw), Target.LABELS, names)
+    if len(columns) > 1:
+        raise _problem(
+            path,
+            columns,
+            f"are {len(columns)} columns, and a class is one",
+            'Choose one column; or set data.predicts to "labels" for columns of 0 and 1, and to '
+            '"values" for other numbers.',
+        )
+    (column,), values = columns, raw[:, 0]
+    names = tuple(sorted(column.names)) or _numbered(path, column, values)
+    return TargetLabels(class_numbers(path, values, column, names), Target.CLASSES, names)
+
+
+def class_numbers(
+    path: Path, values: Floats, column: ColumnFacts, names: Sequence[str]
+) -> npt.NDArray[np.int32]:
+    """The class of each row.
+
+    Args:
+        path: Of the table, for the words.
+        values: Numbers of categories, or numbers; one a row.
+        column: What is known of it.
+        names: Of the classes, in their order.
+
+    Raises:
+        ProblemError: One of them is no class.
+    """
+    places = {name: place for place, name in enumerate(names)}
+    if column.kind == "category":
+        known = np.asarray([places.get(name, -1) for name in column.names], np.int32)
+        found = known[values.astype(np.intp)]
+    else:
+        different, where = np.unique(values, return_inverse=True)
+        known = np.asarray([places.get(_shown(each), -1) for each in different], np.int32)
+        found = known[where.reshape(-1)]
+    if len(found) and found.min() < 0:
+        value = values[int(np.argmin(found))]
+        text = column.names[int(value)] if column.names else _shown(value)
+        raise problems.problem(
+            "table_class_unknown",
+            f'Column "{column.name}" of {path} holds "{text}", which is none of the '
+            f"{len(names):,} classes of the model.",
+            "Evaluate on rows of the classes that the model was trained for.",
+            field="data.target",
+        )
+    return np.asarray(found, np.int32)
+
+
+def check_columns(path: Path, columns: Sequence[ColumnFacts]) -> None:
+    """Refuse what cannot be predicted.
+
+    Raises:
+        ProblemError: Texts of too many different values, or dates.
+    """
+    for column in columns:
+        if column.kind == "text":
+            raise _problem(
+                path,
+                [column],
+                "holds too many different texts to be classes, or nothing",
+                "Choose another data.target; or name it in data.numbers if it holds numbers.",
+            )
+        if column.kind == "date":
+            raise _problem(
+                path, [column], "holds dates", "Choose a column of numbers or of classes."
+            )
+
+
+def _found(raw: Floats, columns: Sequence[ColumnFacts]) -> Target:
+    is_binary = bool(((raw == 0) | (raw == 1)).all())
+    if len(columns) > 1:
+        return Target.LABELS if is_binary else Target.VALUES
+    if columns[0].kind == "category":
+        return Target.CLASSES
+    different = np.unique(raw[:, 0])
+    # Whole numbers without a gap, from 0 or 1 on.
+    first = different[0] if len(different) else -1.0
+    counted = np.arange(len(different)) + first
+    is_counted = first in (0.0, 1.0) and np.array_equal(different, counted)
+    return Target.CLASSES if is_counted and len(different) <= _MOST_FOUND_CLASSES else Target.VALUES
+
+
+def _numbered(path: Path, column: ColumnFacts, values: Floats) -> tuple[str, ...]:
+    different = np.unique(values)
+    if len(different) > _MOST_NUMBERED_CLASSES:
+        raise _problem(
+            path,
+            [column],
+            f"holds {len(different):,} different numbers, and numbers are "
+            f"{_MOST_NUMBERED_CLASSES:,} classes at most",
+            'Set data.predicts to "values"; or name the column in data.categories.',
+        )
+    return tuple(map(_shown, different))
+
+
+def _shown(value: np.generic) -> str:
+    return str(value.item() if value == np.floor(value) else value).removesuffix(".0")
+
+
+def _zeros_and_ones(path: Path, raw: Floats) -> Floats:
+    odd = ~((raw == 0) | (raw == 1))
+    if odd.any():
+        raise problems.problem(
+            "data_labels_not_zero_or_one",
+            f"The target of {path} holds other values than 0 and 1, such as "
+            f"{_shown(raw[odd][0])}, but each of several labels is true or not.",
+            'Choose columns of 0 and 1; or set data.predicts to "values".',
+            field="data.target",
+        )
+    return raw
+
+
+def _check_are_numbers(path: Path, columns: Sequence[ColumnFacts], what: str) -> None:
+    named = [column for column in columns if column.kind != "number"]
+    if named:
+        raise _problem(
+            path,
+            named[:1],
+            f"holds names, and {what} are numbers",
+            'Choose columns of numbers; or set data.predicts to "classes".',
+        )
+
+
+def _problem(path: Path, columns: Sequence[ColumnFacts], what: str, hint: str) -> ProblemError:
+    names = ", ".join(f'"{column.name}"' for column in columns[:5])
+    return problems.problem(
+        "table_target_unfit", f"The target {names} of {path} {what}.", hint, field="data.target"
+    )

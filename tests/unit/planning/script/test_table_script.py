@@ -1,0 +1,160 @@
+"""A table as a script reads it: carried out here, since it needs no TensorFlow."""
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from gpupanel.domain.data import TableData, Target
+from gpupanel.domain.table_data import HeaderLine, MissingValues
+from gpupanel.planning.script.data_section import data_section, script_of
+from gpupanel.planning.script.model_section import scaled
+
+TEXT = "id;a;b;when;tag;y\n1;1,5;x;01.01.2024;0;2\n2;;y;03.01.2024;1;\n3;4,5;;;1;8,5\n"
+FOUND = {
+    "delimiter": ";",
+    "decimal": ",",
+    "encoding": "utf-8",
+    "header": HeaderLine.FIRST,
+    "numbers": ("id", "a", "tag", "y"),
+    "categories": ("b",),
+    "dates": ("when",),
+    "ignore": ("id",),
+}
+
+
+def carried_out(text: str) -> dict[str, Any]:
+    names: dict[str, Any] = {"np": np, "SEED": 1}
+    exec(text, names)
+    return names
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    (tmp_path / "t.csv").write_text(TEXT)
+    return str(tmp_path / "t.csv")
+
+
+def test_that_values_are_read_and_empty_cells_filled_in(path: str) -> None:
+    data = TableData(path=path, target="y", predicts=Target.VALUES, **FOUND)
+    found = carried_out(data_section(data))
+    assert found["x"].tolist() == [[1.5, 1, 0, 0, 0], [4.5, 0, 0, 1, 1]]
+    assert found["y"].tolist() == [2, 8.5]
+    assert found["is_category"].tolist() == [False, True, True, False, False]
+
+
+def test_that_rows_are_left_out_or_refused(path: str) -> None:
+    chosen = {"path": path, "target": "tag", "predicts": Target.LABELS, **FOUND}
+    dropped = carried_out(data_section(TableData(**chosen, missing=MissingValues.DROP)))
+    assert dropped["x"].tolist() == [[1.5, 1, 0, 0, 2]]
+    assert (dropped["y"].tolist(), dropped["class_count"]) == ([[0]], 1)
+    with pytest.raises(SystemExit, match="empty cells"):
+        carried_out(data_section(TableData(**chosen, missing=MissingValues.ERROR)))
+
+
+@pytest.mark.parametrize(
+    ("target", "names", "labels"),
+    [("b", ["x", "y"], [0, 1]), ("tag", ["0", "1"], [0, 1, 1]), ("y", ["2", "8.5"], [0, 1])],
+)
+def test_that_classes_are_named_in_their_order(
+    path: str, target: str, names: list[str], labels: list[int]
+) -> None:
+    data = TableData(path=path, target=target, predicts=Target.CLASSES, **FOUND)
+    found = carried_out(data_section(data))
+    assert (found["class_names"], found["y"].tolist()) == (names, labels)
+    assert found["class_count"] == len(names)
+
+
+def test_that_a_file_without_names_and_settings_and_one_of_parquet_are_read(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "t.tsv").write_text("1,5\n2,6\n")
+    pyarrow.parquet.write_table(
+        pa.table({"a": [True, False], "c": pa.array(["k", "l"]).dictionary_encode(), "b": [5, 6]}),
+        tmp_path / "t.parquet",
+    )
+    plain = TableData(
+        path=str(tmp_path / "t.tsv"),
+        header=HeaderLine.NONE,
+        numbers=("column 1", "column 2"),
+        target="column 2",
+        predicts=Target.VALUES,
+    )
+    found = carried_out(data_section(plain))
+    assert (found["x"].tolist(), found["y"].tolist()) == ([[1], [2]], [5, 6])
+    parquet = TableData(
+        path=str(tmp_path / "t.parquet"),
+        numbers=("a", "b"),
+        categories=("c",),
+        target="b",
+        predicts=Target.VALUES,
+    )
+    found = carried_out(data_section(parquet))
+    assert found["x"].tolist() == [[1, 1, 0], [0, 0, 1]]
+
+
+def test_that_a_saved_models_recipe_makes_the_features(path: str, tmp_path: Path) -> None:
+    recipe = {
+        "features": [
+            {"name": "b", "kind": "category", "categories": ["y", "z"]},
+            {"name": "a", "kind": "number", "mean": 9.0},
+            {"name": "when", "kind": "date", "mean": 1.0, "first_day": 19722.0},
+        ],
+        "targets": ["tag"],
+        "target_kind": "number",
+        "class_names": ["1", "0"],
+    }
+    model = tmp_path / "model.keras"
+    with zipfile.ZipFile(model, "w") as archive:
+        archive.writestr("recipe.json", json.dumps(recipe))
+    data = TableData(path=path, predicts=Target.CLASSES, **FOUND)
+    script = script_of(data)
+    assert script.class_names(data) == ""
+    for needs_labels in (True, False):
+        text = script.read_for_model(data, str(model), needs_labels=needs_labels)
+        found = carried_out(text)
+        assert found["x"].tolist() == [[0, 0, 1.5, 1], [1, 0, 9, 3], [0, 0, 4.5, 1]]
+        assert (found["y"].tolist(), found["class_names"]) == ([1, 0, 0], ["1", "0"])
+    values = TableData(path=path, target="y", predicts=Target.VALUES, **FOUND)
+    found = carried_out(script.read_for_model(values, str(model), needs_labels=False))
+    assert (found["y"], len(found["x"])) == (None, 3)  # one is to be predicted
+    labels = TableData(path=path, target="gone", predicts=Target.LABELS, **FOUND)
+    found = carried_out(script.read_for_model(labels, str(model), needs_labels=False))
+    assert (found["y"], len(found["x"])) == (None, 3)
+
+
+def test_that_the_model_that_a_script_saves_says_how_its_features_were_made(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for target, kind, names in (("y", "values", []), ("b", "classes", ["x", "y"])):
+        data = TableData(path=path, target=target, predicts=Target(kind), **FOUND)
+        carried_out(data_section(data) + script_of(data).kept_in_model(data))
+        with zipfile.ZipFile("model.keras") as archive:
+            recipe = json.loads(archive.read("recipe.json"))
+        Path("model.keras").unlink()
+        assert recipe["targets"] == [target]
+        assert (recipe["predicts"], recipe["class_names"]) == (kind, names)
+        assert {"name": "when", "kind": "date", "mean": 1.0, "first_day": 19723.0} in (
+            recipe["features"]
+        )
+
+
+def test_that_categories_are_not_scaled() -> None:
+    assert "mean[is_category]" in scaled(TableData(path="t.csv"))
+
+
+@pytest.mark.parametrize("group", ["id", "b", "when"])
+def test_that_groups_are_held_out_whole(path: str, group: str) -> None:
+    chosen = {**FOUND, "ignore": ()}
+    data = TableData(
+        path=path, target="tag", predicts="classes", group=group, validation_fraction=0.4, **chosen
+    )
+    found = carried_out(data_section(data))
+    assert (len(found["x"]), len(found["x_val"])) == (2, 1)
+    assert not set(found["groups"][found["kept"]]) & set(found["groups"][found["held_back"]])
