@@ -77,7 +77,8 @@ def add(files: QueueFiles, runs_dir: Path, *names: str) -> list[QueueEntry]:
 
 
 def press(qtbot: QtBot, window: MainWindow, name: str) -> None:
-    assert button(window, name).isEnabled(), name
+    # The table may still show the queue as it was one change of its file before.
+    qtbot.waitUntil(button(window, name).isEnabled, timeout=10_000)
     qtbot.mouseClick(button(window, name), Qt.MouseButton.LeftButton)
 
 
