@@ -149,7 +149,9 @@ def test_that_run_and_script_give_the_same_weights_evaluations_and_predictions(
     dropped = MlpModel(hidden=(6,), dropout=0.2)
     sessions = {
         "pictures": session(data=data["pictures"], model=CnnModel(filters=(3,))),
-        "raw": session(data=data["raw"].model_copy(update={"cache": DataCache.NONE}), model=dropped),
+        "raw": session(
+            data=data["raw"].model_copy(update={"cache": DataCache.NONE}), model=dropped
+        ),
         "tags": session(data=data["tags"], model=model),
         "values": session(data=data["values"], model=model),
     }

@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from typing_extensions import override
 
-from gpupanel.domain.data import Scaling, Target, TfrecordData
+from gpupanel.domain.data import DataCache, Scaling, Target, TfrecordData
 from gpupanel.domain.problem import ProblemError
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.checks import ArrayName, stays_on_disk
@@ -26,6 +27,7 @@ from gpupanel.trainer.datasets.examples import (
 from gpupanel.trainer.datasets.file_prints import DataFiles
 from gpupanel.trainer.datasets.labels import Labels, checked_labels
 from gpupanel.trainer.datasets.records import problems
+from gpupanel.trainer.datasets.records.kept_file import marks_of
 from gpupanel.trainer.datasets.records.layout import RecordLayout, found_layout
 from gpupanel.trainer.datasets.records.listing import (
     PATHS,
@@ -96,10 +98,13 @@ class _Reader:
         """The features of a set: in memory where that is wanted and they are not too large."""
         check_size(4 * math.prod(layout.shape), "One example of the records", "data.features")
         rows = RecordRows(found.files, layout)
-        if stays_on_disk(rows.shape, rows.dtype, self.data.cache):
-            return rows
         doing = "decoding pictures" if layout.is_picture else "reading the records"
-        return rows.in_memory(partial(self.reading.on_progress, doing))
+        progress = partial(self.reading.on_progress, doing)
+        if not stays_on_disk(rows.shape, rows.dtype, self.data.cache):
+            return rows.in_memory(progress)
+        # Numbers are read from the records as fast as from any other file.
+        is_kept = layout.is_picture and self.data.cache is DataCache.DISK
+        return rows.kept_on_disk(progress) if is_kept else rows
 
     def _scanned(self, name: str, layout: RecordLayout) -> ScannedRecords:
         field, paths = f"data.{PATHS[name]}", self.files[name].paths
@@ -118,18 +123,19 @@ class _Reader:
     def _source(self, path: Path, field: str) -> RecordSource:
         try:
             with open_regular(path) as file:
-                packed = is_packed(file.read(2))
+                packed, origin = is_packed(file.read(2)), marks_of(os.fstat(file.fileno()))
         except OSError as error:
             raise problems.unreadable(path, error, field) from error
         if not packed:
-            return RecordSource(path, None, field)
+            return RecordSource(path, None, field, origin)
 
         def progress(done: int, total: int) -> None:
             self._look_at_time(path)
             self.reading.on_progress("unpacking the records", done, total)
 
         most = _LARGEST_LOOK_BYTES if self.reading.only_looks else None
-        return RecordSource(path, unpacked(path, field, progress, most_bytes=most), field)
+        place = unpacked(path, field, progress, most_bytes=most)
+        return RecordSource(path, place, field, origin)
 
     def _look_at_time(self, path: Path) -> None:
         if self.reading.only_looks and time.monotonic() > self.until_s:

@@ -21,7 +21,7 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.cache_folder import cache_folder
 from gpupanel.trainer import size_limits
 from gpupanel.trainer.datasets.examples import DataSet
-from gpupanel.trainer.datasets.records import record_file, unpacked
+from gpupanel.trainer.datasets.records import kept_file, record_file, unpacked
 from gpupanel.trainer.datasets.records.crc32c import masked_crc
 from gpupanel.trainer.datasets.source import Reading, source_of
 from gpupanel.trainer.preview import preview
@@ -103,8 +103,8 @@ def test_that_a_length_that_lies_is_not_believed(
 def test_that_a_record_larger_than_memory_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = as_file(tmp_path, WHOLE + framed(example(x=[0.0] * 9000, y=1)))
-    monkeypatch.setattr(size_limits, "memory_bytes", lambda: 2**13)
+    path = as_file(tmp_path, WHOLE + framed(example(x=bytes(2**24), y=1)))
+    monkeypatch.setattr(size_limits, "memory_bytes", lambda: 2**24)
     assert refused(path).code == "file_too_large"
 
 
@@ -212,7 +212,7 @@ def test_that_a_file_that_changes_or_goes_is_noticed(tmp_path: Path, packed: boo
     write_records(path, [example(x=[9.0, 9.0], y=1)] * 20, packed=packed)
     if packed:  # what was unpacked is still what it was
         assert streamed.read(ROWS[:3])[:, 0].tolist() == [0, 1, 2]
-        for file in cache_folder("records").glob("*.records"):
+        for file in cache_folder("records").glob("*.kept"):
             file.unlink()
         code = "records_not_kept"
     else:
@@ -252,12 +252,12 @@ def test_that_a_changed_file_is_unpacked_anew_and_an_unchanged_one_is_not(tmp_pa
 
     monkeypatch = pytest.MonkeyPatch()
     with monkeypatch.context() as patch:
-        patch.setattr(unpacked, "_RECENT_NS", 0)  # as if it had been there for long
+        patch.setattr(kept_file, "_RECENT_NS", 0)  # as if it had been there for long
         assert labels() == [n % 2 for n in range(20)]
         done.clear()
         assert labels() == [n % 2 for n in range(20)]
         assert "unpacking the records" not in done
-        for file in cache_folder("records").glob("*.records"):
+        for file in cache_folder("records").glob("*.kept"):
             file.write_bytes(file.read_bytes()[:-1])
         assert labels() == [n % 2 for n in range(20)]
         assert "unpacking the records" in done

@@ -1,5 +1,6 @@
 """Examples and labels are found in TFRecord files of every usual kind."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,8 @@ from gpupanel.domain.profile import Profile
 from gpupanel.trainer.datasets import checks
 from gpupanel.trainer.datasets.examples import AllExamples, DataSet, Examples, read_features
 from gpupanel.trainer.datasets.fingerprint import compare, take_fingerprint
+from gpupanel.trainer.datasets.records import kept_file
+from gpupanel.trainer.datasets.records import rows as rows_module
 from gpupanel.trainer.datasets.records.rows import RecordRows
 from gpupanel.trainer.datasets.source import Found, Reading, source_of
 from gpupanel.trainer.preview import preview
@@ -349,3 +352,39 @@ def test_that_progress_is_reported_and_may_end_the_reading(tmp_path: Path) -> No
 
     with pytest.raises(StopError):
         source_of(data).read(data, Reading(print, on_progress=stop))
+
+
+def test_that_decoded_pictures_are_kept_on_disk_for_later_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GPUPANEL_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(kept_file, "_RECENT_NS", 0)  # as if the file had been there for long
+    rows = [{"image": picture(20 * n), "label": n % 2} for n in range(6)]
+    path = one_file(tmp_path, *rows)
+    chosen = {"image_size": (4, 5), "cache": "disk"}
+    expected = [0, 20, 40, 60, 80, 100]
+    assert all_of(read(path, **chosen).training)[:, 0, 0, 0].tolist() == expected
+    (kept,) = (tmp_path / "cache" / "records").glob("*.kept")
+    assert kept.stat().st_size == 6 * 4 * 5 * 3
+    with monkeypatch.context() as patch:
+        patch.setattr(rows_module, "pixels_of", None)
+        again = read(path, **chosen).training
+        assert again.read(np.array([5, 0, 2], np.int32))[:, 3, 4, 2].tolist() == [100, 0, 40]
+    assert again.subset(np.array([4], np.int32)).read(np.array([0], np.int32))[0, 0, 0, 0] == 80
+    assert read(path, **{**chosen, "image_size": (2, 2)}).training.feature_shape == (2, 2, 3)
+    one_file(tmp_path, *rows[::-1])
+    assert all_of(read(path, **chosen).training)[:, 0, 0, 0].tolist() == expected[::-1]
+    kept.write_bytes(b"few")
+    with pytest.raises(ProblemError) as raised:
+        again.read(np.array([1], np.int32))
+    assert raised.value.problems[0].code == "records_not_kept"
+
+
+def test_that_decoded_pictures_that_have_no_room_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = one_file(tmp_path, *({"image": picture(n), "label": n % 2} for n in range(3)))
+    usage = shutil.disk_usage(tmp_path)._replace(free=100)
+    monkeypatch.setattr(rows_module.shutil, "disk_usage", lambda _: usage)
+    problem = problem_of(path, cache="disk")
+    assert (problem.code, problem.field) == ("decoded_images_no_space", "data.cache")

@@ -28,6 +28,8 @@ _HEAD_BYTES = 20
 _OF_LENGTH = {number: number << 3 | _LENGTH for number in (1, 2, 3)}
 """How fields of that number begin."""
 _OF_LIST = {_OF_LENGTH[number]: kind for number, kind in _KINDS.items()}
+_PACKED = bytes([_OF_LENGTH[1]])
+"""How a list of packed numbers begins."""
 _USUAL = (_OF_LENGTH[1], _OF_LENGTH[1], _OF_LENGTH[2])
 """How a feature, its name and its value begin."""
 _USUAL_BYTES = 3 * _HEAD_BYTES + 128
@@ -167,8 +169,14 @@ def numbers_of(take: Take, feature: Feature) -> npt.NDArray[np.generic]:
     Raises:
         NoExampleError: Its list is damaged.
     """
-    reader = _Fields(take)
     is_float = feature.kind == "float"
+    if len(feature.spans) == 1:
+        (start, end), *_ = feature.spans
+        whole = take(start, end - start)
+        length, at = _varint(whole, 1) if whole[:1] == _PACKED else (0, 0)
+        if at and at + length == len(whole):  # as everybody writes it
+            return _floats(whole[at:]) if is_float else _integers(whole[at:])
+    reader = _Fields(take)
     pieces: list[npt.NDArray[np.generic]] = []
     for start, end in feature.spans:
         for number, wire, first, last in reader.within(start, end):

@@ -200,6 +200,18 @@ def no_space(path: Path, folder: Path, unpacked_bytes: int) -> ProblemError:
     )
 
 
+def decoded_no_space(folder: Path, needed_bytes: int) -> ProblemError:
+    """Decoded pictures that there is no room for."""
+    return problem(
+        "decoded_images_no_space",
+        f"The decoded pictures take {needed_bytes / 2**20:,.0f} MiB, and the disk of {folder} has "
+        "less space than that.",
+        'Make space there, set data.cache to "none", or set GPUPANEL_CACHE_DIR to a folder on '
+        "another disk.",
+        field="data.cache",
+    )
+
+
 def _listed(names: Iterable[str]) -> str:
     known = sorted(names)
     shown = ", ".join(f'"{visible_line(name)}"' for name in known[:_SHOWN])

@@ -21,6 +21,7 @@ from gpupanel.files.guarded_files import open_to_read
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.records import problems
 from gpupanel.trainer.datasets.records.crc32c import masked_crc, masked_crcs
+from gpupanel.trainer.datasets.records.kept_file import Marks, marks_of
 from gpupanel.trainer.size_limits import check_size
 
 HEAD = struct.Struct("<QI")
@@ -28,6 +29,7 @@ HEAD = struct.Struct("<QI")
 TAIL = struct.Struct("<I")
 LARGEST_RECORD_BYTES = 2**30
 """No protocol buffer has more than twice as many."""
+_LARGE_BYTES = 16 * 2**20
 _BLOCK_BYTES = 64 * 2**10
 _AT_ONCE_BYTES = 4 * 2**20
 _KNOWN_LENGTHS = 10_000
@@ -45,11 +47,13 @@ class RecordSource:
             from.
         unpacked: Where the plain records of a compressed file are; ``None``: it is plain itself.
         field: The profile key that names it.
+        origin: What the chosen file was when it was looked at.
     """
 
     chosen: Path
     unpacked: Path | None
     field: str
+    origin: Marks
 
     def opened(self) -> BufferedReader:
         """The plain records.
@@ -75,13 +79,12 @@ class RecordSource:
             return problems.cache_unusable(self.unpacked.parent, error)
         return problems.unreadable(self.chosen, error, self.field)
 
-    def marks(self, status: os.stat_result) -> tuple[int, ...]:
+    def marks(self, status: os.stat_result) -> Marks:
         """What shows that the file is still what it was.
 
         Times of the cache's change whenever somebody uses it.
         """
-        of_file = status.st_dev, status.st_ino, status.st_size
-        return of_file if self.unpacked else (*of_file, status.st_mtime_ns, status.st_ctime_ns)
+        return marks_of(status)[:3] if self.unpacked else marks_of(status)
 
 
 class Window:
@@ -140,7 +143,8 @@ class Framing:
         if length > LARGEST_RECORD_BYTES:
             what = f"it says that it has {length:,} bytes, more than any example"
             raise problems.damaged(self._path, number, offset, what, self._field)
-        check_size(length, f"Record {number:,} of {self._path}", self._field)
+        if length > _LARGE_BYTES:  # asking for this machine's memory takes as long as all else
+            check_size(length, f"Record {number:,} of {self._path}", self._field)
         return int(length)
 
     def cut_short(self, number: int, offset: int) -> ProblemError:
@@ -163,7 +167,7 @@ class RecordFile:
     source: RecordSource
     starts: npt.NDArray[np.int64]
     lengths: npt.NDArray[np.int32]
-    marks: tuple[int, ...]
+    marks: Marks
 
     def __len__(self) -> int:
         return len(self.starts)

@@ -1,16 +1,20 @@
 """Examples of records that stay in their files, read when they are asked for."""
 
+import math
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
+from typing import BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
 from gpupanel.domain.problem import ProblemError
+from gpupanel.files.cache_folder import cache_root
 from gpupanel.trainer.datasets.checks import ArrayName, checked_rows
 from gpupanel.trainer.datasets.examples import Array, Indices
 from gpupanel.trainer.datasets.image_pixels import (
@@ -19,12 +23,16 @@ from gpupanel.trainer.datasets.image_pixels import (
     pixels_of,
 )
 from gpupanel.trainer.datasets.records import problems
+from gpupanel.trainer.datasets.records.kept_file import kept_file
 from gpupanel.trainer.datasets.records.layout import RecordLayout
 from gpupanel.trainer.datasets.records.look import taker
 from gpupanel.trainer.datasets.records.record_file import RecordFile
 from gpupanel.trainer.datasets.records.scan import RecordChecker
+from gpupanel.trainer.datasets.row_files import RowFile
 from gpupanel.trainer.size_limits import LARGEST_IMAGE_PIXELS
 
+_DECODER = 1
+"""Another one gives other pixels for the same bytes."""
 _THREADS = 8
 _CHUNK_ROWS = 256
 _TOO_LARGE = f"it has more than {LARGEST_IMAGE_PIXELS:,} pixels"
@@ -94,6 +102,34 @@ class RecordRows:
         progress(len(found), len(found))
         return found
 
+    def kept_on_disk(self, progress: Callable[[int, int], None]) -> "KeptRows":
+        """The features of all examples, in a file that later runs find.
+
+        Args:
+            progress: Called with how many examples of how many are done.
+
+        Raises:
+            ProblemError: As :meth:`read`; or there is no room for them.
+        """
+        count, needed = self.shape[0], math.prod(self.shape) * self.dtype.itemsize
+
+        def write(file: BinaryIO) -> None:
+            if shutil.disk_usage(cache_root()).free < needed:
+                raise problems.decoded_no_space(cache_root(), needed)
+            for start in range(0, count, _CHUNK_ROWS):
+                progress(start, count)
+                end = min(count, start + _CHUNK_ROWS)
+                file.write(self.read(np.arange(start, end, dtype=np.int32)).tobytes())
+            progress(count, count)
+
+        how = ("decoded", _DECODER, self.layout.features, self.layout.shape)
+        made_of = [file.source.origin for file in self.files]
+        place = kept_file(made_of, how, lambda: progress(0, count), write)
+        try:
+            return KeptRows(RowFile(place), self.shape, self.dtype)
+        except OSError as error:
+            raise problems.cache_unusable(place.parent, error) from error
+
     def _examples(
         self,
         file: RecordFile,
@@ -143,6 +179,36 @@ class RecordRows:
         except Exception as error:
             # Whatever the bytes of a damaged picture happen to make of the decoders.
             raise _unreadable(file, number, "it is cut short or is no picture", error) from error
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeptRows:
+    """Examples that were decoded into a file.
+
+    Attributes:
+        file: Where they are.
+        shape: Examples first, then the shape of one example.
+        dtype: Of their numbers.
+    """
+
+    file: RowFile
+    shape: tuple[int, ...]
+    dtype: np.dtype[np.generic]
+
+    def read(self, indices: Indices) -> Array:
+        """The features of these examples, in this order.
+
+        Raises:
+            ProblemError: They cannot be read any more.
+        """
+        try:
+            raw = self.file.read(indices, math.prod(self.shape[1:]) * self.dtype.itemsize)
+        except EOFError as error:
+            cut = OSError("they were cut short; remove that folder")
+            raise problems.cache_unusable(self.file.path.parent, cut) from error
+        except OSError as error:
+            raise problems.cache_unusable(self.file.path.parent, error) from error
+        return raw.view(self.dtype).reshape(len(indices), *self.shape[1:])
 
 
 def _unreadable(

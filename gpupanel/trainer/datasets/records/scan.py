@@ -23,6 +23,7 @@ from gpupanel.trainer.datasets.records.example_fields import (
     numbers_of,
 )
 from gpupanel.trainer.datasets.records.layout import RecordLayout
+from gpupanel.trainer.datasets.records.look import taker
 from gpupanel.trainer.datasets.records.record_file import (
     RecordFile,
     RecordSource,
@@ -33,6 +34,7 @@ from gpupanel.trainer.datasets.records.record_file import (
 _MOST_RECORDS = 2**31 - 1
 """Examples are counted with 32 bits."""
 _REPORTED_RECORDS = 1000
+_SMALL_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,9 +103,10 @@ class _Visitor:
         if number % _REPORTED_RECORDS == 0:
             self.progress(start)
 
-        def take(at: int, count: int) -> bytes:
+        def within(at: int, count: int) -> bytes:
             return window.take(start + at, min(count, length - at))
 
+        take = taker(window.take(start, length)) if length <= _SMALL_BYTES else within
         found = self.checker.checked(take, length, number)
         if self.layout.labels:
             numbers = self.checker.numbers(take, found, self.layout.labels, number)

@@ -1,54 +1,32 @@
 """TFRecord files that are compressed with GZIP, unpacked once into the user's cache.
 
-Nothing can be found in the middle of such a file. What is unpacked is known by the file's place on
-its disk, its size and its times, as imported tables are
-(:mod:`gpupanel.trainer.datasets.tables.table_file`). It is held against its framing while it is
+Nothing can be found in the middle of such a file. It is held against its framing while it is
 unpacked, so that what is no TFRecord file ends at its first bytes, and only as much is written as
 leaves some room on the disk.
 """
 
-import hashlib
 import os
 import shutil
-import time
 import zlib
 from collections.abc import Callable, Iterator
 from io import BufferedReader
 from pathlib import Path
+from typing import BinaryIO
 
-from pydantic import ValidationError
-
-from gpupanel.domain.value import Value
-from gpupanel.files.cache_folder import cache_folder, cache_root, remove_unused
-from gpupanel.files.guarded_files import open_to_read
-from gpupanel.files.locks import locked_patiently
+from gpupanel.files.cache_folder import cache_root
 from gpupanel.files.regular_files import open_regular
-from gpupanel.files.whole_files import whole_file, write_whole
 from gpupanel.trainer.datasets.records import problems
+from gpupanel.trainer.datasets.records.kept_file import kept_file, marks_of
 from gpupanel.trainer.datasets.records.record_file import HEAD, TAIL, Framing
 
 GZIP_START = b"\x1f\x8b"
-_FOLDER = "records"
 _VERSION = 1
 """Of what is unpacked."""
-_RECENT_NS = 2 * 10**9
 _READ_BYTES = 64 * 2**10
 _CHUNK_BYTES = 2**20
 _LEFT_FREE_BYTES = 2**29
 """On the disk of the cache, for everybody else."""
 _GZIP = 16 + zlib.MAX_WBITS
-
-
-class _Unpacked(Value):
-    """What is known of an unpacked file.
-
-    Attributes:
-        looked_ns: When the packed one was looked at, in nanoseconds since the epoch.
-        size: Of the unpacked one.
-    """
-
-    looked_ns: int
-    size: int
 
 
 def is_packed(head: bytes) -> bool:
@@ -116,75 +94,35 @@ def unpacked(
     Raises:
         ProblemError: The file is damaged, there is no room; or the hint that it holds more.
     """
-    try:
-        file = open_regular(path)
-    except OSError as error:
-        raise problems.unreadable(path, error, field) from error
-    folder = cache_root() / _FOLDER
-    with file:
+    with _opened(path, field) as file:
         status = os.fstat(file.fileno())
-        place = folder / _key(status)
 
         def on_wait() -> None:
             progress(0, status.st_size)
 
-        try:
-            cache_folder(_FOLDER)
-            with locked_patiently(place.with_suffix(".lock"), on_wait):
-                if not _is_there(place, status):
-                    remove_unused(folder)
-                    _unpack(file, path, place, field, progress, most_bytes)
-        except OSError as error:
-            raise problems.cache_unusable(folder, error) from error
-    return place.with_suffix(".records")
+        def write(kept: BinaryIO) -> None:
+            size, framing = 0, _Stream(Framing(path, field))
+            for chunk in unpacked_chunks(file, path, field):
+                if most_bytes is not None and size > most_bytes:
+                    raise problems.left_to_a_run(path)
+                if shutil.disk_usage(cache_root()).free < _LEFT_FREE_BYTES + len(chunk):
+                    raise problems.no_space(path, cache_root(), size)
+                framing.feed(chunk)
+                kept.write(chunk)
+                size += len(chunk)
+                progress(min(file.tell(), status.st_size), status.st_size)
+            framing.close()
+            if marks_of(os.fstat(file.fileno())) != marks_of(status):
+                raise problems.changed(path, field)
+
+        return kept_file([marks_of(status)], ("unpacked", _VERSION), on_wait, write)
 
 
-def _key(status: os.stat_result) -> str:
-    marks = status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-    return hashlib.sha256(repr((_VERSION, marks)).encode()).hexdigest()[:32]
-
-
-def _is_there(place: Path, status: os.stat_result) -> bool:
+def _opened(path: Path, field: str) -> BufferedReader:
     try:
-        with open_to_read(place.with_suffix(".json")) as file:
-            known = _Unpacked.model_validate_json(file.read())
-        with open_to_read(place.with_suffix(".records")) as file:
-            size = os.fstat(file.fileno()).st_size
-    except (OSError, ValidationError):
-        return False
-    # A file that was changed just before it was unpacked may have been changed again unseen.
-    if size != known.size or status.st_ctime_ns >= known.looked_ns - _RECENT_NS:
-        return False
-    for suffix in (".json", ".records"):
-        os.utime(place.with_suffix(suffix))
-    return True
-
-
-def _unpack(
-    source: BufferedReader,
-    path: Path,
-    place: Path,
-    field: str,
-    progress: Callable[[int, int], None],
-    most_bytes: int | None,
-) -> None:
-    looked_ns, before, size = time.time_ns(), os.fstat(source.fileno()), 0
-    framing = _Stream(Framing(path, field))
-    with whole_file(place.with_suffix(".records"), private=True) as file:
-        for chunk in unpacked_chunks(source, path, field):
-            if most_bytes is not None and size > most_bytes:
-                raise problems.left_to_a_run(path)
-            if shutil.disk_usage(place.parent).free < _LEFT_FREE_BYTES + len(chunk):
-                raise problems.no_space(path, place.parent, size)
-            framing.feed(chunk)
-            file.write(chunk)
-            size += len(chunk)
-            progress(min(source.tell(), before.st_size), before.st_size)
-        framing.close()
-    if _key(os.fstat(source.fileno())) != _key(before):
-        raise problems.changed(path, field)
-    known = _Unpacked(looked_ns=looked_ns, size=size)
-    write_whole(place.with_suffix(".json"), known.model_dump_json(), private=True)
+        return open_regular(path)
+    except OSError as error:
+        raise problems.unreadable(path, error, field) from error
 
 
 class _Stream:
