@@ -83,7 +83,8 @@ def verb(*arguments: str | Path, **environment: str) -> subprocess.CompletedProc
             main()
     # Rich does not wait for the thread that draws its progress; a process would end with it.
     for thread in set(threading.enumerate()) - before:
-        if not thread.name.startswith("supervisor of"):
+        # Those of a supervisor go on, or are only about to start.
+        if type(thread).__module__.startswith("rich."):
             thread.join(5.0)
     status = left.value.code
     assert status is None or isinstance(status, int)
