@@ -235,7 +235,8 @@ class SeenWindow:
             lambda: 0.0 < self.drawn_losses()[1][-1:].sum() <= steps[-1].loss, timeout=10_000
         )
         times, values = self.drawn_losses()
-        assert values[0] == steps[0].loss
+        # Of very many steps the least and the greatest loss of each column are drawn.
+        assert max(values[:2]) == steps[0].loss
         assert times[-1] - times[0] >= steps[-1].time_s - steps[0].time_s - 0.001
         assert self.window.control.shown == layout
         assert self.window.tabs.currentWidget() is self.window.live_page
