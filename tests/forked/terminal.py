@@ -18,7 +18,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from rich.live import _RefreshThread
 
 from gpupanel.cli import preparation
 from gpupanel.cli.app import main
@@ -94,9 +93,9 @@ def verb(*arguments: str | Path, **environment: str) -> subprocess.CompletedProc
         with redirect_stdout(output), redirect_stderr(errors), pytest.raises(SystemExit) as left:
             main()
     # Rich does not wait for the thread that draws its progress; a process would end with it.
-    # Other threads are those of a run that may go on.
     for thread in set(threading.enumerate()) - before:
-        if isinstance(thread, _RefreshThread):
+        # Those of a supervisor go on, or are only about to start.
+        if type(thread).__module__.startswith("rich."):
             thread.join(5.0)
     status = left.value.code
     assert status is None or isinstance(status, int)
