@@ -30,6 +30,7 @@ from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.inference.model_file import check_model_file, recipe_in
 
 _SHOWN_VALUES = 8
+_SHOWN_WORDS = 12
 _LONGEST_SIDE = 128
 _FILES_AT_ONCE = 64
 _MODEL_BYTES = 256 * 2**20
@@ -99,6 +100,7 @@ def _preview_of_data(request: PreviewRequest) -> DataPreview:
         class_counts=_class_counts(data_set, data_set.training),
         examples=examples,
         columns=data_set.columns,
+        texts=data_set.texts,
         problems=data_set.all_notes(),
     )
 
@@ -109,7 +111,13 @@ def _reading(request: PreviewRequest) -> Reading:
         with contextlib.suppress(ProblemError):  # what is wrong with the model is said of it
             recipe = recipe_in(model.chosen_path)
     is_training = request.task == "train"
-    return Reading(_no_download, must_differ=is_training, recipe=recipe, only_looks=True)
+    return Reading(
+        _no_download,
+        seed=request.seed,
+        must_differ=is_training,
+        recipe=recipe,
+        only_looks=True,
+    )
 
 
 def _missing_code(data: DataSettings) -> tuple[Problem, ...]:
@@ -177,7 +185,8 @@ def _examples(data: DataSet, request: PreviewRequest) -> tuple[ExamplePreview, .
     labels = _label_texts(data, training.labels[indices])
     features = training.read(indices)
     return tuple(
-        _example(label, one, data.greatest) for label, one in zip(labels, features, strict=True)
+        _example(label, one, data.greatest, data.words)
+        for label, one in zip(labels, features, strict=True)
     )
 
 
@@ -203,7 +212,11 @@ def _shortened(texts: Sequence[str]) -> str:
     return ", ".join([*texts[:_SHOWN_VALUES], *(["..."] if len(texts) > _SHOWN_VALUES else [])])
 
 
-def _example(label: str, features: Array, greatest: float) -> ExamplePreview:
+def _example(
+    label: str, features: Array, greatest: float, words: Sequence[str] = ()
+) -> ExamplePreview:
+    if words:
+        return ExamplePreview(label=label, text=_sentence(features, words))
     pixels = _as_picture(features, greatest)
     if pixels is None:
         values = features.ravel()
@@ -217,6 +230,13 @@ def _example(label: str, features: Array, greatest: float) -> ExamplePreview:
         height=height,
         channels=channels,
     )
+
+
+def _sentence(features: Array, words: Sequence[str]) -> str:
+    """The words that numbers stand for, as far as they are shown."""
+    numbers = [int(number) for number in features.astype(np.int64) if number]
+    shown = " ".join(words[number] for number in numbers[:_SHOWN_WORDS])
+    return shown + (" ..." if len(numbers) > _SHOWN_WORDS else "")
 
 
 def _as_picture(features: Array, greatest: float) -> Array | None:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpupanel.domain.data import Scaling, Target
-from gpupanel.domain.preview import ColumnPreview
+from gpupanel.domain.preview import ColumnPreview, TextsPreview
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.file_prints import DataFiles
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
@@ -156,6 +156,9 @@ class DataSet:
         columns: What is known of each column of a table.
         groups: Of each training example a number that those have in common that are held out
             together; ``None``: none are.
+        token_count: How many different numbers stand for words; 0: the features are no words.
+        words: What each of these numbers stands for, as far as there are words.
+        texts: What is known of texts.
     """
 
     training: Examples
@@ -171,6 +174,9 @@ class DataSet:
     unscaled: npt.NDArray[np.bool_] | None = None
     columns: tuple[ColumnPreview, ...] = ()
     groups: Array | None = None
+    token_count: int = 0
+    words: tuple[str, ...] = ()
+    texts: TextsPreview | None = None
 
     def all_notes(self, *, are_left_out: bool = False) -> tuple[Problem, ...]:
         """The notes, and what is to be said of the files that were skipped until now.
