@@ -90,12 +90,14 @@ class TextsPreview(Value):
         cut_share: The part of the texts that has more words than count.
         known_share: The part of the words of the texts that are trained on that the vocabulary has.
         word_count: How many different words there are in these.
+        known_count: How many of them the vocabulary has.
     """
 
     lengths: tuple[tuple[int, int], ...]
     cut_share: float
     known_share: float
     word_count: int
+    known_count: int
 
 
 class DataPreview(Value):

@@ -76,6 +76,7 @@ def _preview(data: TextData, lengths: Numbers, counts: Numbers, known: Numbers) 
         cut_share=float((lengths > data.length).mean()),
         known_share=float(known.sum()) / total if total else 0.0,
         word_count=int(np.count_nonzero(counts[1:])),
+        known_count=len(known),
     )
 
 

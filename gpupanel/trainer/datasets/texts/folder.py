@@ -45,13 +45,12 @@ def list_texts(root: Path, field: str) -> TextFolder:
         with os.scandir(root) as entries:
             found = sorted(entries, key=lambda entry: entry.name)
         links = _Links()
-        folders = [
-            entry
-            for entry in found
-            if not entry.name.startswith(".") and entry.is_dir() and links.is_none(entry)
-        ]
-        of_class = {entry.name: list(_below(entry.path, links)) for entry in folders}
-        alone = [entry.path for entry in found if _is_text(entry) and links.is_none(entry)]
+        shown = [entry for entry in found if not entry.name.startswith(".")]
+        inside = [entry for entry in shown if links.is_none(entry)]
+        of_class = {
+            entry.name: list(_below(entry.path, links)) for entry in inside if _is_folder(entry)
+        }
+        alone = [entry.path for entry in inside if _is_text(entry)]
     except OSError as error:
         raise problems.unreadable(error.filename or root, error, field) from error
     of_class = {name: paths for name, paths in of_class.items() if paths}
@@ -82,20 +81,30 @@ def list_texts(root: Path, field: str) -> TextFolder:
     )
 
 
-def _below(folder: str, links: "_Links") -> Iterator[str]:
+def _below(root: str, links: "_Links") -> Iterator[str]:
     """The texts in a folder and the folders in it, in the order of their parts."""
-    with os.scandir(folder) as entries:
-        found = sorted(entries, key=lambda entry: entry.name)
-    for entry in found:
-        if entry.is_dir(follow_symlinks=False):
-            yield from _below(entry.path, links)
-        elif _is_text(entry) and links.is_none(entry):
-            yield entry.path
+    waiting = [(root, True)]
+    while waiting:
+        place, is_folder = waiting.pop()
+        if not is_folder:
+            yield place
+            continue
+        with os.scandir(place) as entries:
+            found = sorted(entries, key=lambda entry: entry.name, reverse=True)
+        waiting += [
+            (entry.path, _is_folder(entry))
+            for entry in found
+            if links.is_none(entry) and (_is_folder(entry) or _is_text(entry))
+        ]
+
+
+def _is_folder(entry: "os.DirEntry[str]") -> bool:
+    return entry.is_dir(follow_symlinks=False)
 
 
 def _is_text(entry: "os.DirEntry[str]") -> bool:
     is_named = entry.name.lower().endswith(_SUFFIX) and not entry.name.startswith(".")
-    return is_named and not entry.is_dir()
+    return is_named and not _is_folder(entry)
 
 
 class _Links:

@@ -11,6 +11,7 @@ from gpupanel.trainer.datasets.texts.words import FIRST_WORD, UNKNOWN
 
 Floats = npt.NDArray[np.float32]
 _CHUNK_ROWS = 16_384
+_CHUNK_WORDS = 2**18
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,7 +89,7 @@ def counted(tokens: TokenFile, rows: Indices) -> npt.NDArray[np.int64]:
     first, start = 0, 0
     while first < len(tokens):
         # At least one text, and few enough that their words take little memory.
-        end = max(first + 1, int(np.searchsorted(tokens.ends, start + _CHUNK_ROWS * 64)))
+        end = max(first + 1, int(np.searchsorted(tokens.ends, start + _CHUNK_WORDS)))
         stop = int(tokens.ends[end - 1])
         numbers = tokens.numbers(start, stop - start)
         is_counted = np.repeat(counts_here[first:end], tokens.lengths[first:end])

@@ -130,7 +130,7 @@ def open_tokens(path: Path) -> TokenFile:
     """
     file = RowFile(path)
     try:
-        tail = file.read_bytes(file.size_bytes - _TAIL.size, _TAIL.size).tobytes()
+        tail = file.read_bytes(max(0, file.size_bytes - _TAIL.size), _TAIL.size).tobytes()
         count, texts, targets, words, more = _TAIL.unpack(tail)
         at = count * _WORD_BYTES
         ends = file.read_bytes(at, texts * _END_BYTES).view(np.int64)
