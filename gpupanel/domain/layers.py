@@ -65,11 +65,12 @@ def word_layers(token_count: int) -> tuple[Layer, ...]:
     """
     if not token_count:
         return ()
-    # In float32 also under mixed precision: a half holds no great whole number.
-    options: tuple[tuple[str, str | bool], ...] = (("mask_zero", True), ("dtype", "float32"))
+    # In float32 also under mixed precision: a mean of many halves is none.
+    whole = ("dtype", "float32")
+    embedding = (token_count, EMBEDDING_UNITS), (("mask_zero", True), whole)
     return (
-        Layer(LayerKind.EMBEDDING, "embedding", (token_count, EMBEDDING_UNITS), options),
-        Layer(LayerKind.MEAN, "embedding_mean"),
+        Layer(LayerKind.EMBEDDING, "embedding", *embedding),
+        Layer(LayerKind.MEAN, "embedding_mean", (), (whole,)),
     )
 
 
