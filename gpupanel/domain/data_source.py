@@ -4,6 +4,9 @@ import enum
 from dataclasses import dataclass
 from typing import ClassVar
 
+from typing_extensions import override
+
+from gpupanel.domain.augmentation import NO_AUGMENTATION, Augmentation
 from gpupanel.domain.choice import ChoiceEnum
 from gpupanel.domain.kind import KindValue
 from gpupanel.domain.setting import setting, settings_of
@@ -216,6 +219,11 @@ class DataSource(KindValue):
         return None
 
     @property
+    def chosen_augmentation(self) -> Augmentation:
+        """How its examples are changed while they are trained on."""
+        return NO_AUGMENTATION
+
+    @property
     def chosen_group(self) -> str:
         """What says which examples are held out together; empty: nothing does."""
         return ""
@@ -260,3 +268,21 @@ class DataSource(KindValue):
         """Whether there may be a test set that does not validate; likewise."""
         has_own = self.has_test_set is not False and not self.may_validate_on_test_set
         return has_own or bool(self.chosen_test_path)
+
+
+class PictureSource(DataSource):
+    """A source whose examples may be pictures."""
+
+    augmentation: Augmentation = setting(
+        "Augmentation",
+        "Change the training pictures at random in each epoch, so that the model learns what does "
+        "not matter. What validates stays as it is.",
+        default=NO_AUGMENTATION,
+        off="none",
+        advanced=True,
+    )
+
+    @property
+    @override
+    def chosen_augmentation(self) -> Augmentation:
+        return self.augmentation

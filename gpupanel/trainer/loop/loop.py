@@ -145,6 +145,7 @@ class TrainingLoop:
 
     def _train_epoch(self) -> Interruption | None:
         position, settings = self._position, self._settings
+        self._learner.begin_epoch(position.epoch)
         order = epoch_order(
             len(self._split.training), settings.seed, position.epoch, shuffle=self._shuffle
         )

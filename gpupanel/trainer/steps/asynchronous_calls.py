@@ -101,7 +101,7 @@ class AsynchronousCalls:
     def _steps(self, *arguments: tf.Tensor) -> tf.Tensor:
         start_s = tf.timestamp()
         read = self._feed.reader(*arguments)
-        count, batch_size = tf.unstack(tf.shape(arguments[-1]))
+        count, batch_size = tf.unstack(tf.shape(arguments[-1])[:2])
         examples = tf.cast(batch_size, tf.float32)
 
         def goes_on(step: tf.Tensor, sums: tf.Tensor) -> tf.Tensor:

@@ -28,7 +28,7 @@ class WorkerFeed(Protocol):
 
     @property
     def signature(self) -> tuple[tf.TypeSpec, ...]:
-        """Of the arguments of one call; the last one's shape is [steps, batch]."""
+        """Of the arguments of one call; the last one's first axes are steps and batch."""
 
     def expect(self, coming: Indices) -> None:
         """Make ready what is going to be asked for, instead of what was expected before.
