@@ -179,12 +179,11 @@ class StreamedFeed:
         return step[0][first:end], step[1][first:end]
 
     def _own(self, bounds: Indices, size: int) -> npt.NDArray[np.int64]:
-        """Which places of a batch of that size are needed for this process's replicas."""
+        """The places, ascending, of a batch of that size that this process's replicas need."""
         first = int(bounds[self._replicas, 0].min())
         end = int(bounds[self._replicas, 1].max())
-        before = (first - 1) % size if self._with_neighbour else first
-        places = np.arange(first, end)
-        return places if first <= before < end else np.append(before, places)
+        before = [(first - 1) % size] if self._with_neighbour else []
+        return np.union1d(before, np.arange(first, end)).astype(np.int64)
 
 
 def make_feed(examples: Examples, plan: LaunchPlan, *, with_neighbour: bool = False) -> Feed:
