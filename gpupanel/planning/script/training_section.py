@@ -15,7 +15,8 @@ from gpupanel.planning.script.sections import lines_for
 # normalisation, L one of the last three, O Python code of one's own, C clipping, W weight decay,
 # X XLA, V values to be predicted, P perhaps several of them, K several labels at once, H examples
 # held back, T by a test set that may be missing, F a test set for the end, U that may be missing,
-# M something to be measured: H or F, E early stopping, B balanced classes.
+# M something to be measured: H or F, E early stopping, B balanced classes, G examples are changed,
+# Y and blended, so that labels are shares of the classes.
 _TEXT = '''
 v |MEASURE = "accuracy"
 vk|final = keras.layers.Softmax(name="probabilities", dtype="float32")
@@ -37,6 +38,12 @@ B |
 b |def loss_and_measure(outputs, labels):
 B |def loss_and_measure(outputs, labels, class_weights=None):
 vk|    """Cross-entropy, and how many are right; summed over the examples."""
+Y |    if len(labels.shape) == 2:  # shares of each class
+YB|        weighted = labels if class_weights is None else labels * class_weights
+Yb|        weighted = labels
+Y |        loss = -weighted * tf.cast(tf.nn.log_softmax(outputs), tf.float32)
+Y |        right = tf.gather(labels, tf.argmax(outputs, axis=1), batch_dims=1)
+Y |        return tf.reduce_sum(loss), tf.reduce_sum(right)
 vk|    loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, outputs)
 B |    if class_weights is not None:
 B |        loss *= tf.cast(tf.gather(class_weights, labels), loss.dtype)
@@ -174,7 +181,9 @@ C |        optimizer.update_step(gradient * scale, weight, rate)
   |
   |
   |@tf.function(autograph=False)
-  |def train_step(features, labels):
+g |def train_step(features, labels):
+G |def train_step(features, labels, drawn):
+G |    features, labels = augmented(features, labels, drawn)
 S |    parts, copies = division(labels.shape[0])
 SA|    sizes = [end - first for first, end in parts]
 SA|    micro_batches = micro_batches_of(sizes, SHARES)
@@ -222,13 +231,16 @@ MS|    return [strategy.reduce(SUM, each, axis=None) / copies for each in sums]
 Ms|    return strategy.run(in_replica)
   |
   |
-  |def mean_over(step, x, y, order):
+g |def mean_over(step, x, y, order):
+G |def mean_over(step, x, y, order, *drawn):
 p |    sums = np.zeros(2)
 P |    sums = np.zeros(3)
   |    for first in range(0, len(order), BATCH):
   |        batch = order[first : first + BATCH]
-p |        sums += [float(each) for each in step(x[batch], y[batch])]
-P |        sums += np.concatenate([np.ravel(each) for each in step(x[batch], y[batch])])
+g |        found = step(x[batch], y[batch])
+G |        found = step(x[batch], y[batch], *(each[batch] for each in drawn))
+p |        sums += [float(each) for each in found]
+P |        sums += np.concatenate([np.ravel(each) for each in found])
   |        if not np.isfinite(sums[0]):
   |            raise SystemExit("The loss is not finite any more.")
 v |    return sums / len(order)
@@ -239,7 +251,8 @@ P |    return sums[1:] / len(order)
 E |best, waited = np.inf, 0
   |for epoch in range(1, EPOCHS + 1):
   |    order = $order
-  |    loss, measure = mean_over(train_step, x, y, order)
+g |    loss, measure = mean_over(train_step, x, y, order)
+G |    loss, measure = mean_over(train_step, x, y, order, drawn_in(epoch, len(x)))
   |    line = f"epoch {epoch}  loss {loss:.6f}  {MEASURE} {measure:.6f}"
 E |    watched = loss
 Ht|    val_loss, measure = mean_over(evaluation_step, x_val, y_val, np.arange(len(x_val)))
@@ -320,6 +333,8 @@ def _holds(profile: Profile, plan: LaunchPlan) -> set[str]:
         "E": training.early_stopping_patience is not None,
         "B": data.class_weights is ClassWeights.BALANCED
         and data.target_kind in (Target.CLASSES, None),
+        "G": data.chosen_augmentation.changes_anything,
+        "Y": data.chosen_augmentation.mixup > 0 and data.target_kind in (Target.CLASSES, None),
     }
     found = {letter for letter, holds in conditions.items() if holds}
     found |= {"L"} if found & {"A", "D", "N"} else set()
