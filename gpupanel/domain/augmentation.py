@@ -42,20 +42,20 @@ class Augmentation(Value):
         default=Flip.NONE,
     )
     rotate_degrees: Annotated[float, Field(ge=0.0, le=180.0)] = setting(
-        "Rotate up to",
+        "Rotate by degrees",
         "Turn pictures by up to so many degrees, either way.",
         default=0.0,
         unit="degree",
         off="not",
     )
     zoom: Part = setting(
-        "Zoom up to",
+        "Zoom by part",
         "Make pictures larger or smaller by up to this part: 0.1 is from 90 % to 110 %.",
         default=0.0,
         off="not",
     )
     shift: Part = setting(
-        "Shift up to",
+        "Shift by part",
         "Move pictures by up to this part of their sides, as cropping and padding does.",
         default=0.0,
         off="not",
@@ -67,25 +67,25 @@ class Augmentation(Value):
         advanced=True,
     )
     brightness: Part = setting(
-        "Brightness by up to",
+        "Brightness by part",
         "Make pictures lighter or darker by up to this part.",
         default=0.0,
         off="not",
     )
     contrast: Part = setting(
-        "Contrast by up to",
+        "Contrast by part",
         "Raise or lower the contrast by up to this part.",
         default=0.0,
         off="not",
     )
     hue: Annotated[float, Field(ge=0.0, le=0.5)] = setting(
-        "Hue by up to",
+        "Hue by part",
         "Turn the colours by up to this part of the colour circle; 0.5 reaches all of them.",
         default=0.0,
         off="not",
     )
     cutout: Part = setting(
-        "Cut out",
+        "Cut out a part",
         "Cover a square at a random place, its side this part of the shorter one, with the "
         "picture's mean colour: the model cannot rely on a single spot (DeVries and Taylor, 2017).",
         default=0.0,

@@ -279,7 +279,6 @@ class PictureSource(DataSource):
         "not matter. What validates stays as it is.",
         default=NO_AUGMENTATION,
         off="none",
-        advanced=True,
     )
 
     @property

@@ -26,14 +26,14 @@ _FORMATS = {1: QImage.Format.Format_Grayscale8, 3: QImage.Format.Format_RGB888}
 class ExamplesView(QWidget):
     """Two rows of pictures, as many as there is room for; or a few lines of values."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, name: str = "Examples of the data", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._examples: tuple[ExamplePreview, ...] = ()
         self._pictures: tuple[QImage | None, ...] = ()
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
-        self.setAccessibleName("Examples of the data")
+        self.setAccessibleName(name)
 
     def setExamples(self, examples: Sequence[ExamplePreview]) -> None:
         """Shows other examples."""
