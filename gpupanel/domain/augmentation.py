@@ -42,54 +42,53 @@ class Augmentation(Value):
         default=Flip.NONE,
     )
     rotate_degrees: Annotated[float, Field(ge=0.0, le=180.0)] = setting(
-        "Rotate by degrees",
+        "Rotation (°)",
         "Turn pictures by up to so many degrees, either way.",
         default=0.0,
         unit="degree",
-        off="not",
+        off="none",
     )
     zoom: Part = setting(
-        "Zoom by part",
+        "Zoom",
         "Make pictures larger or smaller by up to this part: 0.1 is from 90 % to 110 %.",
         default=0.0,
-        off="not",
+        off="none",
     )
     shift: Part = setting(
-        "Shift by part",
+        "Shift",
         "Move pictures by up to this part of their sides, as cropping and padding does.",
         default=0.0,
-        off="not",
+        off="none",
     )
     fill: Fill = setting(
-        "Fill edges with",
+        "Edges",
         "What stands where a picture that was rotated, zoomed or shifted has nothing.",
         default=Fill.REFLECT,
-        advanced=True,
     )
     brightness: Part = setting(
-        "Brightness by part",
+        "Brightness",
         "Make pictures lighter or darker by up to this part.",
         default=0.0,
-        off="not",
+        off="none",
     )
     contrast: Part = setting(
-        "Contrast by part",
+        "Contrast",
         "Raise or lower the contrast by up to this part.",
         default=0.0,
-        off="not",
+        off="none",
     )
     hue: Annotated[float, Field(ge=0.0, le=0.5)] = setting(
-        "Hue by part",
+        "Hue",
         "Turn the colours by up to this part of the colour circle; 0.5 reaches all of them.",
         default=0.0,
-        off="not",
+        off="none",
     )
     cutout: Part = setting(
-        "Cut out a part",
+        "Cutout",
         "Cover a square at a random place, its side this part of the shorter one, with the "
         "picture's mean colour: the model cannot rely on a single spot (DeVries and Taylor, 2017).",
         default=0.0,
-        off="nothing",
+        off="none",
     )
     mixup: Annotated[float, Field(ge=0.0, le=10.0)] = setting(
         "Mixup",
@@ -97,7 +96,7 @@ class Augmentation(Value):
         "the Beta distribution that draws by how much: 0.2 blends a little, 1 any amount alike "
         "(Zhang and others, 2018).",
         default=0.0,
-        off="not",
+        off="none",
     )
 
     @property

@@ -243,6 +243,30 @@ def test_that_examples_are_painted_with_crisp_pixels(panel, qtbot):
     assert view.shown_count() == 2
 
 
+def test_that_augmented_pictures_stand_in_as_many_rows_as_they_need(panel, qtbot):
+    examples = tuple(
+        ExamplePreview(label=str(n), pixels_base64="AAAA", width=1, height=1, channels=3)
+        for n in range(8)
+    )
+    panel.setPreview(DataPreview(example_count=8, examples=examples, augmented=examples))
+    panel.resize(900, 1200)
+    with qtbot.waitExposed(panel):
+        panel.show()
+    view = next(
+        each
+        for each in panel.findChildren(ExamplesView)
+        if each.accessibleName() == "Augmented examples of the data"
+    )
+    assert view.shown_count() == 8
+    qtbot.waitUntil(lambda: view.height() == view.heightForWidth(view.width()))
+    wide = view.height()
+    panel.resize(400, 1200)
+    qtbot.waitUntil(lambda: view.height() == view.heightForWidth(view.width()) > wide)
+    assert view.shown_count() == 8
+    panel.setPreview(DataPreview(example_count=8, examples=examples))
+    assert view.isHidden()
+
+
 def test_that_a_picture_that_is_cut_short_is_not_painted_from_foreign_memory(panel, qtbot):
     short = _picture("zero", 37).model_copy(update={"height": 5})
     panel.setPreview(DataPreview(example_count=2, examples=(short, _picture("one", 203))))

@@ -13,6 +13,9 @@ from gpupanel.ui.widgets.buttons import FoldButton
 from gpupanel.ui.widgets.layouts import column_in
 from gpupanel.ui.widgets.tips import teach
 
+_MOST_NAMED = 4
+"""Of the settings that were changed: a line that names all would be wider than its panel."""
+
 
 class TableForm(Protocol):
     """A widget that edits all settings of a table."""
@@ -101,8 +104,10 @@ class TableInput(QWidget):
 
     def _show_line(self) -> None:
         changed = [
-            each.title.lower()
+            each.title.partition(" (")[0].lower()
             for each in settings_of(type(self._value))
             if getattr(self._value, each.name) != each.default
         ]
-        self._fold.setText(f"{self._title}: {', '.join(changed) or self._setting.off}")
+        more = len(changed) - _MOST_NAMED
+        named = [*changed[:_MOST_NAMED], *([f"{more} more"] if more > 0 else [])]
+        self._fold.setText(f"{self._title}: {', '.join(named) or self._setting.off}")

@@ -5,7 +5,16 @@ import binascii
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
-from PySide6.QtGui import QFont, QFontDatabase, QHelpEvent, QImage, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import (
+    QFont,
+    QFontDatabase,
+    QHelpEvent,
+    QImage,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from typing_extensions import override
 
@@ -65,6 +74,13 @@ class ExamplesView(QWidget):
     @override
     def sizeHint(self) -> QSize:
         return QSize(5 * (_CELL + _GAP), self.heightForWidth(max(self.width(), _CELL)))
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            # Layouts keep to the hint, whose rows depend on the width.
+            self.updateGeometry()
 
     @override
     def event(self, event: QEvent) -> bool:
