@@ -32,8 +32,9 @@ class Fill(ChoiceEnum):
 class Augmentation(Value):
     """Changes that make no other label of a picture, drawn for each example in each epoch.
 
-    What is drawn depends on ``training.seed``, the epoch and the example alone: a training that is
-    resumed, or divided in another way, sees the same pictures. Only training examples are changed.
+    What is drawn depends on ``training.seed``, the epoch and the place in it alone: a training that
+    is resumed, or divided in another way, sees the same pictures. Only training examples are
+    changed.
     """
 
     flip: Flip = setting(

@@ -143,6 +143,13 @@ class DataSource(KindValue):
         default=ClassWeights.NONE,
         advanced=True,
     )
+    oversample: bool = setting(
+        "Repeat rare classes",
+        "Take the examples of rare classes so often that each class comes equally often in an "
+        "epoch, which is longer then. Which of them come once more is drawn anew in each epoch.",
+        default=False,
+        advanced=True,
+    )
     shuffle: bool = setting(
         "Shuffle each epoch",
         "Draw a new order of the training examples in each epoch, from the seed alone. Without it "

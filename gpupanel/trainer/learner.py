@@ -77,10 +77,10 @@ class Learner:
     placed: tuple[PlacedLayer, ...] = ()
     augmenter: Augmenter | None = None
 
-    def begin_epoch(self, epoch: int) -> None:
-        """Train on the examples as they are in that epoch, counted from 1."""
+    def begin_epoch(self, epoch: int, examples: int) -> None:
+        """Train on so many examples as they are in that epoch, counted from 1."""
         if self.augmenter is not None:
-            self.augmenter.begin_epoch(epoch)
+            self.augmenter.begin_epoch(epoch, examples)
 
     def close(self) -> None:
         """Read no more examples."""

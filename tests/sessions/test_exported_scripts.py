@@ -158,7 +158,9 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
             mirrored,
             2,
             (40, 24),
-            data=TableData(path=str(material.table), validation_fraction=0.2, stratify=True),
+            data=TableData(
+                path=str(material.table), validation_fraction=0.2, stratify=True, oversample=True
+            ),
             model=MlpModel(hidden=(8,)),
             training=changed(learning_rate=0.01),
         ),

@@ -142,6 +142,32 @@ def class_weights_unused(context: PlanningContext) -> Iterator[Problem]:
         )
 
 
+def oversample_unused(context: PlanningContext) -> Iterator[Problem]:
+    """Rare classes are to be repeated where there are none, or they count more besides."""
+    data = context.profile.data
+    if not data.oversample or not context.trains:
+        return
+    fix = Fix.of("Take each example once", "data.oversample", value=False)
+    if _target(context) not in (Target.CLASSES, None):
+        yield Problem(
+            code="oversample_without_classes",
+            field="data.oversample",
+            message="Only examples of rare classes can be repeated, and the labels are no classes.",
+            hint="Take each example once an epoch.",
+            fix=fix,
+        )
+    elif data.class_weights is not ClassWeights.NONE:
+        yield Problem(
+            code="oversample_with_class_weights",
+            severity=Severity.HINT,
+            field="data.oversample",
+            message="Rare classes are repeated, and class weights are set besides. Weights are "
+            "worked out from how many examples there are, so that rare classes count twice over.",
+            hint="Use one of the two.",
+            fix=fix,
+        )
+
+
 def last_classes_held_out(context: PlanningContext) -> Iterator[Problem]:
     """The last examples of data that comes class by class: whole classes are never trained on."""
     data = context.profile.data

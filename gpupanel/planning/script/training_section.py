@@ -5,7 +5,7 @@ Each replica finds the gradient of its part of a batch; they are summed, clipped
 
 from string import Template
 
-from gpupanel.domain.data import ClassWeights, Target
+from gpupanel.domain.data import ClassWeights, DataSettings, Target
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.training import LEAST_PROGRESS
@@ -16,7 +16,7 @@ from gpupanel.planning.script.sections import lines_for
 # X XLA, V values to be predicted, P perhaps several of them, K several labels at once, H examples
 # held back, T by a test set that may be missing, F a test set for the end, U that may be missing,
 # M something to be measured: H or F, E early stopping, B balanced classes, G examples are changed,
-# Y and blended, so that labels are shares of the classes.
+# Y and blended, so that labels are shares of the classes, R rare classes are repeated.
 _TEXT = '''
 v |MEASURE = "accuracy"
 vk|final = keras.layers.Softmax(name="probabilities", dtype="float32")
@@ -238,7 +238,8 @@ P |    sums = np.zeros(3)
   |    for first in range(0, len(order), BATCH):
   |        batch = order[first : first + BATCH]
 g |        found = step(x[batch], y[batch])
-G |        found = step(x[batch], y[batch], *(each[batch] for each in drawn))
+G |        of_batch = [each[first : first + BATCH] for each in drawn]
+G |        found = step(x[batch], y[batch], *of_batch)
 p |        sums += [float(each) for each in found]
 P |        sums += np.concatenate([np.ravel(each) for each in found])
   |        if not np.isfinite(sums[0]):
@@ -248,11 +249,23 @@ Vp|    return sums * [UNIT**2, UNIT] / len(order)
 P |    return sums[1:] / len(order)
   |
   |
+R |def epoch_order(epoch):
+R |    """The examples of an epoch: each class as often as the most frequent one."""
+R |    random = np.random.default_rng([SEED, epoch, 2])
+R |    by_class = np.argsort(y, kind="stable")
+R |    members = np.split(by_class, np.flatnonzero(np.diff(y[by_class])) + 1)
+R |    most, taken = max(map(len, members)), []
+R |    for each in members:
+R |        taken += [each] * (most // len(each)) + [random.permutation(each)[: most % len(each)]]
+R |    taken = np.concatenate(taken)
+R |    $repeated
+R |
+R |
 E |best, waited = np.inf, 0
   |for epoch in range(1, EPOCHS + 1):
   |    order = $order
 g |    loss, measure = mean_over(train_step, x, y, order)
-G |    loss, measure = mean_over(train_step, x, y, order, drawn_in(epoch, len(x)))
+G |    loss, measure = mean_over(train_step, x, y, order, drawn_in(epoch, len(order)))
   |    line = f"epoch {epoch}  loss {loss:.6f}  {MEASURE} {measure:.6f}"
 E |    watched = loss
 Ht|    val_loss, measure = mean_over(evaluation_step, x_val, y_val, np.arange(len(x_val)))
@@ -290,7 +303,6 @@ def training_section(profile: Profile, plan: LaunchPlan) -> str:
     ]
     sums = ["loss", "measure", "gradients", *(["moments"] if "N" in holds else [])]
     random = "D" in holds
-    shuffled = "np.random.default_rng([SEED, epoch]).permutation(len(x))"
     return Template(lines_for(_TEXT, holds)).substitute(
         epochs=training.epochs,
         batch=plan.global_batch_size,
@@ -303,10 +315,25 @@ def training_section(profile: Profile, plan: LaunchPlan) -> str:
         answer=", ".join([*sums, *(["drawn"] if random else [])]),
         micro_batches=", micro_batches" if "A" in holds else "",
         clip=training.clip_norm,
-        order=shuffled if data.shuffle else "np.arange(len(x))",
+        order=_order(data),
+        repeated=_REPEATED[data.shuffle],
         patience=training.early_stopping_patience,
         least=LEAST_PROGRESS,
     )
+
+
+_REPEATED = {
+    True: "return taken[np.random.default_rng([SEED, epoch]).permutation(len(taken))]",
+    False: "return np.sort(taken)",
+}
+
+
+def _order(data: DataSettings) -> str:
+    """The examples of an epoch, as an expression."""
+    if data.oversample:
+        return "epoch_order(epoch)"
+    shuffled = "np.random.default_rng([SEED, epoch]).permutation(len(x))"
+    return shuffled if data.shuffle else "np.arange(len(x))"
 
 
 def _holds(profile: Profile, plan: LaunchPlan) -> set[str]:
@@ -333,6 +360,7 @@ def _holds(profile: Profile, plan: LaunchPlan) -> set[str]:
         "E": training.early_stopping_patience is not None,
         "B": data.class_weights is ClassWeights.BALANCED
         and data.target_kind in (Target.CLASSES, None),
+        "R": data.oversample,
         "G": data.chosen_augmentation.changes_anything,
         "Y": data.chosen_augmentation.mixup > 0 and data.target_kind in (Target.CLASSES, None),
     }

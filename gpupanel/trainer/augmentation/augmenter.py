@@ -1,5 +1,7 @@
 """Changes the training examples of a run."""
 
+import math
+
 import numpy as np
 import tensorflow as tf
 
@@ -7,7 +9,7 @@ from gpupanel.domain.augmentation import Augmentation
 from gpupanel.domain.data import Target
 from gpupanel.trainer.augmentation.draws import Drawn, Draws, check_pictures, draw_epoch
 from gpupanel.trainer.augmentation.pictures import changed_pictures
-from gpupanel.trainer.datasets.examples import Examples, Indices
+from gpupanel.trainer.datasets.examples import Examples
 
 
 class Augmenter:
@@ -42,8 +44,6 @@ class Augmenter:
         self._seed = seed
         height, width, *_ = examples.feature_shape if augmentation.changes_pictures else (1, 1)
         self._size = (height, width)
-        self._examples = len(examples)
-        self._epoch = 0
         self._drawn: Draws | None = None
 
     @property
@@ -51,18 +51,26 @@ class Augmenter:
         """Whether an example is blended with the one before it in its batch."""
         return self._augmentation.mixup > 0.0
 
-    def begin_epoch(self, epoch: int) -> None:
-        """Draw for an epoch, counted from 1, from now on."""
-        if epoch != self._epoch:
-            self._epoch, self._drawn = epoch, None
+    def begin_epoch(self, epoch: int, examples: int) -> None:
+        """Draw for so many examples of an epoch, counted from 1, from now on."""
+        self._drawn = draw_epoch(self._augmentation, self._size, examples, self._seed, epoch)
 
-    def draws(self, indices: Indices) -> Draws:
-        """What is drawn for these examples, shape [*indices, :attr:`Drawn.COUNT`]."""
+    def draws(self, place: int, shape: tuple[int, ...]) -> Draws:
+        """What is drawn for examples of the epoch.
+
+        Args:
+            place: Of the first of them in the epoch.
+            shape: How many there are, by step and place in its batch.
+
+        Returns:
+            Shape [*shape, :attr:`Drawn.COUNT`].
+        """
+        count = math.prod(shape)
         if self._drawn is None:
-            self._drawn = draw_epoch(
-                self._augmentation, self._size, self._examples, self._seed, self._epoch
-            )
-        return self._drawn[indices]
+            drawn = draw_epoch(self._augmentation, self._size, count, self._seed, 0)
+        else:
+            drawn = self._drawn[place : place + count]
+        return drawn.reshape(*shape, Drawn.COUNT)
 
     def changed(self, features: tf.Tensor, draws: tf.Tensor) -> tf.Tensor:
         """The features as it was drawn for each, float32; inside the graph."""

@@ -1,4 +1,4 @@
-"""What is drawn for each example: numbers alone, so that any split of a batch sees the same."""
+"""What is drawn for each example: numbers alone, so that any division of a batch has the same."""
 
 import enum
 

@@ -38,8 +38,8 @@ def augmented_examples(
     features = examples.read(indices)
     if augmenter is None:
         return features
-    augmenter.begin_epoch(1)
-    draws = tf.constant(augmenter.draws(indices))
+    augmenter.begin_epoch(1, len(examples))
+    draws = tf.constant(augmenter.draws(0, (len(examples),)))
     own = augmenter.changed(tf.constant(features), draws), tf.constant(examples.labels)
     if augmenter.blends:
         before = tf.roll(own[0], 1, axis=0), tf.roll(own[1], 1, axis=0)

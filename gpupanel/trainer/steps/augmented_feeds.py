@@ -41,10 +41,12 @@ class AugmentedFeed:
         """See :meth:`~gpupanel.trainer.steps.feeds.Feed.close`."""
         self._feed.close()
 
-    def tensors(self, batches: Indices, bounds: Indices | None = None) -> tuple[tf.Tensor, ...]:
+    def tensors(
+        self, batches: Indices, bounds: Indices | None = None, place: int = 0
+    ) -> tuple[tf.Tensor, ...]:
         """See :meth:`~gpupanel.trainer.steps.feeds.Feed.tensors`."""
-        draws = tf.constant(self._augmenter.draws(batches))
-        return (*self._feed.tensors(batches, bounds), draws)
+        draws = tf.constant(self._augmenter.draws(place, batches.shape))
+        return (*self._feed.tensors(batches, bounds, place), draws)
 
     def part(
         self, replica: int, step: Sequence[tf.Tensor], first: tf.Tensor, end: tf.Tensor
@@ -89,9 +91,10 @@ class AugmentedWorkerFeed:
         """See :meth:`~gpupanel.trainer.steps.worker_feeds.WorkerFeed.close`."""
         self._feed.close()
 
-    def arguments(self, batches: Indices) -> tuple[object, ...]:
+    def arguments(self, batches: Indices, place: int = 0) -> tuple[object, ...]:
         """See :meth:`~gpupanel.trainer.steps.worker_feeds.WorkerFeed.arguments`."""
-        return (*self._feed.arguments(batches), self._augmenter.draws(batches))
+        draws = self._augmenter.draws(place, batches.shape)
+        return (*self._feed.arguments(batches, place), draws)
 
     def reader(self, *arguments: tf.Tensor) -> ReadStep:
         """See :meth:`~gpupanel.trainer.steps.worker_feeds.WorkerFeed.reader`."""

@@ -45,13 +45,16 @@ class Feed(Protocol):
     def close(self) -> None:
         """Make nothing ready any more."""
 
-    def tensors(self, batches: Indices, bounds: Indices | None = None) -> tuple[tf.Tensor, ...]:
+    def tensors(
+        self, batches: Indices, bounds: Indices | None = None, place: int = 0
+    ) -> tuple[tf.Tensor, ...]:
         """What one call takes for these steps.
 
         Args:
             batches: Example indices, shape [steps, batch].
             bounds: Where each replica's part of a batch begins and ends, shape [replicas, 2];
                 without it any part may be asked for.
+            place: Of the first example among those of the epoch.
 
         Raises:
             ProblemError: An example cannot be read.
@@ -95,9 +98,11 @@ class ResidentFeed:
     def close(self) -> None:
         """Nothing is under way."""
 
-    def tensors(self, batches: Indices, bounds: Indices | None = None) -> tuple[tf.Tensor, ...]:
+    def tensors(
+        self, batches: Indices, bounds: Indices | None = None, place: int = 0
+    ) -> tuple[tf.Tensor, ...]:
         """See :meth:`Feed.tensors`."""
-        del bounds
+        del bounds, place
         return (tf.constant(batches),)
 
     def part(
@@ -156,8 +161,11 @@ class StreamedFeed:
         """See :meth:`Feed.close`."""
         self._look_ahead.close()
 
-    def tensors(self, batches: Indices, bounds: Indices | None = None) -> tuple[tf.Tensor, ...]:
+    def tensors(
+        self, batches: Indices, bounds: Indices | None = None, place: int = 0
+    ) -> tuple[tf.Tensor, ...]:
         """See :meth:`Feed.tensors`."""
+        del place
         size = batches.shape[1]
         places = np.arange(size) if bounds is None else self._own(bounds, size)
         own = batches[:, places]

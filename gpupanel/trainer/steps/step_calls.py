@@ -45,23 +45,29 @@ class StepCalls(Protocol):
     def close(self) -> None:
         """Make nothing ready any more."""
 
-    def __call__(self, batches: Indices, votes: Sequence[float] = ()) -> CallSums:
+    def __call__(
+        self, batches: Indices, votes: Sequence[float] = (), *, place: int = 0
+    ) -> CallSums:
         """Do one step for each row, and wait for them.
 
         Args:
             batches: Example indices, shape [steps, batch]; the batch may be a smaller one.
             votes: Numbers to be summed over the processes of the run.
+            place: Of the first example among those of the epoch.
 
         Raises:
             ProblemError: An example cannot be read.
         """
 
-    def begin(self, batches: Indices, votes: Sequence[float] = ()) -> Callable[[], CallSums]:
+    def begin(
+        self, batches: Indices, votes: Sequence[float] = (), *, place: int = 0
+    ) -> Callable[[], CallSums]:
         """Begin one step for each row; what is given back waits for them.
 
         Args:
             batches: See :meth:`__call__`.
             votes: See :meth:`__call__`.
+            place: See :meth:`__call__`.
 
         Raises:
             ProblemError: An example cannot be read.

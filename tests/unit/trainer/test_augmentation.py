@@ -49,7 +49,7 @@ def draws(augmentation: Augmentation, examples: int = 1000, seed: int = 7, epoch
     return draw_epoch(augmentation, (8, 10), examples, seed, epoch)
 
 
-def test_that_what_is_drawn_depends_on_seed_epoch_and_example_alone() -> None:
+def test_that_what_is_drawn_depends_on_seed_epoch_and_place_alone() -> None:
     first = draws(COLOURED)
     assert np.array_equal(draws(COLOURED), first)
     for other in (draws(COLOURED, seed=8), draws(COLOURED, epoch=2)):
@@ -147,10 +147,10 @@ pictures = random.integers(0, 256, (20, 7, 7, 3), np.uint8)
 examples = Examples(pictures, random.integers(0, 3, 20).astype(np.int32))
 everything = Augmentation(shift=0.5, hue=0.5, cutout=0.3, mixup=1.0)
 augmenter = Augmenter(everything, examples, class_count=3, greatest=255.0, seed=7)
-augmenter.begin_epoch(2)
+augmenter.begin_epoch(2, 20)
 batch = random.permutation(20).astype(np.int32)[np.newaxis, :12]
 workers = AugmentedWorkerFeed(ShippedFeed(examples), augmenter)
-one = workers.reader(*map(tf.constant, workers.arguments(batch)))(0)
+one = workers.reader(*map(tf.constant, workers.arguments(batch, 8)))(0)
 found = {}
 for name, borders in (("whole", (0, 12)), ("parts", (0, 1, 8, 12)), ("uneven", (0, 11, 12))):
     bounds = np.stack([borders[:-1], borders[1:]], axis=1).astype(np.int32)
@@ -158,7 +158,7 @@ for name, borders in (("whole", (0, 12)), ("parts", (0, 1, 8, 12)), ("uneven", (
     for replica, (first, end) in enumerate(bounds):
         streamed = StreamedFeed(examples, [replica], with_neighbour=True)
         feed = AugmentedFeed(streamed, augmenter)
-        step = [each[0] for each in feed.tensors(batch, bounds)]
+        step = [each[0] for each in feed.tensors(batch, bounds, 8)]
         parts.append(feed.part(replica, step, tf.constant(first), tf.constant(end)))
     pairs = [(np.concatenate(each), whole.numpy()) for each, whole in zip(zip(*parts), one)]
     found[name] = all(np.array_equal(*pair) for pair in pairs)
