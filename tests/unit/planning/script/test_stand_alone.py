@@ -11,6 +11,7 @@ import unicodedata
 
 import pytest
 
+from gpupanel.domain.augmentation import Augmentation
 from gpupanel.domain.data import (
     DataCache,
     DataSettings,
@@ -36,6 +37,8 @@ from tests.fakes.devices import CPU_ONLY
 EVERY_SOURCE: list[DataSettings] = [
     DigitsData(validation_fraction=0.25, shuffle=False),
     DigitsData(),
+    DigitsData(oversample=True, augmentation=Augmentation(flip="both", zoom=0.2, mixup=0.1)),
+    DigitsData(oversample=True, shuffle=False, augmentation=Augmentation(cutout=0.1)),
     WineData(validation_fraction=0.2),
     WineData(validation_fraction=0.2, stratify=True),
     WineData(validation_fraction=0.2, holdout="last"),
