@@ -42,6 +42,7 @@ from gpupanel.runs.supervision.cluster import process_environments
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.run_networks import assert_out_of_reach
 from tests.forked.processes import ForkedProcess, run_forked
+from tests.forked.terminal import forked_trainers
 from tests.patience import PATIENCE_S
 from tests.unit.trainer.test_multi_worker import images
 from tests.unit.trainer.trained_runs import (
@@ -262,10 +263,9 @@ def assert_ends_when_left_alone(layout: RunLayout) -> None:
 
 
 def test_that_a_gang_stops_goes_on_and_is_never_left_alone(runs_dir: Path) -> None:
-    layout = launched(runs_dir)
-    assert_out_of_reach(tuple(pids(layout).values()))
-    ask(layout, Request.STOP)
-    wait_until(layout, lambda: bool(happened(layout, RunEnded)))
+    with forked_trainers():  # a supervisor is killed only after this
+        layout = launched(runs_dir)
+        ask(layout, Request.STOP)
     stopped = happened(layout, RunEnded)[-1]
     step = happened(layout, StepsDone)[-1].step
 
@@ -275,6 +275,7 @@ def test_that_a_gang_stops_goes_on_and_is_never_left_alone(runs_dir: Path) -> No
     resume(layout)
     wait_for_epochs(layout, 2)
     assert [event.step for event in happened(layout, TrainingResumed)] == [step]
+    assert_out_of_reach(tuple(pids(layout).values()))
     assert_ends_when_left_alone(layout)
 
 
