@@ -11,6 +11,8 @@ from pydantic import Field
 from typing_extensions import override
 
 from gpupanel.domain.choice import Choice
+from gpupanel.domain.data_source import MOST_CLASSES as MOST_CLASSES
+from gpupanel.domain.data_source import ClassCount as ClassCount
 from gpupanel.domain.data_source import ClassWeights as ClassWeights
 from gpupanel.domain.data_source import DataCache as DataCache
 from gpupanel.domain.data_source import DataSource, PictureSource
@@ -23,10 +25,7 @@ from gpupanel.domain.keras_data import KerasData as KerasData
 from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, setting
 from gpupanel.domain.table_data import TableData as TableData
-
-MOST_CLASSES = 100_000
-"""The names of so many still fit into the one line that a run reports them in (1 MiB)."""
-ClassCount = Annotated[int, Field(gt=0, le=MOST_CLASSES)]
+from gpupanel.domain.tfrecord_data import TfrecordData as TfrecordData
 
 
 class DigitsData(PictureSource):
@@ -290,7 +289,14 @@ class PythonData(PictureSource):
 
 
 DataSettings = Annotated[
-    DigitsData | WineData | KerasData | NpzData | ImagesData | TableData | PythonData,
+    DigitsData
+    | WineData
+    | KerasData
+    | NpzData
+    | ImagesData
+    | TableData
+    | TfrecordData
+    | PythonData,
     Field(discriminator="source"),
 ]
 

@@ -2,7 +2,9 @@
 
 import enum
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+from pydantic import Field
 
 from typing_extensions import override
 
@@ -14,6 +16,16 @@ from gpupanel.domain.value import Fraction
 
 LABEL_FIELDS = frozenset({"data.labels", "data.labels_csv", "data.target"})
 """The settings that say what examples are: problems with these do not matter to predicting."""
+MOST_CLASSES = 100_000
+"""The names of so many still fit into the one line that a run reports them in (1 MiB)."""
+ClassCount = Annotated[int, Field(gt=0, le=MOST_CLASSES)]
+
+
+def one_or_several(names: object) -> object:
+    """A list of one says the same as the one, and one of none the same as nothing."""
+    if isinstance(names, list | tuple) and len(names) < 2:
+        return names[0] if names else None
+    return names
 
 
 class DataCache(ChoiceEnum):

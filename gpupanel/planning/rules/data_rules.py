@@ -46,6 +46,8 @@ def matters_to_task(profile: Profile, problem: Problem) -> bool:
         "data_arrays_ambiguous",
         "data_labels_missing",
         "table_column_missing",
+        "record_feature_missing",
+        "record_features_ambiguous",
     )
     is_labels = problem.code in codes and problem.field in LABEL_FIELDS
     return profile.task == "evaluate" or not is_labels

@@ -22,6 +22,7 @@ from gpupanel.domain.data import (
     PythonData,
     TableData,
     Target,
+    TfrecordData,
     WineData,
 )
 from gpupanel.domain.inference import InferenceSettings
@@ -77,6 +78,11 @@ EVERY_SOURCE: list[DataSettings] = [
     ),
     ImagesData(path="/data/images", validation_path="/data/more", test_path="/data/test"),
     ImagesData(path="/data/images", test_path="/data/test", validation_fraction=0.2),
+    TfrecordData(path="/data/train*.tfrecord", validation_fraction=0.2),
+    TfrecordData(path="/data/t", features="it's", labels="b", predicts=Target.VALUES, shape=(2, 3)),
+    TfrecordData(path="/t", predicts=Target.LABELS, shape_features=("h", "w"), raw_type="int16"),
+    TfrecordData(path="/t", validation_path="/v", test_path="/e", color="grayscale"),
+    TfrecordData(path="/t", validation_path="/v", predicts=Target.CLASSES, class_count=3),
     PythonData(path="/data/data.py"),
     PythonData(path="/data/data.py", predicts=Target.VALUES, validation_fraction=0.5),
     PythonData(path="/data/data.py", predicts=Target.LABELS),
