@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from pydantic import Field
-
 from typing_extensions import override
 
 from gpupanel.domain.augmentation import NO_AUGMENTATION, Augmentation
