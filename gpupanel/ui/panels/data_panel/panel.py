@@ -13,6 +13,7 @@ from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.setting import settings_of
 from gpupanel.ui.forms.kind_form import KindForm
 from gpupanel.ui.forms.settings_card import SettingsCard
+from gpupanel.ui.panels.data_panel.class_weights_field import ClassWeightsField
 from gpupanel.ui.panels.data_panel.preview_view import PreviewView
 from gpupanel.ui.panels.data_panel.validation_field import ValidationField
 
@@ -74,6 +75,8 @@ class DataPanel(SettingsCard):
         """Shows a preview of the data; ``None``: nothing is known of it."""
         self._preview.setPreview(preview)
         self._form.setFound(preview.offers if preview else {}, preview.found if preview else {})
+        for field in self._form.findChildren(ClassWeightsField):
+            field.set_classes([name for name, _ in preview.class_counts] if preview else ())
 
     def setPreviewBusy(self, busy: bool) -> None:
         """Says that the data is being read."""
@@ -107,7 +110,10 @@ class DataPanel(SettingsCard):
 def _inputs(settings: DataSettings) -> dict[str, QWidget]:
     # Whether Python code loads a test set is not known before it ran.
     has_own = settings.has_test_set is not False
-    return {"validation_fraction": ValidationField(has_own=has_own)}
+    return {
+        "validation_fraction": ValidationField(has_own=has_own),
+        "class_weights": ClassWeightsField(),
+    }
 
 
 def _dropped_source(dropped: QMimeData) -> tuple[str, str] | None:
