@@ -57,7 +57,7 @@ def test_that_each_class_that_was_found_has_a_number(field):
 def test_that_a_weight_of_a_class_that_is_not_there_stays_and_is_shown(field):
     field.setValue({"frog": 3.0})
     field.set_classes(("cat",))
-    assert {name: box.value() for name, box in field.boxes().items()} == {"frog": 3.0, "cat": 1.0}
+    assert {name: box.value() for name, box in field.boxes().items()} == {"cat": 1.0, "frog": 3.0}
 
 
 def test_that_of_many_classes_the_first_are_shown_and_the_others_counted(field):

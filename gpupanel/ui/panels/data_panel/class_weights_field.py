@@ -26,6 +26,9 @@ Weights = ClassWeights | dict[str, float]
 class ClassWeightsField(QWidget):
     """Edits ``class_weights``: a choice, or a table of weights by the classes' names."""
 
+    is_tall = True
+    """Of several lines: its label stands beside the first."""
+
     valueChanged = Signal(object)
     """A person chose other weights: a :class:`ClassWeights` or a dictionary; :meth:`setValue` is
     silent."""
@@ -77,7 +80,7 @@ class ClassWeightsField(QWidget):
         return self._boxes
 
     def _make_rows(self) -> None:
-        named = list(dict.fromkeys([*self._chosen, *self._names]))[:_MOST_ROWS]
+        named = list(dict.fromkeys([*self._names, *self._chosen]))[:_MOST_ROWS]
         self._boxes = {name: self._box(name) for name in named}
         self._grid.set_cells([_label(name), box] for name, box in self._boxes.items())
 
