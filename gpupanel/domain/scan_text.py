@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, timedelta
 
 from gpupanel.domain.problem_text import problem_text
 from gpupanel.domain.scan import DataScan, ScannedColumn, ScannedSet, Tally
@@ -10,6 +11,7 @@ from gpupanel.domain.value import Value
 _MOST_ROWS = 50
 """Of a section; the JSON has more."""
 _TITLE_WIDTH = 32
+_FIRST_DAY = date(1970, 1, 1)
 
 
 class ScanRow(Value):
@@ -75,8 +77,12 @@ def column_text(column: ScannedColumn) -> str:
     """What is known of a column."""
     said = [column.holds]
     if column.least is not None and column.greatest is not None:
-        said.append(f"{column.least:g} to {column.greatest:g}")
-    if column.mean is not None:
+        least, greatest = column.least, column.greatest
+        is_date = column.holds == "date"
+        said.append(
+            f"{_day(least)} to {_day(greatest)}" if is_date else f"{least:g} to {greatest:g}"
+        )
+    if column.mean is not None and column.holds != "date":
         said.append(f"mean {column.mean:g}")
     if column.different is not None:
         said.append(f"{column.different:,} different")
@@ -85,6 +91,14 @@ def column_text(column: ScannedColumn) -> str:
     if column.is_constant:
         said.append("the same everywhere")
     return ", ".join(said)
+
+
+def _day(days: float) -> str:
+    """A day since 1970 as people write it."""
+    try:
+        return str(_FIRST_DAY + timedelta(math.floor(days)))
+    except OverflowError:
+        return f"day {days:g}"
 
 
 def _examples(scan: DataScan) -> list[ScanRow]:

@@ -34,6 +34,7 @@ WHOLE = DataScan(
     sizes=(Tally(name="7 x 9", count=4),),
     columns=(
         ScannedColumn(name="a", holds="number", least=0.5, greatest=2, mean=1.25, missing=1),
+        ScannedColumn(name="d", holds="date", least=20_454.5, greatest=1e12, mean=3.0),
         ScannedColumn(name="b", holds="category", different=2, is_constant=True),
     ),
     arrays=(
@@ -86,6 +87,7 @@ def test_that_all_that_is_known_stands_in_the_text() -> None:
         "n one number, int64",
         "torn damaged",
         "a number, 0.5 to 2, mean 1.25, 1 empty",
+        "d date, 2026-01-01 to day 1e+12",
         "b category, 2 different, the same everywhere",
         "training: 1.png (cat) validation: 2.png (dog), 3 more",
         "training: row 1 training: row 2",

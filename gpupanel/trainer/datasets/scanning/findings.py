@@ -142,7 +142,7 @@ def _unreadable(scanned: Scanned, parts: Sequence[PartOfSet]) -> Iterator[Proble
         return
     count, total, share = len(found), sum(map(len, parts)), scanned.unreadable_share
     names = [part.name_of(place) for part, place in found[:_SHOWN]]
-    shown = ", ".join(names) + (", ..." if count > _SHOWN else "")
+    shown = ", ".join(names) + (f" and {count - _SHOWN:,} more" if count > _SHOWN else "")
     detail = "\n".join(
         part.whole.unreadable.get(part.index(place)) or part.name_of(place)
         for part, place in found[:MOST_NAMED]
@@ -278,7 +278,8 @@ def _are(count: int) -> str:
 
 
 def _first(lines: Sequence[str]) -> str:
-    return "; ".join(lines[:_SHOWN]) + ("; ..." if len(lines) > _SHOWN else "")
+    more = len(lines) - _SHOWN
+    return "; ".join(lines[:_SHOWN]) + (f"; and {more:,} more" if more > 0 else "")
 
 
 def _rest(lines: Sequence[str], shown: int = _SHOWN) -> str:
