@@ -21,6 +21,7 @@ from gpupanel.ui.main_window import MainWindow
 from tests.fakes.person import Person
 from tests.forked.processes import fork_server_pids
 from tests.ui.conftest import _dressed_application, _nothing_left_behind
+from tests.ui.new_window import new_window
 
 __all__ = ["_dressed_application", "_nothing_left_behind"]
 
@@ -40,7 +41,7 @@ def window(
     qtbot: QtBot, settings: QSettings, runs_dir: Path, person: Person
 ) -> Iterator[MainWindow]:
     """The window, open and with its devices known."""
-    window = MainWindow(settings, runs_dir, person)
+    window = new_window(settings, runs_dir, person)
     window.resize(1280, 800)
     with qtbot.waitExposed(window):
         window.show()

@@ -1,6 +1,5 @@
 """A run whose data is moved, and then changed, between suspend and resume."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,14 +37,8 @@ def suspend(layout: RunLayout) -> dict[str, Any]:
     return answered(watched)
 
 
-@pytest.fixture
-def trainers() -> Iterator[None]:
-    """How a run starts and is suspended is seen with real processes beside this file."""
-    with forked_trainers():
-        yield
-
-
-@pytest.mark.usefixtures("trainers")
+# How a run starts and is suspended is seen with real processes beside this file.
+@forked_trainers()
 @pytest.mark.tensorflow
 def test_that_moved_data_is_taken_and_changed_data_only_where_a_person_accepts_it(
     tmp_path: Path,

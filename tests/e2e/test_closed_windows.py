@@ -17,8 +17,6 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.locks import lock_in_folder
 from tests.fakes.run_directory import WrittenRun
 
-pytestmark = pytest.mark.alone
-
 ROOT = Path(__file__).parents[2]
 CLOSING_WINDOW = ROOT / "tests" / "fakes" / "closing_window.py"
 AT_WORK_S = 6.5
@@ -85,13 +83,14 @@ def hidden_after_s(window: subprocess.Popen[str]) -> float:
     return float(found[1])
 
 
-def end_of(window: subprocess.Popen[str], timeout_s: float = 30.0) -> tuple[int, list[str]]:
+def end_of(window: subprocess.Popen[str]) -> tuple[int, list[str]]:
     """Waits for its end: the exit status, and what it said but for the offscreen plugin's own."""
-    _, err = window.communicate(timeout=timeout_s)
+    _, err = window.communicate(timeout=60.0)
     lines = [line for line in err.splitlines() if "propagateSizeHints" not in line]
     return window.returncode, lines
 
 
+@pytest.mark.alone
 def test_that_a_window_closed_while_a_resume_waits_is_gone_at_once_and_the_resume_is_done(
     windows: Windows, run: RunLayout
 ) -> None:
@@ -116,7 +115,7 @@ def test_that_a_resume_that_is_refused_after_its_window_was_closed_is_reported(
         window = windows.open(run.root)
         hidden_after_s(window)
         (run.checkpoints / "step-000000003").rmdir()
-    out, _ = window.communicate(timeout=30.0)
+    out, _ = window.communicate(timeout=60.0)
     assert "it has saved no checkpoint" in out
     assert window.returncode == 0
     assert not (run.root / "resumed").exists()
@@ -141,4 +140,4 @@ def test_that_a_closed_window_that_works_on_can_be_ended_by_a_signal(
         hidden_after_s(window)
         time.sleep(0.3)
         window.send_signal(number)
-        assert end_of(window, 10.0) == (128 + number, [])
+        assert end_of(window) == (128 + number, [])

@@ -16,6 +16,7 @@ from gpupanel.domain.training import TrainingSettings
 from gpupanel.runs.directory.profile_file import read_profile, write_profile
 from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.run_state import RunState
+from tests.ui.new_window import new_window
 
 pytestmark = [pytest.mark.tensorflow, pytest.mark.slow]
 
@@ -150,7 +151,7 @@ def test_that_a_run_outlives_its_window_and_the_next_window_follows_it(
     window.close()
     assert person.farewells == 1
 
-    again = MainWindow(settings, runs_dir, person)
+    again = new_window(settings, runs_dir, person)
     qtbot.addWidget(again)
     with qtbot.waitExposed(again):
         again.show()

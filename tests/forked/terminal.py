@@ -21,9 +21,11 @@ import pytest
 
 from gpupanel.cli import preparation
 from gpupanel.cli.app import main
+from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs import launcher
 from gpupanel.runs.directory.private_files import PRIVATE_UMASK
+from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.supervision import gang
 from gpupanel.runs.supervision.supervisor import Supervisor
 from gpupanel.trainer.preview import preview
@@ -33,13 +35,17 @@ from tests.patience import PATIENCE_S
 
 @contextmanager
 def forked_trainers() -> Iterator[None]:
-    """What is launched in this process meanwhile is supervised by a thread of it."""
-    supervisors: list[threading.Thread] = []
+    """What is launched in this process meanwhile is supervised by a thread of it.
+
+    Whoever leaves waits for these runs; one who leaves because of an error ends them.
+    """
+    supervisors: dict[threading.Thread, RunLayout] = {}
 
     def start_supervisor(_: Sequence[str], folder: Path, __: Path, name: str) -> None:
-        supervisor = Supervisor(RunLayout(folder))
-        supervisors.append(threading.Thread(target=supervisor.run, name=name))
-        supervisors[-1].start()
+        layout = RunLayout(folder)
+        supervisor = threading.Thread(target=Supervisor(layout).run, name=name)
+        supervisors[supervisor] = layout
+        supervisor.start()
 
     def start_trainer(*arguments: Any, **options: Any) -> ForkedProcess:
         # As the supervisor's own process is started.
@@ -52,6 +58,11 @@ def forked_trainers() -> Iterator[None]:
         )
         try:
             yield
+        except BaseException:
+            for supervisor, layout in supervisors.items():
+                if supervisor.is_alive():
+                    ask(layout, Request.END)
+            raise
         finally:
             for supervisor in supervisors:
                 supervisor.join(PATIENCE_S)
@@ -83,7 +94,8 @@ def verb(*arguments: str | Path, **environment: str) -> subprocess.CompletedProc
             main()
     # Rich does not wait for the thread that draws its progress; a process would end with it.
     for thread in set(threading.enumerate()) - before:
-        if not thread.name.startswith("supervisor of"):
+        # Those of a supervisor go on, or are only about to start.
+        if type(thread).__module__.startswith("rich."):
             thread.join(5.0)
     status = left.value.code
     assert status is None or isinstance(status, int)

@@ -6,18 +6,18 @@ from PySide6.QtCore import QSettings
 from gpupanel.domain.memory import GrowingMemory, LimitedMemory
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from tests.fakes.devices import RTX_3060, RTX_4090, TWO_UNEQUAL
 from tests.fakes.person import Person
 from tests.ui.device_panel_person import button, card, choose, click, policy_box, seen_texts
+from tests.ui.new_window import new_window
 
 
 @pytest.fixture
 def window(qtbot, tmp_path, runs_dir):
     """The window with two unequal GPUs, which nobody really reads."""
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
-    window = MainWindow(settings, runs_dir, Person())
+    window = new_window(settings, runs_dir, Person())
     qtbot.addWidget(window)
     window.resize(1280, 800)
     with qtbot.waitExposed(window):

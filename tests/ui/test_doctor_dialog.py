@@ -24,7 +24,6 @@ from gpupanel.ui.bindings import doctor_binding
 from gpupanel.ui.bindings.doctor_binding import DoctorBinding
 from gpupanel.ui.dialogs.doctor_dialog import DoctorDialog
 from gpupanel.ui.dialogs.doctor_dialog.report_view import FactGroupView, FindingRow
-from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.session import Session
 from gpupanel.ui.widgets.buttons import FoldButton
 from gpupanel.ui.widgets.command_line import CommandLine
@@ -43,6 +42,7 @@ from tests.fakes.examined import (
     with_tensorflow,
 )
 from tests.fakes.person import Person
+from tests.ui.new_window import new_window
 
 
 def _report(examined):
@@ -370,7 +370,7 @@ def test_that_the_button_beside_the_devices_opens_the_doctor(qtbot, monkeypatch,
 
     monkeypatch.setattr(doctor_binding, "DoctorExaminer", examiner)
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
-    window = MainWindow(settings, tmp_path / "runs", Person())
+    window = new_window(settings, tmp_path / "runs", Person())
     qtbot.addWidget(window)
     window.show()
 

@@ -42,6 +42,7 @@ from tests.fakes.devices import CPU_ONLY
 from tests.fakes.person import Person
 from tests.fakes.readings import busy_sample
 from tests.fakes.run_directory import STARTED_S, WrittenRun
+from tests.ui.new_window import new_window
 
 pytestmark = pytest.mark.usefixtures("preview_without_process")
 
@@ -77,7 +78,7 @@ def opened(qtbot, settings, runs_dir, person):
     windows = []
 
     def open_window(*, begin=True):
-        window = MainWindow(settings, runs_dir, person)
+        window = new_window(settings, runs_dir, person)
         qtbot.addWidget(window)
         windows.append(window)
         window.resize(1280, 800)

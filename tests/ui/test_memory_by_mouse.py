@@ -7,18 +7,18 @@ from PySide6.QtWidgets import QComboBox, QPushButton
 
 from gpupanel.domain.memory import AllMemory, GrowingMemory
 from gpupanel.domain.strategy import StrategyKind
-from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.panels.device_panel.device_card import DeviceCard
 from gpupanel.ui.questions import SaveChoice
 from tests.fakes.person import Person
 from tests.nvml.standin import RTX_3060, RTX_4090
+from tests.ui.new_window import new_window
 
 
 @pytest.fixture
 def window(qtbot, nvml_in_process, runs_dir, tmp_path):
     person = Person()
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
-    window = MainWindow(settings, runs_dir, person)
+    window = new_window(settings, runs_dir, person)
     qtbot.addWidget(window)
     window.resize(1280, 800)
     with qtbot.waitExposed(window):

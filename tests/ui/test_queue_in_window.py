@@ -18,6 +18,7 @@ from gpupanel.ui.formatting import DASH
 from gpupanel.ui.main_window import MainWindow
 from tests.fakes.person import Person
 from tests.fakes.queued_runs import MACHINE, prepare_without_build
+from tests.ui.new_window import new_window
 
 pytestmark = pytest.mark.usefixtures("preview_without_process")
 
@@ -40,7 +41,7 @@ def window(
     qtbot: QtBot, tmp_path: Path, files: QueueFiles, runs_dir: Path, person: Person
 ) -> Iterator[MainWindow]:
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
-    window = MainWindow(settings, runs_dir, person)
+    window = new_window(settings, runs_dir, person)
     window.resize(1280, 800)
     with qtbot.waitExposed(window):
         window.show()

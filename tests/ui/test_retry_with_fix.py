@@ -13,7 +13,6 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.ui.bindings.settings_reuse import RetryWithFix
 from gpupanel.ui.live_page import LivePage
-from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.profile_actions import ProfileActions
 from gpupanel.ui.questions import SaveChoice
 from gpupanel.ui.run_control import RunControl
@@ -22,6 +21,7 @@ from gpupanel.ui.workers.launch_worker import Launcher
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.person import Person
 from tests.fakes.run_directory import STARTED_S, WrittenRun
+from tests.ui.new_window import new_window
 
 HALF = Fix(
     label="Take half at a time",
@@ -212,7 +212,7 @@ def test_that_a_run_that_ended_well_offers_no_ways_out(desk, qtbot, runs_dir) ->
 
 def test_that_the_whole_window_shows_what_is_against_it(qtbot, tmp_path, runs_dir) -> None:
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
-    window = MainWindow(settings, runs_dir, Person())
+    window = new_window(settings, runs_dir, Person())
     qtbot.addWidget(window)
     window.show()
     window.session.set_inventory(CPU_ONLY)

@@ -12,12 +12,12 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.runs.directory.requests import is_asked
 from gpupanel.ui import questions, run_control
-from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.questions import SaveChoice
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.widgets.labels import Tone
 from tests.fakes.person import Person
 from tests.fakes.run_directory import WrittenRun
+from tests.ui.new_window import new_window
 
 pytestmark = pytest.mark.usefixtures("preview_without_process")
 
@@ -30,7 +30,7 @@ def person():
 @pytest.fixture
 def window(qtbot, tmp_path, runs_dir, person):
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
-    window = MainWindow(settings, runs_dir, person)
+    window = new_window(settings, runs_dir, person)
     qtbot.addWidget(window)
     window.resize(1280, 800)
     with qtbot.waitExposed(window):

@@ -17,6 +17,7 @@ from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.workers import device_worker, run_worker
 from tests.fakes.growing_run import EightDevices, GrowingRun
 from tests.fakes.person import Person
+from tests.ui.new_window import new_window
 
 PORTIONS, REPORTS = 9, 800
 """Each portion is forty seconds of a run."""
@@ -90,7 +91,7 @@ def followed(
     monkeypatch.setattr(run_worker, "COALESCE_MS", 0)
     monkeypatch.setattr(run_worker, "POLL_MS", 20)
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
-    window = MainWindow(settings, runs_dir, Person())
+    window = new_window(settings, runs_dir, Person())
     run = GrowingRun(runs_dir, window._device_watch.sampled.emit)
     lock = hold_run_lock(run.layout)
     with qtbot.waitExposed(window):

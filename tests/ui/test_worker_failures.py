@@ -22,7 +22,6 @@ from gpupanel.planning.prepare import prepare
 from gpupanel.runs.history.label import RunLabel
 from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.ui import workers
-from gpupanel.ui.main_window import MainWindow
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.workers import (
     comparison_worker,
@@ -42,6 +41,7 @@ from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
 from tests.fakes.devices import CPU_ONLY, TWO_UNEQUAL
 from tests.fakes.person import Person
 from tests.fakes.run_directory import WrittenRun
+from tests.ui.new_window import new_window
 
 ERRORS = (
     MemoryError(),
@@ -338,7 +338,7 @@ def window(qtbot, runs_dir, tmp_path, person):
     from PySide6.QtCore import QSettings
 
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
-    window = MainWindow(settings, runs_dir, person)
+    window = new_window(settings, runs_dir, person)
     qtbot.addWidget(window)
     with qtbot.waitExposed(window):
         window.show()

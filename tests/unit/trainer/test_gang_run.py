@@ -1,6 +1,7 @@
-"""A run of two real workers under its supervisor: killed, started again, stopped, resumed.
+"""A run of two workers under its supervisor: killed, started again, stopped, resumed.
 
-The run that it is compared with is trained in forked processes.
+Its processes are forked ones but where the supervisor is killed: how a real gang starts is seen in
+``tests/e2e/test_private_runs.py``.
 """
 
 import os
@@ -138,7 +139,7 @@ def test_that_a_run_with_a_killed_worker_reaches_the_same_bits(
     undisturbed: RunLayout, runs_dir: Path
 ) -> None:
     layout = new_run(runs_dir, every_minutes=0.005)
-    with supervised(layout):
+    with forked_trainers(), supervised(layout):
         wait_until(layout, lambda: any(is_within_an_epoch(event) for event in events_of(layout)))
         assert_out_of_reach(pids(layout))
         os.kill(pids(layout)[1], signal.SIGKILL)

@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from gpupanel.domain.augmentation import Augmentation
 from gpupanel.domain.data import DataCache
 from gpupanel.domain.events import (
     CheckpointSaved,
@@ -41,9 +42,11 @@ from gpupanel.runs.supervision.cluster import process_environments
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.run_networks import assert_out_of_reach
 from tests.forked.processes import ForkedProcess, run_forked
+from tests.forked.terminal import forked_trainers
 from tests.patience import PATIENCE_S
 from tests.unit.trainer.test_multi_worker import images
 from tests.unit.trainer.trained_runs import (
+    DIGITS,
     all_events,
     evaluation,
     last_metrics,
@@ -79,12 +82,15 @@ def runs_of(folder: Path) -> dict[str, Profile]:
     pictures = images(folder).model_copy(update={"cache": DataCache.NONE})
     test = images(folder.with_name("test")).path
     kept = pictures.model_copy(update={"cache": DataCache.MEMORY, "test_path": test})
+    augmentation = Augmentation(shift=0.1, mixup=0.1)
+    moved = pictures.model_copy(update={"augmentation": augmentation})
+    blended = DIGITS.model_copy(update={"augmentation": augmentation})
     many = MlpModel(hidden=(32,), batch_norm=True, dropout=0.2)
     return {
         "learning": profile(ADAM, SERVED),
         "frozen": profile(FROZEN, SERVED),
-        "everything": profile(EVERYTHING, SERVED, model=many),
-        "pictures": profile(ADAM, SERVED, data=pictures, model=CnnModel(filters=(4,))),
+        "everything": profile(EVERYTHING, SERVED, model=many, data=blended),
+        "pictures": profile(ADAM, SERVED, data=moved, model=CnnModel(filters=(4,))),
         "tested": profile(FROZEN, SERVED, data=kept),
     }
 
@@ -257,10 +263,9 @@ def assert_ends_when_left_alone(layout: RunLayout) -> None:
 
 
 def test_that_a_gang_stops_goes_on_and_is_never_left_alone(runs_dir: Path) -> None:
-    layout = launched(runs_dir)
-    assert_out_of_reach(tuple(pids(layout).values()))
-    ask(layout, Request.STOP)
-    wait_until(layout, lambda: bool(happened(layout, RunEnded)))
+    with forked_trainers():  # a supervisor is killed only after this
+        layout = launched(runs_dir)
+        ask(layout, Request.STOP)
     stopped = happened(layout, RunEnded)[-1]
     step = happened(layout, StepsDone)[-1].step
 
@@ -270,6 +275,7 @@ def test_that_a_gang_stops_goes_on_and_is_never_left_alone(runs_dir: Path) -> No
     resume(layout)
     wait_for_epochs(layout, 2)
     assert [event.step for event in happened(layout, TrainingResumed)] == [step]
+    assert_out_of_reach(tuple(pids(layout).values()))
     assert_ends_when_left_alone(layout)
 
 

@@ -30,7 +30,9 @@ def gang(runs_dir: Path) -> Iterator[SupervisedRun]:
 
 def variable_of(pid: int) -> str | None:
     """What a process was told of its network."""
-    entries = Path(f"/proc/{pid}/environ").read_bytes().decode().split("\0")
+    environ = Path(f"/proc/{pid}/environ")
+    until(environ.read_bytes)  # it is empty while its program takes the place of this one
+    entries = environ.read_bytes().decode().split("\0")
     return dict(entry.partition("=")[::2] for entry in entries).get(NETWORK_VARIABLE)
 
 
