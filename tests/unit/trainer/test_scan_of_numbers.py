@@ -8,13 +8,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpupanel.domain.data import DigitsData, KerasData, NpzData, PythonData, TableData, Target
+from gpupanel.domain.data import (
+    DigitsData,
+    KerasData,
+    NpzData,
+    PythonData,
+    TableData,
+    Target,
+    TfrecordData,
+)
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.scan import DataScan, ScanRequest
 from gpupanel.trainer.datasets.examples import DataSet, Examples, Indices
 from gpupanel.trainer.datasets.scanning.examples import scan_examples
 from gpupanel.trainer.datasets.scanning.report import report_of
 from gpupanel.trainer.scan import scan
+from tests.unit.trainer.record_files import example, picture, write_records
 
 
 def scanned(data: object, **asked: object) -> DataScan:
@@ -237,3 +246,17 @@ def test_that_the_process_imports_neither_tensorflow_nor_more_than_it_needs() ->
     )
     assert done.returncode == 0, done.stderr
     assert '{"scan": {' in done.stdout.splitlines()[-1]
+
+
+def test_that_records_are_scanned_and_one_bad_picture_ends_nothing(tmp_path: Path) -> None:
+    pictures = [picture(10 * number) for number in range(8)]
+    pictures[5] = pictures[2]
+    pictures[6] = pictures[6][:40]
+    records = (example(image=each, label=place % 2) for place, each in enumerate(pictures))
+    path = write_records(tmp_path / "a.tfrecord", records)
+    found = scanned(TfrecordData(path=str(path)))
+    assert found.is_complete, found.problems
+    assert found.sets[0].class_counts == (("0", 4), ("1", 4))
+    assert [each.name for each in found.same[0].examples] == ["example 3", "example 6"]
+    assert not found.same[0].are_labelled_alike
+    assert [each.name for each in found.unreadable] == ["example 7"]
