@@ -11,9 +11,11 @@ from pydantic import Field
 from typing_extensions import override
 
 from gpupanel.domain.choice import Choice
+from gpupanel.domain.data_source import MOST_CLASSES as MOST_CLASSES
+from gpupanel.domain.data_source import ClassCount as ClassCount
 from gpupanel.domain.data_source import ClassWeights as ClassWeights
 from gpupanel.domain.data_source import DataCache as DataCache
-from gpupanel.domain.data_source import DataSource
+from gpupanel.domain.data_source import DataSource, PictureSource
 from gpupanel.domain.data_source import Holdout as Holdout
 from gpupanel.domain.data_source import Scaling as Scaling
 from gpupanel.domain.data_source import Target as Target
@@ -23,13 +25,10 @@ from gpupanel.domain.keras_data import KerasData as KerasData
 from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, setting
 from gpupanel.domain.table_data import TableData as TableData
-
-MOST_CLASSES = 100_000
-"""The names of so many still fit into the one line that a run reports them in (1 MiB)."""
-ClassCount = Annotated[int, Field(gt=0, le=MOST_CLASSES)]
+from gpupanel.domain.tfrecord_data import TfrecordData as TfrecordData
 
 
-class DigitsData(DataSource):
+class DigitsData(PictureSource):
     """The embedded data: scikit-learn's 1,797 handwritten digits of 8x8 pixels."""
 
     source: Literal["digits"] = kind(
@@ -95,7 +94,7 @@ FOUND_TARGET = (
 )
 
 
-class NpzData(DataSource):
+class NpzData(PictureSource):
     """Arrays of numbers, read without pickle: in one ``.npz`` file, or a ``.npy`` file each.
 
     Beside a ``.npy`` file the others of its folder are the arrays that there are, each named as
@@ -229,7 +228,7 @@ class NpzData(DataSource):
         return bool(self.validation_path or self.validation_features)
 
 
-class PythonData(DataSource):
+class PythonData(PictureSource):
     """Examples that a Python file of the person's loads.
 
     The file is one whole: it may import what is installed, but no file beside it, because the
@@ -290,7 +289,14 @@ class PythonData(DataSource):
 
 
 DataSettings = Annotated[
-    DigitsData | WineData | KerasData | NpzData | ImagesData | TableData | PythonData,
+    DigitsData
+    | WineData
+    | KerasData
+    | NpzData
+    | ImagesData
+    | TableData
+    | TfrecordData
+    | PythonData,
     Field(discriminator="source"),
 ]
 

@@ -2,8 +2,12 @@
 
 import enum
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
+from pydantic import Field
+from typing_extensions import override
+
+from gpupanel.domain.augmentation import NO_AUGMENTATION, Augmentation
 from gpupanel.domain.choice import ChoiceEnum
 from gpupanel.domain.kind import KindValue
 from gpupanel.domain.setting import setting, settings_of
@@ -11,6 +15,16 @@ from gpupanel.domain.value import Fraction
 
 LABEL_FIELDS = frozenset({"data.labels", "data.labels_csv", "data.target"})
 """The settings that say what examples are: problems with these do not matter to predicting."""
+MOST_CLASSES = 100_000
+"""The names of so many still fit into the one line that a run reports them in (1 MiB)."""
+ClassCount = Annotated[int, Field(gt=0, le=MOST_CLASSES)]
+
+
+def one_or_several(names: object) -> object:
+    """A list of one says the same as the one, and one of none the same as nothing."""
+    if isinstance(names, list | tuple) and len(names) < 2:
+        return names[0] if names else None
+    return names
 
 
 class DataCache(ChoiceEnum):
@@ -140,6 +154,13 @@ class DataSource(KindValue):
         default=ClassWeights.NONE,
         advanced=True,
     )
+    oversample: bool = setting(
+        "Repeat rare classes",
+        "Take the examples of rare classes so often that each class comes equally often in an "
+        "epoch, which is longer then. Which of them come once more is drawn anew in each epoch.",
+        default=False,
+        advanced=True,
+    )
     shuffle: bool = setting(
         "Shuffle each epoch",
         "Draw a new order of the training examples in each epoch, from the seed alone. Without it "
@@ -216,6 +237,11 @@ class DataSource(KindValue):
         return None
 
     @property
+    def chosen_augmentation(self) -> Augmentation:
+        """How its examples are changed while they are trained on."""
+        return NO_AUGMENTATION
+
+    @property
     def chosen_group(self) -> str:
         """What says which examples are held out together; empty: nothing does."""
         return ""
@@ -260,3 +286,20 @@ class DataSource(KindValue):
         """Whether there may be a test set that does not validate; likewise."""
         has_own = self.has_test_set is not False and not self.may_validate_on_test_set
         return has_own or bool(self.chosen_test_path)
+
+
+class PictureSource(DataSource):
+    """A source whose examples may be pictures."""
+
+    augmentation: Augmentation = setting(
+        "Augmentation",
+        "Change the training pictures at random in each epoch, so that the model learns what does "
+        "not matter. What validates stays as it is.",
+        default=NO_AUGMENTATION,
+        off="none",
+    )
+
+    @property
+    @override
+    def chosen_augmentation(self) -> Augmentation:
+        return self.augmentation

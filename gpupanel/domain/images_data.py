@@ -6,7 +6,7 @@ from pydantic import Field
 from typing_extensions import override
 
 from gpupanel.domain.choice import Choice
-from gpupanel.domain.data_source import DataSource, Scaling, Target
+from gpupanel.domain.data_source import PictureSource, Scaling, Target
 from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, setting
 from gpupanel.domain.value import Fraction
@@ -20,7 +20,7 @@ FOUND_CSV_TARGET = (
 )
 
 
-class ImagesData(DataSource):
+class ImagesData(PictureSource):
     """Pictures: a folder for each class, or a CSV that says what each of them is.
 
     A folder of pictures alone has no labels: a model can predict on it. One that has a folder

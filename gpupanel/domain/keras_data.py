@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 from typing_extensions import override
 
 from gpupanel.domain.choice import Choice
-from gpupanel.domain.data_source import DataSource, KerasFile, Scaling, Target
+from gpupanel.domain.data_source import KerasFile, PictureSource, Scaling, Target
 from gpupanel.domain.kind import kind
 
 KerasDataName = Literal[
@@ -111,7 +111,7 @@ KERAS_CLASS_NAMES: dict[KerasDataName, tuple[str, ...]] = {
 """Data sets of classes only; the rest have values to be predicted."""
 
 
-class KerasData(DataSource):
+class KerasData(PictureSource):
     """A data set that Keras downloads by name, once, and keeps in its cache."""
 
     source: KerasDataName = kind(

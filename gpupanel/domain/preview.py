@@ -92,6 +92,7 @@ class DataPreview(Value):
         value_count: How many values an example are predicted.
         offers: What can be chosen, by the key of the setting.
         found: What is taken where nothing was chosen, by the key of the setting.
+        augmented: The first examples as an epoch may change them; empty where none does.
         columns: Of a table; of many the first.
         needs_download: The data is not on this machine yet; the start of a run downloads it.
         needs_start: Only a run shows what the data is like: it comes from Python code, which
@@ -110,6 +111,7 @@ class DataPreview(Value):
     offers: Mapping[str, tuple[Choice, ...]] = {}
     found: Mapping[str, str | tuple[str, ...]] = {}
     examples: tuple[ExamplePreview, ...] = ()
+    augmented: tuple[ExamplePreview, ...] = ()
     columns: tuple[ColumnPreview, ...] = ()
     needs_download: bool = False
     needs_start: bool = False

@@ -6,7 +6,7 @@ from pydantic import BeforeValidator, Field
 from typing_extensions import override
 
 from gpupanel.domain.choice import Choice, ChoiceEnum
-from gpupanel.domain.data_source import DataSource, Scaling, Target
+from gpupanel.domain.data_source import DataSource, Scaling, Target, one_or_several
 from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, setting
 
@@ -19,13 +19,6 @@ RECIPE_MEMBER = "recipe.json"
 
 ColumnName = Annotated[str, Field(min_length=1)]
 ColumnNames = tuple[ColumnName, ...]
-
-
-def _one(names: object) -> object:
-    """A list of one says the same as the one, and one of none the same as nothing."""
-    if isinstance(names, list | tuple) and len(names) < 2:
-        return names[0] if names else None
-    return names
 
 
 class MissingValues(ChoiceEnum):
@@ -76,7 +69,7 @@ class TableData(DataSource):
         "A .csv or .tsv file, or a .parquet file, with a row for each example.",
         path=PathKind(TABLE_SUFFIXES, "Tables", "Choose the table"),
     )
-    target: Annotated[ColumnName | ColumnNames | None, BeforeValidator(_one)] = setting(
+    target: Annotated[ColumnName | ColumnNames | None, BeforeValidator(one_or_several)] = setting(
         "Target",
         "The column that is predicted, or a list of several. Found by itself: a column called "
         "target, label, class or y, else the last one.",

@@ -11,6 +11,7 @@ from gpupanel.domain.event_details import PlacedLayer
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.training import TrainingSettings
+from gpupanel.trainer.augmentation.augmenter import Augmenter, make_augmenter
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.models.build import BuiltModel, build_model
@@ -63,6 +64,7 @@ class Learner:
         test_calls: ``None`` where no test set is left for the end.
         trials: Of training steps; ``None`` where shares are not balanced.
         placed: Where each layer is; ``model_parallel`` only.
+        augmenter: Changes the training examples; ``None``: they stay as they are.
     """
 
     built: BuiltModel
@@ -73,6 +75,12 @@ class Learner:
     test_calls: StepCalls | None
     trials: Trials | None = None
     placed: tuple[PlacedLayer, ...] = ()
+    augmenter: Augmenter | None = None
+
+    def begin_epoch(self, epoch: int, examples: int) -> None:
+        """Train on so many examples as they are in that epoch, counted from 1."""
+        if self.augmenter is not None:
+            self.augmenter.begin_epoch(epoch, examples)
 
     def close(self) -> None:
         """Read no more examples."""
@@ -125,6 +133,14 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         optimizer.build(built.trained.trainable_variables)
     objective = make_objective(split.data.target, built.value_units, built.value_means)
     trained_objective = _weighted(run.profile, split) or objective
+    augmenter = make_augmenter(
+        run.profile.data.chosen_augmentation,
+        split.training,
+        split.data.target,
+        class_count=len(split.data.class_names),
+        greatest=split.data.greatest,
+        seed=training.seed,
+    )
 
     def training_step(micro_batches: int) -> TrainingStep:
         return TrainingStep(
@@ -137,7 +153,14 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
             timed=plan.balanced,
         )
 
-    over_training = calls_over(split.training, strategy, plan, objective.size, timed=plan.balanced)
+    over_training = calls_over(
+        split.training,
+        strategy,
+        plan,
+        objective.size,
+        timed=plan.balanced,
+        augmenter=augmenter,
+    )
     calls = TrainingCalls(
         lambda micro_batches: over_training.make(training_step(micro_batches)),
         plan.accumulation_steps,
@@ -152,7 +175,17 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         for part in (split.validation, split.test)
     )
     placed = places.placed(built.trained) if places is not None else ()
-    return Learner(built, objective, optimizer, calls, validation_calls, test_calls, trials, placed)
+    return Learner(
+        built,
+        objective,
+        optimizer,
+        calls,
+        validation_calls,
+        test_calls,
+        trials,
+        placed,
+        augmenter,
+    )
 
 
 def _places(run: StartedRun, split: Split) -> PlacedLayers | None:

@@ -15,11 +15,12 @@ import psutil
 import pytest
 from PIL import Image
 
-from gpupanel.domain.data import DataCache, DataSettings, ImagesData, NpzData
+from gpupanel.domain.data import DataCache, DataSettings, ImagesData, NpzData, TfrecordData
 from gpupanel.domain.model import MlpModel
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.profile_toml import dump_profile
 from gpupanel.domain.training import TrainingSettings
+from tests.unit.trainer.record_files import example, framed
 
 pytestmark = [pytest.mark.slow, pytest.mark.tensorflow]
 
@@ -84,7 +85,26 @@ def _images(folder: Path) -> ImagesData:
     )
 
 
-@pytest.fixture(params=[_arrays, _images], ids=["arrays", "images"])
+def _records(folder: Path) -> TfrecordData:
+    """Records of raw bytes, in two files that take little space: their pixels are holes."""
+    for shard in range(2):
+        with (folder / f"r-{shard:05}-of-00002").open("wb") as file:
+            for label in range(2):
+                one = framed(
+                    example(image_raw=bytes(_ROW_BYTES), shape=[_SIDE, _SIDE, 3], label=label)
+                )
+                before = one.index(bytes(1000))
+                after = before + _ROW_BYTES
+                for number in range(_SET_BYTES // _ROW_BYTES // 4):
+                    start = (2 * number + label) * len(one)
+                    file.seek(start)
+                    file.write(one[:before])
+                    file.seek(start + after)
+                    file.write(one[after:])
+    return TfrecordData(path=str(folder), cache=DataCache.NONE)
+
+
+@pytest.fixture(params=[_arrays, _images, _records], ids=["arrays", "images", "records"])
 def data(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[DataSettings]:
     folder = tmp_path / "data"
     folder.mkdir()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import keras
 import numpy as np
+import tensorflow as tf
 from pydantic import TypeAdapter
 
 from gpupanel.domain.data import DataSettings, PythonData
@@ -29,8 +30,8 @@ def differences(data: DataSettings) -> list[str]:
     if isinstance(data, PythonData):
         code = RunCode("data.path", data.path, Path(data.path))
     parts = split(read_data(data, Reading(print, code=code, seed=SEED)), data, SEED)
-    found: dict[str, object] = {"keras": keras, "np": np, "SEED": SEED}
-    exec(f"{CODE_SECTION}\n{data_section(data)}", found)
+    found: dict[str, object] = {"keras": keras, "np": np, "tf": tf, "SEED": SEED}
+    exec(f"import os\n{CODE_SECTION}\n{data_section(data)}", found)
     expected: dict[str, object] = {"x": parts.training, "y": parts.training.labels}
     if parts.validation is not None:
         expected |= {"x_val": parts.validation, "y_val": parts.validation.labels}

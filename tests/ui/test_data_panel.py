@@ -18,7 +18,15 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from gpupanel.domain.choice import Choice
-from gpupanel.domain.data import DigitsData, ImagesData, KerasData, NpzData, TableData, Target
+from gpupanel.domain.data import (
+    DigitsData,
+    ImagesData,
+    KerasData,
+    NpzData,
+    TableData,
+    Target,
+    TfrecordData,
+)
 from gpupanel.domain.preview import ColumnPreview, DataPreview, ExamplePreview
 from gpupanel.domain.problem import Problem
 from gpupanel.ui import theme
@@ -79,13 +87,14 @@ def test_that_data_sets_have_human_names(panel):
     box = panel.findChild(QComboBox, "dataset_selector")
     names = [box.itemText(index) for index in range(box.count())]
     assert "MNIST: handwritten digits, 28x28" in names
-    assert names[-4:] == [
+    assert names[-5:] == [
         "NumPy arrays (.npz, .npy)…",
         "Folder of images…",
         "Table (.csv, .parquet)…",
+        "TFRecord files…",
         "Python code…",
     ]
-    assert len(names) == 14
+    assert len(names) == 15
 
 
 def test_that_choosing_a_data_set_reports_once_and_validates_on_its_own_test_set(panel):
@@ -190,6 +199,27 @@ def test_that_a_dropped_npz_file_becomes_the_source(panel, tmp_path):
     assert heard == [NpzData(path=str(tmp_path / "mine.npz"), validation_fraction=0.2)]
 
 
+def test_that_a_dropped_file_of_records_becomes_the_source(panel, tmp_path):
+    (tmp_path / "mine.TFRecord").touch()
+    assert _drop(panel, tmp_path / "mine.TFRecord")
+    assert panel.value().source == "tfrecord"
+    assert panel.value().path == str(tmp_path / "mine.TFRecord")
+
+
+def test_that_features_of_records_are_mapped_by_mouse(panel):
+    panel.setValue(TfrecordData(path="/r.tfrecord"))
+    choices = tuple(Choice(name, f"{name}: float, 4") for name in ("a", "b"))
+    offers = dict.fromkeys(("features", "labels", "shape_features"), choices)
+    panel.setPreview(DataPreview(offers=offers, found={"features": "a", "labels": "b"}))
+    for key, title in (("features", "Examples feature"), ("labels", "Labels feature")):
+        box = _named(panel, OptionalChoiceBox, title)
+        combo = box if isinstance(box, QComboBox) else box.findChild(QComboBox)
+        shown = [combo.itemText(place) for place in range(combo.count())]
+        assert "b: float, 4" in shown
+        combo.setCurrentIndex(shown.index("b: float, 4"))
+        assert getattr(panel.value(), key) == "b"
+
+
 def test_that_a_dropped_folder_becomes_a_folder_of_images(panel, tmp_path):
     assert _drop(panel, tmp_path)
     assert panel.value() == ImagesData(path=str(tmp_path), validation_fraction=0.2)
@@ -241,6 +271,30 @@ def test_that_examples_are_painted_with_crisp_pixels(panel, qtbot):
     assert image.pixelColor(32, 32) == QColor(37, 37, 37)
     assert image.pixelColor(64 + 8 + 32, 32) == QColor(203, 203, 203)
     assert view.shown_count() == 2
+
+
+def test_that_augmented_pictures_stand_in_as_many_rows_as_they_need(panel, qtbot):
+    examples = tuple(
+        ExamplePreview(label=str(n), pixels_base64="AAAA", width=1, height=1, channels=3)
+        for n in range(8)
+    )
+    panel.setPreview(DataPreview(example_count=8, examples=examples, augmented=examples))
+    panel.resize(900, 1200)
+    with qtbot.waitExposed(panel):
+        panel.show()
+    view = next(
+        each
+        for each in panel.findChildren(ExamplesView)
+        if each.accessibleName() == "Augmented examples of the data"
+    )
+    assert view.shown_count() == 8
+    qtbot.waitUntil(lambda: view.height() == view.heightForWidth(view.width()))
+    wide = view.height()
+    panel.resize(400, 1200)
+    qtbot.waitUntil(lambda: view.height() == view.heightForWidth(view.width()) > wide)
+    assert view.shown_count() == 8
+    panel.setPreview(DataPreview(example_count=8, examples=examples))
+    assert view.isHidden()
 
 
 def test_that_a_picture_that_is_cut_short_is_not_painted_from_foreign_memory(panel, qtbot):

@@ -46,6 +46,8 @@ def matters_to_task(profile: Profile, problem: Problem) -> bool:
         "data_arrays_ambiguous",
         "data_labels_missing",
         "table_column_missing",
+        "record_feature_missing",
+        "record_features_ambiguous",
     )
     is_labels = problem.code in codes and problem.field in LABEL_FIELDS
     return profile.task == "evaluate" or not is_labels
@@ -139,6 +141,32 @@ def class_weights_unused(context: PlanningContext) -> Iterator[Problem]:
             message="Only classes can be weighted, and the labels are none.",
             hint="Let every example count the same.",
             fix=Fix.of("Let all count alike", "data.class_weights", ClassWeights.NONE.value),
+        )
+
+
+def oversample_unused(context: PlanningContext) -> Iterator[Problem]:
+    """Rare classes are to be repeated where there are none, or they count more besides."""
+    data = context.profile.data
+    if not data.oversample or not context.trains:
+        return
+    fix = Fix.of("Take each example once", "data.oversample", value=False)
+    if _target(context) not in (Target.CLASSES, None):
+        yield Problem(
+            code="oversample_without_classes",
+            field="data.oversample",
+            message="Only examples of rare classes can be repeated, and the labels are no classes.",
+            hint="Take each example once an epoch.",
+            fix=fix,
+        )
+    elif data.class_weights is not ClassWeights.NONE:
+        yield Problem(
+            code="oversample_with_class_weights",
+            severity=Severity.HINT,
+            field="data.oversample",
+            message="Rare classes are repeated, and class weights are set besides. Weights are "
+            "worked out from how many examples there are, so that rare classes count twice over.",
+            hint="Use one of the two.",
+            fix=fix,
         )
 
 

@@ -31,15 +31,17 @@ class ArrayName:
         source: The file or data set.
         name: The array in it.
         field: The profile key that names it.
+        noun: What it is called there.
     """
 
     source: str
     name: str
     field: str = "data.source"
+    noun: str = "Array"
 
     @override
     def __str__(self) -> str:
-        return f'Array "{self.name}" in {self.source}'
+        return f'{self.noun} "{self.name}" in {self.source}'
 
     def problem(self, code: str, message: str, hint: str) -> ProblemError:
         """A problem with this array."""

@@ -47,12 +47,21 @@ class Classification:
         self._weights = weights
 
     def sums(self, outputs: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, ...]:
-        """See :meth:`Objective.sums`; labels are class numbers."""
+        """See :meth:`Objective.sums`; labels are class numbers, or shares of each class."""
+        if labels.shape.rank == 2:
+            return self._of_shares(outputs, labels)
         losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, outputs)
         if self._weights is not None:
             losses *= tf.cast(tf.gather(self._weights, labels), losses.dtype)
         right = tf.equal(tf.argmax(outputs, axis=1, output_type=tf.int32), labels)
         return tf.reduce_sum(losses), tf.reduce_sum(tf.cast(right, tf.float32))
+
+    def _of_shares(self, outputs: tf.Tensor, shares: tf.Tensor) -> tuple[tf.Tensor, ...]:
+        """Of examples that are blended: each class counts by its share of them."""
+        right = tf.gather(shares, tf.argmax(outputs, axis=1), batch_dims=1)
+        weighted = shares if self._weights is None else shares * self._weights
+        losses = -weighted * tf.cast(tf.nn.log_softmax(outputs), tf.float32)
+        return tf.reduce_sum(losses), tf.reduce_sum(right)
 
     def metrics(self, sums: Sequence[float], examples: int) -> Metrics:
         """Mean cross-entropy, and the fraction that is right."""

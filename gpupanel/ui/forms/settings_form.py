@@ -102,6 +102,16 @@ class SettingsForm(QWidget):
         if key:
             self._editors[key] = widget
 
+    def add_whole(self, widget: QWidget, *, key: str) -> None:
+        """Adds a widget that takes both columns, such as a table of settings within this one.
+
+        Args:
+            widget: What is added.
+            key: The profile key that it edits.
+        """
+        self._layout.addRow(widget)
+        self._editors[key] = widget
+
     def editors(self) -> Mapping[str, QWidget]:
         """What edits each setting, by its key, from top to bottom."""
         return self._editors

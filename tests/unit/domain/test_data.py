@@ -14,6 +14,7 @@ from gpupanel.domain.data import (
     Scaling,
     TableData,
     Target,
+    TfrecordData,
     WineData,
 )
 from gpupanel.domain.keras_data import KERAS_FILES, KerasDataName
@@ -34,6 +35,7 @@ PYTHON = PythonData(path="/data.py")
         (NPZ, None, None, None),
         (IMAGES, 3, True, Scaling.DIVIDE),
         (PYTHON, None, None, None),
+        (TfrecordData(path="/t"), None, None, None),
     ],
 )
 def test_that_it_is_known_what_the_examples_are_like(
@@ -53,6 +55,8 @@ def test_that_it_is_known_what_the_examples_are_like(
         (PYTHON, None, True, False),
         (PythonData(path="", validation_fraction=0.5), None, False, True),
         (ImagesData(path="/i", test_path="/t"), False, False, True),
+        (TfrecordData(path="/r"), False, False, False),
+        (TfrecordData(path="/r", test_path="/t"), False, False, True),
         (ImagesData(path="/i", validation_path="/v"), False, False, False),
     ],
 )
@@ -152,6 +156,20 @@ def test_that_arrays_leave_something_to_be_found_until_all_is_chosen() -> None:
     assert chosen.model_copy(update={"labels": None}).leaves_something_to_find
     assert not NpzData(path="").leaves_something_to_find
     assert not DIGITS.leaves_something_to_find
+
+
+def test_that_features_of_records_are_to_be_found_until_all_is_chosen() -> None:
+    chosen = {"features": "x", "labels": "y", "shape_features": "s", "predicts": "values"}
+    data = TfrecordData(path="/r", **chosen, find_sets=False)
+    assert not data.leaves_something_to_find
+    assert data.model_copy(update={"find_sets": True}).leaves_something_to_find
+    assert data.model_copy(update={"labels": None}).leaves_something_to_find
+    assert not TfrecordData(path="").leaves_something_to_find
+    assert (data.target_kind, data.counts_classes_by_labels) == (Target.VALUES, True)
+    counted = TfrecordData(path="/r", class_count=4)
+    assert (counted.chosen_class_count, counted.counts_classes_by_labels) == (4, False)
+    shapes = [TfrecordData(path="", shape_features=given) for given in (None, "s", ["h", "w"])]
+    assert [each.chosen_shape_features for each in shapes] == [(), ("s",), ("h", "w")]
 
 
 def test_that_a_list_of_one_target_is_that_target_and_one_of_none_is_nothing() -> None:

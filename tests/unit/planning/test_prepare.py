@@ -590,6 +590,18 @@ def test_that_only_classes_can_be_weighted() -> None:
     assert codes(cpu_profile(data=drawn), of_values) == ["class_weights_without_classes"]
 
 
+def test_that_only_examples_of_classes_are_repeated_and_none_counts_twice_over() -> None:
+    repeated = {"oversample": True}
+    values = cpu_profile(data=KerasData(source="boston_housing", **repeated))
+    problem = found(values, "oversample_without_classes")
+    assert problem.fix is not None
+    assert codes(apply_fix(values, problem.fix), None) == []
+    assert codes(cpu_profile(data=DigitsData(**repeated)), None) == []
+    twice = cpu_profile(data=DigitsData(**repeated, class_weights="balanced"))
+    hint = found(twice, "oversample_with_class_weights")
+    assert hint.severity is Severity.HINT
+
+
 def test_that_the_labels_that_were_found_say_whether_there_are_classes() -> None:
     drawn = NpzData(path="x.npz", validation_fraction=0.2, stratify=True)
     values = seen(8, 8, examples=128).model_copy(update={"target": Target.VALUES})

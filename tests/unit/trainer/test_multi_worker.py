@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from gpupanel.domain.augmentation import Augmentation, Flip
 from gpupanel.domain.data import DataCache, ImagesData
 from gpupanel.domain.model import CnnModel, MlpModel
 from gpupanel.domain.profile import Profile
@@ -117,11 +118,19 @@ def tested(tmp_path_factory: pytest.TempPathFactory) -> Profile:
     return profile(changed(epochs=1, learning_rate=0.01), data=data)
 
 
+def augmented(one: Profile) -> Profile:
+    """With pictures that are changed, and blended with those before them."""
+    augmentation = Augmentation(flip=Flip.BOTH, rotate_degrees=20, hue=0.1, mixup=0.4)
+    data = one.data.model_copy(update={"augmentation": augmentation})
+    return one.model_copy(update={"data": data})
+
+
 @pytest.fixture(scope="module")
 def one_device(
     tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun, tested: Profile
 ) -> dict[str, RunLayout]:
-    plans = {name: (one, [64]) for name, one in ALIKE.items()} | {"tested": (tested, [64])}
+    plans = {name: (one, [64]) for name, one in ALIKE.items()}
+    plans |= {"tested": (tested, [64]), "augmented": (augmented(tested), [64])}
     return train_all(tmp_path_factory.mktemp("one"), make_run, plans)
 
 
@@ -136,6 +145,7 @@ def gangs(tmp_path_factory: pytest.TempPathFactory, tested: Profile) -> dict[str
     two["images from disk"] = on_workers(streamed, [48, 16])
     two["images in memory"] = on_workers(streamed.model_copy(update={"data": kept}), [48, 16])
     two["tested"] = on_workers(tested, [48, 16])
+    two["augmented"] = on_workers(augmented(tested), [48, 16])
     return train_gang(root / "two", two) | train_gang(root / "three", alike(THREE))
 
 
@@ -242,6 +252,19 @@ def test_that_workers_measure_the_test_set_at_the_end_as_one_device_does(
     root = gangs["tested"].root
     assert (root / "read-0").read_text() == str(48 + 15 + 27 + 48 + 42)
     assert (root / "read-1").read_text() == str(16 + 5 + 9 + 16 + 14)
+
+
+def test_that_workers_change_pictures_as_one_device_does(
+    one_device: dict[str, RunLayout], gangs: dict[str, RunLayout]
+) -> None:
+    alone, together = one_device["augmented"], gangs["augmented"]
+
+    assert furthest(variables(alone), variables(together)) < 1e-5
+    assert furthest(variables(alone), variables(one_device["tested"])) > 1e-3
+    # As without blending, and the neighbour of the first example in each of two batches.
+    root = together.root
+    assert (root / "read-0").read_text() == str(48 + 1 + 15 + 1 + 27 + 48 + 42)
+    assert (root / "read-1").read_text() == str(16 + 1 + 5 + 1 + 9 + 16 + 14)
 
 
 def test_that_each_worker_reads_its_own_share_of_the_files(gangs: dict[str, RunLayout]) -> None:

@@ -7,35 +7,14 @@ from typing_extensions import override
 
 from gpupanel.domain.data import ImagesData, Target
 from gpupanel.planning.script.data_section import AS_UTF8, SourceScript
+from gpupanel.planning.script.pictures import picture_function
 from gpupanel.planning.script.sections import joined, lines_for
 
 _IMAGES = """
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from PIL import Image, ImageOps
-
 SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm"}
-FORMATS = ("PNG", "JPEG", "BMP", "DIB", "GIF", "WEBP", "TIFF", "PPM")
-Image.init()  # their decoders
-
-
-def picture(path):
-    with Image.open(path, formats=FORMATS) as image:
-        image.draft(None, ($draft, $draft))  # a large JPEG is unpacked at a part of its size
-        ImageOps.exif_transpose(image, in_place=True)
-        shown = image
-        if image.mode.startswith("I;16") or (image.mode == "I" and image.format in ("PNG", "PPM")):
-            shown = Image.fromarray((np.asarray(image) >> 8).astype(np.uint8))
-        elif image.mode in ("I", "F"):
-            raise SystemExit(f"{path} has 32 bits a pixel: which of them is white?")
-        elif image.has_transparency_data:
-            white = Image.new("RGBA", image.size, "white")
-            shown = Image.alpha_composite(white, image.convert("RGBA"))
-        shown = shown.convert($mode).resize(($width, $height), Image.Resampling.BILINEAR)
-        return np.asarray(shown, np.uint8).reshape($height, $width, $channels)
-
-
 unreadable = set()
 
 
@@ -157,13 +136,7 @@ class _Images(SourceScript[ImagesData]):
     @override
     def read(self, data: ImagesData, *, needs_labels: bool) -> str:
         height, width, channels = data.chosen_shape
-        images = Template(_IMAGES).substitute(
-            mode=repr("RGB" if data.color == "rgb" else "L"),
-            channels=channels,
-            draft=2 * max(height, width),
-            height=height,
-            width=width,
-        )
+        images = Template(_IMAGES).substitute(channels=channels, height=height, width=width)
         target = data.target_kind or Target.CLASSES
         holds = {
             "P": not needs_labels,
@@ -179,7 +152,14 @@ class _Images(SourceScript[ImagesData]):
         as_utf8 = f"import re\n\n\n{AS_UTF8}" if data.labels_csv and not holds["V"] else ""
         most = " + ".join(["len(x)", *(f"len(x_{name})" for name in _paths_of_sets(data))])
         share = f"most_unreadable = int({data.unreadable_share} * ({most}))"
-        return joined(images, as_utf8, listed, *_sets(data), share)
+        return joined(
+            picture_function(data.image_size, data.color),
+            images,
+            as_utf8,
+            listed,
+            *_sets(data),
+            share,
+        )
 
     @override
     def class_names(self, data: ImagesData) -> str:

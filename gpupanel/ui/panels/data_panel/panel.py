@@ -17,8 +17,8 @@ from gpupanel.ui.panels.data_panel.preview_view import PreviewView
 from gpupanel.ui.panels.data_panel.validation_field import ValidationField
 
 _SOURCE_TIP = (
-    "The data to train on. You can also drop a table (.csv, .parquet), an .npz or .npy file, a "
-    "folder of images or a Python file anywhere on this panel."
+    "The data to train on. You can also drop a table (.csv, .parquet), an .npz, .npy or .tfrecord "
+    "file, a folder of images or a Python file anywhere on this panel."
 )
 _FIRST_FRACTION = DEFAULT_DATA.validation_fraction
 """Held out of a source without a test set of its own."""

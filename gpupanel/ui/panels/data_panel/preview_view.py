@@ -41,6 +41,8 @@ class PreviewView(QWidget):
         self._problem_place = QWidget()
         self._problem_column = column_in(self._problem_place)
         self._examples = ExamplesView()
+        self._augmented_caption = Caption("Augmented, as in one epoch")
+        self._augmented = ExamplesView("Augmented examples of the data")
         self._class_caption = Caption("Examples per class")
         self._classes = ClassCountsView()
         self._column_caption = Caption("Columns")
@@ -52,6 +54,8 @@ class PreviewView(QWidget):
         layout.addWidget(self._column_caption)
         layout.addWidget(self._columns)
         layout.addWidget(self._examples)
+        layout.addWidget(self._augmented_caption)
+        layout.addWidget(self._augmented)
         layout.addWidget(self._class_caption)
         layout.addWidget(self._classes)
         self._show()
@@ -64,6 +68,7 @@ class PreviewView(QWidget):
         for row in self._problems:
             self._problem_column.addWidget(row)
         self._examples.setExamples(preview.examples if preview else ())
+        self._augmented.setExamples(preview.augmented if preview else ())
         self._classes.setCounts(preview.class_counts if preview else ())
         self._columns.setColumns(preview.columns if preview else ())
         self._show()
@@ -82,6 +87,9 @@ class PreviewView(QWidget):
         self._state.setText(self._sentence())
         self._problem_place.setVisible(bool(self._problems))
         self._examples.setVisible(bool(preview and preview.examples))
+        is_augmented = bool(preview and preview.augmented)
+        self._augmented_caption.setVisible(is_augmented)
+        self._augmented.setVisible(is_augmented)
         counted = bool(preview and preview.class_counts)
         of_labels = bool(preview and preview.target is Target.LABELS)
         self._class_caption.setText("Examples per label" if of_labels else "Examples per class")
@@ -91,7 +99,7 @@ class PreviewView(QWidget):
         self._class_caption.setVisible(counted)
         self._classes.setVisible(counted)
         parts = (self._examples, self._classes, self._class_caption, self._problem_place)
-        for part in (*parts, self._columns):
+        for part in (*parts, self._columns, self._augmented_caption, self._augmented):
             part.setEnabled(not self._is_busy)
 
     def _sentence(self) -> str:

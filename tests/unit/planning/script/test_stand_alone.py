@@ -11,6 +11,7 @@ import unicodedata
 
 import pytest
 
+from gpupanel.domain.augmentation import Augmentation
 from gpupanel.domain.data import (
     DataCache,
     DataSettings,
@@ -21,6 +22,7 @@ from gpupanel.domain.data import (
     PythonData,
     TableData,
     Target,
+    TfrecordData,
     WineData,
 )
 from gpupanel.domain.inference import InferenceSettings
@@ -36,6 +38,8 @@ from tests.fakes.devices import CPU_ONLY
 EVERY_SOURCE: list[DataSettings] = [
     DigitsData(validation_fraction=0.25, shuffle=False),
     DigitsData(),
+    DigitsData(oversample=True, augmentation=Augmentation(flip="both", zoom=0.2, mixup=0.1)),
+    DigitsData(oversample=True, shuffle=False, augmentation=Augmentation(cutout=0.1)),
     WineData(validation_fraction=0.2),
     WineData(validation_fraction=0.2, stratify=True),
     WineData(validation_fraction=0.2, holdout="last"),
@@ -74,6 +78,11 @@ EVERY_SOURCE: list[DataSettings] = [
     ),
     ImagesData(path="/data/images", validation_path="/data/more", test_path="/data/test"),
     ImagesData(path="/data/images", test_path="/data/test", validation_fraction=0.2),
+    TfrecordData(path="/data/train*.tfrecord", validation_fraction=0.2),
+    TfrecordData(path="/data/t", features="it's", labels="b", predicts=Target.VALUES, shape=(2, 3)),
+    TfrecordData(path="/t", predicts=Target.LABELS, shape_features=("h", "w"), raw_type="int16"),
+    TfrecordData(path="/t", validation_path="/v", test_path="/e", color="grayscale"),
+    TfrecordData(path="/t", validation_path="/v", predicts=Target.CLASSES, class_count=3),
     PythonData(path="/data/data.py"),
     PythonData(path="/data/data.py", predicts=Target.VALUES, validation_fraction=0.5),
     PythonData(path="/data/data.py", predicts=Target.LABELS),

@@ -1,0 +1,188 @@
+"""TFRecord files of a person's own: what is asked about them."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field
+from typing_extensions import override
+
+from gpupanel.domain.choice import Choice
+from gpupanel.domain.data_source import ClassCount, PictureSource, Target, one_or_several
+from gpupanel.domain.images_data import ImageSide
+from gpupanel.domain.kind import kind
+from gpupanel.domain.setting import PathKind, setting
+
+RECORD_SUFFIXES = (".tfrecord", ".tfrecords", ".tfrec", ".tfr")
+FeatureName = Annotated[str, Field(min_length=1)]
+Length = Annotated[int, Field(gt=0, le=2**24)]
+RawType = Literal[
+    "uint8", "int8", "uint16", "int16", "int32", "int64", "float16", "float32", "float64"
+]
+_PATTERN = (
+    " A pattern of names in one folder, such as train-*.tfrecord, means all files that it fits "
+    "(* any text, ? any letter, [ab] one of these)."
+)
+
+
+class TfrecordData(PictureSource):
+    """Records of ``tf.train.Example`` in TFRecord files, plain or compressed with GZIP.
+
+    The features that there are, their types and lengths are read from the first records. What is
+    left out is found: an encoded picture is the example; else a feature with a usual name, such as
+    image, x or features; its label is called label, y or target. A feature must have the same type
+    and length in every record; pictures may be of any size.
+
+    A folder whose files are called train, val and test by a word of their names, or by folders of
+    these names, is taken for these sets. Files are read in the order of their names. Links in a
+    folder are not followed.
+
+    The path is empty while none was chosen; a relative one is meant from the profile's folder.
+    """
+
+    source: Literal["tfrecord"] = kind(
+        Choice(
+            "tfrecord",
+            "TFRecord files…",
+            "Records that TensorFlow wrote, in one file or in many: pictures, bytes or numbers "
+            "with their labels.",
+        ),
+    )
+    path: str = setting(
+        "Files",
+        f"A TFRecord file, or a folder of them.{_PATTERN}",
+        path=PathKind(RECORD_SUFFIXES, "TFRecord files", "Choose the records"),
+    )
+    features: FeatureName | None = setting(
+        "Examples feature",
+        "The feature that is learned from: an encoded picture, raw bytes, or numbers. Found by "
+        "itself where there is one picture, or one of a usual name, such as image or x.",
+        default=None,
+        off="automatic",
+        is_offered=True,
+    )
+    labels: FeatureName | None = setting(
+        "Labels feature",
+        "The feature that is predicted: a number, or a row of numbers. Found by itself where it "
+        "has a usual name, such as label, y or target.",
+        default=None,
+        off="automatic",
+        is_offered=True,
+    )
+    predicts: Target | None = setting(
+        "Predicted",
+        "What the labels are. Found by itself: whole numbers are classes, and so are rows with a "
+        "single 1; other rows of 0 and 1 are several labels; other numbers are values.",
+        default=None,
+        off="automatic",
+    )
+    image_size: tuple[ImageSide, ImageSide] = setting(
+        "Image size",
+        "Every encoded picture is scaled to this height and width, in pixels. Larger ones show "
+        "more and cost more memory and time.",
+        default=(64, 64),
+        unit="pixel",
+    )
+    color: Literal["rgb", "grayscale"] = setting(
+        "Colour",
+        "Whether encoded pictures are read in colour or in greyscale.",
+        default="rgb",
+        choices=(
+            Choice("rgb", "Colour (RGB)", "Three channels: red, green, blue."),
+            Choice(
+                "grayscale",
+                "Greyscale",
+                "One channel; less to compute where colour means nothing.",
+            ),
+        ),
+    )
+    validation_path: str = setting(
+        "Validation files",
+        "A file, a folder or a pattern of the records that validate; no others are held out then.",
+        default="",
+        off="none",
+        advanced=True,
+        path=PathKind(RECORD_SUFFIXES, "TFRecord files", "Choose the validation records"),
+    )
+    test_path: str = setting(
+        "Test files",
+        "A file, a folder or a pattern of the records that the trained model is measured on once, "
+        "at the end.",
+        default="",
+        off="none",
+        advanced=True,
+        path=PathKind(RECORD_SUFFIXES, "TFRecord files", "Choose the test records"),
+    )
+    find_sets: bool = setting(
+        "Find sets in the folder",
+        "Files with train, val or test as a word of their names are the training, the validation "
+        "and the test set. Otherwise all files of a folder are trained on.",
+        default=True,
+        advanced=True,
+    )
+    shape: Annotated[tuple[Length, ...], Field(max_length=4)] = setting(
+        "Shape",
+        "The shape of an example of numbers or raw bytes, such as 28, 28, 1. Left out, it is what "
+        "features of the record say that are called shape, or height and width, else a row.",
+        default=(),
+        off="automatic",
+        advanced=True,
+    )
+    shape_features: Annotated[
+        FeatureName | tuple[FeatureName, ...] | None, BeforeValidator(one_or_several)
+    ] = setting(
+        "Shape features",
+        "The feature with the shape of an example of numbers or raw bytes; or several with a "
+        "number each, such as height, width and depth.",
+        default=None,
+        off="automatic",
+        is_offered=True,
+        advanced=True,
+    )
+    raw_type: RawType | None = setting(
+        "Type of raw bytes",
+        "What numbers the bytes of an example are, the least significant byte first. Found by "
+        "itself: bytes that are no encoded picture are whole numbers from 0 to 255 (uint8).",
+        default=None,
+        off="automatic",
+        advanced=True,
+    )
+    class_count: ClassCount | None = setting(
+        "Classes",
+        "How many classes there are. Left to the labels, it is the greatest of them plus one.",
+        default=None,
+        off="automatic",
+        advanced=True,
+    )
+
+    module: ClassVar[str] = "tfrecord"
+    may_lack_labels: ClassVar[bool] = True
+    may_predict_several: ClassVar[bool] = True
+    path_noun: ClassVar[str] = "TFRecord file"
+
+    @property
+    @override
+    def target_kind(self) -> Target | None:
+        return self.predicts
+
+    @property
+    @override
+    def chosen_class_count(self) -> int | None:
+        return self.class_count
+
+    @property
+    @override
+    def counts_classes_by_labels(self) -> bool:
+        return self.class_count is None
+
+    @property
+    @override
+    def leaves_something_to_find(self) -> bool:
+        return (self.find_sets or super().leaves_something_to_find) and not self.lacks_path
+
+    @property
+    def chosen_shape_features(self) -> tuple[str, ...]:
+        """The features that were chosen to say the shape."""
+        if self.shape_features is None:
+            return ()
+        return (
+            (self.shape_features,) if isinstance(self.shape_features, str) else self.shape_features
+        )

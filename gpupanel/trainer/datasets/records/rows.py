@@ -1,0 +1,223 @@
+"""Examples of records that stay in their files, read when they are asked for."""
+
+import math
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from io import BytesIO
+from typing import BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from gpupanel.domain.problem import ProblemError
+from gpupanel.files.cache_folder import cache_root
+from gpupanel.trainer.datasets.checks import ArrayName, checked_rows
+from gpupanel.trainer.datasets.examples import Array, Indices
+from gpupanel.trainer.datasets.image_pixels import (
+    TooManyPixelsError,
+    UnknownRangeError,
+    pixels_of,
+)
+from gpupanel.trainer.datasets.records import problems
+from gpupanel.trainer.datasets.records.kept_file import kept_file
+from gpupanel.trainer.datasets.records.layout import RecordLayout
+from gpupanel.trainer.datasets.records.look import taker
+from gpupanel.trainer.datasets.records.record_file import RecordFile
+from gpupanel.trainer.datasets.records.scan import RecordChecker
+from gpupanel.trainer.datasets.row_files import RowFile
+from gpupanel.trainer.size_limits import LARGEST_IMAGE_PIXELS
+
+_DECODER = 1
+"""Another one gives other pixels for the same bytes."""
+_THREADS = 8
+_CHUNK_ROWS = 256
+_TOO_LARGE = f"it has more than {LARGEST_IMAGE_PIXELS:,} pixels"
+
+
+@dataclass(frozen=True, eq=False)
+class RecordRows:
+    """The examples of records, ``uint8`` or ``float32``.
+
+    Attributes:
+        files: That hold them, in their order.
+        layout: What is read of each.
+    """
+
+    files: tuple[RecordFile, ...]
+    layout: RecordLayout
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Examples first, then the shape of one example."""
+        return (sum(map(len, self.files)), *self.layout.shape)
+
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        """Of what is read."""
+        return np.dtype(np.uint8 if self.layout.are_bytes else np.float32)
+
+    @cached_property
+    def _ends(self) -> npt.NDArray[np.int64]:
+        return np.cumsum([len(file) for file in self.files])
+
+    def read(self, indices: Indices) -> Array:
+        """The features of these examples, in this order.
+
+        Raises:
+            ProblemError: A file is gone or another one, or a record is damaged.
+        """
+        found = np.empty((len(indices), *self.layout.shape), self.dtype)
+        # In the order in which they are in the files, each of which is opened once.
+        order = np.argsort(indices, kind="stable")
+        of_file = np.searchsorted(self._ends, indices[order], side="right")
+        for number in np.unique(of_file).tolist():
+            file, places = self.files[number], order[of_file == number]
+            first = int(self._ends[number]) - len(file)
+            numbers = (indices[places] - first).tolist()
+            for part, records in file.records(numbers):
+                chosen = places[part.start : part.stop]
+                found[chosen] = self._examples(
+                    file, numbers[part.start : part.stop], records, indices[chosen]
+                )
+        return found
+
+    def in_memory(self, progress: Callable[[int, int], None]) -> Array:
+        """The features of all examples.
+
+        Args:
+            progress: Called with how many examples of how many are done.
+
+        Raises:
+            ProblemError: As :meth:`read`.
+        """
+        found = np.empty(self.shape, self.dtype)
+        for start in range(0, len(found), _CHUNK_ROWS):
+            progress(start, len(found))
+            end = min(len(found), start + _CHUNK_ROWS)
+            found[start:end] = self.read(np.arange(start, end, dtype=np.int32))
+        progress(len(found), len(found))
+        return found
+
+    def kept_on_disk(self, progress: Callable[[int, int], None]) -> "KeptRows":
+        """The features of all examples, in a file that later runs find.
+
+        Args:
+            progress: Called with how many examples of how many are done.
+
+        Raises:
+            ProblemError: As :meth:`read`; or there is no room for them.
+        """
+        count, needed = self.shape[0], math.prod(self.shape) * self.dtype.itemsize
+
+        def write(file: BinaryIO) -> None:
+            if shutil.disk_usage(cache_root()).free < needed:
+                raise problems.decoded_no_space(cache_root(), needed)
+            for start in range(0, count, _CHUNK_ROWS):
+                progress(start, count)
+                end = min(count, start + _CHUNK_ROWS)
+                file.write(self.read(np.arange(start, end, dtype=np.int32)).tobytes())
+            progress(count, count)
+
+        how = ("decoded", _DECODER, self.layout.features, self.layout.shape)
+        made_of = [file.source.origin for file in self.files]
+        place = kept_file(made_of, how, lambda: progress(0, count), write)
+        try:
+            return KeptRows(RowFile(place), self.shape, self.dtype)
+        except OSError as error:
+            raise problems.cache_unusable(place.parent, error) from error
+
+    def _examples(
+        self,
+        file: RecordFile,
+        numbers: Sequence[int],
+        records: Sequence[bytes],
+        indices: Indices,
+    ) -> Array:
+        layout, checker = self.layout, RecordChecker(file.source, self.layout)
+        name = ArrayName(str(file.source.chosen), layout.features, file.source.field, "Feature")
+        texts: list[bytes] = []
+        values: list[Array] = []
+        for number, record in zip(numbers, records, strict=True):
+            take = taker(record)
+            found = checker.checked(take, len(record), number + 1)
+            if layout.kind == "bytes":
+                texts.append(checker.value(take, found, number + 1))
+            else:
+                values.append(checker.numbers(take, found, layout.features, number + 1))
+        if layout.is_picture:
+            return np.stack(list(self._pictures(file, numbers, texts)))
+        if layout.dtype is not None:
+            values = [np.frombuffer(b"".join(texts), layout.dtype)]
+        raw = np.concatenate(values).reshape(len(records), *layout.shape)
+        return checked_rows(raw, indices, name)
+
+    def _pictures(
+        self, file: RecordFile, numbers: Sequence[int], values: Sequence[bytes]
+    ) -> Iterator[Array]:
+        # A pool for each call: several threads call, and a process that forked has no threads.
+        with ThreadPoolExecutor(min(_THREADS, len(values))) as pool:
+            yield from pool.map(lambda *each: self._picture(file, *each), numbers, values)
+
+    def _picture(self, file: RecordFile, number: int, value: bytes) -> Array:
+        height, width, channels = self.layout.shape
+        try:
+            return pixels_of(BytesIO(value), (height, width), channels, LARGEST_IMAGE_PIXELS)
+        except (
+            TooManyPixelsError,
+            Image.DecompressionBombError,
+            Image.DecompressionBombWarning,
+        ) as error:
+            raise _unreadable(file, number, _TOO_LARGE) from error
+        except UnknownRangeError as error:
+            raise _unreadable(file, number, str(error)) from error
+        except MemoryError:
+            raise
+        except Exception as error:
+            # Whatever the bytes of a damaged picture happen to make of the decoders.
+            raise _unreadable(file, number, "it is cut short or is no picture", error) from error
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeptRows:
+    """Examples that were decoded into a file.
+
+    Attributes:
+        file: Where they are.
+        shape: Examples first, then the shape of one example.
+        dtype: Of their numbers.
+    """
+
+    file: RowFile
+    shape: tuple[int, ...]
+    dtype: np.dtype[np.generic]
+
+    def read(self, indices: Indices) -> Array:
+        """The features of these examples, in this order.
+
+        Raises:
+            ProblemError: They cannot be read any more.
+        """
+        try:
+            raw = self.file.read(indices, math.prod(self.shape[1:]) * self.dtype.itemsize)
+        except EOFError as error:
+            cut = OSError("they were cut short; remove that folder")
+            raise problems.cache_unusable(self.file.path.parent, cut) from error
+        except OSError as error:
+            raise problems.cache_unusable(self.file.path.parent, error) from error
+        return raw.view(self.dtype).reshape(len(indices), *self.shape[1:])
+
+
+def _unreadable(
+    file: RecordFile, number: int, why: str, error: Exception | None = None
+) -> ProblemError:
+    return problems.problem(
+        "record_picture_unreadable",
+        f"The picture in record {number + 1:,} of {file.source.chosen} cannot be read: {why}.",
+        "Write the file again without it; a picture that was made to do harm looks like this, too.",
+        field=file.source.field,
+        detail="" if error is None else f"{type(error).__name__}: {error}",
+    )

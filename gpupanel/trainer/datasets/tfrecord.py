@@ -1,0 +1,261 @@
+"""Records of ``tf.train.Example`` in TFRecord files, read row by row."""
+
+import contextlib
+import math
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import accumulate
+from pathlib import Path
+
+import numpy as np
+from typing_extensions import override
+
+from gpupanel.domain.data import DataCache, Scaling, Target, TfrecordData
+from gpupanel.domain.problem import ProblemError
+from gpupanel.files.regular_files import open_regular
+from gpupanel.trainer.datasets.checks import ArrayName, stays_on_disk
+from gpupanel.trainer.datasets.examples import (
+    AllExamples,
+    DataSet,
+    Examples,
+    Features,
+    chained,
+)
+from gpupanel.trainer.datasets.file_prints import DataFiles
+from gpupanel.trainer.datasets.labels import Labels, checked_labels
+from gpupanel.trainer.datasets.records import problems
+from gpupanel.trainer.datasets.records.kept_file import marks_of
+from gpupanel.trainer.datasets.records.layout import RecordLayout, found_layout
+from gpupanel.trainer.datasets.records.listing import (
+    PATHS,
+    RecordPaths,
+    files_of,
+    with_found_sets,
+)
+from gpupanel.trainer.datasets.records.look import look_at_first
+from gpupanel.trainer.datasets.records.record_file import RecordSource
+from gpupanel.trainer.datasets.records.rows import RecordRows
+from gpupanel.trainer.datasets.records.scan import ScannedRecords, scan
+from gpupanel.trainer.datasets.records.unpacked import is_packed, unpacked
+from gpupanel.trainer.datasets.source import (
+    Found,
+    Reading,
+    Source,
+    all_examples,
+)
+from gpupanel.trainer.size_limits import check_size
+
+_LONGEST_LOOK_S = 8.0
+"""A preview answers while a person waits."""
+_LARGEST_LOOK_BYTES = 512 * 2**20
+"""Of a compressed file that a preview unpacks: some seconds."""
+
+_COUNTING = "counting the records"
+_Sets = dict[str, Labels]
+"""Labels by the name of their set."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Reader:
+    """Reads the sets of the settings, whose folders of sets were found before.
+
+    Attributes:
+        files: Of each set that there is, by its name.
+        until_s: When a preview takes too long.
+    """
+
+    data: TfrecordData
+    reading: Reading
+    files: Mapping[str, RecordPaths]
+    until_s: float
+
+    def layout(self, *, needs_labels: bool) -> RecordLayout:
+        """What is read of each record."""
+        first = look_at_first(self.files["training"].paths, "data.path")
+        return found_layout(self.data, first, needs_labels=needs_labels)
+
+    def prints(self) -> DataFiles:
+        """The files as they are before their records are read."""
+        sets = {name: (each.root, each.paths) for name, each in self.files.items()}
+        root, paths = sets.pop("training")
+        try:
+            return DataFiles(root, paths, sets)
+        except OSError as error:
+            raise problems.unreadable(Path(error.filename), error, "data.path") from error
+
+    def scanned(self, layout: RecordLayout) -> dict[str, ScannedRecords]:
+        """The records of each set.
+
+        Raises:
+            ProblemError: They cannot be read, or are not like that.
+        """
+        return {name: self._scanned(name, layout) for name in self.files}
+
+    def features(self, layout: RecordLayout, found: ScannedRecords) -> Features:
+        """The features of a set: in memory where that is wanted and they are not too large."""
+        check_size(4 * math.prod(layout.shape), "One example of the records", "data.features")
+        rows = RecordRows(found.files, layout)
+        doing = "decoding pictures" if layout.is_picture else "reading the records"
+        progress = partial(self.reading.on_progress, doing)
+        if not stays_on_disk(rows.shape, rows.dtype, self.data.cache):
+            return rows.in_memory(progress)
+        # Numbers are read from the records as fast as from any other file.
+        is_kept = layout.is_picture and self.data.cache is DataCache.DISK
+        return rows.kept_on_disk(progress) if is_kept else rows
+
+    def _scanned(self, name: str, layout: RecordLayout) -> ScannedRecords:
+        field, paths = f"data.{PATHS[name]}", self.files[name].paths
+        sources = [self._source(path, field) for path in paths]
+
+        ends = [0, *accumulate(each.size_bytes() for each in sources)]
+
+        def progress(at: int, done: int) -> None:
+            self._look_at_time(paths[at])
+            self.reading.on_progress(_COUNTING, ends[at] + done, ends[-1])
+
+        found = scan(sources, layout, progress)
+        self.reading.on_progress(_COUNTING, ends[-1], ends[-1])
+        return found
+
+    def _source(self, path: Path, field: str) -> RecordSource:
+        try:
+            with open_regular(path) as file:
+                packed, origin = is_packed(file.read(2)), marks_of(os.fstat(file.fileno()))
+        except OSError as error:
+            raise problems.unreadable(path, error, field) from error
+        if not packed:
+            return RecordSource(path, None, field, origin)
+
+        def progress(done: int, total: int) -> None:
+            self._look_at_time(path)
+            self.reading.on_progress("unpacking the records", done, total)
+
+        most = _LARGEST_LOOK_BYTES if self.reading.only_looks else None
+        place = unpacked(path, field, progress, most_bytes=most)
+        return RecordSource(path, place, field, origin)
+
+    def _look_at_time(self, path: Path) -> None:
+        if self.reading.only_looks and time.monotonic() > self.until_s:
+            raise problems.left_to_a_run(path)
+
+
+def _reader(data: TfrecordData, reading: Reading) -> _Reader:
+    data = with_found_sets(data)
+    files = {
+        name: files_of(getattr(data, key), f"data.{key}")
+        for name, key in PATHS.items()
+        if getattr(data, key) or name == "training"
+    }
+    return _Reader(data, reading, files, time.monotonic() + _LONGEST_LOOK_S)
+
+
+def _labels(reader: _Reader, layout: RecordLayout, scanned: Mapping[str, ScannedRecords]) -> _Sets:
+    """The labels of each set, those of the others as those that are trained on."""
+    data = reader.data
+    found: _Sets = {}
+    for name, records in scanned.items():
+        field = "data.labels" if name == "training" else f"data.{PATHS[name]}"
+        of = ArrayName(getattr(data, PATHS[name]), layout.labels, field, "Feature")
+        assert records.labels is not None, "they were asked for"
+        target, count = data.predicts, data.class_count
+        if name != "training":
+            first = found["training"]
+            target = first.target
+            count = first.outputs if data.class_count or first.array.ndim == 2 else None
+        found[name] = checked_labels(
+            records.labels,
+            of,
+            target,
+            count or None,
+            must_differ=reader.reading.must_differ and name == "training",
+        )
+    return found
+
+
+def _class_names(data: TfrecordData, labels: _Sets) -> tuple[str, ...]:
+    training = labels["training"]
+    count = training.outputs
+    if training.target is Target.CLASSES and not data.class_count:
+        count = max(each.outputs for each in labels.values())
+    return tuple(str(number) for number in range(count))
+
+
+class _Records(Source[TfrecordData]):
+    """Records in the order of their files."""
+
+    @override
+    def read(self, data: TfrecordData, reading: Reading) -> DataSet:
+        reader = _reader(data, reading)
+        prints = reader.prints()
+        layout = reader.layout(needs_labels=True)
+        scanned = reader.scanned(layout)
+        labels = _labels(reader, layout, scanned)
+        examples = {
+            name: Examples(reader.features(layout, found), labels[name].array)
+            for name, found in scanned.items()
+        }
+        return DataSet(
+            training=examples["training"],
+            validation=examples.get("validation"),
+            test=examples.get("test"),
+            class_names=_class_names(data, labels),
+            scaling=Scaling.DIVIDE if layout.are_bytes else Scaling.NONE,
+            greatest=255.0 if layout.are_bytes else 1.0,
+            files=prints,
+            notes=tuple(note for each in reader.files.values() for note in each.notes),
+        )
+
+    @override
+    def read_all(self, data: TfrecordData, reading: Reading, *, needs_labels: bool) -> AllExamples:
+        reading = replace(reading, must_differ=False)
+        reader = _reader(data, reading)
+        layout = reader.layout(needs_labels=needs_labels)
+        if layout.labels:
+            found = self.read(data, reading)
+            are_counted = found.target is Target.LABELS or not data.counts_classes_by_labels
+            return replace(all_examples(found), class_count_is_known=are_counted)
+        scanned = reader.scanned(layout)
+        parts = [
+            Examples(reader.features(layout, each), np.zeros(len(each), np.int32))
+            for each in scanned.values()
+        ]
+        return AllExamples(
+            features=chained(parts).features,
+            labels=None,
+            target=data.predicts or Target.CLASSES,
+            class_names=tuple(str(number) for number in range(data.class_count or 0)),
+            training_count=len(scanned["training"]),
+            validation_count=len(scanned.get("validation", ())),
+            class_count_is_known=not data.counts_classes_by_labels,
+            notes=tuple(note for each in reader.files.values() for note in each.notes),
+        )
+
+    @override
+    def find(self, data: TfrecordData, reading: Reading) -> Found:
+        if not data.path:
+            return Found()
+        found = with_found_sets(data)
+        taken: dict[str, str | tuple[str, ...]] = {
+            key: getattr(found, key)
+            for key in PATHS.values()
+            if getattr(found, key) != getattr(data, key)
+        }
+        first = look_at_first(files_of(found.path, "data.path").paths, "data.path")
+        with contextlib.suppress(ProblemError):  # reading says it
+            layout = found_layout(found, first, needs_labels=False)
+            named = {"features": layout.features, "labels": layout.labels}
+            taken |= {key: name for key, name in named.items() if name}
+            if layout.shape_features:
+                taken["shape_features"] = layout.shape_features
+        offers = {
+            "features": first.choices(),
+            "labels": first.choices("int64", "float"),
+            "shape_features": first.choices("int64"),
+        }
+        return Found(offers=offers, found=taken)
+
+
+SOURCE = _Records()
