@@ -38,6 +38,8 @@ class DataPanel(SettingsCard):
 
     valueChanged = Signal(object)
     """A person changed a setting: the new value."""
+    scanRequested = Signal()
+    """All of the data is to be looked through."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Data", parent, tables=("data",))
@@ -57,6 +59,9 @@ class DataPanel(SettingsCard):
         self.body.addSpacing(8)
         self.body.addWidget(self._preview)
         self._form.valueChanged.connect(self.valueChanged)
+        self._form.valueChanged.connect(self._show_whether_chosen)
+        self._preview.scanRequested.connect(self.scanRequested)
+        self._show_whether_chosen()
 
     def value(self) -> DataSettings:
         """The settings as shown."""
@@ -66,6 +71,7 @@ class DataPanel(SettingsCard):
     def setValue(self, value: DataSettings) -> None:
         """Shows other settings silently."""
         self._form.setValue(value)
+        self._show_whether_chosen()
 
     def forget(self) -> None:
         """Forgets what was typed for other sources: it was for another profile."""
@@ -98,6 +104,9 @@ class DataPanel(SettingsCard):
         source, path = dropped
         self._form.change(self._form.draft(source).model_copy(update={"path": path}))
         event.acceptProposedAction()
+
+    def _show_whether_chosen(self) -> None:
+        self._preview.setScannable(not self.value().lacks_path)
 
     def _new(self, kind: Kind) -> DataSettings:
         """Settings of a source that was never chosen; order and cache stay as they were."""
