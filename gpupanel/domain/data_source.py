@@ -96,12 +96,14 @@ class KerasFile:
             that it is unpacked into.
         sha256: Of the downloaded file; empty where Keras knows none.
         holds: For an archive, a file in it that shows it was unpacked.
+        size_bytes: Of the downloaded file, as its server says; 0 where nobody knows.
     """
 
     url: str
     place: str
     sha256: str = ""
     holds: str = ""
+    size_bytes: int = 0
 
 
 class DataSource(KindValue):
