@@ -13,6 +13,7 @@ from gpupanel.domain.value import Fraction
 
 GREATEST_SIDE = 16_384
 """Pixels: a square of it takes 3 GiB as the float32 that layers take in."""
+ClassName = Annotated[str, Field(min_length=1)]
 ImageSide = Annotated[int, Field(gt=0, le=GREATEST_SIDE)]
 FOUND_CSV_TARGET = (
     "Found by itself: folders by class are classes; in a CSV, text and whole numbers in one column "
@@ -81,6 +82,15 @@ class ImagesData(PictureSource):
         "the test set. Otherwise they are classes like all others.",
         default=True,
         advanced=True,
+    )
+    leave_out: tuple[ClassName, ...] = setting(
+        "Left out",
+        "Classes that are not used: folders of these names are passed over, in each set.",
+        default=(),
+        off="none",
+        is_offered=True,
+        advanced=True,
+        applies={"labels_csv": ("",)},
     )
     unreadable_share: Fraction = setting(
         "May be unreadable",

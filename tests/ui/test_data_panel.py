@@ -36,8 +36,8 @@ from gpupanel.ui.inputs.optional_choice import OptionalChoiceBox
 from gpupanel.ui.inputs.real_spin_box import RealSpinBox
 from gpupanel.ui.inputs.text_input import PathEdit
 from gpupanel.ui.panels.data_panel import DataPanel
-from gpupanel.ui.panels.data_panel.class_counts_view import ClassCountsView
 from gpupanel.ui.panels.data_panel.examples_view import ExamplesView
+from gpupanel.ui.widgets.class_counts_view import ClassCountsView
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from gpupanel.ui.widgets.table_view import TableView
 from tests.ui.values import DATA

@@ -2,16 +2,17 @@
 
 from pathlib import PurePath
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from gpupanel.domain.data import Target
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui import formatting
-from gpupanel.ui.panels.data_panel.class_counts_view import ClassCountsView
 from gpupanel.ui.panels.data_panel.columns_view import ColumnsView
 from gpupanel.ui.panels.data_panel.examples_view import ExamplesView
+from gpupanel.ui.widgets.class_counts_view import ClassCountsView
 from gpupanel.ui.widgets.labels import Caption, Note
 from gpupanel.ui.widgets.layouts import column_in, discard
 from gpupanel.ui.widgets.problem_row import ProblemRow
@@ -31,6 +32,9 @@ _PYTHON = (
 class PreviewView(QWidget):
     """States in words; examples and class counts below them."""
 
+    scanRequested = Signal()
+    """All of the data is to be looked through."""
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._preview: DataPreview | None = None
@@ -47,8 +51,17 @@ class PreviewView(QWidget):
         self._classes = ClassCountsView()
         self._column_caption = Caption("Columns")
         self._columns = ColumnsView()
+        self._scan = QPushButton("&Scan data…")
+        self._scan.setObjectName("scan_button")
+        self._scan.setToolTip(
+            "Looks through all of it: what is in two sets, unreadable, copied or odd."
+        )
+        self._scan.clicked.connect(self.scanRequested)
         layout = column_in(self)
-        layout.addWidget(Caption("Preview"))
+        head = QHBoxLayout()
+        head.addWidget(Caption("Preview"), 1)
+        head.addWidget(self._scan)
+        layout.addLayout(head)
         layout.addWidget(self._state)
         layout.addWidget(self._problem_place)
         layout.addWidget(self._column_caption)
@@ -72,6 +85,10 @@ class PreviewView(QWidget):
         self._classes.setCounts(preview.class_counts if preview else ())
         self._columns.setColumns(preview.columns if preview else ())
         self._show()
+
+    def setScannable(self, scannable: bool) -> None:
+        """Whether there is data to be looked through."""
+        self._scan.setEnabled(scannable)
 
     def setBusy(self, busy: bool) -> None:
         """Says that the data is being read; what is known stays, greyed."""
