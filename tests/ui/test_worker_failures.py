@@ -17,6 +17,7 @@ from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.preview import DataPreview, preview_request
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.scan import DataScan, scan_request
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.history.label import RunLabel
@@ -35,6 +36,7 @@ from gpupanel.ui.workers import (
     preview_worker,
     queue_worker,
     run_worker,
+    scan_worker,
 )
 from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
@@ -159,6 +161,15 @@ def _previewing(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) 
     return Case(loader, order, loader.refused, loader.previewReady, failing, free)
 
 
+def _scanning(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    failing = _patched(monkeypatch, scan_worker, "scan_data", error)
+    failing._healthy = lambda *_: DataScan()
+    scanner = scan_worker.DataScanner()
+    order = lambda: scanner.begin(scan_request(Profile()))  # noqa: E731
+    free = lambda: not scanner.is_busy()  # noqa: E731
+    return Case(scanner, order, scanner.refused, scanner.scanned, failing, free)
+
+
 def _ending_a_process(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
     from gpupanel.devices import process_ending
 
@@ -239,6 +250,7 @@ CASES: dict[str, tuple[Make, ...]] = {
     "ProcessEnder": (_ending_a_process,),
     "RunHistory": (_listing_runs, _naming_a_run, _deleting_a_run),
     "PreviewLoader": (_previewing,),
+    "DataScanner": (_scanning,),
     "Launcher": (_launching, _resuming),
     "QueueWatch": (_queueing,),
     "RunWatch": (_following,),
