@@ -10,7 +10,6 @@ from pytestqt.qtbot import QtBot
 from gpupanel.domain.data import DigitsData, KerasData
 from gpupanel.domain.data_download import DownloadProgress
 from gpupanel.domain.preview import DataPreview
-from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.ui.bindings.download_binding import DownloadBinding
 from gpupanel.ui.panels.data_panel import DataPanel
@@ -54,7 +53,7 @@ class Shown:
         qtbot.addWidget(self.page)
         self.downloader = DataDownloader((sys.executable, "-c", code))
         self.binding = DownloadBinding(self.session, self.page, self.downloader)
-        self.refused: list[tuple[Problem, ...]] = []
+        self.refused = []
         self.binding.refused.connect(self.refused.append)
         self.page.data.setPreview(_NEEDED)
         self.page.show()

@@ -34,6 +34,7 @@ class DownloadBinding(QObject):
         self._downloader.busyChanged.connect(page.data.setDownloading)
         self._downloader.progressed.connect(page.data.setDownloadProgress)
         self._downloader.ended.connect(self._take_end)
+        self._downloader.refused.connect(self.refused)
 
     def stop(self) -> None:
         """Download no more; the process that did is ended."""

@@ -68,7 +68,7 @@ class DataDownloader(WorkerFacade):
     @Slot(object)
     @override
     def _on_failed(self, problems: tuple[Problem, ...]) -> None:
-        self._take_end(DownloadEnd(problems=problems))
+        self.busyChanged.emit(False)
         super()._on_failed(problems)
 
 

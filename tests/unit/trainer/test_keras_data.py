@@ -244,7 +244,7 @@ def test_that_a_process_of_its_own_downloads_before_a_run(
 
     assert progress[-1] == {"progress": {"done": size, "total": size}}
     assert end == {"end": {"problems": []}}
-    assert (cache / "datasets/mnist.npz").stat().st_size == size
+    assert (cache / "mnist.npz").stat().st_size == size
     # It is there: nothing is fetched again.
     assert asked(monkeypatch, capsys) == [end]
 
