@@ -85,10 +85,10 @@ def test_that_the_button_says_how_much_there_is_and_is_seen_only_where_it_is_nee
     qtbot.addWidget(panel)
     panel.setValue(KerasData(source="mnist"))
     panel.setPreview(_NEEDED)
-    assert button(panel).text() == "&Download 11 MiB"
+    assert button(panel).text() == "Down&load 11 MiB"
     assert not button(panel).isHidden()
     panel.setValue(KerasData(source="boston_housing"))
-    assert button(panel).text() == "&Download 1 MiB"
+    assert button(panel).text() == "Down&load 1 MiB"
     panel.setValue(DigitsData())
     panel.setPreview(DataPreview(example_count=3))
     assert not button(panel).isVisibleTo(panel)

@@ -1,11 +1,10 @@
 """A data set that is not on this machine yet: a button that downloads it, and how far it is."""
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
+from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QWidget
 
 from gpupanel.domain.data_download import DownloadProgress
 from gpupanel.ui import formatting
-from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.layouts import row_in
 
 _STEPS = 1000
@@ -28,8 +27,8 @@ class DownloadRow(QWidget):
         self._bar = QProgressBar()
         self._bar.setObjectName("download_progress")
         self._bar.setTextVisible(False)
-        self._words = Note("")
-        self._words.setWordWrap(False)
+        self._words = QLabel()
+        self._words.setProperty("tone", "muted")
         self._cancel = QPushButton("S&top")
         self._cancel.setObjectName("download_cancel")
         self._cancel.setToolTip("Ends the download; nothing of it is kept.")
@@ -48,7 +47,7 @@ class DownloadRow(QWidget):
         """Says how much there is to download; 0: nobody knows."""
         # None is nothing: 57 kB are 1 MiB here.
         self._size = _size(max(2**20, size_bytes)) if size_bytes else ""
-        self._download.setText(f"&Download {self._size}".strip())
+        self._download.setText(f"Down&load {self._size}".strip())
 
     def setBusy(self, busy: bool) -> None:
         """Shows whether a download goes on."""
