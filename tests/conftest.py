@@ -21,13 +21,28 @@ settings.register_profile("gpupanel", deadline=None, suppress_health_check=[Heal
 settings.load_profile("gpupanel")
 
 
-_LONG = ("tests/deaths", "tests/e2e", "tests/sessions", "tests/unit/trainer")
-"""Begun before the others: a long file that is left over at the end would be waited for."""
+_FIRST = (
+    "tests/sessions/test_exported_scripts.py",
+    "tests/unit/trainer/test_parameter_server.py",
+    "tests/deaths",
+    "tests/e2e",
+    "tests/sessions",
+    "tests/unit/trainer",
+    "tests/unit/runs",
+    "tests/ui",
+    "tests/fuzz",
+)
+"""The longest begin first: what is left over at the end is waited for by itself."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Long tests first; the order is otherwise that of the files."""
-    items.sort(key=lambda item: not item.nodeid.startswith(_LONG))
+    items.sort(key=_rank)
+
+
+def _rank(item: pytest.Item) -> int:
+    begins = (place for place, start in enumerate(_FIRST) if item.nodeid.startswith(start))
+    return next(begins, len(_FIRST))
 
 
 @pytest.fixture(scope="session", autouse=True)

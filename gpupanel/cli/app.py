@@ -18,6 +18,7 @@ from gpupanel.cli.verbs.queue import queue
 from gpupanel.cli.verbs.resume import resume
 from gpupanel.cli.verbs.run import run
 from gpupanel.cli.verbs.runs import runs
+from gpupanel.cli.verbs.scan import scan
 from gpupanel.cli.verbs.schema import schema
 from gpupanel.cli.verbs.stop import stop
 from gpupanel.cli.verbs.suspend import suspend
@@ -70,6 +71,7 @@ VERBS = {
         doctor,
         check,
         export,
+        scan,
         schema,
         run,
         runs,

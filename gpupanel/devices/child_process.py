@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -20,6 +20,7 @@ _MOST_OUTPUT_BYTES: Final = 64 * 2**20
 """Of an answer, and of a log before only its end is kept: a child that goes mad and writes more is
 killed before it fills the memory."""
 _MOST_LOG_BYTES: Final = 2**20
+_PIECE_BYTES: Final = 2**16
 
 
 class ChildEnd(Enum):
@@ -53,6 +54,9 @@ def ask_child(
     cancelled: Event | None = None,
     environment: Mapping[str, str] | None = None,
     question: bytes = b"",
+    *,
+    on_output: Callable[[bytes], None] | None = None,
+    grace_s: float = 0.0,
 ) -> ChildAnswer:
     """Start a child and wait for its answer.
 
@@ -65,6 +69,9 @@ def ask_child(
         cancelled: Set, by any thread, when the answer is not wanted any more.
         environment: Variables that it gets besides those of this process.
         question: What it finds on stdin.
+        on_output: Called with what it has written to stdout since the last time, while it works.
+        grace_s: When the answer is not wanted any more, it is asked to end (SIGTERM) so long before
+            it is killed: for one that has files to remove.
 
     Raises:
         OSError: It cannot be started.
@@ -83,7 +90,12 @@ def ask_child(
             start_new_session=True,
         )
         try:
-            end = _wait(child, time_limit_s, cancelled, (output, log))
+            heard = _Heard(output, on_output)
+            end = _wait(child, time_limit_s, cancelled, (output, log), heard)
+            if end is ChildEnd.CANCELLED and grace_s:
+                _signal_group(child, signal.SIGTERM)
+                _wait(child, grace_s, None, (output, log), _Heard(output, None))
+            heard.hear()
         finally:
             _kill(child)
         text = _last_bytes(log).decode(errors="replace")
@@ -93,11 +105,28 @@ def ask_child(
         return ChildAnswer(end, output.read(_MOST_OUTPUT_BYTES), child.returncode, text)
 
 
+class _Heard:
+    """Hands on what a child writes, piece by piece."""
+
+    def __init__(self, output: IO[bytes], on_output: Callable[[bytes], None] | None) -> None:
+        self._descriptor, self._on_output, self._done = output.fileno(), on_output, 0
+
+    def hear(self) -> None:
+        # The child writes where the file's position is: it must not be moved.
+        while self._on_output is not None:
+            piece = os.pread(self._descriptor, _PIECE_BYTES, self._done)
+            if not piece:
+                return
+            self._done += len(piece)
+            self._on_output(piece)
+
+
 def _wait(
     child: "subprocess.Popen[bytes]",
     time_limit_s: float,
     cancelled: Event | None,
     written: Sequence[IO[bytes]],
+    heard: _Heard,
 ) -> ChildEnd:
     deadline, pause_s = time.monotonic() + time_limit_s, _SHORTEST_POLL_S
     # Not collected here: its number stays that of its group.
@@ -108,6 +137,7 @@ def _wait(
             return ChildEnd.TIME_WAS_UP
         if any(os.fstat(each.fileno()).st_size > _MOST_OUTPUT_BYTES for each in written):
             _signal_group(child)
+        heard.hear()
         time.sleep(pause_s)
         pause_s = min(2.0 * pause_s, _LONGEST_POLL_S)
     return ChildEnd.BY_ITSELF
@@ -123,11 +153,13 @@ def _kill(child: "subprocess.Popen[bytes]") -> None:
         child.wait(_END_LIMIT_S)
 
 
-def _signal_group(child: "subprocess.Popen[bytes]") -> None:
+def _signal_group(
+    child: "subprocess.Popen[bytes]", number: signal.Signals = signal.SIGKILL
+) -> None:
     # One that became another user, as nvidia-modprobe becomes root, is not ours to kill, not even
     # when it has ended.
     with suppress(PermissionError):
-        os.killpg(child.pid, signal.SIGKILL)
+        os.killpg(child.pid, number)
 
 
 def _memory_file() -> IO[bytes]:

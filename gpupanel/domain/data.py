@@ -15,7 +15,7 @@ from gpupanel.domain.data_source import MOST_CLASSES as MOST_CLASSES
 from gpupanel.domain.data_source import ClassCount as ClassCount
 from gpupanel.domain.data_source import ClassWeights as ClassWeights
 from gpupanel.domain.data_source import DataCache as DataCache
-from gpupanel.domain.data_source import DataSource
+from gpupanel.domain.data_source import DataSource, PictureSource
 from gpupanel.domain.data_source import Holdout as Holdout
 from gpupanel.domain.data_source import Scaling as Scaling
 from gpupanel.domain.data_source import Target as Target
@@ -29,7 +29,7 @@ from gpupanel.domain.text_data import TextData as TextData
 from gpupanel.domain.tfrecord_data import TfrecordData as TfrecordData
 
 
-class DigitsData(DataSource):
+class DigitsData(PictureSource):
     """The embedded data: scikit-learn's 1,797 handwritten digits of 8x8 pixels."""
 
     source: Literal["digits"] = kind(
@@ -95,7 +95,7 @@ FOUND_TARGET = (
 )
 
 
-class NpzData(DataSource):
+class NpzData(PictureSource):
     """Arrays of numbers, read without pickle: in one ``.npz`` file, or a ``.npy`` file each.
 
     Beside a ``.npy`` file the others of its folder are the arrays that there are, each named as
@@ -229,7 +229,7 @@ class NpzData(DataSource):
         return bool(self.validation_path or self.validation_features)
 
 
-class PythonData(DataSource):
+class PythonData(PictureSource):
     """Examples that a Python file of the person's loads.
 
     The file is one whole: it may import what is installed, but no file beside it, because the

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from pydantic import Field
+from typing_extensions import override
 
+from gpupanel.domain.augmentation import NO_AUGMENTATION, Augmentation
 from gpupanel.domain.choice import ChoiceEnum
 from gpupanel.domain.kind import KindValue
 from gpupanel.domain.setting import setting, settings_of
@@ -49,7 +51,7 @@ class Holdout(ChoiceEnum):
 
 
 class ClassWeights(ChoiceEnum):
-    """How much an example of each class counts while it is trained on."""
+    """How much an example of each class counts while it is trained on, found by itself."""
 
     NONE = "none", "All alike", "Each example counts the same, whatever its class is."
     BALANCED = (
@@ -60,6 +62,10 @@ class ClassWeights(ChoiceEnum):
             "the same. The training loss is the weighted one; the validation loss is not weighted."
         ),
     )
+
+
+ClassWeight = Annotated[float, Field(ge=0.0, le=1e6)]
+"""What the loss of an example is multiplied by."""
 
 
 class Target(ChoiceEnum):
@@ -90,12 +96,14 @@ class KerasFile:
             that it is unpacked into.
         sha256: Of the downloaded file; empty where Keras knows none.
         holds: For an archive, a file in it that shows it was unpacked.
+        size_bytes: Of the downloaded file, as its server says; 0 where nobody knows.
     """
 
     url: str
     place: str
     sha256: str = ""
     holds: str = ""
+    size_bytes: int = 0
 
 
 class DataSource(KindValue):
@@ -145,11 +153,20 @@ class DataSource(KindValue):
         default=False,
         applies={"holdout": ("random",)},
     )
-    class_weights: ClassWeights = setting(
+    class_weights: ClassWeights | dict[str, ClassWeight] = setting(
         "Class weights",
         "How much an example of each class counts while it is trained on. Where one class is much "
-        "rarer than others, a model that never names it is nearly always right.",
+        "rarer than others, a model that never names it is nearly always right. A table says it "
+        "by the class's name, such as { cat = 1.0, dog = 3.5 }; a class that is not in it counts "
+        "1.",
         default=ClassWeights.NONE,
+        advanced=True,
+    )
+    oversample: bool = setting(
+        "Repeat rare classes",
+        "Take the examples of rare classes so often that each class comes equally often in an "
+        "epoch, which is longer then. Which of them come once more is drawn anew in each epoch.",
+        default=False,
         advanced=True,
     )
     shuffle: bool = setting(
@@ -233,6 +250,11 @@ class DataSource(KindValue):
         return None
 
     @property
+    def chosen_augmentation(self) -> Augmentation:
+        """How its examples are changed while they are trained on."""
+        return NO_AUGMENTATION
+
+    @property
     def chosen_group(self) -> str:
         """What says which examples are held out together; empty: nothing does."""
         return ""
@@ -277,3 +299,20 @@ class DataSource(KindValue):
         """Whether there may be a test set that does not validate; likewise."""
         has_own = self.has_test_set is not False and not self.may_validate_on_test_set
         return has_own or bool(self.chosen_test_path)
+
+
+class PictureSource(DataSource):
+    """A source whose examples may be pictures."""
+
+    augmentation: Augmentation = setting(
+        "Augmentation",
+        "Change the training pictures at random in each epoch, so that the model learns what does "
+        "not matter. What validates stays as it is.",
+        default=NO_AUGMENTATION,
+        off="none",
+    )
+
+    @property
+    @override
+    def chosen_augmentation(self) -> Augmentation:
+        return self.augmentation

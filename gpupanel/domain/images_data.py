@@ -6,13 +6,14 @@ from pydantic import Field
 from typing_extensions import override
 
 from gpupanel.domain.choice import Choice
-from gpupanel.domain.data_source import DataSource, Scaling, Target
+from gpupanel.domain.data_source import PictureSource, Scaling, Target
 from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, setting
 from gpupanel.domain.value import Fraction
 
 GREATEST_SIDE = 16_384
 """Pixels: a square of it takes 3 GiB as the float32 that layers take in."""
+ClassName = Annotated[str, Field(min_length=1)]
 ImageSide = Annotated[int, Field(gt=0, le=GREATEST_SIDE)]
 FOUND_CSV_TARGET = (
     "Found by itself: folders by class are classes; in a CSV, text and whole numbers in one column "
@@ -20,7 +21,7 @@ FOUND_CSV_TARGET = (
 )
 
 
-class ImagesData(DataSource):
+class ImagesData(PictureSource):
     """Pictures: a folder for each class, or a CSV that says what each of them is.
 
     A folder of pictures alone has no labels: a model can predict on it. One that has a folder
@@ -81,6 +82,15 @@ class ImagesData(DataSource):
         "the test set. Otherwise they are classes like all others.",
         default=True,
         advanced=True,
+    )
+    leave_out: tuple[ClassName, ...] = setting(
+        "Left out",
+        "Classes that are not used: folders of these names are passed over, in each set.",
+        default=(),
+        off="none",
+        is_offered=True,
+        advanced=True,
+        applies={"labels_csv": ("",)},
     )
     unreadable_share: Fraction = setting(
         "May be unreadable",

@@ -111,6 +111,7 @@ class DataPreview(Value):
         value_count: How many values an example are predicted.
         offers: What can be chosen, by the key of the setting.
         found: What is taken where nothing was chosen, by the key of the setting.
+        augmented: The first examples as an epoch may change them; empty where none does.
         columns: Of a table; of many the first.
         texts: Of texts.
         needs_download: The data is not on this machine yet; the start of a run downloads it.
@@ -130,6 +131,7 @@ class DataPreview(Value):
     offers: Mapping[str, tuple[Choice, ...]] = {}
     found: Mapping[str, str | tuple[str, ...]] = {}
     examples: tuple[ExamplePreview, ...] = ()
+    augmented: tuple[ExamplePreview, ...] = ()
     columns: tuple[ColumnPreview, ...] = ()
     texts: TextsPreview | None = None
     needs_download: bool = False

@@ -40,7 +40,7 @@ class Fix(Value):
         changes: Applied together.
     """
 
-    label: str
+    label: _Sentence
     changes: tuple[Change, ...]
 
     @classmethod

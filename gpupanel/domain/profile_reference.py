@@ -14,7 +14,7 @@ from typing import Annotated, Final, Literal, Union, get_args, get_origin
 from pydantic.fields import FieldInfo
 
 from gpupanel.domain.allowed_values import allowed_values
-from gpupanel.domain.choice import Choice
+from gpupanel.domain.choice import Choice, ChoiceEnum
 from gpupanel.domain.profile import SCHEMA_VERSION, Profile
 from gpupanel.domain.profile_schema import first_paragraph
 from gpupanel.domain.setting import Setting, SettingType, settings_of
@@ -72,34 +72,46 @@ def profile_reference(profile: type[Value] = Profile) -> str:
     Args:
         profile: The type of the value that is described.
     """
-    return "\n\n".join([_INTRODUCTION.strip(), *_keys_of(profile, ())]) + "\n"
+    return "\n\n".join([_INTRODUCTION.strip(), *_keys_of([profile], ())]) + "\n"
 
 
-def _keys_of(
-    values: type[Value], path: tuple[str, ...], without: Iterable[Setting] = ()
-) -> list[str]:
-    """The rows of its settings, then a section for each table in it."""
+def _keys_of(kinds: Iterable[type[Value]], path: tuple[str, ...], tag: str = "") -> list[str]:
+    """The rows of the settings of each kind, then a section for each table in any of them."""
+    kinds = list(kinds)
+    shared = _shared(kinds)
+    blocks, tables = _rows(kinds[0], shared), dict[tuple[str, ...], _Table]()
+    for kind in kinds:
+        inner = _tables_in(kind, path)
+        own = [
+            each
+            for each in settings_of(kind)
+            if (*path, each.name) not in inner and each not in shared
+        ]
+        blocks += [*_kind_heading(kind, tag), *_rows(kind, own), *_mentioned(inner, tag)]
+        tables |= inner
+    return [*blocks, *(block for table in tables.values() for block in _section(table))]
+
+
+def _tables_in(values: type[Value], path: tuple[str, ...]) -> dict[tuple[str, ...], _Table]:
+    """The tables among its keys, by their keys from the top."""
     fields = values.model_fields.items()
-    tables = {name: table for name, info in fields if (table := _table(info, (*path, name)))}
-    elsewhere = list(without)
-    rows = [
-        each for each in settings_of(values) if each.name not in tables and each not in elsewhere
-    ]
-    sections = [block for table in tables.values() for block in _section(table)]
-    return [*_rows(values, rows), *sections]
+    found = ((name, _table(info, (*path, name))) for name, info in fields)
+    return {(*path, name): table for name, table in found if table is not None}
+
+
+def _mentioned(tables: Mapping[tuple[str, ...], _Table], tag: str) -> list[str]:
+    """A sentence for the tables that only some kinds have; they are described below all kinds."""
+    names = " and ".join(f"`[{'.'.join(table.path)}]`" for table in tables.values())
+    return [f"It may also have {names}."] if tag and names else []
 
 
 def _section(table: _Table) -> list[str]:
-    shared = _shared(table.kinds)
-    keys = {kind: _keys_of(kind, table.path, shared) for kind in table.kinds}
-    if not table.description and not shared and not any(keys.values()):
+    keys = _keys_of(table.kinds, table.path, table.tag)
+    if not table.description and not keys:
         return []
     blocks = [f"## `[{'.'.join(table.path)}]`", table.description]
     blocks += [_tag_sentence(table.tag), _left_out(table)]
-    blocks += _rows(table.kinds[0], shared)
-    for kind, of_kind in keys.items():
-        blocks += [*_kind_heading(kind, table.tag), *of_kind]
-    return [block for block in blocks if block]
+    return [block for block in [*blocks, *keys] if block]
 
 
 def _shared(kinds: Iterable[type[Value]]) -> list[Setting]:
@@ -183,10 +195,13 @@ def _said(annotation: object) -> str:
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _said(inner[0])
+    if isinstance(annotation, type) and issubclass(annotation, ChoiceEnum):
+        return "<br>".join(_choice(each.choice) for each in annotation)
     if origin is Literal:
         return ", ".join(f"`{_toml(each)}`" for each in inner)
     if origin in (Union, UnionType):
-        return " or ".join(_said(each) for each in inner if each is not NoneType)
+        said = [_said(each) for each in inner if each is not NoneType]
+        return ("<br>" if any("<br>" in each for each in said) else " or ").join(said)
     if origin is tuple:
         each = {_several(one) for one in inner if one is not Ellipsis}
         return f"a list of {each.pop() if len(each) == 1 else _UNNAMED}"
@@ -208,7 +223,7 @@ def _default(setting: Setting) -> str:
         return f"left out{off}"
     said = f"`{_toml(setting.default)}`"
     nothing = "`[]`" if isinstance(setting.default, tuple) else "`0`"
-    if said == nothing:
+    if said in (nothing, "`0.0`"):
         return f"{said}{off}"
     return f"{said}; {nothing}{off}" if off and not setting.is_optional else said
 

@@ -41,6 +41,8 @@ class SettingType(enum.Enum):
     NAMES = enum.auto()
     """A list of texts, or a single one."""
     PATH = enum.auto()
+    TABLE = enum.auto()
+    """Settings of its own."""
     OTHER = enum.auto()
     """What needs an editor of its own."""
 
@@ -265,6 +267,8 @@ def _type(annotation: object) -> tuple[SettingType, list[object]]:
     }
     if isinstance(annotation, type) and annotation in simple:
         return simple[annotation], []
+    if isinstance(annotation, type) and issubclass(annotation, Value):
+        return SettingType.TABLE, []
     is_enum = isinstance(annotation, type) and issubclass(annotation, ChoiceEnum)
     if is_enum or get_origin(annotation) is Literal:
         return SettingType.CHOICE, []

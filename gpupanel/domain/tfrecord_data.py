@@ -6,7 +6,7 @@ from pydantic import BeforeValidator, Field
 from typing_extensions import override
 
 from gpupanel.domain.choice import Choice
-from gpupanel.domain.data_source import ClassCount, DataSource, Target, one_or_several
+from gpupanel.domain.data_source import ClassCount, PictureSource, Target, one_or_several
 from gpupanel.domain.images_data import ImageSide
 from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, setting
@@ -23,7 +23,7 @@ _PATTERN = (
 )
 
 
-class TfrecordData(DataSource):
+class TfrecordData(PictureSource):
     """Records of ``tf.train.Example`` in TFRecord files, plain or compressed with GZIP.
 
     The features that there are, their types and lengths are read from the first records. What is

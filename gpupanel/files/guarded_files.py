@@ -90,7 +90,9 @@ def read_file(path: Path, within: Path | None = None, most_bytes: int = MOST_BYT
         OSError: As :func:`open_to_read`; or it is longer than ``most_bytes``.
     """
     with open_to_read(path, within) as file:
-        content = file.read(most_bytes + 1)
+        # As much is allocated as is asked for, however short the file is.
+        size = os.fstat(file.fileno()).st_size
+        content = file.read(min(size, most_bytes) + 1)
     if len(content) > most_bytes:
         raise OSError(errno.EFBIG, f"it is larger than {most_bytes:,} bytes", str(path))
     return content

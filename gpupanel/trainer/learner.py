@@ -11,6 +11,7 @@ from gpupanel.domain.event_details import PlacedLayer
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.training import TrainingSettings
+from gpupanel.trainer.augmentation.augmenter import Augmenter, make_augmenter
 from gpupanel.trainer.datasets.examples import Array
 from gpupanel.trainer.datasets.split import Split
 from gpupanel.trainer.models.build import BuiltModel, build_model
@@ -20,6 +21,7 @@ from gpupanel.trainer.models.objectives import (
     Objective,
     balanced_weights,
     make_objective,
+    named_weights,
 )
 from gpupanel.trainer.models.optimizers import make_optimizer
 from gpupanel.trainer.models.variable_state import assign_variables, by_name, read_variables
@@ -63,6 +65,7 @@ class Learner:
         test_calls: ``None`` where no test set is left for the end.
         trials: Of training steps; ``None`` where shares are not balanced.
         placed: Where each layer is; ``model_parallel`` only.
+        augmenter: Changes the training examples; ``None``: they stay as they are.
     """
 
     built: BuiltModel
@@ -73,6 +76,12 @@ class Learner:
     test_calls: StepCalls | None
     trials: Trials | None = None
     placed: tuple[PlacedLayer, ...] = ()
+    augmenter: Augmenter | None = None
+
+    def begin_epoch(self, epoch: int, examples: int) -> None:
+        """Train on so many examples as they are in that epoch, counted from 1."""
+        if self.augmenter is not None:
+            self.augmenter.begin_epoch(epoch, examples)
 
     def close(self) -> None:
         """Read no more examples."""
@@ -125,6 +134,14 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         optimizer.build(built.trained.trainable_variables)
     objective = make_objective(split.data.target, built.value_units, built.value_means)
     trained_objective = _weighted(run.profile, split) or objective
+    augmenter = make_augmenter(
+        run.profile.data.chosen_augmentation,
+        split.training,
+        split.data.target,
+        class_count=len(split.data.class_names),
+        greatest=split.data.greatest,
+        seed=training.seed,
+    )
 
     def training_step(micro_batches: int) -> TrainingStep:
         return TrainingStep(
@@ -137,7 +154,14 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
             timed=plan.balanced,
         )
 
-    over_training = calls_over(split.training, strategy, plan, objective.size, timed=plan.balanced)
+    over_training = calls_over(
+        split.training,
+        strategy,
+        plan,
+        objective.size,
+        timed=plan.balanced,
+        augmenter=augmenter,
+    )
     calls = TrainingCalls(
         lambda micro_batches: over_training.make(training_step(micro_batches)),
         plan.accumulation_steps,
@@ -152,7 +176,17 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         for part in (split.validation, split.test)
     )
     placed = places.placed(built.trained) if places is not None else ()
-    return Learner(built, objective, optimizer, calls, validation_calls, test_calls, trials, placed)
+    return Learner(
+        built,
+        objective,
+        optimizer,
+        calls,
+        validation_calls,
+        test_calls,
+        trials,
+        placed,
+        augmenter,
+    )
 
 
 def _places(run: StartedRun, split: Split) -> PlacedLayers | None:
@@ -165,12 +199,14 @@ def _places(run: StartedRun, split: Split) -> PlacedLayers | None:
 
 def _weighted(profile: Profile, split: Split) -> Objective | None:
     """What is made small where classes count differently; ``None``: they count alike."""
-    if profile.data.class_weights is ClassWeights.NONE:
+    weights, names = profile.data.class_weights, split.data.class_names
+    if weights is ClassWeights.NONE:
         return None
     if split.data.target is not Target.CLASSES:
         raise ProblemError(_NO_CLASSES)
-    class_count = len(split.data.class_names)
-    return Classification(balanced_weights(split.training.labels, class_count))
+    if isinstance(weights, dict):
+        return Classification(named_weights(weights, names))
+    return Classification(balanced_weights(split.training.labels, len(names)))
 
 
 def _check_jit(profile: Profile, *, across_replicas: bool) -> None:

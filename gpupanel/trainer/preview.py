@@ -2,7 +2,7 @@
 
 A :class:`~gpupanel.domain.preview.PreviewRequest` as JSON on standard input is answered by a
 :class:`~gpupanel.domain.preview.DataPreview` on standard output. Problems with the data and with
-the model's file are inside the answer. TensorFlow is not imported.
+the model's file are inside the answer. TensorFlow is imported only to show augmented pictures.
 """
 
 import base64
@@ -21,7 +21,14 @@ from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.preview import DataPreview, ExamplePreview, PreviewRequest
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.code_file import read_code_file
-from gpupanel.trainer.datasets.examples import Array, DataSet, Examples, read_features
+from gpupanel.trainer.augmentation.draws import check_pictures
+from gpupanel.trainer.datasets.examples import (
+    Array,
+    DataSet,
+    Examples,
+    Indices,
+    read_features,
+)
 from gpupanel.trainer.datasets.keras_files import needs_download
 from gpupanel.trainer.datasets.source import Found, Reading, read_data, source_of
 from gpupanel.trainer.datasets.split import split
@@ -29,6 +36,7 @@ from gpupanel.trainer.datasets.stand_ins import with_stand_ins
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.inference.model_file import check_model_file, recipe_in
 
+_AUGMENTED = 8
 _SHOWN_VALUES = 8
 _SHOWN_WORDS = 12
 _LONGEST_SIDE = 128
@@ -79,7 +87,7 @@ def _preview_of_data(request: PreviewRequest) -> DataPreview:
         split(data_set, data, request.seed)
         for part in filter(None, (data_set.training, data_set.validation, data_set.test)):
             _check_some(with_stand_ins(part), request.seed)
-        examples = _examples(data_set, request)
+        examples, augmented = _examples(data_set, request)
     except Exception as error:  # noqa: BLE001 - reported as a problem, as in training
         refused = DataPreview(
             target=target or Target.CLASSES,
@@ -99,6 +107,7 @@ def _preview_of_data(request: PreviewRequest) -> DataPreview:
         found={**found.found, "predicts": data_set.target},
         class_counts=_class_counts(data_set, data_set.training),
         examples=examples,
+        augmented=augmented,
         columns=data_set.columns,
         texts=data_set.texts,
         problems=data_set.all_notes(),
@@ -177,17 +186,42 @@ def _class_counts(data: DataSet, training: Examples) -> tuple[tuple[str, int], .
     return tuple((name, int(count)) for name, count in zip(data.class_names, counts, strict=True))
 
 
-def _examples(data: DataSet, request: PreviewRequest) -> tuple[ExamplePreview, ...]:
+Previews = tuple[ExamplePreview, ...]
+
+
+def _examples(data: DataSet, request: PreviewRequest) -> tuple[Previews, Previews]:
+    """Some examples, and the first of them as an epoch may change them."""
     training = with_stand_ins(data.training)
     count = min(request.example_limit, len(training))
     drawn = np.random.default_rng(request.seed).choice(len(training), count, replace=False)
     indices = drawn.astype(np.int32)
-    labels = _label_texts(data, training.labels[indices])
+    labels = list(_label_texts(data, training.labels[indices]))
     features = training.read(indices)
-    return tuple(
-        _example(label, one, data.greatest, data.words)
-        for label, one in zip(labels, features, strict=True)
+    shown = features, _augmented(data, request, training, indices[:_AUGMENTED])
+    plain, augmented = (
+        tuple(
+            _example(*pair, data.greatest, data.words) for pair in zip(labels, each, strict=False)
+        )
+        for each in shown
     )
+    return plain, augmented
+
+
+def _augmented(
+    data: DataSet, request: PreviewRequest, training: Examples, indices: Indices
+) -> Array:
+    """These examples as the first epoch changes them; none where nothing is changed.
+
+    Raises:
+        ProblemError: They cannot be changed so.
+    """
+    augmentation = request.data.chosen_augmentation
+    check_pictures(augmentation, training.feature_shape)
+    if not augmentation.changes_anything or not len(indices):
+        return np.empty((0, *training.feature_shape), np.float32)
+    from gpupanel.trainer.augmentation.look import augmented_examples  # imports TensorFlow
+
+    return augmented_examples(data, augmentation, training.subset(indices), request.seed)
 
 
 def _value_count(data: DataSet) -> int:

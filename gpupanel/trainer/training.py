@@ -26,7 +26,7 @@ from gpupanel.trainer.loop.loop import TrainingLoop
 from gpupanel.trainer.progress import TrainingRecord
 from gpupanel.trainer.saving.restoring import restore_latest
 from gpupanel.trainer.started_run import StartedRun
-from gpupanel.trainer.steps.order import steps_per_epoch
+from gpupanel.trainer.steps.order import make_epoch_order, steps_per_epoch
 from gpupanel.trainer.strategies.make_strategy import join_workers, make_strategy
 
 
@@ -52,7 +52,12 @@ def prepare_devices(run: StartedRun, events: EventWriter) -> tf.distribute.Strat
 
 
 def report_data(run: StartedRun, split: Split, events: EventWriter) -> None:
-    """Report what was read."""
+    """Report what was read.
+
+    Raises:
+        ProblemError: See :func:`~gpupanel.trainer.steps.order.make_epoch_order`.
+    """
+    order = make_epoch_order(run.profile.data, split, run.profile.training.seed)
     events.write(
         DataReady(
             time_s=time.time(),
@@ -62,7 +67,7 @@ def report_data(run: StartedRun, split: Split, events: EventWriter) -> None:
             feature_shape=split.training.feature_shape,
             class_count=len(split.data.class_names),
             class_names=names_for_event(split.data.class_names),
-            steps_per_epoch=steps_per_epoch(len(split.training), run.plan.global_batch_size),
+            steps_per_epoch=steps_per_epoch(len(order), run.plan.global_batch_size),
         )
     )
     for note in split.data.all_notes() if run.leads else ():

@@ -12,10 +12,12 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.ui.bindings.comparison import Comparison
 from gpupanel.ui.bindings.confirmations import EndConfirmation, ProcessActions, TrustConfirmation
 from gpupanel.ui.bindings.doctor_binding import DoctorBinding
+from gpupanel.ui.bindings.download_binding import DownloadBinding
 from gpupanel.ui.bindings.history_binding import HistoryBinding
 from gpupanel.ui.bindings.profile_binding import ProfileBinding
 from gpupanel.ui.bindings.queue_binding import QueueBinding
 from gpupanel.ui.bindings.run_binding import RunBinding
+from gpupanel.ui.bindings.scan_binding import ScanBinding
 from gpupanel.ui.bindings.settings_reuse import RetryWithFix, SettingsReuse
 from gpupanel.ui.bindings.window_closing import WindowClosing
 from gpupanel.ui.live_page import LivePage
@@ -64,6 +66,8 @@ class MainWindow(QMainWindow):
         self.devices = DevicePanel()
         self.devices.setFolds(remembered_folds(settings))
         self.session_page = SessionPage(self.session, self._preview_loader)
+        self._scan = ScanBinding(self.session, self.session_page, self)
+        self._download = DownloadBinding(self.session, self.session_page, parent=self)
         self.live_page = LivePage(self.session, self.control)
         self.runs = RunsPage(runs_dir)
         self._history = HistoryBinding(self.runs, runs_dir, self._questions, settings, self)
@@ -140,6 +144,8 @@ class MainWindow(QMainWindow):
         self._device_watch.refused.connect(self._show_errors)
         self._doctor_binding.refused.connect(self._show_errors)
         self._preview_loader.refused.connect(self._show_errors)
+        self._scan.refused.connect(self._show_errors)
+        self._download.refused.connect(self._show_refusal)
         self.session_page.plan.fieldActivated.connect(self.devices.show_field)
         self.devices.doctorRequested.connect(self._doctor_binding.open_doctor)
         self.session_page.plan.doctorRequested.connect(self._doctor_binding.open_doctor)
@@ -190,8 +196,9 @@ class MainWindow(QMainWindow):
 
     def _make_closing(self) -> WindowClosing:
         parts = (self.session.close, self._process_actions.close, self._device_watch.stop)
-        others = (self._doctor_binding, self._preview_loader, self._history, self._queue)
-        ends = (*(each.stop for each in others), self._comparison.stop, self.control.close)
+        children = (self._doctor_binding, self._preview_loader, self._scan, self._download)
+        others = (*children, self._history, self._queue, self._comparison)
+        ends = (*(each.stop for each in others), self.control.close)
         stops = (self._remember_folds, *parts, *ends)
         asking = (self.control, self.profiles, self._questions)
         return WindowClosing(self, self.session, *asking, self._settings, stops)

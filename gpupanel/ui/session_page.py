@@ -99,7 +99,7 @@ class SessionPage(QWidget):
         self.training.valueChanged.connect(self._edit)
         self.plan.fixRequested.connect(self._apply_fix)
         self.plan.sharesChosen.connect(self.choose_shares)
-        self.plan.fieldActivated.connect(self._go_to_field)
+        self.plan.fieldActivated.connect(self.go_to_field)
         self._session.inventoryChanged.connect(self.strategy.setInventory)
         self._session.inventoryChanged.connect(self.plan.setInventory)
         self._session.opened.connect(self._show_opened)
@@ -148,7 +148,8 @@ class SessionPage(QWidget):
         self._session.apply_fix(fix)
 
     @Slot(str)
-    def _go_to_field(self, field: str) -> None:
+    def go_to_field(self, field: str) -> None:
+        """Show the editor of a dotted profile key."""
         panel = next((each for each in self._panels if each.edits(field)), None)
         if panel is not None:
             editor = panel.focus_editor(field)
@@ -241,6 +242,11 @@ class SessionPage(QWidget):
         """Somebody who comes back to the window may have mended the data elsewhere."""
         if state is Qt.ApplicationState.ApplicationActive and self._preview_has_problems:
             self._preview_timer.start()
+
+    @Slot()
+    def preview_again(self) -> None:
+        """The data may be another one than before: it was downloaded."""
+        self._load_preview()
 
     @Slot()
     def _load_preview(self) -> None:

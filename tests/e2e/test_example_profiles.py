@@ -18,6 +18,8 @@ pytestmark = pytest.mark.tensorflow
 PROFILES = sorted((Path(__file__).parents[2] / "resources" / "profiles").glob("*.toml"))
 
 TRAINED_ALIKE = {
+    "balanced-shares": "test_balancing.py measures, divides and learns with such shares",
+    "multi-worker-with-two-workers": "test_multi_worker.py, and test_private_runs.py by real ones",
     "digits": "test_terminal.py trains it with the real command",
     "different-caps-on-different-gpus": "two CPU replicas, 48 and 16: data-sharded-by-device",
     "memory-growth-on-all-gpus": "one CPU without anything special: gradient-accumulation has more",

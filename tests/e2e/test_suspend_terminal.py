@@ -1,4 +1,7 @@
-"""A real run that is suspended, and goes on with another strategy and other shares."""
+"""A real run that is suspended, and goes on with another strategy and other shares.
+
+The terminal is a process of its own where it starts one.
+"""
 
 import json
 import subprocess
@@ -20,6 +23,7 @@ from gpupanel.domain.profile_toml import parse_profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.supervision.run_processes import processes_of
+from tests.forked import terminal as forked
 
 ON_TWO = """
 schema_version = 1
@@ -82,9 +86,9 @@ def until_it_steps(layout: RunLayout, starts: int) -> None:
 
 
 def suspend(layout: RunLayout) -> dict[str, object]:
-    asked = gpupanel("suspend", layout.root, "--json")
+    asked = forked.gpupanel("suspend", layout.root, "--json")
     assert json.loads(asked.stdout) == {"run": str(layout.root), "asked": True}
-    watched = gpupanel("watch", layout.root, "--json")
+    watched = forked.gpupanel("watch", layout.root, "--json")
     assert watched.returncode == 130
     assert not processes_of(layout)
     document: dict[str, object] = json.loads(watched.stdout)
@@ -106,7 +110,7 @@ def test_that_a_suspended_run_goes_on_elsewhere_and_is_suspended_again(tmp_path:
 
     other = tmp_path / "other.toml"
     other.write_text(ON_ONE.replace("hidden = [32]", "hidden = [33]"))
-    refused = gpupanel("resume", layout.root, "--with", other, "--json")
+    refused = forked.gpupanel("resume", layout.root, "--with", other, "--json")
     assert refused.returncode == 1
     (problem,) = json.loads(refused.stdout)["problems"]
     assert (problem["code"], problem["field"]) == ("resume_does_not_fit", "model.hidden")

@@ -260,6 +260,7 @@ def test_that_ctrl_c_is_not_for_a_terminal_that_was_started_in_the_background(
     assert layout.model.exists()
 
 
+@pytest.mark.slow  # tests/unit/cli/test_run_watcher.py says the same of what the terminal does
 def test_that_ctrl_c_twice_stops_the_run_and_saves_all_the_same(
     long_run: Path, runs_dir: Path
 ) -> None:
@@ -297,9 +298,9 @@ def test_that_a_run_goes_on_when_what_started_it_is_killed_and_stops_when_asked(
     ):
         assert time.monotonic() < end_s, "no step after the kill"
         time.sleep(0.05)
-    assert answered(gpupanel("runs", "--json"))["runs"][0]["is_running"]
+    assert answered(forked.gpupanel("runs", "--json"))["runs"][0]["is_running"]
     assert answered(gpupanel("stop", layout.name, "--json"))["asked"]
-    watched = gpupanel("watch", layout.name, "--json")
+    watched = forked.gpupanel("watch", layout.name, "--json")
     assert watched.returncode == 130
     assert answered(watched)["outcome"] == "stopped"
     assert layout.model.exists()

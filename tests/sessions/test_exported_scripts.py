@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from gpupanel.domain.augmentation import Augmentation, Fill, Flip
 from gpupanel.domain.data import (
     DigitsData,
     ImagesData,
@@ -28,6 +29,18 @@ pytestmark = pytest.mark.tensorflow
 ROUNDING = 1e-5
 SGD = TrainingSettings(
     epochs=2, optimizer=Optimizer.SGD, learning_rate=0.1, momentum=0.9, tensorboard=False
+)
+BLENDED = Augmentation(mixup=0.4)
+CHANGED = Augmentation(
+    flip=Flip.BOTH,
+    rotate_degrees=20,
+    zoom=0.2,
+    shift=0.1,
+    brightness=0.2,
+    contrast=0.2,
+    hue=0.1,
+    cutout=0.4,
+    mixup=0.2,
 )
 FEW_DIGITS = DigitsData(validation_fraction=0.9)
 
@@ -68,24 +81,28 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
             mirrored,
             3,
             (40, 0, 24),
-            data=NpzData(path=str(material.columns), class_weights="balanced"),
+            data=NpzData(
+                path=str(material.columns), class_weights="balanced", augmentation=BLENDED
+            ),
             model=MlpModel(hidden=(8,)),
             training=changed(accumulation_steps=3, clip_norm=0.3),
         ),
-        # The third batch is a remainder of seven: 4 and 3, in three micro-batches.
-        "remainder of seven of uneven shares, micro-batches, statistics over replicas": session(
+        # The third batch is a remainder of five: 3 and 2, in two micro-batches.
+        "remainder of five of uneven shares, micro-batches, statistics over replicas": session(
             mirrored,
             2,
-            (57, 4),
-            data=NpzData(path=str(material.columns)),
+            (59, 3),
+            data=NpzData(path=str(material.columns), class_weights={"1": 2.5}),
             model=MlpModel(hidden=(8,), batch_norm=True),
-            training=changed(global_batch_size=61, accumulation_steps=4, learning_rate=0.01),
+            training=changed(global_batch_size=62, accumulation_steps=3, learning_rate=0.01),
         ),
         "pictures in nested and hidden folders, statistics over replicas": session(
             mirrored,
             2,
             (11, 5),
-            data=ImagesData(path=str(material.images), image_size=(6, 5), cache="none"),
+            data=ImagesData(
+                path=str(material.images), image_size=(6, 5), cache="none", augmentation=CHANGED
+            ),
             model=CnnModel(filters=(4,), batch_norm=True),
             training=changed(global_batch_size=16, learning_rate=0.01),
         ),
@@ -93,7 +110,12 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
             mirrored,
             2,
             (46, 24),
-            data=NpzData(path=str(material.pictures), features=FEATURES, labels=LABELS),
+            data=NpzData(
+                path=str(material.pictures),
+                features=FEATURES,
+                labels=LABELS,
+                augmentation=Augmentation(flip=Flip.VERTICAL, shift=0.2, fill=Fill.ZERO),
+            ),
             model=MlpModel(
                 hidden=(8,), batch_norm=True, batch_norm_synchronized=False, dropout=0.4
             ),
@@ -115,7 +137,7 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
             mirrored,
             2,
             (40, 24),
-            data=NpzData(path=str(material.tags)),
+            data=NpzData(path=str(material.tags), augmentation=BLENDED),
             model=MlpModel(hidden=(8,)),
             training=changed(accumulation_steps=2),
         ),
@@ -123,7 +145,12 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
             mirrored,
             2,
             (40, 24),
-            data=NpzData(path=str(material.several), validation_fraction=0.2, cache="none"),
+            data=NpzData(
+                path=str(material.several),
+                validation_fraction=0.2,
+                cache="none",
+                augmentation=BLENDED,
+            ),
             model=MlpModel(hidden=(8,)),
             training=changed(learning_rate=0.01),
         ),
@@ -131,7 +158,9 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
             mirrored,
             2,
             (40, 24),
-            data=TableData(path=str(material.table), validation_fraction=0.2, stratify=True),
+            data=TableData(
+                path=str(material.table), validation_fraction=0.2, stratify=True, oversample=True
+            ),
             model=MlpModel(hidden=(8,)),
             training=changed(learning_rate=0.01),
         ),

@@ -119,3 +119,16 @@ def test_that_a_script_predicts_on_pictures_alone(tmp_path: Path, labels_csv: st
     script = carried_out(data, script_of(data).read(data, needs_labels=False))
     assert (script["y"], script["class_names"], found.labels) == (None, [], None)
     assert len(np.asarray(script["x"], object)) == len(found)
+
+
+@pytest.mark.parametrize("left_out", ["eel's", "caf\\xe9"])
+def test_that_a_script_leaves_out_the_classes_that_a_run_does(
+    tmp_path: Path, left_out: str
+) -> None:
+    make_classes(tmp_path, {"cat": 2, "eel's": 1, "caf\udce9": 1, "dog": 2})
+    data = ImagesData(path=str(tmp_path), leave_out=(left_out,), image_size=(4, 5))
+    read = read_images(data)
+    script = carried_out(data, data_section(data))
+    assert_same(script, "", read.training)
+    assert tuple(script["class_names"]) == read.class_names
+    assert left_out not in read.class_names

@@ -37,9 +37,9 @@ from gpupanel.ui.inputs.optional_choice import OptionalChoiceBox
 from gpupanel.ui.inputs.real_spin_box import RealSpinBox
 from gpupanel.ui.inputs.text_input import PathEdit
 from gpupanel.ui.panels.data_panel import DataPanel
-from gpupanel.ui.panels.data_panel.class_counts_view import ClassCountsView
 from gpupanel.ui.panels.data_panel.examples_view import ExamplesView
 from gpupanel.ui.panels.data_panel.text_lengths_view import TextLengthsView
+from gpupanel.ui.widgets.class_counts_view import ClassCountsView
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from gpupanel.ui.widgets.table_view import TableView
 from tests.ui.values import DATA
@@ -274,6 +274,30 @@ def test_that_examples_are_painted_with_crisp_pixels(panel, qtbot):
     assert image.pixelColor(32, 32) == QColor(37, 37, 37)
     assert image.pixelColor(64 + 8 + 32, 32) == QColor(203, 203, 203)
     assert view.shown_count() == 2
+
+
+def test_that_augmented_pictures_stand_in_as_many_rows_as_they_need(panel, qtbot):
+    examples = tuple(
+        ExamplePreview(label=str(n), pixels_base64="AAAA", width=1, height=1, channels=3)
+        for n in range(8)
+    )
+    panel.setPreview(DataPreview(example_count=8, examples=examples, augmented=examples))
+    panel.resize(900, 1200)
+    with qtbot.waitExposed(panel):
+        panel.show()
+    view = next(
+        each
+        for each in panel.findChildren(ExamplesView)
+        if each.accessibleName() == "Augmented examples of the data"
+    )
+    assert view.shown_count() == 8
+    qtbot.waitUntil(lambda: view.height() == view.heightForWidth(view.width()))
+    wide = view.height()
+    panel.resize(400, 1200)
+    qtbot.waitUntil(lambda: view.height() == view.heightForWidth(view.width()) > wide)
+    assert view.shown_count() == 8
+    panel.setPreview(DataPreview(example_count=8, examples=examples))
+    assert view.isHidden()
 
 
 def test_that_a_picture_that_is_cut_short_is_not_painted_from_foreign_memory(panel, qtbot):

@@ -10,6 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QFormLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from gpupanel.domain.choice import Choice, ChoiceEnum
+from gpupanel.domain.problem import Problem
 from gpupanel.domain.setting import PathKind, setting, settings_of
 from gpupanel.domain.value import Value
 from gpupanel.ui.forms.settings_form import WIDEST_INPUT
@@ -23,6 +24,7 @@ from gpupanel.ui.inputs.size_input import SizeInput
 from gpupanel.ui.inputs.switch import CheckBox, Switch
 from gpupanel.ui.inputs.text_input import PathEdit, TextInput
 from gpupanel.ui.widgets.buttons import FoldButton
+from gpupanel.ui.widgets.labels import Note
 
 Side = Annotated[int, Field(ge=1, le=64)]
 
@@ -382,3 +384,77 @@ def test_that_inputs_line_up_and_paths_are_as_wide_as_the_form(form, qtbot):
     left = {row(form, name).x() for name in ROWS if name not in ADVANCED}
     assert len(left) == 1
     form.hide()
+
+
+class Wash(Value):
+    """Settings within another table."""
+
+    colour: Shade = setting("Colour", "Of the wash.", default=Shade.LIGHT)
+    layers: int = setting("Layers", "How many there are.", default=0, ge=0, off="none")
+    amount: float = setting("Amount", "Of water.", default=0.0, ge=0.0, le=0.9, off="dry")
+
+
+class Painting(Value):
+    """A table with another one in it."""
+
+    name: str = setting("Name", "What it is called.", default="")
+    wash: Wash = setting("Wash", "What is painted first.", default=Wash(), off="none")
+
+
+@pytest.fixture
+def painting(qtbot) -> ValueForm:
+    form = ValueForm(Painting())
+    qtbot.addWidget(form)
+    return form
+
+
+def inner_form(form: ValueForm) -> ValueForm:
+    return next(each for each in form.findChildren(ValueForm))
+
+
+def test_that_a_table_within_a_table_is_folded_into_a_line_that_says_what_was_changed(painting):
+    line = fold(painting)
+    assert line.text() == "&Wash: none"
+    assert line.accessibleName() == "Wash"
+    assert "What is painted first." in line.toolTip()
+    assert painting.findChildren(ValueForm) == []
+    painting.setValue(Painting(wash=Wash(layers=2, amount=0.5)))
+    assert line.text() == "&Wash: layers, amount"
+
+
+def test_that_a_setting_of_a_table_within_a_table_is_changed(painting, qtbot):
+    heard = []
+    painting.valueChanged.connect(heard.append)
+    fold(painting).click()
+    counter = inner_form(painting).editors()["layers"]
+    counter.stepBy(3)
+    assert heard[-1] == painting.value() == Painting(wash=Wash(layers=3))
+    assert fold(painting).text() == "&Wash: layers"
+    painting.setValue(Painting())
+    assert inner_form(painting).value() == Wash()
+    # What a letter reaches is of the outer table alone.
+    titles = [each.text() for each in inner_form(painting).findChildren(QLabel)]
+    assert not [title for title in titles if "&" in title]
+
+
+def test_that_a_problem_within_a_table_stands_below_its_line(painting):
+    problem = Problem(code="x", field="painting.wash.layers", message="Too many.", hint="Fewer.")
+    painting.setProblems({"wash": problem})
+    assert [note.text() for note in painting.findChildren(Note) if not note.isHidden()] == [
+        "Too many."
+    ]
+
+
+def test_that_a_number_shows_what_nothing_means(painting, qtbot):
+    fold(painting).click()
+    amount = inner_form(painting).editors()["amount"]
+    edit = amount.findChild(QLineEdit)
+    assert edit.text() == "dry"
+    amount.stepBy(1)
+    assert (edit.text(), amount.value()) == ("0.05", 0.05)
+    edit.selectAll()
+    QTest.keyClicks(edit, "0")
+    assert amount.value() == 0.0
+    amount.setValue(0.0)
+    QTest.keyClick(edit, Qt.Key.Key_Return)
+    assert edit.text() == "dry"

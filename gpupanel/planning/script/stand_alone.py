@@ -5,6 +5,7 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.strategy import GANG_KINDS, StrategyKind
+from gpupanel.planning.script.augmentation_section import augmentation_section
 from gpupanel.planning.script.data_section import data_section, script_of
 from gpupanel.planning.script.inference_section import inference_data_section, inference_section
 from gpupanel.planning.script.model_section import model_section
@@ -78,9 +79,11 @@ def stand_alone_script(profile: Profile, plan: LaunchPlan) -> str:
     if (profile.task == "train") is not model.is_trainable:
         raise ProblemError(_NOT_STARTABLE)
     if model.is_trainable:
+        augmentation = augmentation_section(data)
         sections = [
             f"# Data\n{data_section(data)}",
             f"# Model\n{model_section(profile, alone)}",
+            *([f"# Augmentation\n{augmentation}"] if augmentation else []),
             f"# Training\n{_NO_CHECKPOINTS}\n{training_section(profile, alone)}",
             *filter(None, [script_of(data).kept_in_model(data)]),
         ]

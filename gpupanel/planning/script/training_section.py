@@ -5,17 +5,20 @@ Each replica finds the gradient of its part of a batch; they are summed, clipped
 
 from string import Template
 
-from gpupanel.domain.data import ClassWeights, Target
+from gpupanel.domain.data import ClassWeights, DataSettings, Target
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.training import LEAST_PROGRESS
+from gpupanel.planning.script.data_section import script_of
 from gpupanel.planning.script.sections import lines_for
 
 # In the margin: S several replicas, A accumulation, D dropout or other random numbers, N batch
 # normalisation, L one of the last three, O Python code of one's own, C clipping, W weight decay,
 # X XLA, V values to be predicted, P perhaps several of them, K several labels at once, H examples
 # held back, T by a test set that may be missing, F a test set for the end, U that may be missing,
-# M something to be measured: H or F, E early stopping, B balanced classes.
+# M something to be measured: H or F, E early stopping, B weighted classes, Z by their names,
+# G examples are changed, Y and blended, so that labels are shares of the classes, R rare classes
+# are repeated.
 _TEXT = '''
 v |MEASURE = "accuracy"
 vk|final = keras.layers.Softmax(name="probabilities", dtype="float32")
@@ -30,13 +33,22 @@ P |    (scale,), (offset,) = scale, offset
 P |final = keras.layers.Rescaling(scale, offset, name="values", dtype="float32")
   |
   |
-B |counts = np.bincount(y, minlength=class_count)
-B |CLASS_WEIGHTS = np.float32(len(y) / (np.count_nonzero(counts) * np.maximum(counts, 1)))
+Bz|counts = np.bincount(y, minlength=class_count)
+Bz|CLASS_WEIGHTS = np.float32(len(y) / (np.count_nonzero(counts) * np.maximum(counts, 1)))
+BZ|$class_names
+BZ|chosen = $class_weights
+BZ|CLASS_WEIGHTS = np.float32([chosen.get(name, 1.0) for name in class_names])
 B |
 B |
 b |def loss_and_measure(outputs, labels):
 B |def loss_and_measure(outputs, labels, class_weights=None):
 vk|    """Cross-entropy, and how many are right; summed over the examples."""
+Y |    if len(labels.shape) == 2:  # shares of each class
+YB|        weighted = labels if class_weights is None else labels * class_weights
+Yb|        weighted = labels
+Y |        loss = -weighted * tf.cast(tf.nn.log_softmax(outputs), tf.float32)
+Y |        right = tf.gather(labels, tf.argmax(outputs, axis=1), batch_dims=1)
+Y |        return tf.reduce_sum(loss), tf.reduce_sum(right)
 vk|    loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, outputs)
 B |    if class_weights is not None:
 B |        loss *= tf.cast(tf.gather(class_weights, labels), loss.dtype)
@@ -174,7 +186,9 @@ C |        optimizer.update_step(gradient * scale, weight, rate)
   |
   |
   |@tf.function(autograph=False)
-  |def train_step(features, labels):
+g |def train_step(features, labels):
+G |def train_step(features, labels, drawn):
+G |    features, labels = augmented(features, labels, drawn)
 S |    parts, copies = division(labels.shape[0])
 SA|    sizes = [end - first for first, end in parts]
 SA|    micro_batches = micro_batches_of(sizes, SHARES)
@@ -222,13 +236,17 @@ MS|    return [strategy.reduce(SUM, each, axis=None) / copies for each in sums]
 Ms|    return strategy.run(in_replica)
   |
   |
-  |def mean_over(step, x, y, order):
+g |def mean_over(step, x, y, order):
+G |def mean_over(step, x, y, order, *drawn):
 p |    sums = np.zeros(2)
 P |    sums = np.zeros(3)
   |    for first in range(0, len(order), BATCH):
   |        batch = order[first : first + BATCH]
-p |        sums += [float(each) for each in step(x[batch], y[batch])]
-P |        sums += np.concatenate([np.ravel(each) for each in step(x[batch], y[batch])])
+g |        found = step(x[batch], y[batch])
+G |        of_batch = [each[first : first + BATCH] for each in drawn]
+G |        found = step(x[batch], y[batch], *of_batch)
+p |        sums += [float(each) for each in found]
+P |        sums += np.concatenate([np.ravel(each) for each in found])
   |        if not np.isfinite(sums[0]):
   |            raise SystemExit("The loss is not finite any more.")
 v |    return sums / len(order)
@@ -236,10 +254,23 @@ Vp|    return sums * [UNIT**2, UNIT] / len(order)
 P |    return sums[1:] / len(order)
   |
   |
+R |def epoch_order(epoch):
+R |    """The examples of an epoch: each class as often as the most frequent one."""
+R |    random = np.random.default_rng([SEED, epoch, 2])
+R |    by_class = np.argsort(y, kind="stable")
+R |    members = np.split(by_class, np.flatnonzero(np.diff(y[by_class])) + 1)
+R |    most, taken = max(map(len, members)), []
+R |    for each in members:
+R |        taken += [each] * (most // len(each)) + [random.permutation(each)[: most % len(each)]]
+R |    taken = np.concatenate(taken)
+R |    $repeated
+R |
+R |
 E |best, waited = np.inf, 0
   |for epoch in range(1, EPOCHS + 1):
   |    order = $order
-  |    loss, measure = mean_over(train_step, x, y, order)
+g |    loss, measure = mean_over(train_step, x, y, order)
+G |    loss, measure = mean_over(train_step, x, y, order, drawn_in(epoch, len(order)))
   |    line = f"epoch {epoch}  loss {loss:.6f}  {MEASURE} {measure:.6f}"
 E |    watched = loss
 Ht|    val_loss, measure = mean_over(evaluation_step, x_val, y_val, np.arange(len(x_val)))
@@ -277,7 +308,6 @@ def training_section(profile: Profile, plan: LaunchPlan) -> str:
     ]
     sums = ["loss", "measure", "gradients", *(["moments"] if "N" in holds else [])]
     random = "D" in holds
-    shuffled = "np.random.default_rng([SEED, epoch]).permutation(len(x))"
     return Template(lines_for(_TEXT, holds)).substitute(
         epochs=training.epochs,
         batch=plan.global_batch_size,
@@ -290,10 +320,27 @@ def training_section(profile: Profile, plan: LaunchPlan) -> str:
         answer=", ".join([*sums, *(["drawn"] if random else [])]),
         micro_batches=", micro_batches" if "A" in holds else "",
         clip=training.clip_norm,
-        order=shuffled if data.shuffle else "np.arange(len(x))",
+        order=_order(data),
+        repeated=_REPEATED[data.shuffle],
+        class_names=script_of(data).class_names(data) if "Z" in holds else "",
+        class_weights=data.class_weights,
         patience=training.early_stopping_patience,
         least=LEAST_PROGRESS,
     )
+
+
+_REPEATED = {
+    True: "return taken[np.random.default_rng([SEED, epoch]).permutation(len(taken))]",
+    False: "return np.sort(taken)",
+}
+
+
+def _order(data: DataSettings) -> str:
+    """The examples of an epoch, as an expression."""
+    if data.oversample:
+        return "epoch_order(epoch)"
+    shuffled = "np.random.default_rng([SEED, epoch]).permutation(len(x))"
+    return shuffled if data.shuffle else "np.arange(len(x))"
 
 
 def _holds(profile: Profile, plan: LaunchPlan) -> set[str]:
@@ -318,8 +365,12 @@ def _holds(profile: Profile, plan: LaunchPlan) -> set[str]:
         "T": data.may_validate_on_test_set and data.has_test_set is None,
         "U": data.may_test and data.has_test_set is None,
         "E": training.early_stopping_patience is not None,
-        "B": data.class_weights is ClassWeights.BALANCED
+        "Z": isinstance(data.class_weights, dict) and data.target_kind in (Target.CLASSES, None),
+        "B": data.class_weights is not ClassWeights.NONE
         and data.target_kind in (Target.CLASSES, None),
+        "R": data.oversample,
+        "G": data.chosen_augmentation.changes_anything,
+        "Y": data.chosen_augmentation.mixup > 0 and data.target_kind in (Target.CLASSES, None),
     }
     found = {letter for letter, holds in conditions.items() if holds}
     found |= {"L"} if found & {"A", "D", "N"} else set()

@@ -1,7 +1,8 @@
 """Images in files, decoded when they are read."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -95,22 +96,36 @@ class ImageFiles:
             return error
 
     def _decode(self, path: str) -> Array:
-        try:
-            with open_regular(Path(path)) as file:
-                return pixels_of(file, self.size, self.channels, LARGEST_IMAGE_PIXELS)
-        except TooManyPixelsError as error:
-            raise _too_large(path, str(error), self.key) from error
-        except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-            raise _too_large(path, "more pixels than that", self.key) from error
-        except UnknownRangeError as error:
-            raise _unknown_range(path, error, self.key) from error
-        except FileNotFoundError as error:
-            raise image_vanished(path, self.key) from error
-        except MemoryError:
-            raise
-        except Exception as error:
-            # Whatever the bytes of a damaged file happen to make of the decoders.
-            raise image_unreadable(path, error, self.key) from error
+        with image_errors(path, self.key), open_regular(Path(path)) as file:
+            return pixels_of(file, self.size, self.channels, LARGEST_IMAGE_PIXELS)
+
+
+@contextmanager
+def image_errors(path: str, key: str) -> Iterator[None]:
+    """Whatever goes wrong with an image, as a problem.
+
+    Args:
+        path: Its file.
+        key: The setting that says where it is.
+
+    Raises:
+        ProblemError: It cannot be read.
+    """
+    try:
+        yield
+    except TooManyPixelsError as error:
+        raise _too_large(path, str(error), key) from error
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise _too_large(path, "more pixels than that", key) from error
+    except UnknownRangeError as error:
+        raise _unknown_range(path, error, key) from error
+    except FileNotFoundError as error:
+        raise image_vanished(path, key) from error
+    except MemoryError:
+        raise
+    except Exception as error:
+        # Whatever the bytes of a damaged file happen to make of the decoders.
+        raise image_unreadable(path, error, key) from error
 
 
 def image_unreadable(path: str, error: Exception, key: str) -> ProblemError:

@@ -54,7 +54,7 @@ def look_into(root: Path, key: str) -> Folder:
     try:
         with os.scandir(root) as entries:
             for entry in entries:
-                if entry.is_dir():
+                if _is_folder(entry):
                     folders += [] if entry.name.startswith(".") else [entry.name]
                 else:
                     has_pictures = has_pictures or is_picture(entry.name)
@@ -103,10 +103,18 @@ def _names_below(root: str) -> Iterator[str]:
                 # A link to a folder is not gone into: it may lead back, or anywhere.
                 if entry.is_dir(follow_symlinks=False):
                     below.append((entry.name, True))
-                elif is_picture(entry.name) and not (entry.is_symlink() and entry.is_dir()):
+                elif is_picture(entry.name) and not (entry.is_symlink() and _is_folder(entry)):
                     below.append((entry.name, False))
         below.sort(reverse=True)
         waiting += [(f"{place}{os.sep}{name}", is_one) for name, is_one in below]
+
+
+def _is_folder(entry: "os.DirEntry[str]") -> bool:
+    """Whether it is a folder, or a link that leads to one; a link that leads to itself does not."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def _holds_a_picture(folder: Path) -> bool:

@@ -34,6 +34,7 @@ class ImageSet:
         files: The pictures.
         labels: Theirs; ``None``: nobody knows them.
         labels_file: The CSV that says them; ``None``: there is none.
+        unlabelled: Pictures of the folder that it has no line for.
         notes: What is odd about them.
     """
 
@@ -41,6 +42,7 @@ class ImageSet:
     files: ImageFiles
     labels: PictureLabels | None
     labels_file: Path | None = None
+    unlabelled: int = 0
     notes: tuple[Problem, ...] = ()
 
     def with_skipped(self, skipped: SkippedFiles) -> "ImageSet":
@@ -122,7 +124,8 @@ class _Lister:
         )
         chosen = [pictures[place] for place in lines.pictures]
         notes = _notes(lines, pictures, self.data.unreadable_share)
-        return ImageSet(self.root, self._files(chosen), labels, csv, notes)
+        unlabelled = len(pictures) - len(set(lines.pictures))
+        return ImageSet(self.root, self._files(chosen), labels, csv, unlabelled, notes)
 
     def _by_class(self, folder: Folder, *, must_differ: bool) -> ImageSet:
         if self.data.predicts not in (None, Target.CLASSES):
@@ -141,7 +144,11 @@ class _Lister:
                 "put a CSV beside them that says what they are.",
                 self.key,
             )
-        files = {each.name: pictures_below(each, self.key) for each in folder.folders}
+        left_out = set(self.data.leave_out)
+        chosen = [each for each in folder.folders if as_utf8(each.name) not in left_out]
+        if not chosen:
+            raise self._all_left_out(folder)
+        files = {each.name: pictures_below(each, self.key) for each in chosen}
         names = tuple(map(as_utf8, files))
         empty = [name for name, paths in files.items() if not paths]
         if self.training is None:
@@ -149,18 +156,38 @@ class _Lister:
         else:
             self._compare_classes(names)
             if len(empty) == len(files):
-                raise self._no_images(empty)
+                raise self._no_images(empty, len(files))
         numbers = np.repeat(np.arange(len(files), dtype=np.int32), list(map(len, files.values())))
         found = [path for of_class in files.values() for path in of_class]
-        return ImageSet(
-            self.root, self._files(found), PictureLabels(numbers, Target.CLASSES, names)
+        labels = PictureLabels(numbers, Target.CLASSES, names)
+        return ImageSet(self.root, self._files(found), labels, notes=self._unknown(folder))
+
+    def _unknown(self, folder: Folder) -> tuple[Problem, ...]:
+        """A hint where a class that is left out is not there."""
+        there = {as_utf8(each.name) for each in folder.folders}
+        unknown = [name for name in self.data.leave_out if name not in there]
+        if self.training is not None or not unknown:
+            return ()
+        return (
+            Problem(
+                code="data_left_out_unknown",
+                severity=Severity.HINT,
+                field="data.leave_out",
+                message=f"{self.root} has no class folder {_shown(unknown)} to be left out.",
+                hint="Look at its name; capital letters count.",
+                fix=Fix.of(
+                    "Leave out those that are there",
+                    "data.leave_out",
+                    [name for name in self.data.leave_out if name in there],
+                ),
+            ),
         )
 
     def _check_classes(
         self, names: tuple[str, ...], empty: list[str], *, must_differ: bool
     ) -> None:
         if empty:
-            raise self._no_images(empty)
+            raise self._no_images(empty, len(names))
         if must_differ and len(names) < 2:
             raise _problem(
                 "data_one_class",
@@ -194,12 +221,26 @@ class _Lister:
             self.key,
         )
 
-    def _no_images(self, empty: list[str]) -> ProblemError:
+    def _all_left_out(self, folder: Folder) -> ProblemError:
+        return _problem(
+            "data_no_classes",
+            f"All {len(folder.folders):,} class folders in {self.root} are left out.",
+            "Take one of them out of data.leave_out.",
+            "data.leave_out",
+        )
+
+    def _no_images(self, empty: list[str], classes: int) -> ProblemError:
+        names = [as_utf8(name) for name in empty]
+        what = names[0] if len(names) == 1 else f"{len(names):,} empty classes"
+        fix = None
+        if self.training is None and len(empty) < classes:
+            fix = Fix.of(f"Leave out {what}", "data.leave_out", [*self.data.leave_out, *names])
         return _problem(
             "data_class_empty",
             f"{len(empty)} class folder(s) in {self.root} hold no images: {_shown(empty)}.",
             f"Put images there ({', '.join(sorted(SUFFIXES))}), or remove the folder.",
             self.key,
+            fix,
         )
 
     def _no_labels(self) -> ProblemError:

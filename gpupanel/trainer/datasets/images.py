@@ -2,13 +2,16 @@
 
 import math
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 from typing_extensions import override
 
+from gpupanel.domain.choice import Choice
 from gpupanel.domain.data import DataCache, ImagesData, Scaling, Target
 from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.visible_text import as_utf8, visible_line
 from gpupanel.trainer.datasets.decoded_images import decode_into_memory, decode_onto_disk
 from gpupanel.trainer.datasets.examples import (
     AllExamples,
@@ -24,8 +27,11 @@ from gpupanel.trainer.datasets.image_files import (
     image_unreadable,
     image_vanished,
 )
-from gpupanel.trainer.datasets.image_listing import with_found_sets
+from gpupanel.trainer.datasets.image_listing import look_into, with_found_sets
 from gpupanel.trainer.datasets.image_sets import PATHS, ImageSet, list_sets
+from gpupanel.trainer.datasets.scanning.picture_sets import list_all_sets
+from gpupanel.trainer.datasets.scanning.pictures import listed_pictures, scan_pictures
+from gpupanel.trainer.datasets.scanning.scanned import OnLooked, Scanned
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 from gpupanel.trainer.datasets.source import (
     Found,
@@ -36,6 +42,8 @@ from gpupanel.trainer.datasets.source import (
     ignore_progress,
 )
 from gpupanel.trainer.size_limits import check_size
+
+_MOST_OFFERED = 1000
 
 
 def read_images(
@@ -178,12 +186,28 @@ class _Images(Source[ImagesData]):
     @override
     def find(self, data: ImagesData, reading: Reading) -> Found:
         found = with_found_sets(data) if data.path else data
+        offers = {} if data.labels_csv or not found.path else {"leave_out": _classes(found)}
         if found is data:
-            return Found()
+            return Found(offers=offers)
         paths = {key: getattr(found, key) for key in PATHS.values()}
         if found.labels_csv:
             paths["labels_csv"] = str(Path(found.path) / found.labels_csv)
-        return Found(found={key: path for key, path in paths.items() if path != getattr(data, key)})
+        changed = {key: path for key, path in paths.items() if path != getattr(data, key)}
+        return Found(offers=offers, found=changed)
+
+    @override
+    def scan(self, data: ImagesData, reading: Reading, on_looked: OnLooked) -> Scanned:
+        found = list_all_sets(
+            data, must_differ=reading.must_differ, needs_labels=reading.needs_labels
+        )
+        listed = listed_pictures(found, data.unreadable_share)
+        return scan_pictures(found.sets, listed, reading.on_progress, on_looked)
+
+
+def _classes(data: ImagesData) -> tuple[Choice, ...]:
+    """The class folders, as they are offered to be left out."""
+    names = (as_utf8(folder.name) for folder in look_into(Path(data.path), "data.path").folders)
+    return tuple(Choice(name, visible_line(name)) for name in islice(names, _MOST_OFFERED))
 
 
 SOURCE = _Images()

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Literal
 
@@ -11,6 +11,7 @@ from typing_extensions import override
 
 from gpupanel.domain.data import NpzData, Scaling, Target
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.scan import ScannedArray
 from gpupanel.files.npy_members import NpyHeader
 from gpupanel.trainer.datasets.array_files import ArrayFile, NpyFolder, open_arrays
 from gpupanel.trainer.datasets.array_layout import ArrayLayout
@@ -38,6 +39,7 @@ from gpupanel.trainer.datasets.examples import (
 from gpupanel.trainer.datasets.file_prints import DataFiles
 from gpupanel.trainer.datasets.labels import Labels, checked_labels
 from gpupanel.trainer.datasets.npy_rows import NpyRows
+from gpupanel.trainer.datasets.scanning.scanned import OnLooked, Scanned
 from gpupanel.trainer.datasets.source import Found, Reading, Source
 
 
@@ -264,6 +266,34 @@ class _Npz(Source[NpzData]):
                 layout = layout_of_set(data, file, each)
                 found |= dict(zip(keys, (layout.features, layout.labels), strict=True))
         return Found(offers=offers, found={name: value for name, value in found.items() if value})
+
+    @override
+    def scan(self, data: NpzData, reading: Reading, on_looked: OnLooked) -> Scanned:
+        arrays = _scanned_arrays(data)
+
+        def look(scanned: Scanned) -> None:
+            on_looked(replace(scanned, arrays=arrays))
+
+        return replace(super().scan(data, reading, look), arrays=arrays)
+
+
+def _scanned_arrays(data: NpzData) -> tuple[ScannedArray, ...]:
+    """The arrays of the file and of those of other sets."""
+    files = [open_arrays(Path(data.path))]
+    for each in set_files(data):
+        with contextlib.suppress(ProblemError):  # reading says it
+            files.append(open_arrays(Path(each.path)))
+    return tuple(
+        ScannedArray(name=name if len(files) == 1 else f"{file.path.name}: {name}")
+        if header is None
+        else ScannedArray(
+            name=name if len(files) == 1 else f"{file.path.name}: {name}",
+            shape=header.shape,
+            dtype=str(header.dtype),
+        )
+        for file in files
+        for name, header in file.headers.items()
+    )
 
 
 SOURCE = _Npz()

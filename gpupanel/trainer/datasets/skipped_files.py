@@ -1,13 +1,30 @@
 """Files that cannot be read and are skipped, up to a share of all."""
 
+import math
 import threading
 from pathlib import Path
 
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.visible_text import as_utf8
 
+SKIPPED_KEY = "data.unreadable_share"
+"""The setting that says which part of the files may be unreadable."""
 _MOST_NAMED = 1000
 _SHOWN = 5
+
+
+def share_for(count: int, total: int) -> float | None:
+    """The least share, to four digits, with which so many of the files may be skipped.
+
+    Returns:
+        ``None`` where none does: a share is less than 1.
+    """
+    ten_thousandths = math.ceil(10_000 * count / total)
+    # What the division rounds down would be one too few.
+    while int(total * (ten_thousandths / 10_000)) < count:
+        ten_thousandths += 1
+    share = ten_thousandths / 10_000
+    return share if share < 1.0 else None
 
 
 class SkippedFiles:
@@ -19,7 +36,7 @@ class SkippedFiles:
         field: The setting that says the share.
     """
 
-    def __init__(self, total: int, share: float, field: str = "data.unreadable_share") -> None:
+    def __init__(self, total: int, share: float, field: str = SKIPPED_KEY) -> None:
         self._total = total
         self._most = int(total * share)
         self._share = share

@@ -6,11 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
+import numpy as np
+
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.data_source import DataSource
 from gpupanel.trainer.datasets.download import OnDownload
-from gpupanel.trainer.datasets.examples import AllExamples, DataSet, chained
+from gpupanel.trainer.datasets.examples import AllExamples, DataSet, Examples, chained
+from gpupanel.trainer.datasets.scanning.examples import scan_examples
+from gpupanel.trainer.datasets.scanning.scanned import OnLooked, Scanned
 from gpupanel.trainer.user_code import RunCode
 
 OnProgress = Callable[[str, int, int], None]
@@ -38,6 +42,7 @@ class Reading:
         recipe: How the features were made that a saved model takes, as the source wrote it; empty
             where none is used, or it says nothing.
         only_looks: A preview: what would take minutes is left to a run.
+        needs_labels: In a scan, say so where nothing tells what the examples are.
         on_progress: Called while data is made ready for its first use, which takes long.
     """
 
@@ -47,6 +52,7 @@ class Reading:
     must_differ: bool = True
     recipe: str = ""
     only_looks: bool = False
+    needs_labels: bool = True
     on_progress: OnProgress = ignore_progress
 
 
@@ -105,6 +111,47 @@ class Source(Protocol[Settings]):
         """
         del data, reading
         return Found()
+
+    def scan(self, data: Settings, reading: Reading, on_looked: OnLooked) -> Scanned:
+        """Look through all of the data, in memory that does not grow with it.
+
+        Args:
+            data: Which; a path in it is absolute.
+            reading: What reading it may need.
+            on_looked: Called once with what a first look shows.
+
+        Raises:
+            ProblemError: It cannot be read, and why.
+        """
+        return scan_examples(self.read(data, reading), reading.on_progress, on_looked)
+
+
+def scan_unlabelled(found: AllExamples, reading: Reading, on_looked: OnLooked) -> Scanned:
+    """Look through examples that nobody need know the labels of.
+
+    Args:
+        found: All of a source.
+        reading: As it was read with.
+        on_looked: Called once with what a first look shows.
+    """
+    count = len(found)
+    labels = np.zeros(count, np.int32) if found.labels is None else found.labels
+    whole = DataSet(
+        training=Examples(found.features, labels, found.unreadable),
+        class_names=found.class_names or ("",),
+        notes=found.notes,
+    )
+
+    def without_labels(scanned: Scanned) -> Scanned:
+        if found.labels is not None:
+            return scanned
+        sets = {name: replace(each, labels=None) for name, each in scanned.sets.items()}
+        return replace(scanned, sets=sets, class_names=(), target=found.target)
+
+    def look(scanned: Scanned) -> None:
+        on_looked(without_labels(scanned))
+
+    return without_labels(scan_examples(whole, reading.on_progress, look))
 
 
 def all_examples(found: DataSet) -> AllExamples:

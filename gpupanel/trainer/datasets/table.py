@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +22,16 @@ from gpupanel.trainer.datasets.examples import (
     Indices,
 )
 from gpupanel.trainer.datasets.file_prints import DataFiles
+from gpupanel.trainer.datasets.scanning.examples import scan_examples
+from gpupanel.trainer.datasets.scanning.scanned import OnLooked, Scanned
 from gpupanel.trainer.datasets.source import Found, Reading, Source
 from gpupanel.trainer.datasets.tables import problems
+from gpupanel.trainer.datasets.tables.column_scan import (
+    ColumnScan,
+    first_columns,
+    form_of_table,
+    namer_of,
+)
 from gpupanel.trainer.datasets.tables.recipe import (
     FeatureColumn,
     TableRecipe,
@@ -164,6 +173,37 @@ class _TableSource(Source[TableData]):
             ),
             found=found,
         )
+
+    @override
+    def scan(self, data: TableData, reading: Reading, on_looked: OnLooked) -> Scanned:
+        recipe = _recipe(reading)
+        first = look_at_table(data, recipe.kinds if recipe else {})
+        seen = Scanned(
+            sets={},
+            target=data.predicts or Target.CLASSES,
+            columns=first_columns(first),
+            is_complete=False,
+        )
+        on_looked(seen)
+        table = _opened(data, reading, recipe)
+        targets = _targets(data, table.names, recipe)
+        places = _target_places(table, targets, needs_labels=False)
+        columns = ColumnScan(table, places, reading.on_progress)
+        found = self.read(data, reading)
+        scanned = scan_examples(
+            found, reading.on_progress, _ignore_look, namer_of(found), has_columns=False
+        )
+        return replace(
+            scanned,
+            unlabelled=columns.unlabelled,
+            columns=columns.columns,
+            formats={form_of_table(table.look): table.rows},
+            problems=(*scanned.problems, *columns.problems),
+        )
+
+
+def _ignore_look(scanned: Scanned) -> None:
+    """It was shown when the first rows were seen."""
 
 
 def _targets(

@@ -15,7 +15,6 @@ from gpupanel.trainer.loop.calls_in_flight import CallsInFlight, FinishedCall
 from gpupanel.trainer.loop.consensus import Pace
 from gpupanel.trainer.loop.loop import TrainingLoop
 from gpupanel.trainer.steps.calls import CallSums
-from gpupanel.trainer.steps.order import epoch_order
 from gpupanel.trainer.steps.step_calls import StepCalls
 
 _CALLS_A_WORKER = 2
@@ -41,9 +40,8 @@ class AsynchronousLoop(TrainingLoop):
     @override
     def _train_epoch(self) -> Interruption | None:
         position, settings = self._position, self._settings
-        order = epoch_order(
-            len(self._split.training), settings.seed, position.epoch, shuffle=self._shuffle
-        )
+        order = self._order.of(position.epoch)
+        self._learner.begin_epoch(position.epoch, len(order))
         calls, first = self._learner.calls, position.step_in_epoch
         batches = self._batches(calls, order, self._training_pace, first)
         interruption = self._make_calls(
@@ -80,7 +78,7 @@ class AsynchronousLoop(TrainingLoop):
 
     def _make_calls(
         self,
-        batches: Iterator[Indices],
+        batches: Iterator[tuple[int, Indices]],
         calls_for: Callable[[Indices], StepCalls],
         phase: Phase,
         take: Callable[[FinishedCall], None],
@@ -88,7 +86,7 @@ class AsynchronousLoop(TrainingLoop):
         """Have all these steps done; nothing is under way afterwards, whatever it ends with."""
         self._take = take
         self._events.phase(phase)
-        for steps in batches:
+        for place, steps in batches:
             interruption = self._wait_while(lambda: self._in_flight.is_full)
             if interruption is not None:
                 return interruption
@@ -97,7 +95,7 @@ class AsynchronousLoop(TrainingLoop):
                 self._last_finished_s = time.monotonic()
             # Where every worker has something to do, none waits for what is read meanwhile.
             nobody_waits = self._in_flight.under_way >= len(self._plan.replicas)
-            begun = calls_for(steps).begin(steps)
+            begun = calls_for(steps).begin(steps, place=place)
             self._in_flight.begin(_without_wait(begun) if nobody_waits else begun, steps.size)
         return self._wait_while(lambda: not self._in_flight.is_empty)
 

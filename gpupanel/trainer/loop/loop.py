@@ -25,7 +25,7 @@ from gpupanel.trainer.saving.saving_problems import not_finite
 from gpupanel.trainer.saving.tensorboard import TensorBoardFiles
 from gpupanel.trainer.started_run import StartedRun
 from gpupanel.trainer.steps.calls import CallSums
-from gpupanel.trainer.steps.order import epoch_order
+from gpupanel.trainer.steps.order import make_epoch_order
 from gpupanel.trainer.steps.step_calls import StepCalls, TrainingCalls
 
 
@@ -44,7 +44,7 @@ class TrainingLoop:
     ) -> None:
         self._plan = run.plan
         self._settings = run.profile.training
-        self._shuffle = run.profile.data.shuffle
+        self._order = make_epoch_order(run.profile.data, split, run.profile.training.seed)
         self._layout = run.layout
         self._split = split
         self._learner = learner
@@ -145,18 +145,18 @@ class TrainingLoop:
 
     def _train_epoch(self) -> Interruption | None:
         position, settings = self._position, self._settings
-        order = epoch_order(
-            len(self._split.training), settings.seed, position.epoch, shuffle=self._shuffle
-        )
+        order = self._order.of(position.epoch)
+        self._learner.begin_epoch(position.epoch, len(order))
         calls, first = self._learner.calls, position.step_in_epoch
-        for batches in self._batches(calls, order, self._training_pace, first):
+        for place, batches in self._batches(calls, order, self._training_pace, first):
             interruption = self._interruption()
             if interruption is not None:
                 self._report_steps(now=True)
                 return interruption
             self._events.phase(Phase.TRAINING)
             start_s = time.monotonic()
-            sums = calls.of(batches.shape[1])(batches, self._consensus.vote(self._training_pace))
+            votes = self._consensus.vote(self._training_pace)
+            sums = calls.of(batches.shape[1])(batches, votes, place=place)
             took_s = time.monotonic() - start_s
             self._consensus.take_votes(sums.votes, self._training_pace, sums.steps, took_s)
             self._add(sums, batches.size, took_s)
@@ -169,8 +169,11 @@ class TrainingLoop:
 
     def _batches(
         self, calls: StepCalls | TrainingCalls, order: Indices, pace: Pace, first_step: int = 0
-    ) -> Iterator[Indices]:
-        """Rows of full batches, as many as fit into a call; the smaller last one by itself."""
+    ) -> Iterator[tuple[int, Indices]]:
+        """Rows of full batches, as many as fit into a call; the smaller last one by itself.
+
+        Each with the place of its first example in the order.
+        """
         size = self._plan.global_batch_size
         full = len(order) // size
         rows = order[: full * size].reshape(full, size)
@@ -182,10 +185,10 @@ class TrainingLoop:
                 shares = calls.shares
                 calls.expect(order[step * size :], size)
             batches = rows[step : step + pace.steps]
-            yield batches
+            yield step * size, batches
             step += len(batches)
         if step == full and len(order) > full * size:
-            yield order[np.newaxis, full * size :]
+            yield full * size, order[np.newaxis, full * size :]
 
     def _add(self, sums: CallSums, examples: int, took_s: float) -> None:
         """Count what a call did in so many seconds."""
@@ -233,7 +236,7 @@ class TrainingLoop:
         self, calls: StepCalls, everything: Indices, phase: Phase
     ) -> Metrics | Interruption:
         totals: tuple[float, ...] = ()
-        for batches in self._batches(calls, everything, self._evaluation_pace):
+        for _, batches in self._batches(calls, everything, self._evaluation_pace):
             interruption = self._interruption()
             if interruption is not None:
                 return interruption

@@ -1,6 +1,6 @@
 """What is made small, and what is measured beside it, as sums over examples."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from gpupanel.domain.data import Target
 from gpupanel.domain.outcome import Metrics
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.examples import Array
 
 Floats = npt.NDArray[np.float32]
@@ -47,12 +48,21 @@ class Classification:
         self._weights = weights
 
     def sums(self, outputs: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, ...]:
-        """See :meth:`Objective.sums`; labels are class numbers."""
+        """See :meth:`Objective.sums`; labels are class numbers, or shares of each class."""
+        if labels.shape.rank == 2:
+            return self._of_shares(outputs, labels)
         losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, outputs)
         if self._weights is not None:
             losses *= tf.cast(tf.gather(self._weights, labels), losses.dtype)
         right = tf.equal(tf.argmax(outputs, axis=1, output_type=tf.int32), labels)
         return tf.reduce_sum(losses), tf.reduce_sum(tf.cast(right, tf.float32))
+
+    def _of_shares(self, outputs: tf.Tensor, shares: tf.Tensor) -> tuple[tf.Tensor, ...]:
+        """Of examples that are blended: each class counts by its share of them."""
+        right = tf.gather(shares, tf.argmax(outputs, axis=1), batch_dims=1)
+        weighted = shares if self._weights is None else shares * self._weights
+        losses = -weighted * tf.cast(tf.nn.log_softmax(outputs), tf.float32)
+        return tf.reduce_sum(losses), tf.reduce_sum(right)
 
     def metrics(self, sums: Sequence[float], examples: int) -> Metrics:
         """Mean cross-entropy, and the fraction that is right."""
@@ -178,3 +188,27 @@ def balanced_weights(labels: Array, class_count: int) -> Floats:
     counts = np.bincount(labels, minlength=class_count)
     weights = len(labels) / (np.count_nonzero(counts) * np.maximum(counts, 1))
     return np.asarray(weights, np.float32)
+
+
+def named_weights(weights: Mapping[str, float], names: Sequence[str]) -> Floats:
+    """What each class counts, by its name; one that is not named counts 1.
+
+    Args:
+        weights: By the class's name.
+        names: Of all classes, in the order of their numbers.
+
+    Raises:
+        ProblemError: A class is weighted that there is not.
+    """
+    unknown = [name for name in weights if name not in names]
+    if unknown:
+        raise ProblemError(
+            Problem(
+                code="class_weights_unknown_class",
+                field="data.class_weights",
+                message=f"The data has no class {', '.join(map(repr, unknown[:10]))}, which is to "
+                "be weighted.",
+                hint=f"Its classes are {', '.join(names[:10])}.",
+            )
+        )
+    return np.asarray([weights.get(name, 1.0) for name in names], np.float32)

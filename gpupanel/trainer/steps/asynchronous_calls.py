@@ -72,11 +72,15 @@ class AsynchronousCalls:
         """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.close`."""
         self._feed.close()
 
-    def __call__(self, batches: Indices, votes: Sequence[float] = ()) -> CallSums:
+    def __call__(
+        self, batches: Indices, votes: Sequence[float] = (), *, place: int = 0
+    ) -> CallSums:
         """Do one step for each row on one worker, and wait for them; nothing is agreed on."""
-        return self.begin(batches, votes)()
+        return self.begin(batches, votes, place=place)()
 
-    def begin(self, batches: Indices, votes: Sequence[float] = ()) -> Callable[[], CallSums]:
+    def begin(
+        self, batches: Indices, votes: Sequence[float] = (), *, place: int = 0
+    ) -> Callable[[], CallSums]:
         """Begin one step for each row on a worker; what is given back waits for them.
 
         The sums' ``replica_seconds`` are how long the worker took. Any thread may wait.
@@ -86,7 +90,7 @@ class AsynchronousCalls:
         """
         del votes
         start_s = time.monotonic()
-        arguments = self._feed.arguments(batches)
+        arguments = self._feed.arguments(batches, place)
         waited_s = time.monotonic() - start_s
         under_way = self._coordinator.schedule(self._function, args=arguments)
 
@@ -101,7 +105,7 @@ class AsynchronousCalls:
     def _steps(self, *arguments: tf.Tensor) -> tf.Tensor:
         start_s = tf.timestamp()
         read = self._feed.reader(*arguments)
-        count, batch_size = tf.unstack(tf.shape(arguments[-1]))
+        count, batch_size = tf.unstack(tf.shape(arguments[-1])[:2])
         examples = tf.cast(batch_size, tf.float32)
 
         def goes_on(step: tf.Tensor, sums: tf.Tensor) -> tf.Tensor:

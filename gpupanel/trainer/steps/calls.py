@@ -117,16 +117,21 @@ class Calls:
         """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.close`."""
         self._feed.close()
 
-    def __call__(self, batches: Indices, votes: Sequence[float] = ()) -> CallSums:
+    def __call__(
+        self, batches: Indices, votes: Sequence[float] = (), *, place: int = 0
+    ) -> CallSums:
         """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.__call__`."""
-        return self.begin(batches, votes)()
+        return self.begin(batches, votes, place=place)()
 
-    def begin(self, batches: Indices, votes: Sequence[float] = ()) -> Callable[[], CallSums]:
+    def begin(
+        self, batches: Indices, votes: Sequence[float] = (), *, place: int = 0
+    ) -> Callable[[], CallSums]:
         """See :meth:`~gpupanel.trainer.steps.step_calls.StepCalls.begin`.
 
         Args:
             batches: Example indices, shape [steps, batch]; the batch may be a smaller one.
             votes: At most :data:`VOTE_NUMBERS` numbers, summed over the run's processes.
+            place: Of the first example among those of the epoch.
 
         Raises:
             ProblemError: An example cannot be read.
@@ -135,7 +140,7 @@ class Calls:
         division = (tf.constant(parts.bounds), tf.constant(parts.copies))
         padded = tf.constant([*votes, *[0.0] * (VOTE_NUMBERS - len(votes))], tf.float32)
         start_s = time.monotonic()
-        tensors = self._feed.tensors(batches, parts.bounds)
+        tensors = self._feed.tensors(batches, parts.bounds, place)
         waited_s = time.monotonic() - start_s
         sums = self._function(*division, padded, *tensors)
         return lambda: self._call_sums(sums, waited_s)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 import tensorflow as tf
 
 from gpupanel.domain.plan import LaunchPlan
@@ -44,13 +45,16 @@ class Feed(Protocol):
     def close(self) -> None:
         """Make nothing ready any more."""
 
-    def tensors(self, batches: Indices, bounds: Indices | None = None) -> tuple[tf.Tensor, ...]:
+    def tensors(
+        self, batches: Indices, bounds: Indices | None = None, place: int = 0
+    ) -> tuple[tf.Tensor, ...]:
         """What one call takes for these steps.
 
         Args:
             batches: Example indices, shape [steps, batch].
             bounds: Where each replica's part of a batch begins and ends, shape [replicas, 2];
                 without it any part may be asked for.
+            place: Of the first example among those of the epoch.
 
         Raises:
             ProblemError: An example cannot be read.
@@ -94,9 +98,11 @@ class ResidentFeed:
     def close(self) -> None:
         """Nothing is under way."""
 
-    def tensors(self, batches: Indices, bounds: Indices | None = None) -> tuple[tf.Tensor, ...]:
+    def tensors(
+        self, batches: Indices, bounds: Indices | None = None, place: int = 0
+    ) -> tuple[tf.Tensor, ...]:
         """See :meth:`Feed.tensors`."""
-        del bounds
+        del bounds, place
         return (tf.constant(batches),)
 
     def part(
@@ -115,13 +121,18 @@ class StreamedFeed:
     Each process reads those of its own replicas, and what is expected ahead of the calls.
     """
 
-    def __init__(self, examples: Examples, replicas: Sequence[int]) -> None:
+    def __init__(
+        self, examples: Examples, replicas: Sequence[int], *, with_neighbour: bool = False
+    ) -> None:
         """Nothing is read yet.
 
         Args:
             examples: What to read from.
             replicas: Those of this process, by their index among all of the run; neighbours.
+            with_neighbour: Read the example before the first of each batch that is theirs, too;
+                before the first of the batch comes its last.
         """
+        self._with_neighbour = with_neighbour
         self._replicas = list(replicas)
         self.examples = len(examples)
         self._examples = examples
@@ -140,23 +151,30 @@ class StreamedFeed:
 
     def expect(self, coming: Sequence[tuple[Indices, Indices]]) -> None:
         """See :meth:`Feed.expect`."""
-        own = [batches[:, slice(*self._own(bounds))].reshape(-1) for batches, bounds in coming]
+        own = [
+            batches[:, self._own(bounds, batches.shape[1])].reshape(-1)
+            for batches, bounds in coming
+        ]
         self._look_ahead.expect(np.concatenate(own))
 
     def close(self) -> None:
         """See :meth:`Feed.close`."""
         self._look_ahead.close()
 
-    def tensors(self, batches: Indices, bounds: Indices | None = None) -> tuple[tf.Tensor, ...]:
+    def tensors(
+        self, batches: Indices, bounds: Indices | None = None, place: int = 0
+    ) -> tuple[tf.Tensor, ...]:
         """See :meth:`Feed.tensors`."""
-        first, end = (0, batches.shape[1]) if bounds is None else self._own(bounds)
-        own = batches[:, first:end]
+        del place
+        size = batches.shape[1]
+        places = np.arange(size) if bounds is None else self._own(bounds, size)
+        own = batches[:, places]
         features = self._look_ahead.take(own.reshape(-1))
         features = features.reshape((*own.shape, *self._examples.feature_shape))
         if own.shape != batches.shape:
             # The parts of other processes stay empty, so that parts are where they always are.
             whole = np.zeros((*batches.shape, *self._examples.feature_shape), features.dtype)
-            whole[:, first:end] = features
+            whole[:, places] = features
             features = whole
         with tf.device(_HOST):
             return tf.constant(features), tf.constant(self._examples.labels[batches])
@@ -168,16 +186,19 @@ class StreamedFeed:
         del replica
         return step[0][first:end], step[1][first:end]
 
-    def _own(self, bounds: Indices) -> tuple[int, int]:
-        """Where the part of this process's replicas begins and ends in a batch."""
-        return int(bounds[self._replicas, 0].min()), int(bounds[self._replicas, 1].max())
+    def _own(self, bounds: Indices, size: int) -> npt.NDArray[np.int64]:
+        """The places, ascending, of a batch of that size that this process's replicas need."""
+        first = int(bounds[self._replicas, 0].min())
+        end = int(bounds[self._replicas, 1].max())
+        before = [(first - 1) % size] if self._with_neighbour else []
+        return np.union1d(before, np.arange(first, end)).astype(np.int64)
 
 
-def make_feed(examples: Examples, plan: LaunchPlan) -> Feed:
-    """The fastest feed that these examples allow."""
+def make_feed(examples: Examples, plan: LaunchPlan, *, with_neighbour: bool = False) -> Feed:
+    """The fastest feed that these examples allow; see :class:`StreamedFeed`."""
     features = examples.in_memory
     if features is None:
-        return StreamedFeed(examples, list(_own_devices(plan)))
+        return StreamedFeed(examples, list(_own_devices(plan)), with_neighbour=with_neighbour)
     return ResidentFeed(features, examples.labels, plan)
 
 

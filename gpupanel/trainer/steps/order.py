@@ -5,21 +5,84 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpupanel.trainer.datasets.examples import Indices
+from gpupanel.domain.data import Target
+from gpupanel.domain.data_source import DataSource
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.trainer.datasets.examples import Array, Indices
+from gpupanel.trainer.datasets.split import Split
+
+_OF_REPEATS = 2
+"""After seed and epoch: a stream that neither order nor augmentation draws from."""
 
 
-def epoch_order(examples: int, seed: int, epoch: int, *, shuffle: bool) -> Indices:
-    """The examples of one epoch, in an order that depends on seed and epoch alone.
+class EpochOrder:
+    """The examples of each epoch, in an order that depends on seed and epoch alone."""
 
-    Args:
-        examples: How many there are.
-        seed: Of the run.
-        epoch: Counted from 1.
-        shuffle: Without it they come as the source has them.
+    def __init__(
+        self, examples: int, seed: int, *, shuffle: bool, classes: Array | None = None
+    ) -> None:
+        """Draws nothing yet.
+
+        Args:
+            examples: How many there are.
+            seed: Of the run.
+            shuffle: Without it they come as the source has them.
+            classes: The class number of each, where those of rare classes are repeated so that each
+                class comes as often as the most frequent one; ``None``: each comes once.
+        """
+        self._examples = examples
+        self._seed = seed
+        self._shuffle = shuffle
+        self._members: list[Indices] = []
+        if classes is not None:
+            by_class = np.argsort(classes, kind="stable").astype(np.int32)
+            borders = np.flatnonzero(np.diff(classes[by_class])) + 1
+            self._members = np.split(by_class, borders)
+
+    def __len__(self) -> int:
+        """Examples of an epoch, those that are repeated as often as they come."""
+        return len(self._members) * self._most if self._members else self._examples
+
+    def of(self, epoch: int) -> Indices:
+        """The examples of an epoch, counted from 1."""
+        taken = self._repeated(epoch) if self._members else None
+        if self._shuffle:
+            order = np.random.default_rng([self._seed, epoch]).permutation(len(self))
+            return (order if taken is None else taken[order]).astype(np.int32)
+        return np.arange(self._examples, dtype=np.int32) if taken is None else np.sort(taken)
+
+    @property
+    def _most(self) -> int:
+        return max(map(len, self._members))
+
+    def _repeated(self, epoch: int) -> Indices:
+        random = np.random.default_rng([self._seed, epoch, _OF_REPEATS])
+        taken = []
+        for members in self._members:
+            times, rest = divmod(self._most, len(members))
+            taken += [members] * times
+            taken.append(random.permutation(members)[:rest])
+        return np.concatenate(taken)
+
+
+def make_epoch_order(data: DataSource, split: Split, seed: int) -> EpochOrder:
+    """The order of the training examples of a run.
+
+    Raises:
+        ProblemError: Rare classes are to be repeated, and the labels are no classes.
     """
-    if not shuffle:
-        return np.arange(examples, dtype=np.int32)
-    return np.random.default_rng([seed, epoch]).permutation(examples).astype(np.int32)
+    classes = split.training.labels if data.oversample else None
+    if classes is not None and split.data.target is not Target.CLASSES:
+        raise ProblemError(_NO_CLASSES)
+    return EpochOrder(len(split.training), seed, shuffle=data.shuffle, classes=classes)
+
+
+_NO_CLASSES = Problem(
+    code="oversample_without_classes",
+    field="data.oversample",
+    message="Only examples of rare classes can be repeated, and the labels are no classes.",
+    hint="Set data.oversample to false.",
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,8 +9,10 @@ import tensorflow as tf
 
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.strategy import StrategyKind
+from gpupanel.trainer.augmentation.augmenter import Augmenter
 from gpupanel.trainer.datasets.examples import Examples, Indices
 from gpupanel.trainer.steps.asynchronous_calls import AsynchronousCalls
+from gpupanel.trainer.steps.augmented_feeds import AugmentedFeed, AugmentedWorkerFeed
 from gpupanel.trainer.steps.calls import Calls, CallSums, ReplicaStep
 from gpupanel.trainer.steps.feeds import Feed, make_feed
 from gpupanel.trainer.steps.order import Parts
@@ -43,23 +45,29 @@ class StepCalls(Protocol):
     def close(self) -> None:
         """Make nothing ready any more."""
 
-    def __call__(self, batches: Indices, votes: Sequence[float] = ()) -> CallSums:
+    def __call__(
+        self, batches: Indices, votes: Sequence[float] = (), *, place: int = 0
+    ) -> CallSums:
         """Do one step for each row, and wait for them.
 
         Args:
             batches: Example indices, shape [steps, batch]; the batch may be a smaller one.
             votes: Numbers to be summed over the processes of the run.
+            place: Of the first example among those of the epoch.
 
         Raises:
             ProblemError: An example cannot be read.
         """
 
-    def begin(self, batches: Indices, votes: Sequence[float] = ()) -> Callable[[], CallSums]:
+    def begin(
+        self, batches: Indices, votes: Sequence[float] = (), *, place: int = 0
+    ) -> Callable[[], CallSums]:
         """Begin one step for each row; what is given back waits for them.
 
         Args:
             batches: See :meth:`__call__`.
             votes: See :meth:`__call__`.
+            place: See :meth:`__call__`.
 
         Raises:
             ProblemError: An example cannot be read.
@@ -138,6 +146,7 @@ def calls_over(
     sum_count: int,
     *,
     timed: bool = False,
+    augmenter: Augmenter | None = None,
 ) -> CallsOver:
     """Get examples to where the strategy needs them.
 
@@ -147,10 +156,13 @@ def calls_over(
         plan: Its replicas and shares.
         sum_count: How many sums of loss and measures a step gives.
         timed: See :class:`~gpupanel.trainer.steps.calls.Calls`.
+        augmenter: Changes the examples; ``None``: they stay as they are.
     """
     if plan.strategy is StrategyKind.PARAMETER_SERVER:
         coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
         workers = make_worker_feed(examples, coordinator)
+        if augmenter is not None:
+            workers = AugmentedWorkerFeed(workers, augmenter)
         make_asynchronous = partial(
             AsynchronousCalls,
             coordinator,
@@ -160,7 +172,10 @@ def calls_over(
             accumulation_steps=plan.accumulation_steps,
         )
         return CallsOver(make_asynchronous)
-    feed = make_feed(examples, plan)
+    # Of the neighbour of the first of a part, which may be another process's.
+    feed = make_feed(examples, plan, with_neighbour=augmenter is not None and augmenter.blends)
+    if augmenter is not None:
+        feed = AugmentedFeed(feed, augmenter)
     make = partial(
         Calls,
         strategy,

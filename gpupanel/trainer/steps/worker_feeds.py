@@ -28,7 +28,7 @@ class WorkerFeed(Protocol):
 
     @property
     def signature(self) -> tuple[tf.TypeSpec, ...]:
-        """Of the arguments of one call; the last one's shape is [steps, batch]."""
+        """Of the arguments of one call; the last one's first axes are steps and batch."""
 
     def expect(self, coming: Indices) -> None:
         """Make ready what is going to be asked for, instead of what was expected before.
@@ -40,11 +40,12 @@ class WorkerFeed(Protocol):
     def close(self) -> None:
         """Make nothing ready any more."""
 
-    def arguments(self, batches: Indices) -> tuple[object, ...]:
+    def arguments(self, batches: Indices, place: int = 0) -> tuple[object, ...]:
         """What one call takes for these steps.
 
         Args:
             batches: Example indices, shape [steps, batch].
+            place: Of the first example among those of the epoch.
 
         Raises:
             ProblemError: An example cannot be read.
@@ -85,8 +86,9 @@ class CopiedFeed:
     def close(self) -> None:
         """Nothing is under way."""
 
-    def arguments(self, batches: Indices) -> tuple[object, ...]:
+    def arguments(self, batches: Indices, place: int = 0) -> tuple[object, ...]:
         """See :meth:`WorkerFeed.arguments`."""
+        del place
         return (self._held, batches)
 
     def reader(self, *arguments: tf.Tensor) -> ReadStep:
@@ -127,8 +129,9 @@ class ShippedFeed:
         """See :meth:`WorkerFeed.close`."""
         self._look_ahead.close()
 
-    def arguments(self, batches: Indices) -> tuple[object, ...]:
+    def arguments(self, batches: Indices, place: int = 0) -> tuple[object, ...]:
         """See :meth:`WorkerFeed.arguments`."""
+        del place
         features = self._look_ahead.take(batches.reshape(-1))
         shape = (*batches.shape, *self._examples.feature_shape)
         return (features.reshape(shape), self._examples.labels[batches])

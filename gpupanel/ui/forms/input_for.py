@@ -95,7 +95,7 @@ def _number(setting: Setting) -> QWidget:
     numbers = _range(setting.bounds)
     if not setting.is_optional:
         is_fraction = setting.bounds.most is not None and setting.bounds.most <= 1.0
-        return RealSpinBox(numbers, step=_FRACTION_STEP if is_fraction else None)
+        return RealSpinBox(numbers, step=_FRACTION_STEP if is_fraction else None, zero=setting.off)
     (first,) = setting.examples[:1] or (1.0,)
     assert isinstance(first, int | float)
     return OptionalReal(

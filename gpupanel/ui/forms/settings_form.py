@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFormLayout, QLabel, QSizePolicy, QWidget
 
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.setting import Setting
+from gpupanel.ui.inputs.quiet_inputs import ComboBox
 from gpupanel.ui.widgets.labels import Note, Tone, set_tone
 from gpupanel.ui.widgets.tips import teach, wrapped
 
@@ -15,6 +16,8 @@ WIDEST_INPUT = 320
 """In pixels; a number in a field across a whole screen is hard to find."""
 _WIDEST_LABEL = "Accumulation steps  "
 """Every label column is as wide as this text, so that editors line up from panel to panel."""
+_TO_FIRST_LINE = 7
+"""Pixels from the top of an input to its text."""
 _TONES = {
     Severity.ERROR: Tone.ERROR,
     Severity.WARNING: Tone.WARNING,
@@ -72,6 +75,8 @@ class SettingsForm(QWidget):
         editor.setSizePolicy(QSizePolicy.Policy.Expanding, editor.sizePolicy().verticalPolicy())
         if tall:
             caption.setAlignment(Qt.AlignmentFlag.AlignTop)
+            begins_with_input = isinstance(editor.focusProxy(), ComboBox)
+            caption.setContentsMargins(0, _TO_FIRST_LINE if begins_with_input else 0, 0, 0)
         if widest is not None:
             editor.setMaximumWidth(widest)
         teach(editor, label.replace("&", ""), tip)
@@ -101,6 +106,16 @@ class SettingsForm(QWidget):
         self._insert_wide(self._layout.rowCount(), widget)
         if key:
             self._editors[key] = widget
+
+    def add_whole(self, widget: QWidget, *, key: str) -> None:
+        """Adds a widget that takes both columns, such as a table of settings within this one.
+
+        Args:
+            widget: What is added.
+            key: The profile key that it edits.
+        """
+        self._layout.addRow(widget)
+        self._editors[key] = widget
 
     def editors(self) -> Mapping[str, QWidget]:
         """What edits each setting, by its key, from top to bottom."""

@@ -1,5 +1,6 @@
 """A form for a table of the profile, made of what its settings declare."""
 
+import string
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
@@ -13,6 +14,7 @@ from gpupanel.domain.setting import Setting, SettingType, settings_of
 from gpupanel.domain.value import Value
 from gpupanel.ui.forms.input_for import input_for
 from gpupanel.ui.forms.settings_form import WIDEST_INPUT, SettingsForm
+from gpupanel.ui.forms.table_input import TableInput
 from gpupanel.ui.inputs.input import Input
 from gpupanel.ui.inputs.name_choices import NameChoices
 from gpupanel.ui.inputs.optional_choice import OptionalChoiceBox
@@ -51,7 +53,7 @@ class ValueForm(SettingsForm):
         self._value = value
         self._settings = {setting.name: setting for setting in settings_of(type(value))}
         self._inputs = {
-            name: (inputs or {}).get(name) or input_for(setting)
+            name: (inputs or {}).get(name) or _input_of(setting)
             for name, setting in self._settings.items()
         }
         self._hidden: set[str] = set()
@@ -130,9 +132,15 @@ class ValueForm(SettingsForm):
             widget.setText(title)
             teach(widget, setting.title, setting.description)
             self.add_wide(widget, key=setting.name)
+        elif isinstance(widget, TableInput):
+            widget.set_title(title)
+            self.add_whole(widget, key=setting.name)
         else:
             widest = None if setting.type is SettingType.PATH else WIDEST_INPUT
-            self.add_row(title, widget, setting.description, key=setting.name, widest=widest)
+            is_tall = getattr(widget, "is_tall", False)
+            self.add_row(
+                title, widget, setting.description, key=setting.name, widest=widest, tall=is_tall
+            )
         self._input(setting.name).valueChanged.connect(partial(self._change, setting.name))
 
     def _input(self, name: str) -> Input:
@@ -150,6 +158,13 @@ class ValueForm(SettingsForm):
         if value != self._value:
             self.setValue(value)
             self.valueChanged.emit(value)
+
+
+def _input_of(setting: Setting) -> QWidget:
+    if setting.type is SettingType.TABLE:
+        # Of two rows with one letter neither would be reached: those of a table go without.
+        return TableInput(setting, partial(ValueForm, taken=string.ascii_lowercase))
+    return input_for(setting)
 
 
 def _is_set(setting: Setting, value: Value) -> bool:

@@ -44,6 +44,7 @@ class RealSpinBox(QAbstractSpinBox):
         *,
         step: float | None = None,
         is_percent: bool = False,
+        zero: str = "",
         parent: QWidget | None = None,
     ) -> None:
         """Makes the field.
@@ -52,12 +53,14 @@ class RealSpinBox(QAbstractSpinBox):
             numbers: Which numbers it takes.
             step: What an arrow adds; ``None``: the arrows go 1, 2, 5, 10.
             is_percent: The number is a fraction, shown as percent: 0.2 is "20 %".
+            zero: What is shown in place of 0.
             parent: The owner in Qt's sense.
         """
         super().__init__(parent)
         self._range = numbers
         self._step = step
         self._is_percent = is_percent
+        self._zero = zero
         self._number = _first(numbers)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMinimumWidth(_NARROWEST)
@@ -144,11 +147,15 @@ class RealSpinBox(QAbstractSpinBox):
             self.lineEdit().setText(self._shown())
 
     def _shown(self) -> str:
+        if self._zero and self._number == 0.0:
+            return self._zero
         if self._is_percent:
             return f"{_shown(round(self._number * 100.0, 10))} %"
         return _shown(self._number)
 
     def _read(self, text: str) -> float | None:
+        if self._zero and text == self._zero:
+            return 0.0
         if not self._is_percent:
             return _real(text)
         percent = _real(text.replace("%", ""))

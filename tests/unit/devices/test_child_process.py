@@ -135,3 +135,35 @@ def test_that_a_child_is_ended_from_another_thread() -> None:
 def test_that_a_command_that_is_not_there_is_reported() -> None:
     with pytest.raises(FileNotFoundError):
         ask_child(("/no/such/command",), 1.0)
+
+
+def test_that_output_is_heard_while_the_child_works() -> None:
+    heard: list[bytes] = []
+    go_on = threading.Event()
+
+    def hear(piece: bytes) -> None:
+        heard.append(piece)
+        go_on.set()
+
+    code = "import time; print('first', flush=True); time.sleep(0.3); print('second')"
+    answer = ask_child(_python(code), 30.0, on_output=hear)
+
+    assert heard == [b"first\n", b"second\n"]
+    assert answer.output == b"first\nsecond\n"
+
+
+def test_that_a_child_that_is_not_wanted_any_more_may_clear_away() -> None:
+    cancelled = threading.Event()
+    code = (
+        "import signal, sys, time\n"
+        "signal.signal(signal.SIGTERM, lambda *_: sys.exit(print('cleared', file=sys.stderr)))\n"
+        "print('ready', flush=True); time.sleep(60)"
+    )
+    began_s = time.monotonic()
+    answer = ask_child(
+        _python(code), 30.0, cancelled, on_output=lambda _: cancelled.set(), grace_s=10.0
+    )
+
+    assert answer.end is ChildEnd.CANCELLED
+    assert answer.log == "cleared\n"
+    assert time.monotonic() - began_s < 10.0

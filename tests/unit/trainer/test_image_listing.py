@@ -78,3 +78,11 @@ def test_that_a_folder_that_cannot_be_read_any_more_is_named(
     (problem,) = caught.value.problems
     assert (problem.code, problem.field) == ("data_file_unreadable", "data.path")
     assert str(tmp_path / "dog") in problem.message
+
+
+def test_that_a_link_to_itself_ends_no_listing(tmp_path: Path) -> None:
+    make_classes(tmp_path, {"cat": 1, "dog": 1})
+    for place in (tmp_path / "cat", tmp_path):
+        (place / "round.png").symlink_to(place / "round.png")
+    assert names_below(tmp_path / "cat") == ["0.png", "round.png"]
+    assert [each.name for each in look_into(tmp_path, "data.path").folders] == ["cat", "dog"]

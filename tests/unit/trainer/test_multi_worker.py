@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from gpupanel.domain.augmentation import Augmentation, Flip
 from gpupanel.domain.data import DataCache, ImagesData
 from gpupanel.domain.model import CnnModel, MlpModel
 from gpupanel.domain.profile import Profile
@@ -51,18 +52,25 @@ ALIKE: dict[str, Profile] = {
 """Runs that one device trains, too."""
 
 TWO: dict[str, tuple[str, Sequence[int]]] = {
-    "sgd, 32 + 32": ("sgd", [32, 32]),
     "sgd, 48 + 16": ("sgd", [48, 16]),
     "sgd, 64 + 0": ("sgd", [64, 0]),
-    "adam, 48 + 16": ("adam", [48, 16]),
     "accumulated, 60 + 4": ("accumulated", [60, 4]),
     "compiled, 48 + 16": ("compiled", [48, 16]),
     "normed, 48 + 16": ("normed", [48, 16]),
 }
 THREE: dict[str, tuple[str, Sequence[int]]] = {
-    "sgd, 22 + 21 + 21": ("sgd", [22, 21, 21]),
     "accumulated, 40 + 20 + 4": ("accumulated", [40, 20, 4]),
 }
+OTHER_TWO: dict[str, tuple[str, Sequence[int]]] = {
+    "sgd, 32 + 32": ("sgd", [32, 32]),
+    "adam, 48 + 16": ("adam", [48, 16]),
+}
+OTHER_THREE: dict[str, tuple[str, Sequence[int]]] = {
+    "sgd, 22 + 21 + 21": ("sgd", [22, 21, 21]),
+}
+OTHERS = OTHER_TWO | OTHER_THREE
+"""Easier shares, and an optimizer for which the sum of gradients is the same: for
+``make test-slow``."""
 
 
 def on_workers(one: Profile, shares: Sequence[int]) -> Profile:
@@ -70,6 +78,10 @@ def on_workers(one: Profile, shares: Sequence[int]) -> Profile:
         kind=StrategyKind.MULTI_WORKER, workers=len(shares), shares=tuple(shares)
     )
     return one.model_copy(update={"strategy": strategy})
+
+
+def alike(chosen: Mapping[str, tuple[str, Sequence[int]]]) -> dict[str, Profile]:
+    return {name: on_workers(ALIKE[one], shares) for name, (one, shares) in chosen.items()}
 
 
 def train_gang(root: Path, profiles: Mapping[str, Profile]) -> dict[str, RunLayout]:
@@ -106,11 +118,19 @@ def tested(tmp_path_factory: pytest.TempPathFactory) -> Profile:
     return profile(changed(epochs=1, learning_rate=0.01), data=data)
 
 
+def augmented(one: Profile) -> Profile:
+    """With pictures that are changed, and blended with those before them."""
+    augmentation = Augmentation(flip=Flip.BOTH, rotate_degrees=20, hue=0.1, mixup=0.4)
+    data = one.data.model_copy(update={"augmentation": augmentation})
+    return one.model_copy(update={"data": data})
+
+
 @pytest.fixture(scope="module")
 def one_device(
     tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun, tested: Profile
 ) -> dict[str, RunLayout]:
-    plans = {name: (one, [64]) for name, one in ALIKE.items()} | {"tested": (tested, [64])}
+    plans = {name: (one, [64]) for name, one in ALIKE.items()}
+    plans |= {"tested": (tested, [64]), "augmented": (augmented(tested), [64])}
     return train_all(tmp_path_factory.mktemp("one"), make_run, plans)
 
 
@@ -120,13 +140,20 @@ def gangs(tmp_path_factory: pytest.TempPathFactory, tested: Profile) -> dict[str
     pictures = images(root / "images")
     streamed = profile(changed(epochs=1, learning_rate=0.01), data=pictures)
     kept = pictures.model_copy(update={"cache": DataCache.MEMORY})
-    two = {name: on_workers(ALIKE[one], shares) for name, (one, shares) in TWO.items()}
+    two = alike(TWO)
     two["everything"] = on_workers(profile(ADAM, model=EVERYTHING), [60, 4])
     two["images from disk"] = on_workers(streamed, [48, 16])
     two["images in memory"] = on_workers(streamed.model_copy(update={"data": kept}), [48, 16])
     two["tested"] = on_workers(tested, [48, 16])
-    three = {name: on_workers(ALIKE[one], shares) for name, (one, shares) in THREE.items()}
-    return train_gang(root / "two", two) | train_gang(root / "three", three)
+    two["augmented"] = on_workers(augmented(tested), [48, 16])
+    return train_gang(root / "two", two) | train_gang(root / "three", alike(THREE))
+
+
+@pytest.fixture(scope="module")
+def other_gangs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, RunLayout]:
+    root = tmp_path_factory.mktemp("others")
+    two = train_gang(root / "two", alike(OTHER_TWO))
+    return two | train_gang(root / "three", alike(OTHER_THREE))
 
 
 def images(folder: Path, seed: int = 3) -> ImagesData:
@@ -163,11 +190,22 @@ def states(layout: RunLayout) -> list[dict[str, np.ndarray]]:
 def test_that_workers_reach_the_weights_and_metrics_of_one_device(
     one_device: dict[str, RunLayout], gangs: dict[str, RunLayout], name: str
 ) -> None:
-    alone = one_device[(TWO | THREE)[name][0]]
+    assert_reached(gangs[name], one_device[(TWO | THREE)[name][0]])
 
-    assert furthest(variables(alone), variables(gangs[name])) < 1e-5
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OTHERS)
+def test_that_other_workers_reach_the_weights_and_metrics_of_one_device_with_the_same_bits(
+    one_device: dict[str, RunLayout], other_gangs: dict[str, RunLayout], name: str
+) -> None:
+    assert_reached(other_gangs[name], one_device[OTHERS[name][0]])
+    assert_same_bits(other_gangs[name], workers=3 if name in OTHER_THREE else 2)
+
+
+def assert_reached(run: RunLayout, alone: RunLayout) -> None:
+    assert furthest(variables(alone), variables(run)) < 1e-5
     expected = last_metrics(alone).model_dump(exclude_none=True)
-    measured = last_metrics(gangs[name]).model_dump(exclude_none=True)
+    measured = last_metrics(run).model_dump(exclude_none=True)
     assert measured == pytest.approx(expected, rel=1e-5)
     # How many are right is counted: no rounding.
     assert measured["accuracy"] == expected["accuracy"]
@@ -176,9 +214,13 @@ def test_that_workers_reach_the_weights_and_metrics_of_one_device(
 
 @pytest.mark.parametrize("name", [*TWO, *THREE, "everything", "images from disk"])
 def test_that_all_workers_hold_the_same_bits(gangs: dict[str, RunLayout], name: str) -> None:
-    first, *others = states(gangs[name])
+    assert_same_bits(gangs[name], workers=3 if name in THREE else 2)
 
-    assert len(others) == (2 if name in THREE else 1)
+
+def assert_same_bits(run: RunLayout, workers: int) -> None:
+    first, *others = states(run)
+
+    assert len(others) == workers - 1
     for other in others:
         assert {key: value.tobytes() for key, value in first.items()} == {
             key: value.tobytes() for key, value in other.items()
@@ -210,6 +252,19 @@ def test_that_workers_measure_the_test_set_at_the_end_as_one_device_does(
     root = gangs["tested"].root
     assert (root / "read-0").read_text() == str(48 + 15 + 27 + 48 + 42)
     assert (root / "read-1").read_text() == str(16 + 5 + 9 + 16 + 14)
+
+
+def test_that_workers_change_pictures_as_one_device_does(
+    one_device: dict[str, RunLayout], gangs: dict[str, RunLayout]
+) -> None:
+    alone, together = one_device["augmented"], gangs["augmented"]
+
+    assert furthest(variables(alone), variables(together)) < 1e-5
+    assert furthest(variables(alone), variables(one_device["tested"])) > 1e-3
+    # As without blending, and the neighbour of the first example in each of two batches.
+    root = together.root
+    assert (root / "read-0").read_text() == str(48 + 1 + 15 + 1 + 27 + 48 + 42)
+    assert (root / "read-1").read_text() == str(16 + 1 + 5 + 1 + 9 + 16 + 14)
 
 
 def test_that_each_worker_reads_its_own_share_of_the_files(gangs: dict[str, RunLayout]) -> None:

@@ -5,23 +5,41 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpupanel.trainer.steps.order import divide_batch, epoch_order, steps_per_epoch
+from gpupanel.trainer.steps.order import EpochOrder, divide_batch, steps_per_epoch
 
 SHARES = st.lists(st.integers(1, 64), min_size=1, max_size=6)
 
 
 def test_that_order_depends_on_seed_and_epoch_alone() -> None:
-    first = epoch_order(1000, 7, 1, shuffle=True)
+    first = EpochOrder(1000, 7, shuffle=True).of(1)
     np.random.default_rng().random(10)
 
-    assert np.array_equal(first, epoch_order(1000, 7, 1, shuffle=True))
-    assert not np.array_equal(first, epoch_order(1000, 7, 2, shuffle=True))
-    assert not np.array_equal(first, epoch_order(1000, 8, 1, shuffle=True))
+    assert np.array_equal(first, EpochOrder(1000, 7, shuffle=True).of(1))
+    assert not np.array_equal(first, EpochOrder(1000, 7, shuffle=True).of(2))
+    assert not np.array_equal(first, EpochOrder(1000, 8, shuffle=True).of(1))
     assert sorted(first.tolist()) == list(range(1000))
 
 
 def test_that_without_shuffling_examples_come_as_they_are() -> None:
-    assert epoch_order(5, 7, 3, shuffle=False).tolist() == [0, 1, 2, 3, 4]
+    assert EpochOrder(5, 7, shuffle=False).of(3).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_that_examples_of_rare_classes_are_repeated_until_all_come_equally_often() -> None:
+    classes = np.asarray([2, 0, 0, 0, 2, 0, 0, 5])
+    order = EpochOrder(8, 7, shuffle=True, classes=classes)
+    first = order.of(1)
+    assert len(order) == len(first) == 15
+    assert np.bincount(classes[first]).tolist() == [5, 0, 5, 0, 0, 5]
+    times = np.bincount(first)
+    # Each as often as every other one of its class, but for those that do not go round.
+    assert times[classes == 0].tolist() == [1] * 5
+    assert sorted(times[classes == 2]) == [2, 3]
+    assert np.array_equal(first, EpochOrder(8, 7, shuffle=True, classes=classes).of(1))
+    # Which of them come once more is drawn anew.
+    drawn = {tuple(np.bincount(order.of(epoch))[[0, 4]]) for epoch in range(1, 20)}
+    assert drawn == {(2, 3), (3, 2)}
+    unshuffled = EpochOrder(8, 7, shuffle=False, classes=classes).of(1)
+    assert unshuffled.tolist() == sorted(unshuffled)
 
 
 @given(SHARES)

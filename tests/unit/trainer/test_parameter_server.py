@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from gpupanel.domain.augmentation import Augmentation
 from gpupanel.domain.data import DataCache
 from gpupanel.domain.events import (
     CheckpointSaved,
@@ -45,6 +46,7 @@ from tests.forked.terminal import forked_trainers
 from tests.patience import PATIENCE_S
 from tests.unit.trainer.test_multi_worker import images
 from tests.unit.trainer.trained_runs import (
+    DIGITS,
     all_events,
     evaluation,
     last_metrics,
@@ -80,12 +82,15 @@ def runs_of(folder: Path) -> dict[str, Profile]:
     pictures = images(folder).model_copy(update={"cache": DataCache.NONE})
     test = images(folder.with_name("test")).path
     kept = pictures.model_copy(update={"cache": DataCache.MEMORY, "test_path": test})
+    augmentation = Augmentation(shift=0.1, mixup=0.1)
+    moved = pictures.model_copy(update={"augmentation": augmentation})
+    blended = DIGITS.model_copy(update={"augmentation": augmentation})
     many = MlpModel(hidden=(32,), batch_norm=True, dropout=0.2)
     return {
         "learning": profile(ADAM, SERVED),
         "frozen": profile(FROZEN, SERVED),
-        "everything": profile(EVERYTHING, SERVED, model=many),
-        "pictures": profile(ADAM, SERVED, data=pictures, model=CnnModel(filters=(4,))),
+        "everything": profile(EVERYTHING, SERVED, model=many, data=blended),
+        "pictures": profile(ADAM, SERVED, data=moved, model=CnnModel(filters=(4,))),
         "tested": profile(FROZEN, SERVED, data=kept),
     }
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from gpupanel.domain.augmentation import Augmentation
 from gpupanel.domain.data import DigitsData, ImagesData, KerasData, NpzData, TableData, Target
 from gpupanel.domain.model import PythonModel, SavedModel
 from gpupanel.domain.preview import DataPreview, PreviewRequest
@@ -20,6 +21,8 @@ from gpupanel.trainer import preview as preview_module
 from gpupanel.trainer.datasets.source import Reading, read_data
 from gpupanel.trainer.inference.model_file import check_model_file
 from gpupanel.trainer.preview import preview
+from tests.forked.processes import run_forked
+from tests.unit.trainer.trained_runs import CHILD_ENVIRONMENT
 
 
 def test_that_the_process_answers_without_tensorflow() -> None:
@@ -143,6 +146,33 @@ def test_that_the_seed_draws_the_examples() -> None:
 
     assert labels(1) == labels(1)
     assert labels(1) != labels(2)
+
+
+@pytest.mark.tensorflow
+def test_that_the_first_pictures_are_shown_as_an_epoch_changes_them() -> None:
+    augmentation = {"flip": "horizontal", "brightness": 0.3, "mixup": 0.2}
+    data = {"source": "digits", "augmentation": augmentation}
+    done = run_forked(
+        [sys.executable, "-m", "gpupanel.trainer.preview"],
+        input=json.dumps({"data": data, "example_limit": 12}),
+        env=CHILD_ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    answer = DataPreview.model_validate_json(done.stdout)
+    assert len(answer.examples) == 12
+    assert len(answer.augmented) == 8
+    for plain, changed in zip(answer.examples, answer.augmented, strict=False):
+        assert (changed.label, changed.width) == (plain.label, 8)
+        assert changed.pixels_base64 != plain.pixels_base64
+
+
+def test_that_examples_that_cannot_be_changed_are_reported(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", x=np.eye(4), y=[0, 1, 0, 1])
+    data = NpzData(path=str(tmp_path / "a.npz"), augmentation=Augmentation(zoom=0.1))
+    answer = preview(PreviewRequest(data=data))
+    assert [problem.code for problem in answer.problems] == ["augmentation_needs_pictures"]
 
 
 def test_that_examples_that_are_no_pictures_are_reported_as_values(tmp_path: Path) -> None:

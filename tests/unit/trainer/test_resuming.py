@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gpupanel.domain.augmentation import Augmentation
 from gpupanel.domain.data import DigitsData, KerasData
 from gpupanel.domain.events import (
     CheckpointSaved,
@@ -42,13 +43,15 @@ _BATCH = 16
 _STEPS_AN_EPOCH = 90
 
 EVERY_STATE = Profile(
-    data=DigitsData(validation_fraction=0.2),
+    data=DigitsData(
+        validation_fraction=0.2, augmentation=Augmentation(shift=0.1, rotate_degrees=10)
+    ),
     model=MlpModel(hidden=(32,), batch_norm=True, dropout=0.2),
     training=TrainingSettings(
         epochs=6, global_batch_size=_BATCH, accumulation_steps=2, clip_norm=1.0
     ),
 )
-"""Weights, slots, moving statistics and random numbers."""
+"""Weights, slots, moving statistics and random numbers, of layers and for examples."""
 
 SAVED_OFTEN = EVERY_STATE.model_copy(
     update={"training": EVERY_STATE.training.model_copy(update={"checkpoint_every_minutes": 5e-4})}
@@ -62,7 +65,7 @@ def undisturbed(
     tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun
 ) -> dict[str, RunLayout]:
     plans = {name: (EVERY_STATE, shares) for name, shares in SHARES.items()}
-    return train_all(tmp_path_factory.mktemp("undisturbed"), make_run, plans)
+    return train_all(tmp_path_factory.mktemp("undisturbed"), make_run, plans, to_the_bit=True)
 
 
 def kill_within_an_epoch(trainer: Trainer) -> None:

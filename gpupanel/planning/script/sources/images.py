@@ -58,12 +58,13 @@ def pictures_below(folder):
     return [path for path in found if path.suffix.lower() in SUFFIXES]
 """
 
-# In the margin: P nobody need know what the pictures are.
+# In the margin: P nobody need know what the pictures are, L classes are left out.
 _BY_CLASS = '''
   |def list_pictures(root):
   |    """The folders of the classes, and each picture with the number of its class."""
   |    folders = [path for path in sorted(Path(root).iterdir()) if path.is_dir()]
   |    folders = [path for path in folders if not path.name.startswith(".")]
+L |    folders = [path for path in folders if as_utf8(path.name) not in LEFT_OUT]
   |    files = [
   |        (path, number)
   |        for number, folder in enumerate(folders)
@@ -140,6 +141,7 @@ class _Images(SourceScript[ImagesData]):
         target = data.target_kind or Target.CLASSES
         holds = {
             "P": not needs_labels,
+            "L": bool(data.leave_out),
             "C": target is Target.CLASSES,
             "K": target is Target.LABELS,
             "V": target is Target.VALUES,
@@ -149,7 +151,12 @@ class _Images(SourceScript[ImagesData]):
         )
         table = str(_table(data, data.path))
         listed = Template(listing).substitute(path=repr(data.path), table=repr(table))
-        as_utf8 = f"import re\n\n\n{AS_UTF8}" if data.labels_csv and not holds["V"] else ""
+        as_utf8 = ""
+        if data.labels_csv:
+            as_utf8 = f"import re\n\n\n{AS_UTF8}" if not holds["V"] else ""
+        elif data.leave_out:
+            left_out = f"LEFT_OUT = {{{', '.join(map(repr, data.leave_out))}}}"
+            as_utf8 = f"{left_out}\n\n\n{AS_UTF8}"
         most = " + ".join(["len(x)", *(f"len(x_{name})" for name in _paths_of_sets(data))])
         share = f"most_unreadable = int({data.unreadable_share} * ({most}))"
         return joined(
@@ -165,7 +172,8 @@ class _Images(SourceScript[ImagesData]):
     def class_names(self, data: ImagesData) -> str:
         if data.labels_csv:
             return "class_names = names"
-        return f"\n\n{AS_UTF8}\n\n\nclass_names = [as_utf8(folder.name) for folder in folders]"
+        names = "class_names = [as_utf8(folder.name) for folder in folders]"
+        return names if data.leave_out else f"\n\n{AS_UTF8}\n\n\n{names}"
 
     @override
     def pixels(self, data: ImagesData, *names: str, in_memory: bool, may_skip: bool = False) -> str:

@@ -5,7 +5,16 @@ import binascii
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
-from PySide6.QtGui import QFont, QFontDatabase, QHelpEvent, QImage, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import (
+    QFont,
+    QFontDatabase,
+    QHelpEvent,
+    QImage,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from typing_extensions import override
 
@@ -26,14 +35,14 @@ _FORMATS = {1: QImage.Format.Format_Grayscale8, 3: QImage.Format.Format_RGB888}
 class ExamplesView(QWidget):
     """Two rows of pictures, as many as there is room for; or a few lines of values."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, name: str = "Examples of the data", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._examples: tuple[ExamplePreview, ...] = ()
         self._pictures: tuple[QImage | None, ...] = ()
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
-        self.setAccessibleName("Examples of the data")
+        self.setAccessibleName(name)
 
     def setExamples(self, examples: Sequence[ExamplePreview]) -> None:
         """Shows other examples."""
@@ -65,6 +74,13 @@ class ExamplesView(QWidget):
     @override
     def sizeHint(self) -> QSize:
         return QSize(5 * (_CELL + _GAP), self.heightForWidth(max(self.width(), _CELL)))
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            # Layouts keep to the hint, whose rows depend on the width.
+            self.updateGeometry()
 
     @override
     def event(self, event: QEvent) -> bool:

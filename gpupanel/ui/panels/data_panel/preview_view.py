@@ -2,17 +2,19 @@
 
 from pathlib import PurePath
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from gpupanel.domain.data import Target
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui import formatting
-from gpupanel.ui.panels.data_panel.class_counts_view import ClassCountsView
 from gpupanel.ui.panels.data_panel.columns_view import ColumnsView
+from gpupanel.ui.panels.data_panel.download_row import DownloadRow
 from gpupanel.ui.panels.data_panel.examples_view import ExamplesView
 from gpupanel.ui.panels.data_panel.text_lengths_view import TextLengthsView
+from gpupanel.ui.widgets.class_counts_view import ClassCountsView
 from gpupanel.ui.widgets.labels import Caption, Note
 from gpupanel.ui.widgets.layouts import column_in, discard
 from gpupanel.ui.widgets.problem_row import ProblemRow
@@ -20,8 +22,8 @@ from gpupanel.ui.widgets.problem_row import ProblemRow
 _EMPTY = "Some examples and the number of each class appear here once the data is chosen."
 _BUSY = "Reading the data…"
 _DOWNLOAD = (
-    "This data is not on this machine yet. The first run downloads it, once; after that it is "
-    "shown here."
+    "This data is not on this machine yet. It is downloaded once, now or by the first run, and "
+    "shown here then."
 )
 _PYTHON = (
     "This data comes from Python code, which is executed only by a run. The number of "
@@ -32,31 +34,56 @@ _PYTHON = (
 class PreviewView(QWidget):
     """States in words; examples and class counts below them."""
 
+    scanRequested = Signal()
+    """All of the data is to be looked through."""
+    downloadRequested = Signal()
+    """The data is to be downloaded now."""
+    downloadCancelled = Signal()
+    """The download that goes on is not wanted any more."""
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._preview: DataPreview | None = None
         self._is_busy = False
         self._state = Note(_EMPTY)
         self._state.setObjectName("preview_state")
+        self.download = DownloadRow()
+        """Shown while the data is not on this machine."""
+        self.download.downloadRequested.connect(self.downloadRequested)
+        self.download.cancelRequested.connect(self.downloadCancelled)
         self._problems: list[ProblemRow] = []
         self._problem_place = QWidget()
         self._problem_column = column_in(self._problem_place)
         self._examples = ExamplesView()
+        self._augmented_caption = Caption("Augmented, as in one epoch")
+        self._augmented = ExamplesView("Augmented examples of the data")
         self._class_caption = Caption("Examples per class")
         self._classes = ClassCountsView()
         self._column_caption = Caption("Columns")
         self._columns = ColumnsView()
         self._text_caption = Caption("Words per text")
         self._texts = TextLengthsView()
+        self._scan = QPushButton("&Scan data…")
+        self._scan.setObjectName("scan_button")
+        self._scan.setToolTip(
+            "Looks through all of it: what is in two sets, unreadable, copied or odd."
+        )
+        self._scan.clicked.connect(self.scanRequested)
         layout = column_in(self)
-        layout.addWidget(Caption("Preview"))
+        head = QHBoxLayout()
+        head.addWidget(Caption("Preview"), 1)
+        head.addWidget(self._scan)
+        layout.addLayout(head)
         layout.addWidget(self._state)
+        layout.addWidget(self.download)
         layout.addWidget(self._problem_place)
         layout.addWidget(self._column_caption)
         layout.addWidget(self._columns)
         layout.addWidget(self._text_caption)
         layout.addWidget(self._texts)
         layout.addWidget(self._examples)
+        layout.addWidget(self._augmented_caption)
+        layout.addWidget(self._augmented)
         layout.addWidget(self._class_caption)
         layout.addWidget(self._classes)
         self._show()
@@ -69,11 +96,16 @@ class PreviewView(QWidget):
         for row in self._problems:
             self._problem_column.addWidget(row)
         self._examples.setExamples(preview.examples if preview else ())
+        self._augmented.setExamples(preview.augmented if preview else ())
         self._classes.setCounts(preview.class_counts if preview else ())
         self._columns.setColumns(preview.columns if preview else ())
         length = preview.feature_shape[0] if preview and preview.feature_shape else 0
         self._texts.setTexts(preview.texts if preview else None, length)
         self._show()
+
+    def setScannable(self, scannable: bool) -> None:
+        """Whether there is data to be looked through."""
+        self._scan.setEnabled(scannable)
 
     def setBusy(self, busy: bool) -> None:
         """Says that the data is being read; what is known stays, greyed."""
@@ -87,8 +119,12 @@ class PreviewView(QWidget):
     def _show(self) -> None:
         preview = self._preview
         self._state.setText(self._sentence())
+        self.download.setVisible(bool(preview and preview.needs_download))
         self._problem_place.setVisible(bool(self._problems))
         self._examples.setVisible(bool(preview and preview.examples))
+        is_augmented = bool(preview and preview.augmented)
+        self._augmented_caption.setVisible(is_augmented)
+        self._augmented.setVisible(is_augmented)
         counted = bool(preview and preview.class_counts)
         of_labels = bool(preview and preview.target is Target.LABELS)
         self._class_caption.setText("Examples per label" if of_labels else "Examples per class")
@@ -100,8 +136,9 @@ class PreviewView(QWidget):
         self._texts.setVisible(has_texts)
         self._class_caption.setVisible(counted)
         self._classes.setVisible(counted)
-        parts = (self._examples, self._classes, self._class_caption, self._problem_place)
-        for part in (*parts, self._columns, self._texts):
+        first = (self._examples, self._classes, self._class_caption, self._problem_place)
+        more = (self._columns, self._texts, self._augmented_caption, self._augmented)
+        for part in (*first, *more):
             part.setEnabled(not self._is_busy)
 
     def _sentence(self) -> str:

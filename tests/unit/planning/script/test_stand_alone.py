@@ -11,6 +11,7 @@ import unicodedata
 
 import pytest
 
+from gpupanel.domain.augmentation import Augmentation
 from gpupanel.domain.data import (
     DataCache,
     DataSettings,
@@ -38,7 +39,10 @@ from tests.fakes.devices import CPU_ONLY
 EVERY_SOURCE: list[DataSettings] = [
     DigitsData(validation_fraction=0.25, shuffle=False),
     DigitsData(),
+    DigitsData(oversample=True, augmentation=Augmentation(flip="both", zoom=0.2, mixup=0.1)),
+    DigitsData(oversample=True, shuffle=False, augmentation=Augmentation(cutout=0.1)),
     WineData(validation_fraction=0.2),
+    WineData(class_weights={"1": 2.0, "it's $x": 0.5}),
     WineData(validation_fraction=0.2, stratify=True),
     WineData(validation_fraction=0.2, holdout="last"),
     KerasData(source="mnist"),
@@ -64,6 +68,7 @@ EVERY_SOURCE: list[DataSettings] = [
     NpzData(path="/data/x.npz", validation_path="/data/val.npz", test_path="/data/x_test.npy"),
     NpzData(path="/data/x.npz", validation_features="x_val", validation_labels="y_val"),
     ImagesData(path="/data/images"),
+    ImagesData(path="/data/images", leave_out=("eel's", "cat")),
     ImagesData(path="/data/images", labels_csv="/data/images/labels.csv", predicts=Target.LABELS),
     ImagesData(path="/data", labels_csv="/l.csv", validation_path="/v", predicts=Target.VALUES),
     ImagesData(path="/data", labels_csv="/data/l.csv", validation_path="/v", test_path="/t"),

@@ -142,8 +142,8 @@ class ClassCountsView(QWidget):
             return f"{name}: {formatting.count(count)} examples"
         for index, (name, count) in enumerate(self._counts):
             if self._row(index).contains(position):
-                return f"{name}: {formatting.count(count)} training examples"
-        return "How many training examples each class has."
+                return f"{name}: {formatting.count(count)} examples"
+        return "How many examples each class has."
 
     def _greatest(self) -> int:
         return max(1, *(count for _, count in self._counts))

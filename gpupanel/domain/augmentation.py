@@ -1,0 +1,121 @@
+"""How pictures are changed at random while they are trained on."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from gpupanel.domain.choice import ChoiceEnum
+from gpupanel.domain.setting import setting
+from gpupanel.domain.value import Value
+
+Part = Annotated[float, Field(ge=0.0, le=0.9)]
+"""Of a side, or of a number that is changed."""
+
+
+class Flip(ChoiceEnum):
+    """In which directions a picture may be mirrored."""
+
+    NONE = "none", "Not", "As they are."
+    HORIZONTAL = "horizontal", "Left and right", "Half of them, drawn anew in each epoch."
+    VERTICAL = "vertical", "Up and down", "Half of them, drawn anew in each epoch."
+    BOTH = "both", "Both ways", "Each way by itself: a quarter stay as they are."
+
+
+class Fill(ChoiceEnum):
+    """What stands where a picture that was moved has nothing."""
+
+    REFLECT = "reflect", "The picture mirrored", "As if a mirror stood at its edge."
+    NEAREST = "nearest", "The colour of its edge", "The nearest pixel, again and again."
+    ZERO = "zero", "Black", "Zeros, which suits pictures on black ground."
+
+
+class Augmentation(Value):
+    """Changes that make no other label of a picture, drawn for each example in each epoch.
+
+    What is drawn depends on ``training.seed``, the epoch and the place in it alone: a training that
+    is resumed, or divided in another way, sees the same pictures. Only training examples are
+    changed.
+    """
+
+    flip: Flip = setting(
+        "Flip",
+        "Mirror pictures at random. Not for digits and letters, which mean something else then.",
+        default=Flip.NONE,
+    )
+    rotate_degrees: Annotated[float, Field(ge=0.0, le=180.0)] = setting(
+        "Rotation (°)",
+        "Turn pictures by up to so many degrees, either way.",
+        default=0.0,
+        unit="degree",
+        off="none",
+    )
+    zoom: Part = setting(
+        "Zoom",
+        "Make pictures larger or smaller by up to this part: 0.1 is from 90 % to 110 %.",
+        default=0.0,
+        off="none",
+    )
+    shift: Part = setting(
+        "Shift",
+        "Move pictures by up to this part of their sides, as cropping and padding does.",
+        default=0.0,
+        off="none",
+    )
+    fill: Fill = setting(
+        "Edges",
+        "What stands where a picture that was rotated, zoomed or shifted has nothing.",
+        default=Fill.REFLECT,
+    )
+    brightness: Part = setting(
+        "Brightness",
+        "Make pictures lighter or darker by up to this part.",
+        default=0.0,
+        off="none",
+    )
+    contrast: Part = setting(
+        "Contrast",
+        "Raise or lower the contrast by up to this part.",
+        default=0.0,
+        off="none",
+    )
+    hue: Annotated[float, Field(ge=0.0, le=0.5)] = setting(
+        "Hue",
+        "Turn the colours by up to this part of the colour circle; 0.5 reaches all of them.",
+        default=0.0,
+        off="none",
+    )
+    cutout: Part = setting(
+        "Cutout",
+        "Cover a square at a random place, its side this part of the shorter one, with the "
+        "picture's mean colour: the model cannot rely on a single spot (DeVries and Taylor, 2017).",
+        default=0.0,
+        off="none",
+    )
+    mixup: Annotated[float, Field(ge=0.0, le=10.0)] = setting(
+        "Mixup",
+        "Blend each example and its label with another of its batch. The number is the alpha of "
+        "the Beta distribution that draws by how much: 0.2 blends a little, 1 any amount alike "
+        "(Zhang and others, 2018).",
+        default=0.0,
+        off="none",
+    )
+
+    @property
+    def moves(self) -> bool:
+        """Whether pixels change their places."""
+        lengths = (self.rotate_degrees, self.zoom, self.shift)
+        return self.flip is not Flip.NONE or any(lengths)
+
+    @property
+    def changes_pictures(self) -> bool:
+        """Whether examples must be pictures: blending alone needs only numbers."""
+        return self.moves or any((self.brightness, self.contrast, self.hue, self.cutout))
+
+    @property
+    def changes_anything(self) -> bool:
+        """Whether examples are changed at all."""
+        return self.changes_pictures or self.mixup > 0.0
+
+
+NO_AUGMENTATION = Augmentation()
+"""Examples are trained on as they are."""

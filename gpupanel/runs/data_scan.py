@@ -1,0 +1,138 @@
+"""A scan of a profile's data, by a child process."""
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from threading import Event
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from gpupanel.devices.answer_lines import AnswerLines
+from gpupanel.devices.child_process import ChildAnswer, ChildEnd, ask_child
+from gpupanel.domain.child_command import python_module_command
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.scan import DataScan, ScanProgress, ScanRequest
+
+SCAN_COMMAND: Final = python_module_command("gpupanel.trainer.scan")
+"""Reads the question on standard input and answers by lines on standard output."""
+_VARIABLES: Final = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"}
+"""Without a GPU and without TensorFlow's chatter: a scan needs neither."""
+_GRACE_S: Final = 1.0
+_LAST_LINES: Final = 12
+
+
+class _Line(BaseModel):
+    """One line of the answer: one of the three."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    progress: ScanProgress | None = None
+    look: DataScan | None = None
+    scan: DataScan | None = None
+
+
+def ignore_progress(progress: ScanProgress) -> None:
+    """Of who only wants the end."""
+
+
+def ignore_look(look: DataScan) -> None:
+    """Likewise."""
+
+
+def scan_data(
+    request: ScanRequest,
+    cancelled: Event | None = None,
+    on_progress: Callable[[ScanProgress], None] = ignore_progress,
+    on_look: Callable[[DataScan], None] = ignore_look,
+    command: Sequence[str] = SCAN_COMMAND,
+) -> DataScan:
+    """Look through all of the data that a profile names, however long it takes.
+
+    Whatever becomes of the process, the answer is a :class:`DataScan`: a death or an answer that
+    cannot be read is a problem in it; one that was cancelled is what was known until then.
+
+    Args:
+        request: Which data.
+        cancelled: Set, by any thread, when the answer is not wanted any more.
+        on_progress: Called while it goes on.
+        on_look: Called with what a first look shows, before anything is read whole.
+        command: Answers the request on stdin with lines on stdout.
+    """
+    # Not model_dump_json(), which raises for a path that is no UTF-8.
+    question = json.dumps(request.model_dump(mode="json")).encode()
+    heard = _Answer(on_progress, on_look)
+    try:
+        child = ask_child(
+            command,
+            math.inf,
+            cancelled,
+            _VARIABLES,
+            question,
+            on_output=AnswerLines(heard.take_line).take,
+            grace_s=_GRACE_S,
+        )
+    except OSError as error:
+        return _failed(
+            heard.known,
+            "scan_not_started",
+            "The process that looks through the data could not be started.",
+            "Repair the installation of gpupanel; the detail says what the system answered.",
+            str(error),
+        )
+    if child.end is ChildEnd.CANCELLED:
+        return heard.known
+    return heard.scan or _died(heard, child)
+
+
+class _Answer:
+    """Takes an answer apart as it comes."""
+
+    def __init__(
+        self, on_progress: Callable[[ScanProgress], None], on_look: Callable[[DataScan], None]
+    ) -> None:
+        self._on_progress, self._on_look = on_progress, on_look
+        self.known = DataScan()
+        self.scan: DataScan | None = None
+        self.misread = ""
+
+    def take_line(self, text: bytes) -> None:
+        """A further line."""
+        try:
+            line = _Line.model_validate_json(text)
+        except ValidationError as error:
+            self.misread = self.misread or str(error)
+            return
+        if line.progress is not None:
+            self._on_progress(line.progress)
+        if line.look is not None:
+            self.known = line.look
+            self._on_look(line.look)
+        if line.scan is not None:
+            self.scan = line.scan
+
+
+def _died(heard: _Answer, child: ChildAnswer) -> DataScan:
+    if not child.exit_code:
+        return _failed(
+            heard.known,
+            "scan_unreadable",
+            "The process that looks through the data gave an unreadable answer.",
+            "This is a defect of gpupanel; please report it with the detail.",
+            f"{heard.misread}\n{child.log}",
+        )
+    is_killed = child.exit_code < 0
+    end = "was killed" if is_killed else f"ended with exit status {child.exit_code}"
+    return _failed(
+        heard.known,
+        "scan_died",
+        f"The process that looks through the data {end}.",
+        "The data may be damaged or too large for this machine's memory; copy the detail.",
+        child.log,
+    )
+
+
+def _failed(known: DataScan, code: str, message: str, hint: str, detail: str) -> DataScan:
+    last_lines = "\n".join(detail.strip().splitlines()[-_LAST_LINES:])
+    problem = Problem(code=code, field="data", message=message, hint=hint, detail=last_lines)
+    return known.model_copy(update={"problems": (problem, *known.problems)})

@@ -1,0 +1,194 @@
+"""Looks through the examples of any source, as it gives them to a training."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gpupanel.domain.problem import Problem, ProblemError, Severity
+from gpupanel.domain.scan import ScannedColumn, SetName
+from gpupanel.trainer.datasets.examples import Array, DataSet, Examples
+from gpupanel.trainer.datasets.scanning.digests import digests_of_rows
+from gpupanel.trainer.datasets.scanning.numbers import (
+    NumberFacts,
+    NumberScan,
+    sampled_indices,
+    values_far_outside,
+)
+from gpupanel.trainer.datasets.scanning.scanned import (
+    MOST_NAMED,
+    ExamplesOfSet,
+    OnLooked,
+    Scanned,
+    example_name,
+)
+
+_CHUNK_BYTES = 8 * 2**20
+_MOST_ROWS = 16_384
+MOST_COLUMNS = 200
+"""That are listed."""
+_WIDEST = 50_000
+"""A row of more numbers is not looked at column by column."""
+_DOING = "looking at examples"
+
+OnProgress = Callable[[str, int, int], None]
+NameOf = Callable[[SetName, int], str]
+
+
+def _example_name(of_set: SetName, index: int) -> str:
+    del of_set
+    return example_name(index)
+
+
+def scan_examples(
+    found: DataSet,
+    on_progress: OnProgress,
+    on_looked: OnLooked,
+    name_of: NameOf = _example_name,
+    *,
+    has_columns: bool = True,
+) -> Scanned:
+    """Every example once, some MiB at a time.
+
+    Args:
+        found: The data; what is not in memory is read piece by piece.
+        on_progress: Called with how many examples are done.
+        on_looked: Called once before.
+        name_of: What an example of a set is called.
+        has_columns: Report examples that are rows of numbers column by column.
+    """
+    parts: dict[SetName, Examples] = {"training": found.training}
+    if found.validation is not None:
+        parts["validation"] = found.validation
+    if found.test is not None:
+        parts["test"] = found.test
+    looked = Scanned(
+        sets={name: _listed(name, part, name_of) for name, part in parts.items()},
+        target=found.target,
+        class_names=found.class_names,
+        feature_shape=found.training.feature_shape,
+        formats={str(found.training.features.dtype): sum(map(len, parts.values()))},
+        groups=found.groups,
+        is_complete=False,
+        problems=found.notes,
+    )
+    on_looked(looked)
+    total, done = sum(map(len, parts.values())), 0
+    sets: dict[SetName, ExamplesOfSet] = {}
+    columns: tuple[ScannedColumn, ...] = ()
+    problems = list(found.notes)
+    for name, part in parts.items():
+        is_row = len(part.feature_shape) == 1 and part.feature_shape[0] <= _WIDEST
+        looker = _Looker(part, looked.sets[name], on_progress, done, total)
+        sets[name] = looker.looked(as_columns=has_columns and is_row)
+        done += len(part)
+        facts = looker.numbers.facts() if looker.numbers is not None else ()
+        if name == "training" and facts:
+            columns = tuple(_column(place, each) for place, each in enumerate(facts[:MOST_COLUMNS]))
+            problems += _constant(facts)
+        named = ((f"feature {place + 1:,}", each) for place, each in enumerate(facts))
+        problems += values_far_outside(named, looked.sets[name].name_of)
+        if not found.class_names:
+            problems += _odd_values(part.labels, looked.sets[name])
+    return replace(looked, sets=sets, columns=columns, is_complete=True, problems=tuple(problems))
+
+
+def _listed(name: SetName, part: Examples, name_of: NameOf) -> ExamplesOfSet:
+    return ExamplesOfSet(len(part), part.labels, name_of=lambda index: name_of(name, index))
+
+
+@dataclass(slots=True)
+class _Looker:
+    """Looks through one set."""
+
+    part: Examples
+    listed: ExamplesOfSet
+    on_progress: OnProgress
+    done_before: int
+    total: int
+    numbers: NumberScan | None = None
+
+    def looked(self, *, as_columns: bool) -> ExamplesOfSet:
+        part, count = self.part, len(self.part)
+        digests = np.zeros((count, 2), np.uint64)
+        is_readable = np.ones(count, np.bool_)
+        unreadable: dict[int, str] = {}
+        if as_columns and count and part.features.dtype != np.uint8:
+            sample = self._read(sampled_indices(count))[0]
+            self.numbers = NumberScan(sample)
+        row_bytes = max(1, int(np.prod(part.feature_shape)) * part.features.dtype.itemsize)
+        step = max(1, min(_MOST_ROWS, _CHUNK_BYTES // row_bytes))
+        for first in range(0, count, step):
+            indices = np.arange(first, min(count, first + step), dtype=np.int32)
+            self.on_progress(_DOING, self.done_before + first, self.total)
+            rows, errors = self._read(indices)
+            kept = np.ones(len(indices), np.bool_)
+            for place, why in errors.items():
+                kept[place] = is_readable[indices[place]] = False
+                if len(unreadable) < MOST_NAMED:
+                    unreadable[int(indices[place])] = why
+            digests[indices[kept]] = digests_of_rows(rows)
+            if self.numbers is not None and len(rows):
+                self.numbers.take(rows, indices[kept])
+        self.on_progress(_DOING, self.done_before + count, self.total)
+        return replace(self.listed, digests=digests, is_readable=is_readable, unreadable=unreadable)
+
+    def _read(self, indices: Array) -> tuple[Array, dict[int, str]]:
+        """The rows that can be read, and why the others cannot, by their places."""
+        chosen = indices.astype(np.int32)
+        try:
+            return self.part.read(chosen), {}
+        except ProblemError:
+            pass
+        rows, errors = [], {}
+        for place in range(len(chosen)):
+            try:
+                rows.append(self.part.read(chosen[place : place + 1]))
+            except ProblemError as error:
+                errors[place] = str(error)
+        empty = np.empty((0, *self.part.feature_shape), self.part.features.dtype)
+        return np.concatenate(rows) if rows else empty, errors
+
+
+def _column(place: int, facts: NumberFacts) -> ScannedColumn:
+    return ScannedColumn(
+        name=f"feature {place + 1:,}",
+        holds="number",
+        least=facts.least,
+        greatest=facts.greatest,
+        mean=facts.mean,
+        is_constant=facts.is_constant,
+    )
+
+
+def _constant(facts: tuple[NumberFacts, ...]) -> list[Problem]:
+    same = [f"feature {place + 1:,}" for place, each in enumerate(facts) if each.is_constant]
+    if not same:
+        return []
+    shown = ", ".join(same[:5]) + (", ..." if len(same) > 5 else "")
+    return [
+        Problem(
+            code="scan_constant_columns",
+            severity=Severity.HINT,
+            field="data",
+            message=f"{len(same):,} of {len(facts):,} features hold the same number in every "
+            f"example: {shown}.",
+            hint="Nothing can be learned from them; leave them out when you save the array.",
+        )
+    ]
+
+
+def _odd_values(labels: Array, listed: ExamplesOfSet) -> tuple[Problem, ...]:
+    """Values to be predicted that lie far outside."""
+    if not len(labels):
+        return ()
+    values = labels.reshape(len(labels), -1)
+    scan = NumberScan(values[sampled_indices(len(values))])
+    for first in range(0, len(values), _MOST_ROWS):
+        end = min(len(values), first + _MOST_ROWS)
+        scan.take(values[first:end], np.arange(first, end, dtype=np.int32))
+    facts = scan.facts()
+    titles = [f"value {place + 1:,}" for place in range(len(facts))]
+    if len(facts) == 1:
+        titles = ["What is predicted"]
+    return values_far_outside(zip(titles, facts, strict=True), listed.name_of)

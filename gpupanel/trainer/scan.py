@@ -1,0 +1,138 @@
+"""``python -m gpupanel.trainer.scan``: what is in the data, all of it.
+
+A :class:`~gpupanel.domain.scan.ScanRequest` as JSON on standard input is answered by lines of JSON
+on standard output: first looks and progress, each with its kind, and last the
+:class:`~gpupanel.domain.scan.DataScan`. Problems with the data are inside the answer. TensorFlow is
+not imported, and no code of anybody's is carried out. The process ends with the one that asked.
+"""
+
+import json
+import os
+import signal
+import sys
+import time
+from types import FrameType
+from typing import NoReturn
+
+from gpupanel.domain.data import DataCache, Target
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.scan import DataScan, ScanProgress, ScanRequest
+from gpupanel.domain.value import Value
+from gpupanel.trainer.datasets.keras_files import needs_download
+from gpupanel.trainer.datasets.scanning.report import report_of
+from gpupanel.trainer.datasets.scanning.scanned import OnLooked, Scanned
+from gpupanel.trainer.datasets.source import (
+    OnProgress,
+    Reading,
+    ignore_progress,
+    scan_unlabelled,
+    source_of,
+)
+
+_REPORT_S = 0.1
+
+
+def _ignore_look(scanned: Scanned) -> None:
+    """Who only wants the end."""
+
+
+def scan(
+    request: ScanRequest,
+    on_progress: OnProgress = ignore_progress,
+    on_looked: OnLooked = _ignore_look,
+) -> DataScan:
+    """What is in the data; whatever is wrong with it is in the report.
+
+    Args:
+        request: Which data.
+        on_progress: Called while it is read.
+        on_looked: Called once with what a first look shows.
+    """
+    data = request.data.model_copy(update={"cache": DataCache.NONE})
+    request = request.model_copy(update={"data": data})
+    began_s = time.monotonic()
+    nothing = DataScan(described=data.described, target=data.target_kind or Target.CLASSES)
+    if needs_download(data):
+        return nothing.model_copy(update={"needs_download": True})
+    if data.is_code:
+        return nothing.model_copy(update={"needs_start": True})
+    try:
+        scanned, problems = _looked_through(request, on_progress, on_looked)
+        report = report_of(scanned, request, problems)
+    except Exception as error:  # noqa: BLE001 - reported as a problem, as in training
+        # Here and not above: it takes a tenth of the time until the first look.
+        from gpupanel.trainer.failures import problems_of
+
+        report = nothing.model_copy(update={"problems": problems_of(error)})
+    return report.model_copy(update={"seconds": round(time.monotonic() - began_s, 3)})
+
+
+def _looked_through(
+    request: ScanRequest, on_progress: OnProgress, on_looked: OnLooked
+) -> tuple[Scanned, tuple[Problem, ...]]:
+    """The data, and why a training would refuse it."""
+    data, source = request.data, source_of(request.data)
+    reading = Reading(
+        _no_download,
+        must_differ=request.task == "train",
+        needs_labels=request.task != "predict",
+        on_progress=on_progress,
+    )
+    try:
+        return source.scan(data, reading, on_looked), ()
+    except ProblemError as error:
+        problems = error.problems
+        try:
+            found = source.read_all(data, reading, needs_labels=False)
+            scanned = scan_unlabelled(found, reading, on_looked)
+        except ProblemError:
+            # What is wrong with it is said by now.
+            raise error from None
+    return scanned, problems if request.task != "predict" else ()
+
+
+def _no_download(name: str, bytes_done: int, bytes_total: int | None) -> None:
+    raise RuntimeError(f"a scan must not download {name}")
+
+
+class _Reporter:
+    """Writes how far it is, at most ten times a second, and ends when nobody listens any more."""
+
+    def __init__(self, request: ScanRequest) -> None:
+        self._request = request
+        self._parent = os.getppid()
+        self._reported_s = -1.0
+
+    def progress(self, doing: str, done: int, total: int) -> None:
+        if os.getppid() != self._parent:
+            sys.exit(1)
+        now_s = time.monotonic()
+        if now_s - self._reported_s >= _REPORT_S:
+            self._reported_s = now_s
+            self.write("progress", ScanProgress(doing=doing, done=done, total=total))
+
+    def look(self, scanned: Scanned) -> None:
+        self.write("look", report_of(scanned, self._request))
+
+    def write(self, kind: str, value: Value) -> None:
+        sys.stdout.write(json.dumps({kind: value.model_dump(mode="json")}) + "\n")
+        sys.stdout.flush()
+
+
+def _leave(number: int, frame: FrameType | None) -> NoReturn:
+    del frame
+    sys.exit(128 + number)
+
+
+def main() -> int:
+    """Answer the request on standard input."""
+    # As an exception, so that a file that is half written is removed on the way out.
+    signal.signal(signal.SIGTERM, _leave)
+    request = ScanRequest.model_validate_json(sys.stdin.buffer.read())
+    reporter = _Reporter(request)
+    reporter.write("scan", scan(request, reporter.progress, reporter.look))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,113 @@
+"""A table of settings within another one, folded away until somebody wants it."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from PySide6.QtCore import Signal, SignalInstance, Slot
+from PySide6.QtWidgets import QWidget
+from typing_extensions import override
+
+from gpupanel.domain.setting import Setting, settings_of
+from gpupanel.domain.value import Value
+from gpupanel.ui.widgets.buttons import FoldButton
+from gpupanel.ui.widgets.layouts import column_in
+from gpupanel.ui.widgets.tips import teach
+
+_MOST_NAMED = 4
+"""Of the settings that were changed: a line that names all would be wider than its panel."""
+
+
+class TableForm(Protocol):
+    """A widget that edits all settings of a table."""
+
+    valueChanged: SignalInstance
+
+    def setValue(self, value: Value) -> None:
+        """Shows another value silently."""
+
+
+class TableInput(QWidget):
+    """A line that says what was changed, and the settings below it while it is unfolded.
+
+    Their form is made when it is first seen: a window opens sooner.
+    """
+
+    valueChanged = Signal(object)
+    """A person changed a setting: the new table; :meth:`setValue` is silent."""
+
+    def __init__(self, setting: Setting, make_form: Callable[[Value], QWidget]) -> None:
+        """Makes the line.
+
+        Args:
+            setting: Its default is a table.
+            make_form: Makes the :class:`TableForm` that shows a table.
+        """
+        super().__init__()
+        assert isinstance(setting.default, Value)
+        self._setting = setting
+        self._title = setting.title
+        self._make_form = make_form
+        self._value: Value = setting.default
+        self._form: Any = None
+        self._fold = FoldButton("")
+        self._column = column_in(self)
+        self._column.addWidget(self._fold)
+        self._fold.toggled.connect(self._show_form)
+        self.setFocusProxy(self._fold)
+        self._show_line()
+
+    def value(self) -> Any:  # noqa: ANN401 - of the setting's type
+        """The table as shown."""
+        return self._value
+
+    def setValue(self, value: Value) -> None:
+        """Shows another table silently."""
+        self._value = value
+        if self._form is not None:
+            self._form.setValue(value)
+        self._show_line()
+
+    def set_title(self, title: str) -> None:
+        """Names the line.
+
+        Args:
+            title: With ``&`` before the letter that reaches it by keyboard.
+        """
+        self._title = title
+        teach(self._fold, self._setting.title, self._setting.description)
+        self._show_line()
+
+    @property
+    def is_unfolded(self) -> bool:
+        """Whether the settings are seen."""
+        return self._fold.isChecked()
+
+    @override
+    def setEnabled(self, arg__1: bool) -> None:
+        # What holds nothing can be looked at all the same.
+        if self._form is not None:
+            self._form.setEnabled(arg__1)
+
+    @Slot(bool)
+    def _show_form(self, unfolded: bool) -> None:
+        if self._form is None:
+            form: Any = self._make_form(self._value)
+            form.valueChanged.connect(self._take)
+            self._form = form
+            self._column.addWidget(form)
+        self._form.setVisible(unfolded)
+
+    def _take(self, value: Value) -> None:
+        self._value = value
+        self._show_line()
+        self.valueChanged.emit(value)
+
+    def _show_line(self) -> None:
+        changed = [
+            each.title.partition(" (")[0].lower()
+            for each in settings_of(type(self._value))
+            if getattr(self._value, each.name) != each.default
+        ]
+        more = len(changed) - _MOST_NAMED
+        named = [*changed[:_MOST_NAMED], *([f"{more} more"] if more > 0 else [])]
+        self._fold.setText(f"{self._title}: {', '.join(named) or self._setting.off}")
