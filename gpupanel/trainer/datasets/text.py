@@ -21,6 +21,8 @@ from gpupanel.trainer.datasets.examples import (
     Indices,
     chained,
 )
+from gpupanel.trainer.datasets.scanning.examples import scan_examples
+from gpupanel.trainer.datasets.scanning.scanned import OnLooked, Scanned
 from gpupanel.trainer.datasets.source import Found, Reading, Source
 from gpupanel.trainer.datasets.split import divide
 from gpupanel.trainer.datasets.tables.targets import TargetLabels
@@ -113,6 +115,7 @@ class _Texts(Source[TextData]):
         recipe = TextRecipe(
             words=shown,
             length=data.length,
+            text=training.text,
             targets=tuple(each.name for each in training.facts),
             predicts=labels.predicts,
             class_names=labels.class_names,
@@ -135,7 +138,7 @@ class _Texts(Source[TextData]):
     def read_all(self, data: TextData, reading: Reading, *, needs_labels: bool) -> AllExamples:
         recipe = _recipe(reading)
         targets = data.targets or recipe.targets
-        sets = read_sets(data, reading, targets, needs_targets=needs_labels)
+        sets = read_sets(data, reading, targets, known_text=recipe.text, needs_targets=needs_labels)
         words = np.array([word.encode() for word in recipe.words], "S")
         has_labels = all(each.has_targets for each in sets.values())
         if not needs_labels and any(np.isnan(each.targets).any() for each in sets.values()):
@@ -175,12 +178,25 @@ class _Texts(Source[TextData]):
                 "header": "first_line" if look.form.has_names else "none",
             }
         try:
-            taken = chosen_columns(look, data.text, data.targets, needs_targets=False)
+            known = _recipe(reading) if reading.recipe else None
+            taken = chosen_columns(
+                look,
+                data.text,
+                data.targets or (known.targets if known else ()),
+                known_text=known.text if known else "",
+                needs_targets=False,
+            )
         except ProblemError:
             pass  # reading says it
         else:
             found |= {"text": taken.text, "target": taken.targets}
         return Found(offers=dict.fromkeys(("text", "target"), columns), found=found)
+
+    @override
+    def scan(self, data: TextData, reading: Reading, on_looked: OnLooked) -> Scanned:
+        # The number of a word says nothing by itself.
+        found = self.read(data, reading)
+        return scan_examples(found, reading.on_progress, on_looked, has_columns=False)
 
     @staticmethod
     def _examples(

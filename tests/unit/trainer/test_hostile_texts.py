@@ -62,6 +62,10 @@ def test_that_bytes_that_are_no_text_are_refused(folder: Path, content: bytes, c
     assert "odd.txt" in problem.message
 
 
+def test_that_folders_of_classes_are_no_values(folder: Path) -> None:
+    assert refused(folder, predicts="values").code == "data_predicts_misfit"
+
+
 def test_that_another_encoding_can_be_chosen(folder: Path) -> None:
     (folder / "good" / "odd.txt").write_bytes("größer".encode("cp1252"))
     found = read(folder, encoding="cp1252")

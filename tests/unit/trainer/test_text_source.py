@@ -15,6 +15,7 @@ from gpupanel.domain.data import Scaling, Target, TextData
 from gpupanel.domain.preview import PreviewRequest, with_found
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.scan import ScanRequest
 from gpupanel.trainer.datasets import kept_file
 from gpupanel.trainer.datasets.examples import AllExamples, DataSet, Examples, read_features
 from gpupanel.trainer.datasets.source import Reading, source_of
@@ -22,6 +23,7 @@ from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.datasets.texts.recipe import TextRecipe
 from gpupanel.trainer.datasets.texts.words import most_frequent, words_of
 from gpupanel.trainer.preview import preview
+from gpupanel.trainer.scan import scan
 from tests.forked.processes import run_forked
 from tests.unit.trainer.text_folders import BAD, GOOD, make_texts, reviews, write_table
 
@@ -152,6 +154,23 @@ def test_that_sets_of_their_own_use_the_words_of_the_training_set(tmp_path: Path
     assert problem.code == "texts_of_two_kinds"
 
 
+def test_that_sets_of_their_own_have_the_columns_of_the_training_set(tmp_path: Path) -> None:
+    rows = [(text, f"{stars},x{number}") for number, (text, stars) in enumerate(reviews(20))]
+    path = write_table(tmp_path / "t.csv", rows, "words,label,note")
+    other = write_table(
+        tmp_path / "o.csv", [("odd", f'0,"{text}"') for text, _ in reviews(9)], "text,label,words"
+    )
+    data = read(path, text="words", test_path=str(other), length=30)
+    found = [" ".join(each.decode() for each in words_of(text.encode())) for text, _ in reviews(9)]
+    assert sentences(data, data.test) == found
+    recipe = TextRecipe.model_validate_json(data.recipe)
+    assert (recipe.text, recipe.targets) == ("words", ("label",))
+    again = read_all(other, data.recipe)
+    assert read_features(again.features, np.arange(9, dtype=np.int32)).tolist() == [
+        *data.test.read(np.arange(9, dtype=np.int32)).tolist()  # type: ignore[union-attr]
+    ]
+
+
 def test_that_a_prediction_uses_the_words_of_the_model(tmp_path: Path) -> None:
     make_texts(tmp_path / "train", CLASSES)
     recipe = read(tmp_path / "train", length=4, vocabulary=50).recipe
@@ -223,6 +242,15 @@ def test_that_words_are_counted_once_for_all_vocabularies_and_lengths(
         source_of(data).read(data, reading)
         assert doing
         doing.clear()
+
+
+def test_that_a_scan_finds_texts_that_are_in_two_sets(tmp_path: Path) -> None:
+    make_texts(tmp_path / "train", CLASSES)
+    make_texts(tmp_path / "test", {"good": [GOOD[1].upper(), "another one"]})
+    data = TextData(path=str(tmp_path / "train"), test_path=str(tmp_path / "test"))
+    found = scan(ScanRequest(data=data))
+    assert (found.leaked, found.columns) == (1, ())
+    assert [(each.name, each.examples) for each in found.sets] == [("training", 8), ("test", 2)]
 
 
 _BY_KERAS = """

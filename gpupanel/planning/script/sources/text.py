@@ -118,6 +118,7 @@ recipe = {
     "schema_version": 1,
     "words": vectorize.get_vocabulary()[2:],
     "length": LENGTH,
+    "text": TEXT or "",
     "targets": list(TARGETS),
     "predicts": $predicts,
     "class_names": class_names,
@@ -142,10 +143,11 @@ class _Text(SourceScript[TextData]):
     def read_for_model(self, data: TextData, model_path: str, *, needs_labels: bool) -> str:
         head = Template(_FOR_MODEL).substitute(model=repr(model_path), member=RECIPE_MEMBER)
         targets = f'{list(data.targets)!r} or recipe["targets"]'
+        text = repr(data.text) if data.text is not None else 'recipe["text"]'
         names = ', recipe["class_names"]'
         return joined(
             head,
-            f"TEXT, TARGETS = {data.text!r}, {targets}",
+            f"TEXT, TARGETS = {text}, {targets}",
             _read(data, names, needs_labels=needs_labels),
         )
 

@@ -12,6 +12,7 @@ class TextRecipe(Value):
     Attributes:
         words: Of the vocabulary, from the first word on.
         length: How many words of a text count.
+        text: The column of the texts; empty of folders.
         targets: The columns that were predicted; none of folders.
         predicts: What they are.
         class_names: In the order of the class numbers, or of the labels; none for values.
@@ -20,6 +21,7 @@ class TextRecipe(Value):
     schema_version: Literal[1] = 1
     words: tuple[str, ...]
     length: int
+    text: str = ""
     targets: tuple[str, ...] = ()
     predicts: Target
     class_names: tuple[str, ...] = ()

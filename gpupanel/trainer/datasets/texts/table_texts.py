@@ -79,7 +79,12 @@ def look_at_texts(data: TextData, path: str, field: str) -> TableLook:
 
 
 def chosen_columns(
-    look: TableLook, text: str | None, targets: tuple[str, ...], *, needs_targets: bool
+    look: TableLook,
+    text: str | None,
+    targets: tuple[str, ...],
+    *,
+    known_text: str = "",
+    needs_targets: bool,
 ) -> TableColumns:
     """The columns of the texts and of what is predicted: chosen, or found by their names.
 
@@ -87,13 +92,16 @@ def chosen_columns(
         look: At the table.
         text: The column of the texts, where it was chosen.
         targets: Those that are predicted, likewise.
+        known_text: What the column of the texts that were trained on is called.
         needs_targets: Without it they may be missing.
 
     Raises:
         ProblemError: One is missing, or it is not clear which it is.
     """
     names = tuple(name for name, _ in look.columns)
-    column = text if text is not None else _found_text(look, targets)
+    column = text if text is not None else known_text
+    if text is None and column not in names:
+        column = _found_text(look, targets)
     if column not in names:
         raise problems.unknown_column(look.path, column, names, "data.text")
     missing = [name for name in targets if name not in names]

@@ -45,7 +45,12 @@ _COUNTING = "counting the words"
 
 
 def read_sets(
-    data: TextData, reading: Reading, targets: tuple[str, ...], *, needs_targets: bool
+    data: TextData,
+    reading: Reading,
+    targets: tuple[str, ...],
+    *,
+    known_text: str = "",
+    needs_targets: bool,
 ) -> dict[str, "TextSet"]:
     """Each set that there is, by its name: ``training``, ``validation``, ``test``.
 
@@ -53,13 +58,14 @@ def read_sets(
         data: Where they are.
         reading: What reading them may need.
         targets: The columns of a table that are predicted; none: as they are found.
+        known_text: What the column of the texts that were trained on is called.
         needs_targets: Without it nothing need say what the texts are.
 
     Raises:
         ProblemError: They cannot be read.
     """
     reader = _Reader(data, reading, time.monotonic() + _LONGEST_LOOK_S)
-    return reader.sets(targets, needs_targets=needs_targets)
+    return reader.sets(targets, known_text, needs_targets=needs_targets)
 
 
 def files_of(sets: Mapping[str, "TextSet"]) -> DataFiles:
@@ -85,6 +91,7 @@ class TextSet:
         path: The folder or table.
         tokens: The words.
         folder: What the texts are by their folders; ``None``: they are in a table.
+        text: The column of a table that holds the texts.
         facts: What is known of the columns of a table that are predicted.
         files: The folder and the files that it was read from.
         notes: What is odd about it.
@@ -94,6 +101,7 @@ class TextSet:
     path: Path
     tokens: TokenFile
     folder: TextFolder | None
+    text: str
     facts: tuple[ColumnFacts, ...]
     files: tuple[Path, tuple[str | Path, ...]]
     notes: tuple[Problem, ...] = ()
@@ -184,8 +192,10 @@ class _Reader:
     reading: Reading
     until_s: float
 
-    def sets(self, targets: tuple[str, ...], *, needs_targets: bool) -> dict[str, TextSet]:
-        """Each set, by its name.
+    def sets(
+        self, targets: tuple[str, ...], known_text: str, *, needs_targets: bool
+    ) -> dict[str, TextSet]:
+        """Each set, by its name; the others take the columns of the first.
 
         Raises:
             ProblemError: It cannot be read.
@@ -196,13 +206,17 @@ class _Reader:
                 "No texts are chosen.",
                 "Choose a folder of texts, or a table.",
             )
-        return {
-            name: self._set(name, targets, needs_targets=needs_targets)
-            for name, key in _PATHS.items()
-            if getattr(self.data, key)
-        }
+        sets: dict[str, TextSet] = {}
+        for name, key in _PATHS.items():
+            if getattr(self.data, key):
+                found = self._set(name, targets, known_text, needs_targets=needs_targets)
+                sets[name], known_text = found, known_text or found.text
+                targets = targets or tuple(each.name for each in found.facts)
+        return sets
 
-    def _set(self, name: str, targets: tuple[str, ...], *, needs_targets: bool) -> TextSet:
+    def _set(
+        self, name: str, targets: tuple[str, ...], known_text: str, *, needs_targets: bool
+    ) -> TextSet:
         path, field = getattr(self.data, _PATHS[name]), f"data.{_PATHS[name]}"
         is_table = path.lower().endswith(TABLE_SUFFIXES)
         if is_table is not self.data.is_table:
@@ -213,7 +227,7 @@ class _Reader:
                 field=field,
             )
         found = (
-            self._table(name, Path(path), targets, needs_targets=needs_targets)
+            self._table(name, Path(path), targets, known_text, needs_targets=needs_targets)
             if is_table
             else self._folder(name, Path(path))
         )
@@ -227,11 +241,19 @@ class _Reader:
         return found
 
     def _table(
-        self, name: str, path: Path, targets: tuple[str, ...], *, needs_targets: bool
+        self,
+        name: str,
+        path: Path,
+        targets: tuple[str, ...],
+        known_text: str,
+        *,
+        needs_targets: bool,
     ) -> TextSet:
         field = f"data.{_PATHS[name]}"
         look = look_at_texts(self.data, str(path), field)
-        columns = chosen_columns(look, self.data.text, targets, needs_targets=needs_targets)
+        columns = chosen_columns(
+            look, self.data.text, targets, known_text=known_text, needs_targets=needs_targets
+        )
         try:
             with open_regular(path) as file:
                 before = marks_of(os.fstat(file.fileno()))
@@ -254,7 +276,8 @@ class _Reader:
             raise problems.unreadable(path, error, field) from error
         lines = tokens.known.split(b"\n") if tokens.known else []
         facts = tuple(ColumnFacts.model_validate_json(line) for line in lines)
-        return TextSet(name, path, tokens, None, facts, (path.parent, (path,)))
+        files = path.parent, (path,)
+        return TextSet(name, path, tokens, None, columns.text, facts, files)
 
     def _folder(self, name: str, path: Path) -> TextSet:
         field = f"data.{_PATHS[name]}"
@@ -275,7 +298,8 @@ class _Reader:
         made_of = [(each.number, each.size, each.mtime_ns, each.ctime_ns) for each in prints.prints]
         how = encoding, [each.path for each in prints.prints]
         tokens = self._kept(path, made_of, how, write)
-        return TextSet(name, path, tokens, folder, (), (path, folder.paths), folder.notes)
+        files = path, folder.paths
+        return TextSet(name, path, tokens, folder, "", (), files, folder.notes)
 
     def _kept(
         self,
