@@ -51,7 +51,7 @@ class Holdout(ChoiceEnum):
 
 
 class ClassWeights(ChoiceEnum):
-    """How much an example of each class counts while it is trained on."""
+    """How much an example of each class counts while it is trained on, found by itself."""
 
     NONE = "none", "All alike", "Each example counts the same, whatever its class is."
     BALANCED = (
@@ -62,6 +62,10 @@ class ClassWeights(ChoiceEnum):
             "the same. The training loss is the weighted one; the validation loss is not weighted."
         ),
     )
+
+
+ClassWeight = Annotated[float, Field(ge=0.0, le=1e6)]
+"""What the loss of an example is multiplied by."""
 
 
 class Target(ChoiceEnum):
@@ -92,12 +96,14 @@ class KerasFile:
             that it is unpacked into.
         sha256: Of the downloaded file; empty where Keras knows none.
         holds: For an archive, a file in it that shows it was unpacked.
+        size_bytes: Of the downloaded file, as its server says; 0 where nobody knows.
     """
 
     url: str
     place: str
     sha256: str = ""
     holds: str = ""
+    size_bytes: int = 0
 
 
 class DataSource(KindValue):
@@ -147,10 +153,12 @@ class DataSource(KindValue):
         default=False,
         applies={"holdout": ("random",)},
     )
-    class_weights: ClassWeights = setting(
+    class_weights: ClassWeights | dict[str, ClassWeight] = setting(
         "Class weights",
         "How much an example of each class counts while it is trained on. Where one class is much "
-        "rarer than others, a model that never names it is nearly always right.",
+        "rarer than others, a model that never names it is nearly always right. A table says it "
+        "by the class's name, such as { cat = 1.0, dog = 3.5 }; a class that is not in it counts "
+        "1.",
         default=ClassWeights.NONE,
         advanced=True,
     )

@@ -171,7 +171,8 @@ def _choices(context: dict[str, Any]) -> str:
 
 
 def _did_you_mean(word: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(word, list(known), n=1)
+    # A key that is known elsewhere is no help here.
+    close = difflib.get_close_matches(word, [each for each in known if each != word], n=1)
     return f"Did you mean {close[0]}?" if close else ""
 
 

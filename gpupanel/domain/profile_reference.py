@@ -14,7 +14,7 @@ from typing import Annotated, Final, Literal, Union, get_args, get_origin
 from pydantic.fields import FieldInfo
 
 from gpupanel.domain.allowed_values import allowed_values
-from gpupanel.domain.choice import Choice
+from gpupanel.domain.choice import Choice, ChoiceEnum
 from gpupanel.domain.profile import SCHEMA_VERSION, Profile
 from gpupanel.domain.profile_schema import first_paragraph
 from gpupanel.domain.setting import Setting, SettingType, settings_of
@@ -195,10 +195,13 @@ def _said(annotation: object) -> str:
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _said(inner[0])
+    if isinstance(annotation, type) and issubclass(annotation, ChoiceEnum):
+        return "<br>".join(_choice(each.choice) for each in annotation)
     if origin is Literal:
         return ", ".join(f"`{_toml(each)}`" for each in inner)
     if origin in (Union, UnionType):
-        return " or ".join(_said(each) for each in inner if each is not NoneType)
+        said = [_said(each) for each in inner if each is not NoneType]
+        return ("<br>" if any("<br>" in each for each in said) else " or ").join(said)
     if origin is tuple:
         each = {_several(one) for one in inner if one is not Ellipsis}
         return f"a list of {each.pop() if len(each) == 1 else _UNNAMED}"

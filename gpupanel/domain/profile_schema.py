@@ -76,9 +76,8 @@ def _resolved(schema: _Schema, definitions: _Schema) -> _Schema:
         return dict(schema)
     name = schema["$ref"].removeprefix("#/$defs/")
     definition = dict(definitions[name])
-    if definition.get("type") == "object" and definition["title"] == name:
-        # The name of a class, which nobody chose for people.
-        del definition["title"]
+    # The name of a class, which nobody chose for people.
+    del definition["title"]
     return definition | {key: value for key, value in schema.items() if key != "$ref"}
 
 

@@ -21,6 +21,7 @@ from gpupanel.trainer.models.objectives import (
     Objective,
     balanced_weights,
     make_objective,
+    named_weights,
 )
 from gpupanel.trainer.models.optimizers import make_optimizer
 from gpupanel.trainer.models.variable_state import assign_variables, by_name, read_variables
@@ -198,12 +199,14 @@ def _places(run: StartedRun, split: Split) -> PlacedLayers | None:
 
 def _weighted(profile: Profile, split: Split) -> Objective | None:
     """What is made small where classes count differently; ``None``: they count alike."""
-    if profile.data.class_weights is ClassWeights.NONE:
+    weights, names = profile.data.class_weights, split.data.class_names
+    if weights is ClassWeights.NONE:
         return None
     if split.data.target is not Target.CLASSES:
         raise ProblemError(_NO_CLASSES)
-    class_count = len(split.data.class_names)
-    return Classification(balanced_weights(split.training.labels, class_count))
+    if isinstance(weights, dict):
+        return Classification(named_weights(weights, names))
+    return Classification(balanced_weights(split.training.labels, len(names)))
 
 
 def _check_jit(profile: Profile, *, across_replicas: bool) -> None:

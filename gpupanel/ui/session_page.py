@@ -244,6 +244,11 @@ class SessionPage(QWidget):
             self._preview_timer.start()
 
     @Slot()
+    def preview_again(self) -> None:
+        """The data may be another one than before: it was downloaded."""
+        self._load_preview()
+
+    @Slot()
     def _load_preview(self) -> None:
         self._previewed = preview_request(self._session.profile, EXAMPLE_LIMIT)
         self._loader.load(self._previewed)

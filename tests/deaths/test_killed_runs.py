@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -118,8 +118,10 @@ def test_that_a_run_whose_trainer_and_supervisor_are_killed_ends_as_if_nothing_h
         undisturbed = launch(profile, plan_of(profile), runs_dir)
     assert summarize_run(undisturbed).outcome is Outcome.COMPLETED
     expected = saved_weights(undisturbed)
-    with run_of(profile, runs_dir, 2) as run:
-        run.kill_within_a_checkpoint()
+    with ExitStack() as left:
+        with forked_trainers():  # nobody kills this supervisor
+            run = left.enter_context(run_of(profile, runs_dir, 2))
+            run.kill_within_a_checkpoint()
         run.go_on()
         run.wait_for_an_epoch()
         run.kill_the_supervisor(within_s=0.3)

@@ -27,6 +27,7 @@ from gpupanel.runs.detached import start_detached
 from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.history.label import change_label
+from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.runs.launcher import create_run, start_supervisor
 from gpupanel.runs.locations import queue_dir
 from gpupanel.runs.queue.orders import add, pause
@@ -41,6 +42,7 @@ from tests.fakes.run_networks import (
     private_listeners,
     refusal,
 )
+from tests.forked.terminal import forked_trainers
 from tests.patience import PATIENCE_S
 from tests.unit.trainer.trained_runs import furthest
 
@@ -191,8 +193,9 @@ def test_that_nobody_reaches_the_processes_of_a_run_and_its_files_are_private(
     assert open_to_others(runs_dir) == []
     if strategy.kind is StrategyKind.MULTI_WORKER:
         alone = new_run(tmp_path, runs_dir, StrategySettings())
-        start_supervisor(alone)
-        assert watched_to_its_end(alone)[0].outcome is Outcome.COMPLETED
+        with forked_trainers():
+            start_supervisor(alone)
+        assert summarize_run(alone).outcome is Outcome.COMPLETED
         assert furthest(alone, layout) < 1e-5
 
 

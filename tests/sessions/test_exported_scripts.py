@@ -92,7 +92,7 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
             mirrored,
             2,
             (59, 3),
-            data=NpzData(path=str(material.columns)),
+            data=NpzData(path=str(material.columns), class_weights={"1": 2.5}),
             model=MlpModel(hidden=(8,), batch_norm=True),
             training=changed(global_batch_size=62, accumulation_steps=3, learning_rate=0.01),
         ),

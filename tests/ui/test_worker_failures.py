@@ -13,10 +13,13 @@ import pytest
 from PySide6.QtCore import QMetaMethod, QObject, QThread, SignalInstance
 from PySide6.QtWidgets import QPushButton
 
+from gpupanel.domain.data import KerasData
+from gpupanel.domain.data_download import DownloadEnd, DownloadRequest
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.preview import DataPreview, preview_request
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.scan import DataScan, scan_request
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.history.label import RunLabel
@@ -28,6 +31,7 @@ from gpupanel.ui.workers import (
     curve_table_worker,
     device_worker,
     doctor_worker,
+    download_worker,
     ending_worker,
     gpu_support_worker,
     history_worker,
@@ -35,6 +39,7 @@ from gpupanel.ui.workers import (
     preview_worker,
     queue_worker,
     run_worker,
+    scan_worker,
 )
 from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.worker_thread import Worker, WorkerThread
@@ -159,6 +164,25 @@ def _previewing(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) 
     return Case(loader, order, loader.refused, loader.previewReady, failing, free)
 
 
+def _scanning(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    failing = _patched(monkeypatch, scan_worker, "scan_data", error)
+    failing._healthy = lambda *_: DataScan()
+    scanner = scan_worker.DataScanner()
+    order = lambda: scanner.begin(scan_request(Profile()))  # noqa: E731
+    free = lambda: not scanner.is_busy()  # noqa: E731
+    return Case(scanner, order, scanner.refused, scanner.scanned, failing, free)
+
+
+def _downloading(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    failing = _patched(monkeypatch, download_worker, "download_data", error)
+    failing._healthy = lambda *_: DownloadEnd()
+    downloader = download_worker.DataDownloader()
+    request = DownloadRequest(data=KerasData(source="mnist"))
+    order = lambda: downloader.begin(request)  # noqa: E731
+    free = lambda: not downloader.is_busy()  # noqa: E731
+    return Case(downloader, order, downloader.refused, downloader.ended, failing, free)
+
+
 def _ending_a_process(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
     from gpupanel.devices import process_ending
 
@@ -239,6 +263,8 @@ CASES: dict[str, tuple[Make, ...]] = {
     "ProcessEnder": (_ending_a_process,),
     "RunHistory": (_listing_runs, _naming_a_run, _deleting_a_run),
     "PreviewLoader": (_previewing,),
+    "DataScanner": (_scanning,),
+    "DataDownloader": (_downloading,),
     "Launcher": (_launching, _resuming),
     "QueueWatch": (_queueing,),
     "RunWatch": (_following,),

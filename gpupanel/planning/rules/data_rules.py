@@ -144,6 +144,30 @@ def class_weights_unused(context: PlanningContext) -> Iterator[Problem]:
         )
 
 
+def unknown_classes_weighted(context: PlanningContext) -> Iterator[Problem]:
+    """Weights of classes that the data does not have."""
+    weights, preview = context.profile.data.class_weights, _read(context)
+    if not isinstance(weights, dict) or preview is None or not context.trains:
+        return
+    names = {name for name, _ in preview.class_counts}
+    unknown = [name for name in weights if name not in names]
+    if unknown and _target(context) is Target.CLASSES:
+        known = {name: weight for name, weight in weights.items() if name in names}
+        yield Problem(
+            code="class_weights_unknown_class",
+            field="data.class_weights",
+            message=f"The data has no class {', '.join(map(repr, unknown[:_MOST_NAMED]))}, which "
+            "is to be weighted.",
+            hint=f"Its classes are {', '.join(sorted(names)[:_MOST_NAMED])}.",
+            fix=Fix.of("Leave out what is not there", "data.class_weights", known)
+            if known
+            else Fix.of("Let all count alike", "data.class_weights", ClassWeights.NONE.value),
+        )
+
+
+_MOST_NAMED = 10
+
+
 def oversample_unused(context: PlanningContext) -> Iterator[Problem]:
     """Rare classes are to be repeated where there are none, or they count more besides."""
     data = context.profile.data

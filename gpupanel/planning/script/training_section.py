@@ -9,14 +9,16 @@ from gpupanel.domain.data import ClassWeights, DataSettings, Target
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.training import LEAST_PROGRESS
+from gpupanel.planning.script.data_section import script_of
 from gpupanel.planning.script.sections import lines_for
 
 # In the margin: S several replicas, A accumulation, D dropout or other random numbers, N batch
 # normalisation, L one of the last three, O Python code of one's own, C clipping, W weight decay,
 # X XLA, V values to be predicted, P perhaps several of them, K several labels at once, H examples
 # held back, T by a test set that may be missing, F a test set for the end, U that may be missing,
-# M something to be measured: H or F, E early stopping, B balanced classes, G examples are changed,
-# Y and blended, so that labels are shares of the classes, R rare classes are repeated.
+# M something to be measured: H or F, E early stopping, B weighted classes, Z by their names,
+# G examples are changed, Y and blended, so that labels are shares of the classes, R rare classes
+# are repeated.
 _TEXT = '''
 v |MEASURE = "accuracy"
 vk|final = keras.layers.Softmax(name="probabilities", dtype="float32")
@@ -31,8 +33,11 @@ P |    (scale,), (offset,) = scale, offset
 P |final = keras.layers.Rescaling(scale, offset, name="values", dtype="float32")
   |
   |
-B |counts = np.bincount(y, minlength=class_count)
-B |CLASS_WEIGHTS = np.float32(len(y) / (np.count_nonzero(counts) * np.maximum(counts, 1)))
+Bz|counts = np.bincount(y, minlength=class_count)
+Bz|CLASS_WEIGHTS = np.float32(len(y) / (np.count_nonzero(counts) * np.maximum(counts, 1)))
+BZ|$class_names
+BZ|chosen = $class_weights
+BZ|CLASS_WEIGHTS = np.float32([chosen.get(name, 1.0) for name in class_names])
 B |
 B |
 b |def loss_and_measure(outputs, labels):
@@ -317,6 +322,8 @@ def training_section(profile: Profile, plan: LaunchPlan) -> str:
         clip=training.clip_norm,
         order=_order(data),
         repeated=_REPEATED[data.shuffle],
+        class_names=script_of(data).class_names(data) if "Z" in holds else "",
+        class_weights=data.class_weights,
         patience=training.early_stopping_patience,
         least=LEAST_PROGRESS,
     )
@@ -358,7 +365,8 @@ def _holds(profile: Profile, plan: LaunchPlan) -> set[str]:
         "T": data.may_validate_on_test_set and data.has_test_set is None,
         "U": data.may_test and data.has_test_set is None,
         "E": training.early_stopping_patience is not None,
-        "B": data.class_weights is ClassWeights.BALANCED
+        "Z": isinstance(data.class_weights, dict) and data.target_kind in (Target.CLASSES, None),
+        "B": data.class_weights is not ClassWeights.NONE
         and data.target_kind in (Target.CLASSES, None),
         "R": data.oversample,
         "G": data.chosen_augmentation.changes_anything,

@@ -1,6 +1,6 @@
 """What is made small, and what is measured beside it, as sums over examples."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from gpupanel.domain.data import Target
 from gpupanel.domain.outcome import Metrics
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.examples import Array
 
 Floats = npt.NDArray[np.float32]
@@ -187,3 +188,27 @@ def balanced_weights(labels: Array, class_count: int) -> Floats:
     counts = np.bincount(labels, minlength=class_count)
     weights = len(labels) / (np.count_nonzero(counts) * np.maximum(counts, 1))
     return np.asarray(weights, np.float32)
+
+
+def named_weights(weights: Mapping[str, float], names: Sequence[str]) -> Floats:
+    """What each class counts, by its name; one that is not named counts 1.
+
+    Args:
+        weights: By the class's name.
+        names: Of all classes, in the order of their numbers.
+
+    Raises:
+        ProblemError: A class is weighted that there is not.
+    """
+    unknown = [name for name in weights if name not in names]
+    if unknown:
+        raise ProblemError(
+            Problem(
+                code="class_weights_unknown_class",
+                field="data.class_weights",
+                message=f"The data has no class {', '.join(map(repr, unknown[:10]))}, which is to "
+                "be weighted.",
+                hint=f"Its classes are {', '.join(names[:10])}.",
+            )
+        )
+    return np.asarray([weights.get(name, 1.0) for name in names], np.float32)

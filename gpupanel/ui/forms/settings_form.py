@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFormLayout, QLabel, QSizePolicy, QWidget
 
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.setting import Setting
+from gpupanel.ui.inputs.quiet_inputs import ComboBox
 from gpupanel.ui.widgets.labels import Note, Tone, set_tone
 from gpupanel.ui.widgets.tips import teach, wrapped
 
@@ -15,6 +16,8 @@ WIDEST_INPUT = 320
 """In pixels; a number in a field across a whole screen is hard to find."""
 _WIDEST_LABEL = "Accumulation steps  "
 """Every label column is as wide as this text, so that editors line up from panel to panel."""
+_TO_FIRST_LINE = 7
+"""Pixels from the top of an input to its text."""
 _TONES = {
     Severity.ERROR: Tone.ERROR,
     Severity.WARNING: Tone.WARNING,
@@ -72,6 +75,8 @@ class SettingsForm(QWidget):
         editor.setSizePolicy(QSizePolicy.Policy.Expanding, editor.sizePolicy().verticalPolicy())
         if tall:
             caption.setAlignment(Qt.AlignmentFlag.AlignTop)
+            begins_with_input = isinstance(editor.focusProxy(), ComboBox)
+            caption.setContentsMargins(0, _TO_FIRST_LINE if begins_with_input else 0, 0, 0)
         if widest is not None:
             editor.setMaximumWidth(widest)
         teach(editor, label.replace("&", ""), tip)

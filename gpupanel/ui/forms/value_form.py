@@ -137,7 +137,10 @@ class ValueForm(SettingsForm):
             self.add_whole(widget, key=setting.name)
         else:
             widest = None if setting.type is SettingType.PATH else WIDEST_INPUT
-            self.add_row(title, widget, setting.description, key=setting.name, widest=widest)
+            is_tall = getattr(widget, "is_tall", False)
+            self.add_row(
+                title, widget, setting.description, key=setting.name, widest=widest, tall=is_tall
+            )
         self._input(setting.name).valueChanged.connect(partial(self._change, setting.name))
 
     def _input(self, name: str) -> Input:

@@ -590,6 +590,24 @@ def test_that_only_classes_can_be_weighted() -> None:
     assert codes(cpu_profile(data=drawn), of_values) == ["class_weights_without_classes"]
 
 
+def test_that_only_classes_that_there_are_can_be_weighted() -> None:
+    counts = (("cat", 64), ("dog", 64))
+    shown = seen(8, 8, examples=128).model_copy(update={"class_counts": counts})
+    weights = {"cat": 2.0, "frog": 3.0}
+    profile = cpu_profile(data=DigitsData(class_weights=weights))
+    assert codes(profile, None) == []
+    problem = found(profile, "class_weights_unknown_class", preview=shown)
+    assert "'frog'" in problem.message
+    assert problem.fix is not None
+    mended = apply_fix(profile, problem.fix)
+    assert mended.data.class_weights == {"cat": 2.0}
+    assert codes(mended, shown) == []
+    none_there = cpu_profile(data=DigitsData(class_weights={"frog": 3.0}))
+    problem = found(none_there, "class_weights_unknown_class", preview=shown)
+    assert problem.fix is not None
+    assert apply_fix(none_there, problem.fix).data.class_weights == "none"
+
+
 def test_that_only_examples_of_classes_are_repeated_and_none_counts_twice_over() -> None:
     repeated = {"oversample": True}
     values = cpu_profile(data=KerasData(source="boston_housing", **repeated))

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import keras
 import numpy as np
+import tensorflow as tf
 
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
@@ -92,6 +93,8 @@ def found_by_keras(profile: Profile, examples: InferenceExamples) -> dict[str, n
     key = f"{profile.model} {profile.data} {profile.inference.examples}"
     if key not in FOUND:
         model = keras.models.load_model(profile.model.path, compile=False)
+        # Not as a graph: tracing it takes longer than all that is measured.
+        model.run_eagerly = True
         features = examples.read(0, len(examples)).reshape(-1, *model.input_shape[1:])
         FOUND[key] = {"outputs": model.predict(features, batch_size=300, verbose=0)}
         if examples.labels is not None:
@@ -105,19 +108,21 @@ def measured(model: keras.Model, features: np.ndarray, labels: np.ndarray) -> li
     last = model.layers[-1]
     linear = getattr(last, "activation", None) is keras.activations.linear
     if labels.dtype == np.float32:
-        model.compile(loss="mse", metrics=["mae"])
+        model.compile(loss="mse", metrics=["mae"], run_eagerly=True)
     elif model.output_shape[-1] == 1:
         loss = keras.losses.BinaryCrossentropy(from_logits=linear)
         accuracy = keras.metrics.BinaryAccuracy(threshold=0.0 if linear else 0.5)
-        model.compile(loss=loss, metrics=[accuracy])
+        model.compile(loss=loss, metrics=[accuracy], run_eagerly=True)
     else:
         loss = keras.losses.SparseCategoricalCrossentropy(from_logits=linear)
-        model.compile(loss=loss, metrics=["accuracy"])
+        model.compile(loss=loss, metrics=["accuracy"], run_eagerly=True)
     return [float(value) for value in model.evaluate(features, labels, batch_size=300, verbose=0)]
 
 
 layouts = [RunLayout(Path(argument)) for argument in sys.argv[2:]]
 configure_devices(read_started_run(layouts[0]).plan)
+# Rewriting each graph before it is first run takes a sixth of the time of so short a run.
+tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
 build_models(Path(sys.argv[1]))
 for one in layouts:
     infer(one)

@@ -12,7 +12,7 @@ _MEASURE = """
 import json, sys
 import keras, numpy as np, tensorflow as tf
 from sklearn.utils.class_weight import compute_class_weight
-from gpupanel.trainer.models.objectives import Classification, balanced_weights
+from gpupanel.trainer.models.objectives import Classification, balanced_weights, named_weights
 
 labels, classes = np.asarray(json.loads(sys.argv[1]), np.int32), 4
 weights = balanced_weights(labels, classes)
@@ -24,6 +24,7 @@ print(json.dumps({
     "sklearn": compute_class_weight("balanced", classes=np.unique(labels), y=labels).tolist(),
     "loss": float(loss),
     "keras": float(keras_loss(labels, logits, sample_weight=weights[labels])),
+    "named": named_weights({"c": 2.5, "a": 0.0}, ("a", "b", "c")).tolist(),
     "right": float(right) == float((logits.argmax(axis=1) == labels).sum()),
 }))
 """
@@ -44,3 +45,4 @@ def test_that_balanced_classes_are_weighted_as_scikit_learn_does_and_summed_as_k
     assert found["weights"] == pytest.approx(found["sklearn"])
     assert found["loss"] == pytest.approx(found["keras"], rel=1e-6)
     assert found["right"]
+    assert found["named"] == [0.0, 1.0, 2.5]

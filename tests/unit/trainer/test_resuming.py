@@ -65,7 +65,7 @@ def undisturbed(
     tmp_path_factory: pytest.TempPathFactory, make_run: MakeRun
 ) -> dict[str, RunLayout]:
     plans = {name: (EVERY_STATE, shares) for name, shares in SHARES.items()}
-    return train_all(tmp_path_factory.mktemp("undisturbed"), make_run, plans)
+    return train_all(tmp_path_factory.mktemp("undisturbed"), make_run, plans, to_the_bit=True)
 
 
 def kill_within_an_epoch(trainer: Trainer) -> None:

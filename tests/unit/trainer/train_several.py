@@ -1,9 +1,10 @@
 """Trains several run directories in one process, which saves imports of TensorFlow.
 
-``python train_several.py RUN_DIR... [--evaluated=RUN_DIR]...``: devices are configured once, by the
-plan of the first. An evaluated run gets an ``evaluation.json`` beside its model: what plain Keras
-measures with ``model.keras`` on the whole training, validation and test
-sets.
+``python train_several.py RUN_DIR... [--evaluated=RUN_DIR]... [--as-written]``: devices are
+configured once, by the plan of the first. An evaluated run gets an ``evaluation.json`` beside its
+model: what plain Keras measures with ``model.keras`` on the whole training, validation and test
+sets. As written, graphs are not rewritten before they are first run: that takes a sixth of the
+time of so short a training, and may change the last bits of what comes out.
 """
 
 import argparse
@@ -82,11 +83,11 @@ def measure(layout: RunLayout, parts: Split) -> None:
 parser = argparse.ArgumentParser()
 parser.add_argument("runs", nargs="+", type=Path)
 parser.add_argument("--evaluated", action="append", default=[], type=Path)
+parser.add_argument("--as-written", action="store_true")
 arguments = parser.parse_args()
 layouts = [RunLayout(path) for path in arguments.runs]
 training.make_strategy = shared_strategy
-# Rewriting each graph before it is first run takes a sixth of the time of so short a training.
-tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
+tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": arguments.as_written})
 configure_devices(read_started_run(layouts[0]).plan)
 for one in layouts:
     trained = train_one(one)

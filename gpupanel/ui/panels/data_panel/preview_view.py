@@ -11,6 +11,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui import formatting
 from gpupanel.ui.panels.data_panel.columns_view import ColumnsView
+from gpupanel.ui.panels.data_panel.download_row import DownloadRow
 from gpupanel.ui.panels.data_panel.examples_view import ExamplesView
 from gpupanel.ui.widgets.class_counts_view import ClassCountsView
 from gpupanel.ui.widgets.labels import Caption, Note
@@ -20,8 +21,8 @@ from gpupanel.ui.widgets.problem_row import ProblemRow
 _EMPTY = "Some examples and the number of each class appear here once the data is chosen."
 _BUSY = "Reading the data…"
 _DOWNLOAD = (
-    "This data is not on this machine yet. The first run downloads it, once; after that it is "
-    "shown here."
+    "This data is not on this machine yet. It is downloaded once, now or by the first run, and "
+    "shown here then."
 )
 _PYTHON = (
     "This data comes from Python code, which is executed only by a run. The number of "
@@ -34,6 +35,10 @@ class PreviewView(QWidget):
 
     scanRequested = Signal()
     """All of the data is to be looked through."""
+    downloadRequested = Signal()
+    """The data is to be downloaded now."""
+    downloadCancelled = Signal()
+    """The download that goes on is not wanted any more."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -41,6 +46,10 @@ class PreviewView(QWidget):
         self._is_busy = False
         self._state = Note(_EMPTY)
         self._state.setObjectName("preview_state")
+        self.download = DownloadRow()
+        """Shown while the data is not on this machine."""
+        self.download.downloadRequested.connect(self.downloadRequested)
+        self.download.cancelRequested.connect(self.downloadCancelled)
         self._problems: list[ProblemRow] = []
         self._problem_place = QWidget()
         self._problem_column = column_in(self._problem_place)
@@ -63,6 +72,7 @@ class PreviewView(QWidget):
         head.addWidget(self._scan)
         layout.addLayout(head)
         layout.addWidget(self._state)
+        layout.addWidget(self.download)
         layout.addWidget(self._problem_place)
         layout.addWidget(self._column_caption)
         layout.addWidget(self._columns)
@@ -102,6 +112,7 @@ class PreviewView(QWidget):
     def _show(self) -> None:
         preview = self._preview
         self._state.setText(self._sentence())
+        self.download.setVisible(bool(preview and preview.needs_download))
         self._problem_place.setVisible(bool(self._problems))
         self._examples.setVisible(bool(preview and preview.examples))
         is_augmented = bool(preview and preview.augmented)

@@ -41,6 +41,7 @@ EVERY_SOURCE: list[DataSettings] = [
     DigitsData(oversample=True, augmentation=Augmentation(flip="both", zoom=0.2, mixup=0.1)),
     DigitsData(oversample=True, shuffle=False, augmentation=Augmentation(cutout=0.1)),
     WineData(validation_fraction=0.2),
+    WineData(class_weights={"1": 2.0, "it's $x": 0.5}),
     WineData(validation_fraction=0.2, stratify=True),
     WineData(validation_fraction=0.2, holdout="last"),
     KerasData(source="mnist"),
