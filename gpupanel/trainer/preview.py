@@ -159,7 +159,7 @@ def _of_features(request: PreviewRequest, refused: DataPreview) -> DataPreview:
         update={
             "example_count": len(found),
             "feature_shape": tuple(features.shape[1:]),
-            "examples": tuple(_example("", one, greatest) for one in features),
+            "examples": tuple(example_preview("", one, greatest) for one in features),
             "found": {**refused.found, "predicts": found.target},
         }
     )
@@ -200,7 +200,8 @@ def _examples(data: DataSet, request: PreviewRequest) -> tuple[Previews, Preview
     shown = features, _augmented(data, request, training, indices[:_AUGMENTED])
     plain, augmented = (
         tuple(
-            _example(*pair, data.greatest, data.words) for pair in zip(labels, each, strict=False)
+            example_preview(*pair, data.greatest, data.words)
+            for pair in zip(labels, each, strict=False)
         )
         for each in shown
     )
@@ -246,9 +247,17 @@ def _shortened(texts: Sequence[str]) -> str:
     return ", ".join([*texts[:_SHOWN_VALUES], *(["..."] if len(texts) > _SHOWN_VALUES else [])])
 
 
-def _example(
+def example_preview(
     label: str, features: Array, greatest: float, words: Sequence[str] = ()
 ) -> ExamplePreview:
+    """An example, small enough to be shown.
+
+    Args:
+        label: What it is.
+        features: Of it alone.
+        greatest: The greatest value that a pixel of bytes can have.
+        words: What its numbers stand for, where they stand for words.
+    """
     if words:
         return ExamplePreview(label=label, text=_sentence(features, words))
     pixels = _as_picture(features, greatest)
