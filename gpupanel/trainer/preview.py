@@ -159,7 +159,7 @@ def _of_features(request: PreviewRequest, refused: DataPreview) -> DataPreview:
         update={
             "example_count": len(found),
             "feature_shape": tuple(features.shape[1:]),
-            "examples": tuple(example_preview("", one, greatest) for one in features),
+            "examples": tuple(example_preview("", one, greatest, found.words) for one in features),
             "found": {**refused.found, "predicts": found.target},
         }
     )

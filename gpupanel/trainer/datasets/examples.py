@@ -232,6 +232,7 @@ class AllExamples:
         validation_count: How many after them are of a validation set.
         unreadable: The examples that are left out, with why they could not be read.
         notes: What is odd about the data, and keeps nobody from using it.
+        words: What the numbers of the features stand for, where they stand for words.
         class_count_is_known: Whether there are exactly as many classes as names; otherwise the
             greatest label made them and there may be more.
         groups: As :class:`DataSet` has them.
@@ -247,6 +248,7 @@ class AllExamples:
     groups: Array | None = None
     unreadable: Mapping[int, ProblemError] = field(default_factory=dict)
     notes: tuple[Problem, ...] = ()
+    words: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return self.features.shape[0]

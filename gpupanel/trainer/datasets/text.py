@@ -158,6 +158,7 @@ class _Texts(Source[TextData]):
             class_names=recipe.class_names,
             training_count=len(parts[0]),
             validation_count=len(parts[1]) if "validation" in sets else 0,
+            words=(*SPECIAL_WORDS, *recipe.words),
             notes=tuple(note for each in sets.values() for note in each.notes),
         )
 

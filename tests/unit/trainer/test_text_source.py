@@ -182,6 +182,7 @@ def test_that_a_prediction_uses_the_words_of_the_model(tmp_path: Path) -> None:
     assert (found.labels, found.class_names) == (None, ("bad", "good"))
     rows = read_features(found.features, np.arange(2, dtype=np.int32))
     assert rows.tolist() == [[numbers["fine"], 1, numbers["film"], 1], [1, 0, 0, 0]]
+    assert [found.words[int(number)] for number in rows[0]] == ["fine", "[UNK]", "film", "[UNK]"]
     make_texts(tmp_path / "test", {"good": ["fine"]})
     tested = read_all(tmp_path / "test", recipe, needs_labels=True)
     assert tested.labels is not None
