@@ -31,13 +31,13 @@ import pyarrow.csv
 MISSING = ["", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "#N/A", "?", "-"]
 
 
-def read_table():
+def read_text(path):
     \"\"\"The cells of each column, as texts, by its name.\"\"\"
-    with open($path, encoding=$first_encoding, newline="") as file:
+    with open(path, encoding=$first_encoding, newline="") as file:
         header = next(row for row in csv.reader(file, delimiter=$delimiter) if row)
     places = [str(place) for place in range(len(header))]
     table = pyarrow.csv.read_csv(
-        $path,
+        path,
         read_options=pyarrow.csv.ReadOptions(
             column_names=places,
             skip_rows_after_names=$skipped,
@@ -58,9 +58,9 @@ _PARQUET = """
 import pyarrow.parquet
 
 
-def read_table():
+def read_parquet(path):
     \"\"\"The cells of each column, by its name.\"\"\"
-    table = pyarrow.parquet.read_table($path)
+    table = pyarrow.parquet.read_table(path)
     return named(table.column_names, table.columns)
 """
 
@@ -132,6 +132,34 @@ def shown(number):
     return str(number.item() if number == np.floor(number) else number).removesuffix(".0")
 '''
 
+_MADE_AS = '''
+def made_as(features, table):
+    """The features of other rows, made as training made its own, and what each cell lacks."""
+    columns, is_missing = [], []
+    for column in features:
+        cells = table[column["name"]]
+        if column["kind"] == "category":
+            values = texts(cells)
+            columns.append(
+                np.float32([[value == each for each in column["categories"]] for value in values])
+            )
+            is_missing.append(np.array([value is None for value in values]))
+            continue
+        is_number = column["kind"] == "number"
+        values = numbers(cells) if is_number else days(cells, column["first_day"])[0]
+        is_missing.append(np.isnan(values))
+        columns.append(np.where(is_missing[-1], np.float32(column["mean"]), values)[:, np.newaxis])
+    return np.concatenate(columns, axis=1), is_missing
+'''
+
+_FURTHER_SETS = """
+def examples_of(table):
+    \"\"\"Those of another table with the same columns.\"\"\"
+    x, is_missing = made_as(features, table)
+$labels
+    return x[~lacking], y[~lacking]
+"""
+
 _TRAINED_ON = """
 TARGETS, IGNORED, GROUP = $targets, $ignored, $group
 NUMBERS = $numbers
@@ -139,7 +167,7 @@ CATEGORIES = $categories
 DATES = $dates
 KINDS = ("number", "date")
 columns, is_category, is_missing, features = [], [], [], []
-table = read_table()
+table = $table
 for name, cells in table.items():
     if name in (*TARGETS, *IGNORED, GROUP):
         continue
@@ -201,22 +229,8 @@ import zipfile
 with zipfile.ZipFile($model) as archive:
     recipe = json.loads(archive.read("$member"))
 TARGETS, class_names = $targets or recipe["targets"], recipe["class_names"]
-columns, is_missing = [], []
-table = read_table()
-for column in recipe["features"]:
-    cells = table[column["name"]]
-    if column["kind"] == "category":
-        values = texts(cells)
-        columns.append(
-            np.float32([[value == each for each in column["categories"]] for value in values])
-        )
-        is_missing.append(np.array([value is None for value in values]))
-        continue
-    is_number = column["kind"] == "number"
-    values = numbers(cells) if is_number else days(cells, column["first_day"])[0]
-    is_missing.append(np.isnan(values))
-    columns.append(np.where(is_missing[-1], np.float32(column["mean"]), values)[:, np.newaxis])
-x = np.concatenate(columns, axis=1)
+features, table = recipe["features"], $table
+x, is_missing = made_as(features, table)
 y, lacking = None, np.zeros(len(x), bool)
 """
 _WHERE_THERE = "if all(name in table for name in TARGETS):"
@@ -261,24 +275,39 @@ class _Table(SourceScript[TableData]):
             categories=list(data.categories or ()),
             dates=list(data.dates or ()),
             most=MOST_CATEGORIES,
+            table=_read(data.path),
         )
-        labels = _labels(data, is_category="TARGETS[0] in CATEGORIES", names=_NAMES)
-        kept = joined(labels, _missing(data, drops=True), _KEPT, _groups(data))
+        is_category = "TARGETS[0] in CATEGORIES"
+        labels = _labels(data, is_category=is_category, names=_NAMES)
+        sets = _sets(data, is_category=is_category)
+        made_as = _MADE_AS if sets else ""
+        kept = joined(labels, _missing(data, drops=True), _KEPT, _groups(data), made_as, sets)
         count = "" if data.target_kind is Target.VALUES else "class_count = len(class_names)"
         return joined(_IMPORTS, _of_file(data), trained_on, kept, count)
 
     @override
     def read_for_model(self, data: TableData, model_path: str, *, needs_labels: bool) -> str:
         opened = Template(_FOR_MODEL).substitute(
-            model=repr(model_path), member=RECIPE_MEMBER, targets=list(data.targets)
+            model=repr(model_path),
+            member=RECIPE_MEMBER,
+            targets=list(data.targets),
+            table=_read(data.path),
         )
+        opened = joined(_MADE_AS, opened)
         is_category = 'recipe["target_kind"] == "category"'
         labels = _labels(data, is_category=is_category, names='recipe["class_names"]')
         missing = _missing(data, drops=needs_labels)
         if needs_labels:
-            return joined(_IMPORTS, _of_file(data), opened, labels, missing, _KEPT, _groups(data))
+            sets = _sets(data, is_category=is_category)
+            kept = joined(labels, missing, _KEPT, _groups(data), sets)
+            return joined(_IMPORTS, _of_file(data), opened, kept)
         labels = indented(joined(labels, _UNKNOWN, "lacking = np.zeros(len(x), bool)"))
-        return joined(_IMPORTS, _of_file(data), opened, _WHERE_THERE, labels, missing)
+        # A prediction is on the table itself.
+        none = [
+            f"x_{name}, y_{name} = x[:0], None if y is None else y[:0]" for name in _set_paths(data)
+        ]
+        without_sets = "\n".join(none)
+        return joined(_IMPORTS, _of_file(data), opened, _WHERE_THERE, labels, missing, without_sets)
 
     @override
     def kept_in_model(self, data: TableData) -> str:
@@ -295,12 +324,14 @@ class _Table(SourceScript[TableData]):
 
 
 def _of_file(data: TableData) -> str:
-    if data.path.lower().endswith(".parquet"):
-        return Template(joined(_PARQUET, "DECIMAL = '.'", _NAMED)).substitute(path=repr(data.path))
+    """Python that reads files: of text, Parquet, or both where the sets differ in that."""
+    paths = [data.path, *filter(None, [data.validation_path, data.test_path])]
+    parquet = _PARQUET if any(map(_is_parquet, paths)) else ""
+    if all(map(_is_parquet, paths)):
+        return joined(parquet, "DECIMAL = '.'", _NAMED)
     encoding = data.encoding or "utf-8"
     has_names = data.header is not HeaderLine.NONE
-    read = Template(_TEXT).substitute(
-        path=repr(data.path),
+    text = Template(_TEXT).substitute(
         encoding=repr(encoding),
         # The mark at the start of a file is no part of the first name.
         first_encoding=repr("utf-8-sig" if encoding == "utf-8" else encoding),
@@ -308,7 +339,16 @@ def _of_file(data: TableData) -> str:
         skipped=int(has_names),
         names="header" if has_names else '[""] * len(header)',
     )
-    return joined(read, f"DECIMAL = {data.decimal or '.'!r}", _NAMED)
+    return joined(parquet, text, f"DECIMAL = {data.decimal or '.'!r}", _NAMED)
+
+
+def _is_parquet(path: str) -> bool:
+    return path.lower().endswith(".parquet")
+
+
+def _read(path: str) -> str:
+    """The table in a file, as an expression."""
+    return f"{'read_parquet' if _is_parquet(path) else 'read_text'}({path!r})"
 
 
 def _labels(data: TableData, *, is_category: str, names: str) -> str:
@@ -319,6 +359,26 @@ def _labels(data: TableData, *, is_category: str, names: str) -> str:
             several = "list(TARGETS)" if names == _NAMES else names
             return Template(_SEVERAL).substitute(names=several)
     return Template(_CLASSES).substitute(is_category=is_category, names=names)
+
+
+def _set_paths(data: TableData) -> dict[str, str]:
+    paths = {"val": data.validation_path, "test": data.test_path}
+    return {name: path for name, path in paths.items() if path}
+
+
+def _sets(data: TableData, *, is_category: str) -> str:
+    """From how training made its features to the validation and the test table."""
+    chosen = _set_paths(data)
+    if not chosen:
+        return ""
+    labels = joined(
+        _labels(data, is_category=is_category, names="class_names"), _missing(data, drops=True)
+    )
+    # The classes are those of the rows that were trained on.
+    kept = [line for line in labels.split("\n") if line != "class_names = class_names"]
+    read = Template(_FURTHER_SETS).substitute(labels=indented("\n".join(kept)))
+    lines = [f"x_{name}, y_{name} = examples_of({_read(path)})" for name, path in chosen.items()]
+    return joined(read, "\n".join(lines))
 
 
 def _groups(data: TableData) -> str:
