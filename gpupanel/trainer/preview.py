@@ -151,7 +151,7 @@ def _of_features(request: PreviewRequest, refused: DataPreview) -> DataPreview:
         update={
             "example_count": len(found),
             "feature_shape": tuple(features.shape[1:]),
-            "examples": tuple(_example("", one, greatest) for one in features),
+            "examples": tuple(example_preview("", one, greatest) for one in features),
             "found": {**refused.found, "predicts": found.target},
         }
     )
@@ -191,7 +191,7 @@ def _examples(data: DataSet, request: PreviewRequest) -> tuple[Previews, Preview
     features = training.read(indices)
     shown = features, _augmented(data, request, training, indices[:_AUGMENTED])
     plain, augmented = (
-        tuple(_example(*pair, data.greatest) for pair in zip(labels, each, strict=False))
+        tuple(example_preview(*pair, data.greatest) for pair in zip(labels, each, strict=False))
         for each in shown
     )
     return plain, augmented
@@ -236,7 +236,14 @@ def _shortened(texts: Sequence[str]) -> str:
     return ", ".join([*texts[:_SHOWN_VALUES], *(["..."] if len(texts) > _SHOWN_VALUES else [])])
 
 
-def _example(label: str, features: Array, greatest: float) -> ExamplePreview:
+def example_preview(label: str, features: Array, greatest: float) -> ExamplePreview:
+    """An example, small enough to be shown.
+
+    Args:
+        label: What it is.
+        features: Of it alone.
+        greatest: The greatest value that a pixel of bytes can have.
+    """
     pixels = _as_picture(features, greatest)
     if pixels is None:
         values = features.ravel()

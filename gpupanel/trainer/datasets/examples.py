@@ -47,6 +47,30 @@ class FeatureFiles(Protocol):
 Features = Array | FeatureFiles
 
 
+@runtime_checkable
+class OneFileEach(Protocol):
+    """Features of which each example is a file."""
+
+    @property
+    def paths(self) -> Sequence[str]:
+        """Of the examples."""
+
+
+def file_of(features: Features, index: int) -> str:
+    """The path of an example's file; empty where it has none of its own.
+
+    Args:
+        features: Of all examples.
+        index: Which of them.
+    """
+    if isinstance(features, _Chained):
+        for part in features.parts:
+            if index < len(part):
+                return file_of(part.features, index)
+            index -= len(part)
+    return features.paths[index] if isinstance(features, OneFileEach) else ""
+
+
 def read_features(features: Features, indices: Indices) -> Array:
     """The features of these examples, in this order.
 
