@@ -31,7 +31,7 @@ import pyarrow.csv
 MISSING = ["", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "#N/A", "?", "-"]
 
 
-def read_text(path):
+def $function(path):
     \"\"\"The cells of each column, as texts, by its name.\"\"\"
     with open(path, encoding=$first_encoding, newline="") as file:
         header = next(row for row in csv.reader(file, delimiter=$delimiter) if row)
@@ -58,10 +58,15 @@ _PARQUET = """
 import pyarrow.parquet
 
 
-def read_parquet(path):
+def $function(path):
     \"\"\"The cells of each column, by its name.\"\"\"
     table = pyarrow.parquet.read_table(path)
     return named(table.column_names, table.columns)
+"""
+
+_EITHER = """
+def read_table(path):
+    return (read_parquet if path.lower().endswith(".parquet") else read_text)(path)
 """
 
 _NAMED = '''
@@ -167,7 +172,7 @@ CATEGORIES = $categories
 DATES = $dates
 KINDS = ("number", "date")
 columns, is_category, is_missing, features = [], [], [], []
-table = $table
+table = read_table($path)
 for name, cells in table.items():
     if name in (*TARGETS, *IGNORED, GROUP):
         continue
@@ -229,7 +234,7 @@ import zipfile
 with zipfile.ZipFile($model) as archive:
     recipe = json.loads(archive.read("$member"))
 TARGETS, class_names = $targets or recipe["targets"], recipe["class_names"]
-features, table = recipe["features"], $table
+features, table = recipe["features"], read_table($path)
 x, is_missing = made_as(features, table)
 y, lacking = None, np.zeros(len(x), bool)
 """
@@ -268,6 +273,7 @@ class _Table(SourceScript[TableData]):
     @override
     def read(self, data: TableData, *, needs_labels: bool) -> str:
         trained_on = Template(_TRAINED_ON).substitute(
+            path=repr(data.path),
             targets=list(data.targets),
             ignored=list(data.ignore),
             group=repr(data.group),
@@ -275,7 +281,6 @@ class _Table(SourceScript[TableData]):
             categories=list(data.categories or ()),
             dates=list(data.dates or ()),
             most=MOST_CATEGORIES,
-            table=_read(data.path),
         )
         is_category = "TARGETS[0] in CATEGORIES"
         labels = _labels(data, is_category=is_category, names=_NAMES)
@@ -283,15 +288,15 @@ class _Table(SourceScript[TableData]):
         made_as = _MADE_AS if sets else ""
         kept = joined(labels, _missing(data, drops=True), _KEPT, _groups(data), made_as, sets)
         count = "" if data.target_kind is Target.VALUES else "class_count = len(class_names)"
-        return joined(_IMPORTS, _of_file(data), trained_on, kept, count)
+        return joined(table_functions(data), trained_on, kept, count)
 
     @override
     def read_for_model(self, data: TableData, model_path: str, *, needs_labels: bool) -> str:
         opened = Template(_FOR_MODEL).substitute(
+            path=repr(data.path),
             model=repr(model_path),
             member=RECIPE_MEMBER,
             targets=list(data.targets),
-            table=_read(data.path),
         )
         opened = joined(_MADE_AS, opened)
         is_category = 'recipe["target_kind"] == "category"'
@@ -300,14 +305,14 @@ class _Table(SourceScript[TableData]):
         if needs_labels:
             sets = _sets(data, is_category=is_category)
             kept = joined(labels, missing, _KEPT, _groups(data), sets)
-            return joined(_IMPORTS, _of_file(data), opened, kept)
+            return joined(table_functions(data), opened, kept)
         labels = indented(joined(labels, _UNKNOWN, "lacking = np.zeros(len(x), bool)"))
         # A prediction is on the table itself.
         none = [
             f"x_{name}, y_{name} = x[:0], None if y is None else y[:0]" for name in _set_paths(data)
         ]
         without_sets = "\n".join(none)
-        return joined(_IMPORTS, _of_file(data), opened, _WHERE_THERE, labels, missing, without_sets)
+        return joined(table_functions(data), opened, _WHERE_THERE, labels, missing, without_sets)
 
     @override
     def kept_in_model(self, data: TableData) -> str:
@@ -323,15 +328,19 @@ class _Table(SourceScript[TableData]):
         return ""  # they were read with the labels
 
 
-def _of_file(data: TableData) -> str:
-    """Python that reads files: of text, Parquet, or both where the sets differ in that."""
-    paths = [data.path, *filter(None, [data.validation_path, data.test_path])]
-    parquet = _PARQUET if any(map(_is_parquet, paths)) else ""
-    if all(map(_is_parquet, paths)):
-        return joined(parquet, "DECIMAL = '.'", _NAMED)
+def table_functions(data: TableData) -> str:
+    """Python with the function ``read_table(path)``, and those that make something of its cells."""
+    paths = [data.path, *_set_paths(data).values()]
+    kinds = {path.lower().endswith(".parquet") for path in paths}
+    # Where the tables are of two kinds, each has a function of its own.
+    names = ("read_text", "read_parquet") if len(kinds) > 1 else ("read_table", "read_table")
+    parquet = Template(_PARQUET).substitute(function=names[1]) if True in kinds else ""
+    if False not in kinds:
+        return joined(_IMPORTS, parquet, "DECIMAL = '.'", _NAMED)
     encoding = data.encoding or "utf-8"
     has_names = data.header is not HeaderLine.NONE
     text = Template(_TEXT).substitute(
+        function=names[0],
         encoding=repr(encoding),
         # The mark at the start of a file is no part of the first name.
         first_encoding=repr("utf-8-sig" if encoding == "utf-8" else encoding),
@@ -339,16 +348,8 @@ def _of_file(data: TableData) -> str:
         skipped=int(has_names),
         names="header" if has_names else '[""] * len(header)',
     )
-    return joined(parquet, text, f"DECIMAL = {data.decimal or '.'!r}", _NAMED)
-
-
-def _is_parquet(path: str) -> bool:
-    return path.lower().endswith(".parquet")
-
-
-def _read(path: str) -> str:
-    """The table in a file, as an expression."""
-    return f"{'read_parquet' if _is_parquet(path) else 'read_text'}({path!r})"
+    either = _EITHER if len(kinds) > 1 else ""
+    return joined(_IMPORTS, parquet, text, either, f"DECIMAL = {data.decimal or '.'!r}", _NAMED)
 
 
 def _labels(data: TableData, *, is_category: str, names: str) -> str:
@@ -377,7 +378,9 @@ def _sets(data: TableData, *, is_category: str) -> str:
     # The classes are those of the rows that were trained on.
     kept = [line for line in labels.split("\n") if line != "class_names = class_names"]
     read = Template(_FURTHER_SETS).substitute(labels=indented("\n".join(kept)))
-    lines = [f"x_{name}, y_{name} = examples_of({_read(path)})" for name, path in chosen.items()]
+    lines = [
+        f"x_{name}, y_{name} = examples_of(read_table({path!r}))" for name, path in chosen.items()
+    ]
     return joined(read, "\n".join(lines))
 
 
