@@ -29,6 +29,7 @@ from gpupanel.domain.model import SavedModel
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.confusion_file import read_evaluated
 from gpupanel.runs.following.confusion_matrix import ConfusionMatrix, read_matrix
 from gpupanel.trainer.datasets.digits import read_digits
 from gpupanel.trainer.datasets.split import split
@@ -217,6 +218,14 @@ def test_that_an_evaluation_is_that_of_plain_keras(
     assert matrix.class_names == tuple("0123456789")
     assert (run.evaluation.class_count, run.evaluation.confusion) == (10, ())
     assert run.evaluation.confusion_file == "evaluation.npz"
+    kept, _ = read_evaluated(run.layout.confusion)
+    assert kept is not None
+    assert kept.index.tolist() == list(range(1797))
+    assert kept.label.tolist() == labels.tolist()
+    assert kept.predicted.tolist() == outputs.argmax(axis=1).tolist()
+    np.testing.assert_allclose(kept.probability, outputs.max(axis=1), rtol=1e-4)
+    rows = np.arange(len(labels))
+    np.testing.assert_allclose(kept.label_probability, outputs[rows, labels], atol=1e-5)
     assert run.reported == {"ended": None, "examples": 1797}
     assert not list(run.layout.root.glob("predictions*"))
 
