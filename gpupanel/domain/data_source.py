@@ -237,6 +237,11 @@ class DataSource(KindValue):
         return False
 
     @property
+    def token_count(self) -> int:
+        """How many different numbers stand for words, from 0 on; 0: the features are no words."""
+        return 0
+
+    @property
     def scaling(self) -> Scaling | None:
         """What is done to raw features; ``None``: known when they are read.
 

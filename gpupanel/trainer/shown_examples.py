@@ -116,7 +116,7 @@ def _seen(
     picture = None
     try:
         rows = read_features(whole.features, np.array([example.index], np.int32))
-        picture = example_preview("", rows[0], greatest)
+        picture = example_preview("", rows[0], greatest, whole.words)
     except ProblemError as error:
         problems += (
             each.model_copy(update={"severity": Severity.WARNING}) for each in error.problems

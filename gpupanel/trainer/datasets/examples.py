@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpupanel.domain.data import Scaling, Target
-from gpupanel.domain.preview import ColumnPreview
+from gpupanel.domain.preview import ColumnPreview, TextsPreview
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.file_prints import DataFiles
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
@@ -180,6 +180,9 @@ class DataSet:
         columns: What is known of each column of a table.
         groups: Of each training example a number that those have in common that are held out
             together; ``None``: none are.
+        token_count: How many different numbers stand for words; 0: the features are no words.
+        words: What each of these numbers stands for, as far as there are words.
+        texts: What is known of texts.
     """
 
     training: Examples
@@ -195,6 +198,9 @@ class DataSet:
     unscaled: npt.NDArray[np.bool_] | None = None
     columns: tuple[ColumnPreview, ...] = ()
     groups: Array | None = None
+    token_count: int = 0
+    words: tuple[str, ...] = ()
+    texts: TextsPreview | None = None
 
     def all_notes(self, *, are_left_out: bool = False) -> tuple[Problem, ...]:
         """The notes, and what is to be said of the files that were skipped until now.
@@ -226,6 +232,7 @@ class AllExamples:
         validation_count: How many after them are of a validation set.
         unreadable: The examples that are left out, with why they could not be read.
         notes: What is odd about the data, and keeps nobody from using it.
+        words: What the numbers of the features stand for, where they stand for words.
         class_count_is_known: Whether there are exactly as many classes as names; otherwise the
             greatest label made them and there may be more.
         groups: As :class:`DataSet` has them.
@@ -241,6 +248,7 @@ class AllExamples:
     groups: Array | None = None
     unreadable: Mapping[int, ProblemError] = field(default_factory=dict)
     notes: tuple[Problem, ...] = ()
+    words: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return self.features.shape[0]

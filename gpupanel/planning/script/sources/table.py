@@ -31,13 +31,13 @@ import pyarrow.csv
 MISSING = ["", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "#N/A", "?", "-"]
 
 
-def read_table():
+def read_table(path):
     \"\"\"The cells of each column, as texts, by its name.\"\"\"
-    with open($path, encoding=$first_encoding, newline="") as file:
+    with open(path, encoding=$first_encoding, newline="") as file:
         header = next(row for row in csv.reader(file, delimiter=$delimiter) if row)
     places = [str(place) for place in range(len(header))]
     table = pyarrow.csv.read_csv(
-        $path,
+        path,
         read_options=pyarrow.csv.ReadOptions(
             column_names=places,
             skip_rows_after_names=$skipped,
@@ -58,9 +58,9 @@ _PARQUET = """
 import pyarrow.parquet
 
 
-def read_table():
+def read_table(path):
     \"\"\"The cells of each column, by its name.\"\"\"
-    table = pyarrow.parquet.read_table($path)
+    table = pyarrow.parquet.read_table(path)
     return named(table.column_names, table.columns)
 """
 
@@ -139,7 +139,7 @@ CATEGORIES = $categories
 DATES = $dates
 KINDS = ("number", "date")
 columns, is_category, is_missing, features = [], [], [], []
-table = read_table()
+table = read_table($path)
 for name, cells in table.items():
     if name in (*TARGETS, *IGNORED, GROUP):
         continue
@@ -202,7 +202,7 @@ with zipfile.ZipFile($model) as archive:
     recipe = json.loads(archive.read("$member"))
 TARGETS, class_names = $targets or recipe["targets"], recipe["class_names"]
 columns, is_missing = [], []
-table = read_table()
+table = read_table($path)
 for column in recipe["features"]:
     cells = table[column["name"]]
     if column["kind"] == "category":
@@ -254,6 +254,7 @@ class _Table(SourceScript[TableData]):
     @override
     def read(self, data: TableData, *, needs_labels: bool) -> str:
         trained_on = Template(_TRAINED_ON).substitute(
+            path=repr(data.path),
             targets=list(data.targets),
             ignored=list(data.ignore),
             group=repr(data.group),
@@ -265,20 +266,23 @@ class _Table(SourceScript[TableData]):
         labels = _labels(data, is_category="TARGETS[0] in CATEGORIES", names=_NAMES)
         kept = joined(labels, _missing(data, drops=True), _KEPT, _groups(data))
         count = "" if data.target_kind is Target.VALUES else "class_count = len(class_names)"
-        return joined(_IMPORTS, _of_file(data), trained_on, kept, count)
+        return joined(table_functions(data), trained_on, kept, count)
 
     @override
     def read_for_model(self, data: TableData, model_path: str, *, needs_labels: bool) -> str:
         opened = Template(_FOR_MODEL).substitute(
-            model=repr(model_path), member=RECIPE_MEMBER, targets=list(data.targets)
+            path=repr(data.path),
+            model=repr(model_path),
+            member=RECIPE_MEMBER,
+            targets=list(data.targets),
         )
         is_category = 'recipe["target_kind"] == "category"'
         labels = _labels(data, is_category=is_category, names='recipe["class_names"]')
         missing = _missing(data, drops=needs_labels)
         if needs_labels:
-            return joined(_IMPORTS, _of_file(data), opened, labels, missing, _KEPT, _groups(data))
+            return joined(table_functions(data), opened, labels, missing, _KEPT, _groups(data))
         labels = indented(joined(labels, _UNKNOWN, "lacking = np.zeros(len(x), bool)"))
-        return joined(_IMPORTS, _of_file(data), opened, _WHERE_THERE, labels, missing)
+        return joined(table_functions(data), opened, _WHERE_THERE, labels, missing)
 
     @override
     def kept_in_model(self, data: TableData) -> str:
@@ -294,13 +298,13 @@ class _Table(SourceScript[TableData]):
         return ""  # they were read with the labels
 
 
-def _of_file(data: TableData) -> str:
+def table_functions(data: TableData) -> str:
+    """Python with the function ``read_table(path)``, and those that make something of its cells."""
     if data.path.lower().endswith(".parquet"):
-        return Template(joined(_PARQUET, "DECIMAL = '.'", _NAMED)).substitute(path=repr(data.path))
+        return joined(_IMPORTS, _PARQUET, "DECIMAL = '.'", _NAMED)
     encoding = data.encoding or "utf-8"
     has_names = data.header is not HeaderLine.NONE
     read = Template(_TEXT).substitute(
-        path=repr(data.path),
         encoding=repr(encoding),
         # The mark at the start of a file is no part of the first name.
         first_encoding=repr("utf-8-sig" if encoding == "utf-8" else encoding),
@@ -308,7 +312,7 @@ def _of_file(data: TableData) -> str:
         skipped=int(has_names),
         names="header" if has_names else '[""] * len(header)',
     )
-    return joined(read, f"DECIMAL = {data.decimal or '.'!r}", _NAMED)
+    return joined(_IMPORTS, read, f"DECIMAL = {data.decimal or '.'!r}", _NAMED)
 
 
 def _labels(data: TableData, *, is_category: str, names: str) -> str:

@@ -26,7 +26,7 @@ _FIRST_FRACTION = DEFAULT_DATA.validation_fraction
 """Held out of a source without a test set of its own."""
 _SOURCES = {
     suffix: kind.source
-    for kind in kinds_of(DataSettings)
+    for kind in reversed(kinds_of(DataSettings))  # of several the first
     for each in [path for path in settings_of(kind.values) if path.path is not None][:1]
     if each.path is not None
     for suffix in each.path.suffixes or ("",)

@@ -13,6 +13,7 @@ from gpupanel.ui import formatting
 from gpupanel.ui.panels.data_panel.columns_view import ColumnsView
 from gpupanel.ui.panels.data_panel.download_row import DownloadRow
 from gpupanel.ui.panels.data_panel.examples_view import ExamplesView
+from gpupanel.ui.panels.data_panel.text_lengths_view import TextLengthsView
 from gpupanel.ui.widgets.class_counts_view import ClassCountsView
 from gpupanel.ui.widgets.labels import Caption, Note
 from gpupanel.ui.widgets.layouts import column_in, discard
@@ -60,6 +61,8 @@ class PreviewView(QWidget):
         self._classes = ClassCountsView()
         self._column_caption = Caption("Columns")
         self._columns = ColumnsView()
+        self._text_caption = Caption("Words per text")
+        self._texts = TextLengthsView()
         self._scan = QPushButton("&Scan data…")
         self._scan.setObjectName("scan_button")
         self._scan.setToolTip(
@@ -76,6 +79,8 @@ class PreviewView(QWidget):
         layout.addWidget(self._problem_place)
         layout.addWidget(self._column_caption)
         layout.addWidget(self._columns)
+        layout.addWidget(self._text_caption)
+        layout.addWidget(self._texts)
         layout.addWidget(self._examples)
         layout.addWidget(self._augmented_caption)
         layout.addWidget(self._augmented)
@@ -94,6 +99,8 @@ class PreviewView(QWidget):
         self._augmented.setExamples(preview.augmented if preview else ())
         self._classes.setCounts(preview.class_counts if preview else ())
         self._columns.setColumns(preview.columns if preview else ())
+        length = preview.feature_shape[0] if preview and preview.feature_shape else 0
+        self._texts.setTexts(preview.texts if preview else None, length)
         self._show()
 
     def setScannable(self, scannable: bool) -> None:
@@ -124,10 +131,14 @@ class PreviewView(QWidget):
         has_columns = bool(preview and preview.columns)
         self._column_caption.setVisible(has_columns)
         self._columns.setVisible(has_columns)
+        has_texts = bool(preview and preview.texts)
+        self._text_caption.setVisible(has_texts)
+        self._texts.setVisible(has_texts)
         self._class_caption.setVisible(counted)
         self._classes.setVisible(counted)
-        parts = (self._examples, self._classes, self._class_caption, self._problem_place)
-        for part in (*parts, self._columns, self._augmented_caption, self._augmented):
+        first = (self._examples, self._classes, self._class_caption, self._problem_place)
+        more = (self._columns, self._texts, self._augmented_caption, self._augmented)
+        for part in (*first, *more):
             part.setEnabled(not self._is_busy)
 
     def _sentence(self) -> str:
@@ -156,6 +167,8 @@ def _row(problem: Problem) -> ProblemRow:
 def _facts(preview: DataPreview) -> str:
     shape = " x ".join(str(length) for length in preview.feature_shape) or "one value"
     parts = [f"{formatting.count(preview.example_count)} examples of {shape}"]
+    if preview.texts is not None:
+        parts = [f"{formatting.count(preview.example_count)} texts of {shape} words"]
     match preview.target:
         case Target.VALUES if preview.value_count > 1:
             parts.append(f"{formatting.count(preview.value_count)} values are predicted")
