@@ -186,6 +186,24 @@ class TableData(DataSource):
         advanced=True,
         applies={"holdout": ("random",)},
     )
+    validation_path: str = setting(
+        "Validation table",
+        "Another table with the same columns, whose rows validate after each epoch; none of the "
+        "others are held out then. Its features are made as those of the rows to train on.",
+        default="",
+        off="none",
+        advanced=True,
+        path=PathKind(TABLE_SUFFIXES, "Tables", "Choose the validation table"),
+    )
+    test_path: str = setting(
+        "Test table",
+        "Another table with the same columns, which the trained model is measured on once, at the "
+        "end.",
+        default="",
+        off="none",
+        advanced=True,
+        path=PathKind(TABLE_SUFFIXES, "Tables", "Choose the test table"),
+    )
     numbers: ColumnNames | None = setting(
         "Numbers",
         "Columns that hold numbers; one that is not named is taken as it looks.",

@@ -65,6 +65,7 @@ EVERY_SOURCE: list[DataSettings] = [
     NpzData(path="/data/x_train.npy", labels="y_train", predicts=Target.VALUES),
     TableData(path="/data/t.csv", target=("a", "b"), predicts=Target.VALUES, delimiter=";"),
     TableData(path="/data/t.parquet", target="it's", group="g", validation_fraction=0.1),
+    TableData(path="/data/t.tsv", target="y", validation_path="/v.parquet", test_path="/t.csv"),
     NpzData(path="/data/x.npz", validation_path="/data/val.npz", test_path="/data/x_test.npy"),
     NpzData(path="/data/x.npz", validation_features="x_val", validation_labels="y_val"),
     ImagesData(path="/data/images"),
