@@ -25,6 +25,7 @@ from gpupanel.domain.keras_data import KerasData as KerasData
 from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, setting
 from gpupanel.domain.table_data import TableData as TableData
+from gpupanel.domain.text_data import TextData as TextData
 from gpupanel.domain.tfrecord_data import TfrecordData as TfrecordData
 
 
@@ -295,6 +296,7 @@ DataSettings = Annotated[
     | NpzData
     | ImagesData
     | TableData
+    | TextData
     | TfrecordData
     | PythonData,
     Field(discriminator="source"),

@@ -96,12 +96,14 @@ class KerasFile:
             that it is unpacked into.
         sha256: Of the downloaded file; empty where Keras knows none.
         holds: For an archive, a file in it that shows it was unpacked.
+        size_bytes: Of the downloaded file, as its server says; 0 where nobody knows.
     """
 
     url: str
     place: str
     sha256: str = ""
     holds: str = ""
+    size_bytes: int = 0
 
 
 class DataSource(KindValue):
@@ -233,6 +235,11 @@ class DataSource(KindValue):
     def counts_classes_by_labels(self) -> bool:
         """Whether the greatest label alone shows how many classes there are, at least."""
         return False
+
+    @property
+    def token_count(self) -> int:
+        """How many different numbers stand for words, from 0 on; 0: the features are no words."""
+        return 0
 
     @property
     def scaling(self) -> Scaling | None:

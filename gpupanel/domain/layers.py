@@ -11,6 +11,10 @@ from enum import StrEnum
 class LayerKind(StrEnum):
     """The classes of ``keras.layers`` that a model is made of, but for its first and last layer."""
 
+    EMBEDDING = "Embedding"
+    """Learns numbers for each word; 0 is none and counts no more."""
+    MEAN = "GlobalAveragePooling1D"
+    """Of the words of a text."""
     CHANNEL = "Reshape"
     """Gives pictures without a channel one; left out where they have theirs."""
     CONVOLUTION = "Conv2D"
@@ -47,6 +51,27 @@ class Layer:
     def has_bias(self) -> bool:
         """Whether a dense layer or convolution adds a number to each output."""
         return ("use_bias", False) not in self.options
+
+
+EMBEDDING_UNITS = 64
+"""Numbers that a word becomes."""
+
+
+def word_layers(token_count: int) -> tuple[Layer, ...]:
+    """What makes features of the numbers of words, before all other layers; else none.
+
+    Args:
+        token_count: How many different numbers there are; 0: the features are no words.
+    """
+    if not token_count:
+        return ()
+    # In float32 also under mixed precision: a mean of many halves is none.
+    whole = ("dtype", "float32")
+    embedding = (token_count, EMBEDDING_UNITS), (("mask_zero", True), whole)
+    return (
+        Layer(LayerKind.EMBEDDING, "embedding", *embedding),
+        Layer(LayerKind.MEAN, "embedding_mean", (), (whole,)),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,25 @@ class ColumnPreview(Value):
     missing: int = 0
 
 
+class TextsPreview(Value):
+    """What texts are like, for whoever chooses their length and the vocabulary.
+
+    Attributes:
+        lengths: Texts by how many words they have: the most that a bar counts, and how many texts
+            it has, in ascending order.
+        cut_share: The part of the texts that has more words than count.
+        known_share: The part of the words of the texts that are trained on that the vocabulary has.
+        word_count: How many different words there are in these.
+        known_count: How many of them the vocabulary has.
+    """
+
+    lengths: tuple[tuple[int, int], ...]
+    cut_share: float
+    known_share: float
+    word_count: int
+    known_count: int
+
+
 class DataPreview(Value):
     """Some examples and what the whole data set is like.
 
@@ -94,6 +113,7 @@ class DataPreview(Value):
         found: What is taken where nothing was chosen, by the key of the setting.
         augmented: The first examples as an epoch may change them; empty where none does.
         columns: Of a table; of many the first.
+        texts: Of texts.
         needs_download: The data is not on this machine yet; the start of a run downloads it.
         needs_start: Only a run shows what the data is like: it comes from Python code, which
             nothing but the start of a run carries out.
@@ -113,6 +133,7 @@ class DataPreview(Value):
     examples: tuple[ExamplePreview, ...] = ()
     augmented: tuple[ExamplePreview, ...] = ()
     columns: tuple[ColumnPreview, ...] = ()
+    texts: TextsPreview | None = None
     needs_download: bool = False
     needs_start: bool = False
     problems: tuple[Problem, ...] = ()

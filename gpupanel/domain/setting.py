@@ -56,12 +56,14 @@ class PathKind:
         name: What such files are called ("NumPy files").
         title: Of the dialog that asks for one.
         within: The setting whose path a relative one is meant from; empty: the profile's folder.
+        may_be_folder: It may lead to a folder as well as to such a file.
     """
 
     suffixes: tuple[str, ...]
     name: str
     title: str
     within: str = ""
+    may_be_folder: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Tables of a person's own: what is asked about a CSV or Parquet file."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 from typing_extensions import override
@@ -38,6 +38,84 @@ class HeaderLine(ChoiceEnum):
 
     FIRST = "first_line", "First line", "The first line names the columns."
     NONE = "none", "No names", "Every line is a row; columns are called column 1, column 2 and on."
+
+
+Delimiter = Literal[",", ";", "\t", "|"]
+DecimalMark = Literal[".", ","]
+Encoding = Literal[
+    "utf-8",
+    "utf-16",
+    "cp1252",
+    "iso8859-15",
+    "iso8859-2",
+    "cp1251",
+    "shift_jis",
+    "gb18030",
+    "euc_kr",
+]
+
+
+def delimiter_setting() -> Any:  # noqa: ANN401 - as pydantic's
+    """How a text file with a table is written."""
+    return setting(
+        "Delimiter",
+        "What stands between the cells of a text file.",
+        default=None,
+        off="automatic",
+        choices=(
+            Choice(",", "Comma (,)"),
+            Choice(";", "Semicolon (;)"),
+            Choice("\t", "Tab"),
+            Choice("|", "Bar (|)"),
+        ),
+        advanced=True,
+    )
+
+
+def decimal_setting() -> Any:  # noqa: ANN401 - as pydantic's
+    """How a text file with a table is written."""
+    return setting(
+        "Decimal mark",
+        "What stands before the decimals of numbers in a text file.",
+        default=None,
+        off="automatic",
+        choices=(Choice(".", "Point (1.5)"), Choice(",", "Comma (1,5)")),
+        advanced=True,
+    )
+
+
+def encoding_setting() -> Any:  # noqa: ANN401 - as pydantic's
+    """How a text file with a table is written."""
+    return setting(
+        "Encoding",
+        "Which bytes stand for which letters in a text file.",
+        default=None,
+        off="automatic",
+        choices=(
+            Choice("utf-8", "UTF-8"),
+            Choice("utf-16", "UTF-16"),
+            Choice("cp1252", "Western European (Windows-1252)"),
+            Choice("iso8859-15", "Western European (ISO 8859-15)"),
+            Choice("iso8859-2", "Central European (ISO 8859-2)"),
+            Choice("cp1251", "Cyrillic (Windows-1251)"),
+            Choice("shift_jis", "Japanese (Shift JIS)"),
+            Choice("gb18030", "Chinese (GB 18030)"),
+            Choice("euc_kr", "Korean (EUC-KR)"),
+        ),
+        advanced=True,
+    )
+
+
+def header_setting() -> Any:  # noqa: ANN401 - as pydantic's
+    """How a text file with a table is written."""
+    return setting(
+        "Names of columns",
+        "Whether the first line of a text file names the columns. Found by itself: it does where "
+        "none of its cells is a number.",
+        default=None,
+        off="automatic",
+        advanced=True,
+    )
 
 
 class TableData(DataSource):
@@ -108,6 +186,24 @@ class TableData(DataSource):
         advanced=True,
         applies={"holdout": ("random",)},
     )
+    validation_path: str = setting(
+        "Validation table",
+        "Another table with the same columns, whose rows validate after each epoch; none of the "
+        "others are held out then. Its features are made as those of the rows to train on.",
+        default="",
+        off="none",
+        advanced=True,
+        path=PathKind(TABLE_SUFFIXES, "Tables", "Choose the validation table"),
+    )
+    test_path: str = setting(
+        "Test table",
+        "Another table with the same columns, which the trained model is measured on once, at the "
+        "end.",
+        default="",
+        off="none",
+        advanced=True,
+        path=PathKind(TABLE_SUFFIXES, "Tables", "Choose the test table"),
+    )
     numbers: ColumnNames | None = setting(
         "Numbers",
         "Columns that hold numbers; one that is not named is taken as it looks.",
@@ -134,66 +230,10 @@ class TableData(DataSource):
         is_offered=True,
         advanced=True,
     )
-    delimiter: Literal[",", ";", "\t", "|"] | None = setting(
-        "Delimiter",
-        "What stands between the cells of a text file.",
-        default=None,
-        off="automatic",
-        choices=(
-            Choice(",", "Comma (,)"),
-            Choice(";", "Semicolon (;)"),
-            Choice("\t", "Tab"),
-            Choice("|", "Bar (|)"),
-        ),
-        advanced=True,
-    )
-    decimal: Literal[".", ","] | None = setting(
-        "Decimal mark",
-        "What stands before the decimals of numbers in a text file.",
-        default=None,
-        off="automatic",
-        choices=(Choice(".", "Point (1.5)"), Choice(",", "Comma (1,5)")),
-        advanced=True,
-    )
-    encoding: (
-        Literal[
-            "utf-8",
-            "utf-16",
-            "cp1252",
-            "iso8859-15",
-            "iso8859-2",
-            "cp1251",
-            "shift_jis",
-            "gb18030",
-            "euc_kr",
-        ]
-        | None
-    ) = setting(
-        "Encoding",
-        "Which bytes stand for which letters in a text file.",
-        default=None,
-        off="automatic",
-        choices=(
-            Choice("utf-8", "UTF-8"),
-            Choice("utf-16", "UTF-16"),
-            Choice("cp1252", "Western European (Windows-1252)"),
-            Choice("iso8859-15", "Western European (ISO 8859-15)"),
-            Choice("iso8859-2", "Central European (ISO 8859-2)"),
-            Choice("cp1251", "Cyrillic (Windows-1251)"),
-            Choice("shift_jis", "Japanese (Shift JIS)"),
-            Choice("gb18030", "Chinese (GB 18030)"),
-            Choice("euc_kr", "Korean (EUC-KR)"),
-        ),
-        advanced=True,
-    )
-    header: HeaderLine | None = setting(
-        "Names of columns",
-        "Whether the first line of a text file names the columns. Found by itself: it does where "
-        "none of its cells is a number.",
-        default=None,
-        off="automatic",
-        advanced=True,
-    )
+    delimiter: Delimiter | None = delimiter_setting()
+    decimal: DecimalMark | None = decimal_setting()
+    encoding: Encoding | None = encoding_setting()
+    header: HeaderLine | None = header_setting()
 
     module: ClassVar[str] = "table"
     may_lack_labels: ClassVar[bool] = True

@@ -49,7 +49,7 @@ class TfrecordData(PictureSource):
     path: str = setting(
         "Files",
         f"A TFRecord file, or a folder of them.{_PATTERN}",
-        path=PathKind(RECORD_SUFFIXES, "TFRecord files", "Choose the records"),
+        path=PathKind(RECORD_SUFFIXES, "TFRecord files", "Choose the records", may_be_folder=True),
     )
     features: FeatureName | None = setting(
         "Examples feature",
@@ -100,7 +100,9 @@ class TfrecordData(PictureSource):
         default="",
         off="none",
         advanced=True,
-        path=PathKind(RECORD_SUFFIXES, "TFRecord files", "Choose the validation records"),
+        path=PathKind(
+            RECORD_SUFFIXES, "TFRecord files", "Choose the validation records", may_be_folder=True
+        ),
     )
     test_path: str = setting(
         "Test files",
@@ -109,7 +111,9 @@ class TfrecordData(PictureSource):
         default="",
         off="none",
         advanced=True,
-        path=PathKind(RECORD_SUFFIXES, "TFRecord files", "Choose the test records"),
+        path=PathKind(
+            RECORD_SUFFIXES, "TFRecord files", "Choose the test records", may_be_folder=True
+        ),
     )
     find_sets: bool = setting(
         "Find sets in the folder",

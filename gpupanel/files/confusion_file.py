@@ -4,11 +4,15 @@ Arrays ``row``, ``column`` and ``count``, an entry for each such cell, ordered b
 so many examples of class ``row`` were taken for class ``column``. ``class_names`` has the names.
 There are at most as many cells as examples, so that 10,000 classes fit where a whole matrix would
 take gigabytes.
+
+Beside them stands what became of each example, an entry each in the order of the data: ``index``
+(its place there), ``label`` and ``predicted`` (classes), ``probability`` (of the predicted class)
+and ``label_probability`` (of the label); of more than 20 million examples this is left out.
 """
 
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +24,8 @@ from gpupanel.files.whole_files import whole_file
 
 LARGEST_BYTES = 2**30
 """Unpacked: 40 million cells."""
+MOST_EXAMPLES = 20_000_000
+"""Of which it is kept what became of each: 400 MB, before they are packed."""
 _LONGEST_NAME = 200
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _GREATEST_COUNT = 2**48
@@ -64,13 +70,52 @@ class ConfusionCells:
             raise ValueError("the cells are not in order")
 
 
-def write_confusion(path: Path, cells: ConfusionCells) -> None:
+@dataclass(frozen=True, slots=True, eq=False)
+class EvaluatedExamples:
+    """What became of each example, in the order of the data.
+
+    Attributes:
+        index: Its place in the source.
+        label: The class that it is of.
+        predicted: The class that it was taken for.
+        probability: Of the predicted class.
+        label_probability: Of the label.
+    """
+
+    index: npt.NDArray[np.int32]
+    label: npt.NDArray[np.int32]
+    predicted: npt.NDArray[np.int32]
+    probability: npt.NDArray[np.float32]
+    label_probability: npt.NDArray[np.float32]
+
+    def __post_init__(self) -> None:
+        """Refuse arrays of different lengths.
+
+        Raises:
+            ValueError: They are.
+        """
+        arrays = [getattr(self, each.name) for each in fields(self)]
+        if any(each.shape != (len(self.index),) for each in arrays):
+            raise ValueError("an evaluation has an entry for each example")
+
+
+def write_confusion(
+    path: Path, cells: ConfusionCells, examples: EvaluatedExamples | None = None
+) -> None:
     """Write the file, whole or not at all; longer names than any person reads are cut.
+
+    Args:
+        path: The file.
+        cells: The matrix.
+        examples: What became of each; of too many it is left out.
 
     Raises:
         OSError: It cannot be written.
     """
     names = np.asarray([name[:_LONGEST_NAME] for name in cells.class_names], np.str_)
+    arrays: dict[str, npt.NDArray[np.generic]] = {}
+    if examples is not None and len(examples.index) <= MOST_EXAMPLES:
+        arrays = {each.name: getattr(examples, each.name) for each in fields(examples)}
     with whole_file(path, private=True) as file:
         np.savez_compressed(
             file,
@@ -79,6 +124,7 @@ def write_confusion(path: Path, cells: ConfusionCells) -> None:
             column=cells.columns,
             count=cells.counts,
             class_names=names,
+            **arrays,
         )
 
 
@@ -98,6 +144,56 @@ def read_confusion(path: Path) -> ConfusionCells:
         except Exception as error:
             # Whatever the bytes of a damaged file happen to make of its readers.
             raise ValueError(f"{type(error).__name__}: {error}") from error
+
+
+def read_evaluated(path: Path) -> tuple[EvaluatedExamples | None, tuple[str, ...]]:
+    """What became of each example, and the names of the classes, from a file that others may write.
+
+    Returns:
+        ``None`` where the file does not say it: of too many examples, or by an earlier version.
+
+    Raises:
+        OSError: It cannot be read, or is no file of the run's.
+        ValueError: It holds something else, or more than :data:`LARGEST_BYTES`.
+    """
+    with open_to_read(path) as file:
+        try:
+            with zipfile.ZipFile(file) as archive:
+                names = _read(archive).class_names
+                return _read_examples(archive, len(names)), names
+        except (OSError, ValueError, MemoryError):
+            raise
+        except Exception as error:
+            # Whatever the bytes of a damaged file happen to make of its readers.
+            raise ValueError(f"{type(error).__name__}: {error}") from error
+
+
+def _read_examples(archive: zipfile.ZipFile, class_count: int) -> EvaluatedExamples | None:
+    there = set(archive.namelist())
+    if not {f"{each.name}.npy" for each in fields(EvaluatedExamples)} <= there:
+        return None
+    index, label, predicted = (
+        _whole_numbers(archive, name) for name in ("index", "label", "predicted")
+    )
+    for classes in (label, predicted):
+        if len(classes) and not 0 <= int(classes.min()) <= int(classes.max()) < class_count:
+            raise ValueError(f"an example is of none of the {class_count} classes")
+    if len(index) and not 0 <= int(index.min()) <= int(index.max()) < 2**31:
+        raise ValueError("an index is none")
+    return EvaluatedExamples(
+        index.astype(np.int32),
+        label.astype(np.int32),
+        predicted.astype(np.int32),
+        _probabilities(archive, "probability"),
+        _probabilities(archive, "label_probability"),
+    )
+
+
+def _probabilities(archive: zipfile.ZipFile, name: str) -> npt.NDArray[np.float32]:
+    array = read_npy(archive, f"{name}.npy")
+    if array.dtype.kind != "f" or not np.isfinite(array).all():
+        raise ValueError(f"{name} holds no probabilities")
+    return array.astype(np.float32)
 
 
 def _read(archive: zipfile.ZipFile) -> ConfusionCells:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from math import prod
 
-from gpupanel.domain.layers import Layer, LayerKind
+from gpupanel.domain.layers import EMBEDDING_UNITS, Layer, LayerKind, word_layers
 from gpupanel.domain.model import Model
 from gpupanel.domain.value import Value
 
@@ -27,7 +27,10 @@ class ModelLayer(Value):
 
 
 def model_layers(
-    model: Model, feature_shape: tuple[int, ...] = (), outputs: int | None = None
+    model: Model,
+    feature_shape: tuple[int, ...] = (),
+    outputs: int | None = None,
+    token_count: int = 0,
 ) -> tuple[ModelLayer, ...]:
     """The layers with weights, in the order in which an example passes them.
 
@@ -35,6 +38,7 @@ def model_layers(
         model: What is built; of one that a file or code makes no layers are known.
         feature_shape: Of one example, without the batch axis; empty while it is not known.
         outputs: Of the last layer: one a class, or 1 where a value is predicted.
+        token_count: How many different numbers stand for words; 0: the features are no words.
     """
     if model.stack is None:
         return ()
@@ -43,8 +47,12 @@ def model_layers(
     if model.stack.filters:
         is_picture = len(feature_shape) in (2, 3)
         shape = (*feature_shape, 1)[:3] if is_picture else (None, None, None)
-    for layer in model.stack.layers:
+    for layer in (*word_layers(token_count), *model.stack.layers):
         match layer.kind:
+            case LayerKind.EMBEDDING:
+                what, count = f"{EMBEDDING_UNITS} numbers a word", token_count * EMBEDDING_UNITS
+                found.append(ModelLayer(name=layer.name, what=what, parameters=count))
+                shape = (EMBEDDING_UNITS,)
             case LayerKind.CONVOLUTION:
                 found.append(_weighted(layer, "filters", shape[-1], kernel=9))
                 shape = (*shape[:-1], layer.units)

@@ -8,6 +8,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from gpupanel.devices.answer_lines import AnswerLines
 from gpupanel.devices.child_process import ChildAnswer, ChildEnd, ask_child
 from gpupanel.domain.child_command import python_module_command
 from gpupanel.domain.problem import Problem
@@ -68,7 +69,7 @@ def scan_data(
             cancelled,
             _VARIABLES,
             question,
-            on_output=heard.take,
+            on_output=AnswerLines(heard.take_line).take,
             grace_s=_GRACE_S,
         )
     except OSError as error:
@@ -91,22 +92,12 @@ class _Answer:
         self, on_progress: Callable[[ScanProgress], None], on_look: Callable[[DataScan], None]
     ) -> None:
         self._on_progress, self._on_look = on_progress, on_look
-        self._rest = bytearray()
         self.known = DataScan()
         self.scan: DataScan | None = None
         self.misread = ""
 
-    def take(self, piece: bytes) -> None:
-        """Further bytes."""
-        self._rest += piece
-        if b"\n" not in piece:
-            return
-        *lines, rest = bytes(self._rest).split(b"\n")
-        self._rest = bytearray(rest)
-        for line in lines:
-            self._take_line(line)
-
-    def _take_line(self, text: bytes) -> None:
+    def take_line(self, text: bytes) -> None:
+        """A further line."""
         try:
             line = _Line.model_validate_json(text)
         except ValidationError as error:

@@ -38,6 +38,7 @@ from gpupanel.trainer.inference.model_file import check_model_file, recipe_in
 
 _AUGMENTED = 8
 _SHOWN_VALUES = 8
+_SHOWN_WORDS = 12
 _LONGEST_SIDE = 128
 _FILES_AT_ONCE = 64
 _MODEL_BYTES = 256 * 2**20
@@ -108,6 +109,7 @@ def _preview_of_data(request: PreviewRequest) -> DataPreview:
         examples=examples,
         augmented=augmented,
         columns=data_set.columns,
+        texts=data_set.texts,
         problems=data_set.all_notes(),
     )
 
@@ -118,7 +120,13 @@ def _reading(request: PreviewRequest) -> Reading:
         with contextlib.suppress(ProblemError):  # what is wrong with the model is said of it
             recipe = recipe_in(model.chosen_path)
     is_training = request.task == "train"
-    return Reading(_no_download, must_differ=is_training, recipe=recipe, only_looks=True)
+    return Reading(
+        _no_download,
+        seed=request.seed,
+        must_differ=is_training,
+        recipe=recipe,
+        only_looks=True,
+    )
 
 
 def _missing_code(data: DataSettings) -> tuple[Problem, ...]:
@@ -151,7 +159,7 @@ def _of_features(request: PreviewRequest, refused: DataPreview) -> DataPreview:
         update={
             "example_count": len(found),
             "feature_shape": tuple(features.shape[1:]),
-            "examples": tuple(_example("", one, greatest) for one in features),
+            "examples": tuple(example_preview("", one, greatest, found.words) for one in features),
             "found": {**refused.found, "predicts": found.target},
         }
     )
@@ -191,7 +199,10 @@ def _examples(data: DataSet, request: PreviewRequest) -> tuple[Previews, Preview
     features = training.read(indices)
     shown = features, _augmented(data, request, training, indices[:_AUGMENTED])
     plain, augmented = (
-        tuple(_example(*pair, data.greatest) for pair in zip(labels, each, strict=False))
+        tuple(
+            example_preview(*pair, data.greatest, data.words)
+            for pair in zip(labels, each, strict=False)
+        )
         for each in shown
     )
     return plain, augmented
@@ -236,7 +247,19 @@ def _shortened(texts: Sequence[str]) -> str:
     return ", ".join([*texts[:_SHOWN_VALUES], *(["..."] if len(texts) > _SHOWN_VALUES else [])])
 
 
-def _example(label: str, features: Array, greatest: float) -> ExamplePreview:
+def example_preview(
+    label: str, features: Array, greatest: float, words: Sequence[str] = ()
+) -> ExamplePreview:
+    """An example, small enough to be shown.
+
+    Args:
+        label: What it is.
+        features: Of it alone.
+        greatest: The greatest value that a pixel of bytes can have.
+        words: What its numbers stand for, where they stand for words.
+    """
+    if words:
+        return ExamplePreview(label=label, text=_sentence(features, words))
     pixels = _as_picture(features, greatest)
     if pixels is None:
         values = features.ravel()
@@ -250,6 +273,13 @@ def _example(label: str, features: Array, greatest: float) -> ExamplePreview:
         height=height,
         channels=channels,
     )
+
+
+def _sentence(features: Array, words: Sequence[str]) -> str:
+    """The words that numbers stand for, as far as they are shown."""
+    numbers = [int(number) for number in features.astype(np.int64) if number]
+    shown = " ".join(words[number] for number in numbers[:_SHOWN_WORDS])
+    return shown + (" ..." if len(numbers) > _SHOWN_WORDS else "")
 
 
 def _as_picture(features: Array, greatest: float) -> Array | None:

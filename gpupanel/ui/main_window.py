@@ -12,6 +12,8 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.ui.bindings.comparison import Comparison
 from gpupanel.ui.bindings.confirmations import EndConfirmation, ProcessActions, TrustConfirmation
 from gpupanel.ui.bindings.doctor_binding import DoctorBinding
+from gpupanel.ui.bindings.download_binding import DownloadBinding
+from gpupanel.ui.bindings.examples_binding import ExamplesBinding
 from gpupanel.ui.bindings.history_binding import HistoryBinding
 from gpupanel.ui.bindings.profile_binding import ProfileBinding
 from gpupanel.ui.bindings.queue_binding import QueueBinding
@@ -66,7 +68,9 @@ class MainWindow(QMainWindow):
         self.devices.setFolds(remembered_folds(settings))
         self.session_page = SessionPage(self.session, self._preview_loader)
         self._scan = ScanBinding(self.session, self.session_page, self)
+        self._download = DownloadBinding(self.session, self.session_page, parent=self)
         self.live_page = LivePage(self.session, self.control)
+        self._examples = ExamplesBinding(self.live_page, self.control, self)
         self.runs = RunsPage(runs_dir)
         self._history = HistoryBinding(self.runs, runs_dir, self._questions, settings, self)
         self._comparison = Comparison(self.runs, self._questions, self)
@@ -143,6 +147,8 @@ class MainWindow(QMainWindow):
         self._doctor_binding.refused.connect(self._show_errors)
         self._preview_loader.refused.connect(self._show_errors)
         self._scan.refused.connect(self._show_errors)
+        self._examples.refused.connect(self._show_errors)
+        self._download.refused.connect(self._show_refusal)
         self.session_page.plan.fieldActivated.connect(self.devices.show_field)
         self.devices.doctorRequested.connect(self._doctor_binding.open_doctor)
         self.session_page.plan.doctorRequested.connect(self._doctor_binding.open_doctor)
@@ -193,7 +199,8 @@ class MainWindow(QMainWindow):
 
     def _make_closing(self) -> WindowClosing:
         parts = (self.session.close, self._process_actions.close, self._device_watch.stop)
-        children = (self._doctor_binding, self._preview_loader, self._scan)
+        readers = (self._scan, self._download, self._examples)
+        children = (self._doctor_binding, self._preview_loader, *readers)
         others = (*children, self._history, self._queue, self._comparison)
         ends = (*(each.stop for each in others), self.control.close)
         stops = (self._remember_folds, *parts, *ends)

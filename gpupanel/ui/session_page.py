@@ -244,6 +244,11 @@ class SessionPage(QWidget):
             self._preview_timer.start()
 
     @Slot()
+    def preview_again(self) -> None:
+        """The data may be another one than before: it was downloaded."""
+        self._load_preview()
+
+    @Slot()
     def _load_preview(self) -> None:
         self._previewed = preview_request(self._session.profile, EXAMPLE_LIMIT)
         self._loader.load(self._previewed)
@@ -252,8 +257,10 @@ class SessionPage(QWidget):
 def _layers(profile: Profile, preview: DataPreview | None) -> tuple[ModelLayer, ...]:
     """The layers that can be placed, with their sizes as far as the data is known."""
     if preview is None or not preview.feature_shape:
-        return model_layers(profile.model)
-    return model_layers(profile.model, preview.feature_shape, preview.output_count)
+        return model_layers(profile.model, token_count=profile.data.token_count)
+    return model_layers(
+        profile.model, preview.feature_shape, preview.output_count, profile.data.token_count
+    )
 
 
 def _scrolling(page: QWidget) -> QScrollArea:

@@ -159,7 +159,11 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
             2,
             (40, 24),
             data=TableData(
-                path=str(material.table), validation_fraction=0.2, stratify=True, oversample=True
+                path=str(material.table),
+                test_path=str(material.table),
+                validation_fraction=0.2,
+                stratify=True,
+                oversample=True,
             ),
             model=MlpModel(hidden=(8,)),
             training=changed(learning_rate=0.01),
@@ -299,7 +303,12 @@ def sessions(
             1,
             task=task,
             # The model is not there yet when its script is written, so that nothing is known of it.
-            data=TableData(path=str(path), target="kind", predicts=Target.CLASSES),
+            data=TableData(
+                path=str(path),
+                test_path=str(material.table),
+                target="kind",
+                predicts=Target.CLASSES,
+            ),
             **judged,
             inference=InferenceSettings(batch_size=64, examples="all"),
         )

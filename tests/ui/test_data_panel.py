@@ -25,9 +25,10 @@ from gpupanel.domain.data import (
     NpzData,
     TableData,
     Target,
+    TextData,
     TfrecordData,
 )
-from gpupanel.domain.preview import ColumnPreview, DataPreview, ExamplePreview
+from gpupanel.domain.preview import ColumnPreview, DataPreview, ExamplePreview, TextsPreview
 from gpupanel.domain.problem import Problem
 from gpupanel.ui import theme
 from gpupanel.ui.inputs.counter import Counter
@@ -37,6 +38,7 @@ from gpupanel.ui.inputs.real_spin_box import RealSpinBox
 from gpupanel.ui.inputs.text_input import PathEdit
 from gpupanel.ui.panels.data_panel import DataPanel
 from gpupanel.ui.panels.data_panel.examples_view import ExamplesView
+from gpupanel.ui.panels.data_panel.text_lengths_view import TextLengthsView
 from gpupanel.ui.widgets.class_counts_view import ClassCountsView
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from gpupanel.ui.widgets.table_view import TableView
@@ -87,14 +89,15 @@ def test_that_data_sets_have_human_names(panel):
     box = panel.findChild(QComboBox, "dataset_selector")
     names = [box.itemText(index) for index in range(box.count())]
     assert "MNIST: handwritten digits, 28x28" in names
-    assert names[-5:] == [
+    assert names[-6:] == [
         "NumPy arrays (.npz, .npy)…",
         "Folder of images…",
         "Table (.csv, .parquet)…",
+        "Texts (folders, .csv)…",
         "TFRecord files…",
         "Python code…",
     ]
-    assert len(names) == 15
+    assert len(names) == 16
 
 
 def test_that_choosing_a_data_set_reports_once_and_validates_on_its_own_test_set(panel):
@@ -373,6 +376,60 @@ def test_that_a_path_chosen_with_the_button_is_reported_once(panel, qtbot, tmp_p
     dialog.fileSelected.emit(str(tmp_path / "a.npz"))
     dialog.reject()
     assert [value.path for value in heard] == [str(tmp_path / "a.npz")]
+
+
+@pytest.mark.parametrize(
+    ("place", "mode"),
+    [(0, QFileDialog.FileMode.ExistingFile), (1, QFileDialog.FileMode.Directory)],
+)
+def test_that_texts_may_be_a_file_or_a_folder(panel, tmp_path, place, mode):
+    _choose(panel, "text")
+    heard = []
+    panel.valueChanged.connect(heard.append)
+    path = next(each for each in panel.findChildren(PathEdit) if each.isVisibleTo(panel))
+    path.findChild(QPushButton).menu().actions()[place].trigger()
+    dialog = path.findChild(QFileDialog)
+    assert dialog.fileMode() is mode
+    dialog.fileSelected.emit(str(tmp_path / "texts"))
+    dialog.reject()
+    assert [value.path for value in heard] == [str(tmp_path / "texts")]
+
+
+def test_that_a_dropped_table_is_a_table_though_texts_may_be_one(panel, tmp_path):
+    (tmp_path / "mine.csv").touch()
+    assert _drop(panel, tmp_path / "mine.csv")
+    assert panel.value().source == "table"
+
+
+def test_that_lengths_of_texts_and_what_the_vocabulary_knows_are_drawn(panel, qtbot):
+    texts = TextsPreview(
+        lengths=((10, 5), (20, 9), (30, 2)),
+        cut_share=0.125,
+        known_share=0.983,
+        word_count=4000,
+        known_count=1998,
+    )
+    panel.setValue(TextData(path="/texts", length=20))
+    view = panel.findChild(TextLengthsView)
+    assert not view.isVisibleTo(panel)
+    shown = DataPreview(example_count=16, feature_shape=(20,), texts=texts)
+    panel.setPreview(shown)
+    assert view.isVisibleTo(panel)
+    assert "16 texts of 20 words" in _state(panel)
+    said = view.findChild(QLabel, "text_lengths_note").text()
+    assert "12.5% of the texts have more than 20 words" in said
+    assert "1,998 of 4,000 different words: 98.3%" in said
+    bars = next(each for each in view.findChildren(QWidget) if each.accessibleName())
+    image = bars.grab().toImage()
+    accent, muted = (theme.current().color(name).rgb() for name in ("accent", "muted"))
+    middles = [int(image.width() * part / 6) for part in (1, 3, 5)]
+    tops = [next(y for y in range(56) if image.pixel(x, y) in (accent, muted)) for x in middles]
+    assert tops[1] == 0
+    assert tops[1] < tops[0] < tops[2]
+    # Those of the last bar are cut.
+    assert [image.pixel(x, 55) for x in middles] == [accent, accent, muted]
+    panel.setPreview(shown.model_copy(update={"texts": None}))
+    assert not view.isVisibleTo(panel)
 
 
 def test_that_a_problem_leads_to_the_path_of_the_source_that_is_chosen(panel):

@@ -141,7 +141,8 @@ def test_that_predictions_are_found_and_their_folder_opened(panel, qtbot):
     assert any("table" in text for text in shown)
     path = panel.findChild(QLabel, "predictions_path")
     assert path.accessibleName() == "/runs/one/predictions.csv"
-    folder, copy = (button for button in panel.findChildren(QPushButton) if button.isVisible())
+    buttons = {each.text(): each for each in panel.findChildren(QPushButton)}
+    folder, copy = buttons["Open &folder"], buttons["&Copy path"]
     with qtbot.waitSignal(panel.folderRequested):
         qtbot.mouseClick(folder, Qt.MouseButton.LeftButton)
     qtbot.mouseClick(copy, Qt.MouseButton.LeftButton)
@@ -257,8 +258,12 @@ def test_that_tooltips_count_examples_in_a_sentence(confusion):
         inside = QPointF((column + 0.5) * cell, (row + 0.5) * cell)
         return confusion._words_at(grid.topLeft() + inside)
 
-    assert words(0, 1) == "2 of 10 examples of cat were predicted as dog (20.0 %)."
-    assert words(1, 0) == "1 of 10 examples of dog was predicted as cat (10.0 %)."
+    assert (
+        words(0, 1) == "2 of 10 examples of cat were predicted as dog (20.0 %). Click to see them."
+    )
+    assert (
+        words(1, 0) == "1 of 10 examples of dog was predicted as cat (10.0 %). Click to see them."
+    )
     assert words(2, 2).endswith(f"predicted as unicorn ({formatting.DASH}).")
     assert "diagonal" in confusion._words_at(QPointF(1.0, 1.0))
 

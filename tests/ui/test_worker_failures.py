@@ -13,6 +13,8 @@ import pytest
 from PySide6.QtCore import QMetaMethod, QObject, QThread, SignalInstance
 from PySide6.QtWidgets import QPushButton
 
+from gpupanel.domain.data import KerasData
+from gpupanel.domain.data_download import DownloadEnd, DownloadRequest
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.preview import DataPreview, preview_request
 from gpupanel.domain.problem import Problem
@@ -29,6 +31,7 @@ from gpupanel.ui.workers import (
     curve_table_worker,
     device_worker,
     doctor_worker,
+    download_worker,
     ending_worker,
     gpu_support_worker,
     history_worker,
@@ -170,6 +173,16 @@ def _scanning(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) ->
     return Case(scanner, order, scanner.refused, scanner.scanned, failing, free)
 
 
+def _downloading(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    failing = _patched(monkeypatch, download_worker, "download_data", error)
+    failing._healthy = lambda *_: DownloadEnd()
+    downloader = download_worker.DataDownloader()
+    request = DownloadRequest(data=KerasData(source="mnist"))
+    order = lambda: downloader.begin(request)  # noqa: E731
+    free = lambda: not downloader.is_busy()  # noqa: E731
+    return Case(downloader, order, downloader.refused, downloader.ended, failing, free)
+
+
 def _ending_a_process(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
     from gpupanel.devices import process_ending
 
@@ -251,6 +264,7 @@ CASES: dict[str, tuple[Make, ...]] = {
     "RunHistory": (_listing_runs, _naming_a_run, _deleting_a_run),
     "PreviewLoader": (_previewing,),
     "DataScanner": (_scanning,),
+    "DataDownloader": (_downloading,),
     "Launcher": (_launching, _resuming),
     "QueueWatch": (_queueing,),
     "RunWatch": (_following,),

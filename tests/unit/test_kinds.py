@@ -28,6 +28,7 @@ MAY_NAME_A_SOURCE = (
     "domain/data.py",
     "domain/keras_data.py",
     "domain/table_data.py",
+    "domain/text_data.py",
     "domain/tfrecord_data.py",
     "trainer/datasets/",
     "planning/script/sources/",

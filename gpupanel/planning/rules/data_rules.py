@@ -48,6 +48,7 @@ def matters_to_task(profile: Profile, problem: Problem) -> bool:
         "table_column_missing",
         "record_feature_missing",
         "record_features_ambiguous",
+        "text_without_target",
     )
     is_labels = problem.code in codes and problem.field in LABEL_FIELDS
     return profile.task == "evaluate" or not is_labels

@@ -101,7 +101,8 @@ def least_parameters(
     stack = profile.model.stack
     if stack is not None and stack.filters and len(shape) not in (2, 3):
         shape = (stack.smallest_side, stack.smallest_side, 1)
-    layers = model_layers(profile.model, shape or (1,), outputs or 1)
+    tokens = profile.data.token_count
+    layers = model_layers(profile.model, shape or (1,), outputs or 1, tokens)
     return sum(layer.parameters or 0 for layer in layers)
 
 

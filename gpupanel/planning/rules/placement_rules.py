@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from gpupanel.domain.data import DataSettings, Scaling
-from gpupanel.domain.layers import LayerKind
+from gpupanel.domain.layers import LayerKind, word_layers
 from gpupanel.domain.model import Model
 from gpupanel.domain.problem import Change, Fix, Problem
 from gpupanel.planning.context import PlanningContext
@@ -69,7 +69,7 @@ def placeable_layers(model: Model, data: DataSettings) -> tuple[str, ...]:
         *_first_layers(data),
         *(
             layer.name
-            for layer in model.stack.layers
+            for layer in (*word_layers(data.token_count), *model.stack.layers)
             if layer.kind is not LayerKind.CHANNEL or not has_channels
         ),
         "outputs",

@@ -353,7 +353,7 @@ def _holds(profile: Profile, plan: LaunchPlan) -> set[str]:
         "A": plan.accumulation_steps > 1,
         "D": drops,
         "N": norms,
-        "O": profile.model.is_code,
+        "O": profile.model.is_code or data.token_count > 0,
         "C": training.clip_norm is not None,
         "W": training.optimizer.traits.decays_weights,
         "X": training.jit_compile,

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpupanel.domain.data import Scaling, Target
-from gpupanel.domain.preview import ColumnPreview
+from gpupanel.domain.preview import ColumnPreview, TextsPreview
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.file_prints import DataFiles
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
@@ -45,6 +45,30 @@ class FeatureFiles(Protocol):
 
 
 Features = Array | FeatureFiles
+
+
+@runtime_checkable
+class OneFileEach(Protocol):
+    """Features of which each example is a file."""
+
+    @property
+    def paths(self) -> Sequence[str]:
+        """Of the examples."""
+
+
+def file_of(features: Features, index: int) -> str:
+    """The path of an example's file; empty where it has none of its own.
+
+    Args:
+        features: Of all examples.
+        index: Which of them.
+    """
+    if isinstance(features, _Chained):
+        for part in features.parts:
+            if index < len(part):
+                return file_of(part.features, index)
+            index -= len(part)
+    return features.paths[index] if isinstance(features, OneFileEach) else ""
 
 
 def read_features(features: Features, indices: Indices) -> Array:
@@ -156,6 +180,9 @@ class DataSet:
         columns: What is known of each column of a table.
         groups: Of each training example a number that those have in common that are held out
             together; ``None``: none are.
+        token_count: How many different numbers stand for words; 0: the features are no words.
+        words: What each of these numbers stands for, as far as there are words.
+        texts: What is known of texts.
     """
 
     training: Examples
@@ -171,6 +198,9 @@ class DataSet:
     unscaled: npt.NDArray[np.bool_] | None = None
     columns: tuple[ColumnPreview, ...] = ()
     groups: Array | None = None
+    token_count: int = 0
+    words: tuple[str, ...] = ()
+    texts: TextsPreview | None = None
 
     def all_notes(self, *, are_left_out: bool = False) -> tuple[Problem, ...]:
         """The notes, and what is to be said of the files that were skipped until now.
@@ -202,6 +232,7 @@ class AllExamples:
         validation_count: How many after them are of a validation set.
         unreadable: The examples that are left out, with why they could not be read.
         notes: What is odd about the data, and keeps nobody from using it.
+        words: What the numbers of the features stand for, where they stand for words.
         class_count_is_known: Whether there are exactly as many classes as names; otherwise the
             greatest label made them and there may be more.
         groups: As :class:`DataSet` has them.
@@ -217,6 +248,7 @@ class AllExamples:
     groups: Array | None = None
     unreadable: Mapping[int, ProblemError] = field(default_factory=dict)
     notes: tuple[Problem, ...] = ()
+    words: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return self.features.shape[0]

@@ -37,6 +37,17 @@ class RowFile:
         """Of the whole file, as it is now."""
         return os.fstat(self._descriptor).st_size
 
+    def read_bytes(self, offset: int, count: int) -> npt.NDArray[np.uint8]:
+        """So many bytes from that place on.
+
+        Raises:
+            OSError: They cannot be read.
+            EOFError: The file ends before.
+        """
+        found = np.empty(count, np.uint8)
+        _read_fully(self._descriptor, found.data, offset)
+        return found
+
     def read(self, indices: Indices, row_bytes: int) -> npt.NDArray[np.uint8]:
         """See :func:`read_rows`."""
         return read_rows(self._descriptor, indices, row_bytes)

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.data import Target
-from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.table_data import TableData
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.trainer.datasets.examples import (
@@ -20,6 +20,7 @@ from gpupanel.trainer.datasets.examples import (
     DataSet,
     Examples,
     Indices,
+    chained,
 )
 from gpupanel.trainer.datasets.file_prints import DataFiles
 from gpupanel.trainer.datasets.scanning.examples import scan_examples
@@ -110,16 +111,22 @@ class _TableSource(Source[TableData]):
             predicts=labels.predicts,
             class_names=labels.class_names,
         )
+        further = _further_sets(data, reading, table.look, recipe or made)
         return DataSet(
             training=Examples(features=found.read(rows), labels=labels.array),
+            test=further.examples("test"),
+            validation=further.examples("validation"),
             class_names=labels.class_names,
             scaling=data.scaling,
-            files=DataFiles(path.parent, [path]),
+            files=DataFiles(path.parent, [path], further.files),
             recipe=made.model_dump_json(),
             unscaled=_categories(found.features),
             groups=found.groups(rows),
             columns=column_summaries(data, table, targets),
-            notes=hints(data, table, targets, None if rows is None else len(rows)),
+            notes=(
+                *hints(data, table, targets, None if rows is None else len(rows)),
+                *further.notes,
+            ),
         )
 
     @override
@@ -144,14 +151,29 @@ class _TableSource(Source[TableData]):
         rows = found.rows(drops=needs_labels)
         labels = _labels(found, rows, recipe) if places else None
         features = found.read(rows)
+        count = features.shape[0]
+        notes = unknown_categories(table, recipe.features)
+        if labels is None or not needs_labels:
+            return AllExamples(
+                features=features,
+                labels=None if labels is None else labels.array,
+                target=recipe.predicts,
+                class_names=recipe.class_names,
+                training_count=count,
+                notes=notes,
+            )
+        further = _further_sets(data, reading, table.look, recipe)
+        parts = [Examples(features, labels.array), *further.sets.values()]
+        whole = chained(parts)
         return AllExamples(
-            features=features,
-            labels=None if labels is None else labels.array,
+            features=whole.features,
+            labels=whole.labels,
             target=recipe.predicts,
             class_names=recipe.class_names,
-            training_count=features.shape[0],
-            groups=found.groups(rows) if needs_labels else None,
-            notes=unknown_categories(table, recipe.features),
+            training_count=count,
+            validation_count=len(further.examples("validation") or ()),
+            groups=found.groups(rows),
+            notes=(*notes, *further.notes),
         )
 
     @override
@@ -200,6 +222,59 @@ class _TableSource(Source[TableData]):
             formats={form_of_table(table.look): table.rows},
             problems=(*scanned.problems, *columns.problems),
         )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _FurtherSets:
+    """The tables beside that of the training rows.
+
+    Attributes:
+        sets: The examples of each that was chosen, the validation set first.
+        files: The file of each.
+    """
+
+    sets: Mapping[str, Examples]
+    files: Mapping[str, tuple[Path, list[str | Path]]]
+    notes: tuple[Problem, ...]
+
+    def examples(self, name: str) -> Examples | None:
+        return self.sets.get(name)
+
+
+def _further_sets(
+    data: TableData, reading: Reading, look: TableLook, recipe: TableRecipe
+) -> _FurtherSets:
+    """The validation and the test table, their features made as those of the training rows."""
+    sets: dict[str, Examples] = {}
+    files: dict[str, tuple[Path, list[str | Path]]] = {}
+    notes: list[Problem] = []
+    for name, key in (("validation", "validation_path"), ("test", "test_path")):
+        chosen = data.chosen_paths.get(key)
+        if not chosen:
+            continue
+        path = Path(chosen)
+        # Written as the table is whose rows are trained on: few lines may look like anything.
+        form = _form(look)
+        other = TableData.model_validate({**data.model_dump(), **form, "path": chosen})
+        try:
+            table = _opened(other, reading, recipe)
+            places = _target_places(table, recipe.targets, needs_labels=True)
+            found = TableExamples(other, table, places, recipe.features)
+            found.check_categories()
+            rows = found.rows()
+            labels = _labels(found, rows, recipe)
+            sets[name] = Examples(found.read(rows), labels.array)
+        except ProblemError as error:
+            raise ProblemError(*(_of_set(problem, key) for problem in error.problems)) from error
+        files[name] = (path.parent, [path])
+        notes += unknown_categories(table, recipe.features)
+    return _FurtherSets(sets, files, tuple(notes))
+
+
+def _of_set(problem: Problem, key: str) -> Problem:
+    """A problem with a file is one with the key that names it."""
+    is_of_file = problem.field == "data.path"
+    return problem.model_copy(update={"field": f"data.{key}"}) if is_of_file else problem
 
 
 def _ignore_look(scanned: Scanned) -> None:

@@ -25,9 +25,9 @@ from gpupanel.trainer.datasets.examples import (
     chained,
 )
 from gpupanel.trainer.datasets.file_prints import DataFiles
+from gpupanel.trainer.datasets.kept_file import marks_of
 from gpupanel.trainer.datasets.labels import Labels, checked_labels
 from gpupanel.trainer.datasets.records import problems
-from gpupanel.trainer.datasets.records.kept_file import marks_of
 from gpupanel.trainer.datasets.records.layout import RecordLayout, found_layout
 from gpupanel.trainer.datasets.records.listing import (
     PATHS,

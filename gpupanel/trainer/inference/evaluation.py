@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gpupanel.domain.outcome import Metrics
-from gpupanel.files.confusion_file import ConfusionCells
-from gpupanel.trainer.datasets.examples import Array
+from gpupanel.files.confusion_file import MOST_EXAMPLES, ConfusionCells, EvaluatedExamples
+from gpupanel.trainer.datasets.examples import Array, Indices
 from gpupanel.trainer.inference.meaning import (
     Floats,
     Meaning,
@@ -29,11 +29,13 @@ class EvaluatedPart:
             a part of them; 0 for classes.
         classes: Shape [examples, 2]: the class that an example is of, and the one that it was
             taken for; no rows for values and for several labels.
+        probabilities: Likewise: of the class that it was taken for, and of its own.
     """
 
     loss_sum: float
     measure_sum: float
     classes: npt.NDArray[np.int64]
+    probabilities: Floats | None = None
 
 
 class Evaluation:
@@ -50,6 +52,8 @@ class Evaluation:
         self._counts = np.empty(0, np.int64)
         self._waiting: list[npt.NDArray[np.int64]] = []
         self._waiting_examples = 0
+        self._kept: list[tuple[npt.NDArray[np.int32], Floats]] = []
+        self._kept_examples = 0
         self._right = 0
         self._loss_sum = 0.0
         self._measure_sum = 0.0
@@ -68,16 +72,21 @@ class Evaluation:
             errors = outputs.astype(np.float64) - labels.reshape(outputs.shape).astype(np.float64)
             return EvaluatedPart(_sum_of_means(np.square(errors)), _sum_of_means(abs(errors)), none)
         if self._reading.of_labels:
-            rows = labels.astype(np.float32)
-            logarithms = label_scores(outputs, rows, self._reading.meaning)
-            right = (outputs > _even(self._reading.meaning)) == (rows > 0.5)
+            wanted = labels.astype(np.float32)
+            logarithms = label_scores(outputs, wanted, self._reading.meaning)
+            right = (outputs > _even(self._reading.meaning)) == (wanted > 0.5)
             return EvaluatedPart(-_sum_of_means(logarithms), _sum_of_means(right), none)
         scores = scores_of(outputs, self._reading.meaning)
         true = labels.astype(np.int64)
-        right = scores.logarithms[np.arange(len(true)), true]
+        rows = np.arange(len(true))
+        right = scores.logarithms[rows, true]
         taken_for = scores.logarithms.argmax(axis=1)
+        chances = [scores.probabilities[rows, each] for each in (taken_for, true)]
         return EvaluatedPart(
-            -float(right.sum(dtype=np.float64)), 0.0, np.stack([true, taken_for], axis=1)
+            -float(right.sum(dtype=np.float64)),
+            0.0,
+            np.stack([true, taken_for], axis=1),
+            np.stack(chances, axis=1),
         )
 
     def add(self, examples: int, parts: list[EvaluatedPart]) -> None:
@@ -90,6 +99,7 @@ class Evaluation:
             self._right += int((true == taken_for).sum())
             self._waiting.append(true * self._reading.class_count + taken_for)
             self._waiting_examples += len(true)
+            self._keep(part)
         # Rarely enough that it costs the more the rarer it becomes.
         if self._waiting_examples >= max(_LEAST_WAITING, len(self._places)):
             self._count_waiting()
@@ -103,6 +113,34 @@ class Evaluation:
         self._count_waiting()
         rows, columns = np.divmod(self._places, max(1, self._reading.class_count))
         return ConfusionCells(rows, columns, self._counts, class_names)
+
+    def examples(self, indices: Indices) -> EvaluatedExamples | None:
+        """What became of each example; ``None``: it is not known of all, or there were too many.
+
+        Args:
+            indices: Their places in the source.
+        """
+        if self._kept_examples != len(indices) or not self._kept:
+            return None
+        classes = np.concatenate([each for each, _ in self._kept])
+        chances = np.concatenate([each for _, each in self._kept])
+        return EvaluatedExamples(
+            index=indices.astype(np.int32),
+            label=classes[:, 0],
+            predicted=classes[:, 1],
+            probability=chances[:, 0],
+            label_probability=chances[:, 1],
+        )
+
+    def _keep(self, part: EvaluatedPart) -> None:
+        if part.probabilities is None:
+            return
+        self._kept_examples += len(part.classes)
+        if self._kept_examples > MOST_EXAMPLES:
+            self._kept = []
+        else:
+            chances = part.probabilities.astype(np.float32)
+            self._kept.append((part.classes.astype(np.int32), chances))
 
     def _count_waiting(self) -> None:
         places = np.concatenate((self._places, *self._waiting))

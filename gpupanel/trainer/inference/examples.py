@@ -99,11 +99,9 @@ def read_inference_examples(profile: Profile, reading: Reading) -> InferenceExam
     Raises:
         ProblemError: The data cannot be used, and why.
     """
-    data, needs_labels = profile.data, _needs_labels(profile)
     model = profile.model
     recipe = "" if model.is_trainable else recipe_in(model.chosen_path)
-    reading = replace(reading, must_differ=False, recipe=recipe)
-    found = source_of(data).read_all(data, reading, needs_labels=needs_labels)
+    found = read_all_of(profile, replace(reading, recipe=recipe))
     indices = _readable(_chosen(profile, found), found)
     return InferenceExamples(
         features=found.features,
@@ -114,6 +112,20 @@ def read_inference_examples(profile: Profile, reading: Reading) -> InferenceExam
         class_count_is_known=found.class_count_is_known,
         notes=found.notes,
     )
+
+
+def read_all_of(profile: Profile, reading: Reading) -> AllExamples:
+    """All examples of the profile's data, in the order that their indices mean.
+
+    Args:
+        profile: Its task decides whether labels must be there.
+        reading: What reading may need.
+
+    Raises:
+        ProblemError: The data cannot be used, and why.
+    """
+    data, reading = profile.data, replace(reading, must_differ=False)
+    return source_of(data).read_all(data, reading, needs_labels=_needs_labels(profile))
 
 
 def _needs_labels(profile: Profile) -> bool:

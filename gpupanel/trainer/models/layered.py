@@ -3,7 +3,7 @@
 import keras
 from typing_extensions import override
 
-from gpupanel.domain.layers import Layer, LayerKind
+from gpupanel.domain.layers import Layer, LayerKind, word_layers
 from gpupanel.domain.model import CnnModel, MlpModel
 from gpupanel.trainer.models.network import Building, Network
 from gpupanel.trainer.models.scaling import scaled
@@ -19,7 +19,8 @@ class _Layered(Network[MlpModel | CnnModel]):
     ) -> keras.KerasTensor:
         hidden = scaled(inputs, building)
         synchronized = building.across_replicas and model.batch_norm_synchronized
-        for layer in model.stack.layers:
+        words = word_layers(building.data.token_count)
+        for layer in (*words, *model.stack.layers):
             if layer.kind is LayerKind.CHANNEL:
                 if len(hidden.shape) == 3:
                     channel = keras.layers.Reshape((*hidden.shape[1:], 1), name=layer.name)

@@ -130,8 +130,10 @@ def _path(setting: Setting) -> PathEdit:
     assert kind is not None
     patterns = " ".join(f"*{suffix}" for suffix in kind.suffixes)
     endings = " or ".join(kind.suffixes)
+    dropped = f"drop a {endings} file" if endings else "drop a folder"
     return PathEdit(
         file_filter=f"{kind.name} ({patterns})" if patterns else "",
-        placeholder=f"drop a {endings} file" if endings else "drop a folder",
+        placeholder=f"a folder, or a {endings} file" if kind.may_be_folder else dropped,
         title=kind.title,
+        may_be_folder=kind.may_be_folder,
     )

@@ -1,7 +1,7 @@
 """One line of text; a path that is typed, or chosen with a button."""
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFileDialog, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QMenu, QPushButton, QWidget
 
 from gpupanel.ui.widgets.layouts import row_in
 from gpupanel.ui.widgets.tips import teach, wrapped
@@ -39,6 +39,7 @@ class PathEdit(QWidget):
         file_filter: str = "",
         placeholder: str = "",
         title: str = "Choose the data",
+        may_be_folder: bool = False,
         parent: QWidget | None = None,
     ) -> None:
         """Makes the field.
@@ -48,6 +49,7 @@ class PathEdit(QWidget):
                 is chosen.
             placeholder: Shown while the path is empty.
             title: Of the dialog that the button opens.
+            may_be_folder: A folder may be chosen as well as a file: the button asks which.
             parent: The owner in Qt's sense.
         """
         super().__init__(parent)
@@ -59,13 +61,20 @@ class PathEdit(QWidget):
         self._field.setAcceptDrops(False)
         self._browse = QPushButton("&Browse…")
         thing = "file" if file_filter else "folder"
+        thing = "file or folder" if may_be_folder else thing
         teach(self._browse, f"Browse for the {thing}", f"Choose the {thing} from this machine.")
         layout = row_in(self)
         layout.addWidget(self._field, 1)
         layout.addWidget(self._browse)
         self.setFocusProxy(self._field)
         self._field.textEdited.connect(self.valueChanged)
-        self._browse.clicked.connect(self._open_dialog)
+        if may_be_folder:
+            menu = QMenu(self._browse)
+            menu.addAction("A &file…").triggered.connect(self._open_dialog)
+            menu.addAction("A f&older…").triggered.connect(self._open_folder_dialog)
+            self._browse.setMenu(menu)
+        else:
+            self._browse.clicked.connect(self._open_dialog)
 
     def value(self) -> str:
         """The path as shown."""
@@ -79,12 +88,20 @@ class PathEdit(QWidget):
 
     def _open_dialog(self) -> None:
         # Opened, not executed: the event loop goes on and nothing waits for the answer.
+        if not self._filter:
+            self._open_folder_dialog()
+            return
         dialog = QFileDialog(self, self._title, self._field.text(), self._filter)
-        if self._filter:
-            dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        else:
-            dialog.setFileMode(QFileDialog.FileMode.Directory)
-            dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        self._show(dialog)
+
+    def _open_folder_dialog(self) -> None:
+        dialog = QFileDialog(self, self._title, self._field.text())
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+        self._show(dialog)
+
+    def _show(self, dialog: QFileDialog) -> None:
         dialog.fileSelected.connect(self._take)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()

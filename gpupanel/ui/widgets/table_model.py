@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Generic, TypeVar
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
-from PySide6.QtGui import QIcon
+from PySide6.QtGui import QIcon, QPixmap
 from typing_extensions import override
 
 from gpupanel.domain.visible_text import visible_line
@@ -31,6 +31,7 @@ class Column(Generic[RowT]):
         key: By which it is remembered.
         is_shown: Unless a person chose otherwise.
         icon: Before the title.
+        picture: Before the text of its cells.
     """
 
     title: str
@@ -42,6 +43,7 @@ class Column(Generic[RowT]):
     key: str = ""
     is_shown: bool = True
     icon: Callable[[], QIcon] | None = None
+    picture: Callable[[RowT], QPixmap | None] | None = None
 
     @property
     def alignment(self) -> int:
@@ -164,6 +166,8 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
                 return None if tip is None else wrapped(tip(row))
             case Qt.ItemDataRole.TextAlignmentRole:
                 return column.alignment
+            case Qt.ItemDataRole.DecorationRole if column.picture is not None:
+                return column.picture(row)
         return None
 
     @override

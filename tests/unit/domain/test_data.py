@@ -14,6 +14,7 @@ from gpupanel.domain.data import (
     Scaling,
     TableData,
     Target,
+    TextData,
     TfrecordData,
     WineData,
 )
@@ -36,6 +37,7 @@ PYTHON = PythonData(path="/data.py")
         (IMAGES, 3, True, Scaling.DIVIDE),
         (PYTHON, None, None, None),
         (TfrecordData(path="/t"), None, None, None),
+        (TextData(path="/t"), 1, False, Scaling.NONE),
     ],
 )
 def test_that_it_is_known_what_the_examples_are_like(
@@ -170,6 +172,16 @@ def test_that_features_of_records_are_to_be_found_until_all_is_chosen() -> None:
     assert (counted.chosen_class_count, counted.counts_classes_by_labels) == (4, False)
     shapes = [TfrecordData(path="", shape_features=given) for given in (None, "s", ["h", "w"])]
     assert [each.chosen_shape_features for each in shapes] == [(), ("s",), ("h", "w")]
+
+
+def test_that_it_is_known_of_texts_how_many_words_there_are_and_count() -> None:
+    folder, table = TextData(path="/f", length=9, vocabulary=50), TextData(path="/t.TSV")
+    assert (folder.chosen_shape, folder.token_count) == ((9,), 50)
+    assert (folder.is_table, folder.is_in_class_order) == (False, True)
+    assert (table.is_table, table.is_in_class_order) == (True, False)
+    assert (DIGITS.token_count, table.predicts, table.target_kind) == (0, None, None)
+    several = [TextData(path="", target=given) for given in (None, ["a"], ["a", "b"])]
+    assert [data.targets for data in several] == [(), ("a",), ("a", "b")]
 
 
 def test_that_a_list_of_one_target_is_that_target_and_one_of_none_is_nothing() -> None:

@@ -20,8 +20,9 @@ from gpupanel.domain.preview import PreviewRequest
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.cache_folder import cache_folder
 from gpupanel.trainer import size_limits
+from gpupanel.trainer.datasets import kept_file
 from gpupanel.trainer.datasets.examples import DataSet
-from gpupanel.trainer.datasets.records import kept_file, record_file, unpacked
+from gpupanel.trainer.datasets.records import record_file, unpacked
 from gpupanel.trainer.datasets.records.crc32c import masked_crc
 from gpupanel.trainer.datasets.source import Reading, source_of
 from gpupanel.trainer.preview import preview

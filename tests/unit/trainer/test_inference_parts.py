@@ -469,3 +469,26 @@ def test_that_predictions_of_several_values_have_a_column_each(tmp_path: Path) -
     write_predictions(several, tmp_path / "p.npz")
     with np.load(tmp_path / "p.npz") as arrays:
         assert arrays["values"].tolist() == [[1.25, 2.5]]
+
+
+def test_that_what_became_of_each_example_is_kept_in_the_order_of_the_data() -> None:
+    labels = np.asarray([1, 0, 1], np.int32)
+    evaluation = Evaluation(labels, Reading(Meaning.PROBABILITIES, 2))
+    outputs = floats((0.25, 0.75), (0.5, 0.5), (0.875, 0.125))
+    for first, end in ((0, 2), (2, 3)):
+        evaluation.add(end - first, [evaluation.digest(outputs[first:end], first)])
+    kept = evaluation.examples(np.asarray([4, 7, 9], np.int32))
+    assert kept is not None
+    assert kept.index.tolist() == [4, 7, 9]
+    assert kept.label.tolist() == [1, 0, 1]
+    assert kept.predicted.tolist() == [1, 0, 0]
+    assert kept.probability.tolist() == [0.75, 0.5, 0.875]
+    assert kept.label_probability.tolist() == [0.75, 0.5, 0.125]
+    assert evaluation.examples(np.arange(4, dtype=np.int32)) is None
+
+
+def test_that_of_too_many_examples_it_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpupanel.trainer.inference.evaluation.MOST_EXAMPLES", 2)
+    evaluation = Evaluation(np.zeros(3, np.int32), Reading(Meaning.PROBABILITIES, 2))
+    evaluation.add(3, [evaluation.digest(floats((1, 0), (1, 0), (0, 1)), 0)])
+    assert evaluation.examples(np.arange(3, dtype=np.int32)) is None

@@ -4,21 +4,26 @@ import gzip
 import hashlib
 import http.server
 import io
+import json
 import pickle
+import signal
 import socket
+import sys
 import tarfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 
 from gpupanel.domain.data import KerasData, Target
+from gpupanel.domain.data_download import DownloadRequest
 from gpupanel.domain.data_source import KerasFile
 from gpupanel.domain.keras_data import KERAS_CLASS_NAMES, KERAS_FILES, KerasDataName
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.trainer import data_download
 from gpupanel.trainer.datasets.download import download
 from gpupanel.trainer.datasets.examples import Scaling
 from gpupanel.trainer.datasets.keras_data import read_keras_data
@@ -209,6 +214,52 @@ def failure(file: KerasFile) -> Problem:
         download("mnist", file, lambda *_: None)
     (problem,) = caught.value.problems
     return problem
+
+
+def asked(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> list[Any]:
+    """What the process that only downloads answers, line by line."""
+    request = DownloadRequest(data=KerasData(source="mnist"))
+    question = io.TextIOWrapper(io.BytesIO(request.model_dump_json().encode()))
+    monkeypatch.setattr(sys, "stdin", question)
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        assert data_download.main() == 0
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_that_a_process_of_its_own_downloads_before_a_run(
+    cache: Path,
+    server: tuple[str, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    url, served = server
+    fill_mnist(served)
+    size = (served / "mnist.npz").stat().st_size
+    monkeypatch.setitem(KERAS_FILES, "mnist", (KerasFile(f"{url}/mnist.npz", "mnist.npz"),))
+
+    *progress, end = asked(monkeypatch, capsys)
+
+    assert progress[-1] == {"progress": {"done": size, "total": size}}
+    assert end == {"end": {"problems": []}}
+    assert (cache / "mnist.npz").stat().st_size == size
+    # It is there: nothing is fetched again.
+    assert asked(monkeypatch, capsys) == [end]
+
+
+def test_that_a_download_that_fails_is_a_problem_of_the_answer(
+    cache: Path,
+    server: tuple[str, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    url, _ = server
+    monkeypatch.setitem(KERAS_FILES, "mnist", (KerasFile(f"{url}/mnist.npz", "mnist.npz"),))
+    (end,) = asked(monkeypatch, capsys)
+    assert [each["code"] for each in end["end"]["problems"]] == ["data_download_failed"]
+    assert list(cache.rglob("*.npz")) == []
 
 
 def test_that_a_download_reports_how_far_it_is_and_is_kept(

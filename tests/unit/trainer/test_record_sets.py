@@ -9,11 +9,13 @@ from gpupanel.domain.data import TfrecordData
 from gpupanel.domain.preview import PreviewRequest, with_found
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.scan import ScanRequest
 from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.records import listing
 from gpupanel.trainer.datasets.records.listing import files_of, with_found_sets
 from gpupanel.trainer.datasets.source import Reading, read_data
 from gpupanel.trainer.preview import preview
+from gpupanel.trainer.scan import scan
 from tests.unit.trainer.record_files import example, write_records
 
 
@@ -166,3 +168,12 @@ def test_that_unclear_sets_are_not_guessed(tmp_path: Path, names: list[str]) -> 
     with pytest.raises(ProblemError) as raised:
         read(tmp_path)
     assert raised.value.problems[0].code == "data_sets_ambiguous"
+
+
+def test_that_a_scan_finds_records_that_are_in_two_sets(tmp_path: Path) -> None:
+    make(tmp_path, "train.tfrecord", "more.tfrecord", "test.tfrecord")
+    again = [example(x=[0.0, 1.0], y=1), example(x=[7.0, 1.0], y=0)]
+    write_records(tmp_path / "test.tfrecord", again)
+    path, test = str(tmp_path / "train.tfrecord"), str(tmp_path / "test.tfrecord")
+    found = scan(ScanRequest(data=TfrecordData(path=path, test_path=test)))
+    assert (found.leaked, [each.examples for each in found.sets]) == (1, [2, 2])

@@ -373,3 +373,63 @@ def test_that_a_prediction_on_texts_where_categories_were_is_refused(tmp_path: P
     with pytest.raises(ProblemError) as raised:
         source_of(data).read_all(data, reading, needs_labels=False)
     assert raised.value.problems[0].code == "table_categories_unfit"
+
+
+def sets(folder: Path) -> dict[str, str]:
+    """A table in German, and further rows in it that alone would look like something else."""
+    return {
+        "path": write(folder / "train.csv", "a;kind;y\n1,5;x;no\n;z;yes\n4,5;x;no\n2,5;;yes\n"),
+        "validation_path": write(folder / "val.csv", "kind;a;y\nz;7,5;yes\nx;;no\n"),
+        "test_path": write(folder / "test.csv", "y;a;kind\nyes;1;x\n"),
+    }
+
+
+def test_that_further_tables_are_made_as_the_rows_that_are_trained_on(tmp_path: Path) -> None:
+    found = read(TableData(**sets(tmp_path)))
+    assert found.class_names == ("no", "yes")
+    mean = np.float32((1.5 + 4.5 + 2.5) / 3)
+    assert found.validation is not None
+    assert found.test is not None
+    assert features(found).tolist() == [[1.5, 1, 0], [mean, 0, 1], [4.5, 1, 0], [2.5, 0, 0]]
+    whole = np.arange(2, dtype=np.int32)
+    assert found.validation.read(whole).tolist() == [[7.5, 0, 1], [mean, 1, 0]]
+    assert found.validation.labels.tolist() == [1, 0]
+    assert found.test.read(whole[:1]).tolist() == [[1, 1, 0]]
+    assert found.test.labels.tolist() == [1]
+    assert found.files is not None
+    assert len(found.files.prints) == 3
+
+
+def test_that_a_trained_model_is_evaluated_on_the_further_tables_too(tmp_path: Path) -> None:
+    data = TableData(**sets(tmp_path))
+    recipe = read(data).recipe
+    reading = Reading(_no_download, recipe=recipe)
+    everything = source_of(data).read_all(data, reading, needs_labels=True)
+    counts = (everything.training_count, everything.validation_count, len(everything))
+    assert counts == (4, 2, 7)
+    assert everything.labels.tolist() == [0, 1, 0, 1, 1, 0, 1]
+    # A prediction is on the table itself.
+    assert len(source_of(data).read_all(data, reading, needs_labels=False)) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "field"),
+    [
+        ("a;kind;y\n1;frog;no\n", None, ""),
+        ("a;kind;y\n1;x;perhaps\n", "table_class_unknown", "data.target"),
+        ("a;y\n1;no\n", "table_column_missing", "data.validation_path"),
+        ("a;kind\n1;x\n", "table_column_missing", "data.target"),
+    ],
+)
+def test_that_further_tables_that_do_not_fit_are_refused(
+    tmp_path: Path, text: str, code: str | None, field: str
+) -> None:
+    chosen = {**sets(tmp_path), "validation_path": write(tmp_path / "other.csv", text)}
+    if code is None:
+        found = read(TableData(**chosen))
+        # A category that training did not have is none of its columns.
+        assert found.validation.read(np.zeros(1, np.int32)).tolist() == [[1, 0, 0]]
+        assert [note.code for note in found.notes if "categor" in note.code]
+        return
+    problem = refused(TableData(**chosen))
+    assert (problem.code, problem.field) == (code, field)

@@ -10,10 +10,9 @@ from gpupanel.domain.data import Scaling, Target, TfrecordData
 from gpupanel.domain.preview import DataPreview, PreviewRequest, with_found
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
-from gpupanel.trainer.datasets import checks
+from gpupanel.trainer.datasets import checks, kept_file
 from gpupanel.trainer.datasets.examples import AllExamples, DataSet, Examples, read_features
 from gpupanel.trainer.datasets.fingerprint import compare, take_fingerprint
-from gpupanel.trainer.datasets.records import kept_file
 from gpupanel.trainer.datasets.records import rows as rows_module
 from gpupanel.trainer.datasets.records.rows import RecordRows
 from gpupanel.trainer.datasets.source import Found, Reading, source_of

@@ -9,7 +9,7 @@ from string import Template
 
 from typing_extensions import override
 
-from gpupanel.domain.layers import Layer, LayerKind, Stack
+from gpupanel.domain.layers import Layer, LayerKind, Stack, word_layers
 from gpupanel.domain.model import CnnModel, MlpModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
@@ -103,7 +103,9 @@ class _Layered(ModelScript[MlpModel | CnnModel]):
         whole = several and profile.synchronizes_batch_norm
         around = "placed" if placed else ""
         lines = [
-            *_lines(model.stack, around, "over_replicas" if whole else around),
+            *_lines(
+                model.stack, profile.data.token_count, around, "over_replicas" if whole else around
+            ),
             through(
                 f'Dense({outputs_of(profile.data)}, name="outputs", dtype="float32")',
                 around=around,
@@ -118,9 +120,9 @@ class _Layered(ModelScript[MlpModel | CnnModel]):
         return BuiltText(joined(_PLACED, build, placement), in_scope="", model="build(placed)")
 
 
-def _lines(stack: Stack, around: str, around_norm: str) -> Iterator[str]:
+def _lines(stack: Stack, token_count: int, around: str, around_norm: str) -> Iterator[str]:
     """From ``hidden`` to ``hidden``, a layer a line."""
-    for layer in stack.layers:
+    for layer in (*word_layers(token_count), *stack.layers):
         if layer.kind is LayerKind.CHANNEL:
             yield "if len(hidden.shape) == 3:"
             channel = f'Reshape((*hidden.shape[1:], 1), name="{layer.name}")'

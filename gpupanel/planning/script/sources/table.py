@@ -31,13 +31,13 @@ import pyarrow.csv
 MISSING = ["", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "#N/A", "?", "-"]
 
 
-def read_table():
+def $function(path):
     \"\"\"The cells of each column, as texts, by its name.\"\"\"
-    with open($path, encoding=$first_encoding, newline="") as file:
+    with open(path, encoding=$first_encoding, newline="") as file:
         header = next(row for row in csv.reader(file, delimiter=$delimiter) if row)
     places = [str(place) for place in range(len(header))]
     table = pyarrow.csv.read_csv(
-        $path,
+        path,
         read_options=pyarrow.csv.ReadOptions(
             column_names=places,
             skip_rows_after_names=$skipped,
@@ -58,10 +58,15 @@ _PARQUET = """
 import pyarrow.parquet
 
 
-def read_table():
+def $function(path):
     \"\"\"The cells of each column, by its name.\"\"\"
-    table = pyarrow.parquet.read_table($path)
+    table = pyarrow.parquet.read_table(path)
     return named(table.column_names, table.columns)
+"""
+
+_EITHER = """
+def read_table(path):
+    return (read_parquet if path.lower().endswith(".parquet") else read_text)(path)
 """
 
 _NAMED = '''
@@ -132,6 +137,34 @@ def shown(number):
     return str(number.item() if number == np.floor(number) else number).removesuffix(".0")
 '''
 
+_MADE_AS = '''
+def made_as(features, table):
+    """The features of other rows, made as training made its own, and what each cell lacks."""
+    columns, is_missing = [], []
+    for column in features:
+        cells = table[column["name"]]
+        if column["kind"] == "category":
+            values = texts(cells)
+            columns.append(
+                np.float32([[value == each for each in column["categories"]] for value in values])
+            )
+            is_missing.append(np.array([value is None for value in values]))
+            continue
+        is_number = column["kind"] == "number"
+        values = numbers(cells) if is_number else days(cells, column["first_day"])[0]
+        is_missing.append(np.isnan(values))
+        columns.append(np.where(is_missing[-1], np.float32(column["mean"]), values)[:, np.newaxis])
+    return np.concatenate(columns, axis=1), is_missing
+'''
+
+_FURTHER_SETS = """
+def examples_of(table):
+    \"\"\"Those of another table with the same columns.\"\"\"
+    x, is_missing = made_as(features, table)
+$labels
+    return x[~lacking], y[~lacking]
+"""
+
 _TRAINED_ON = """
 TARGETS, IGNORED, GROUP = $targets, $ignored, $group
 NUMBERS = $numbers
@@ -139,7 +172,7 @@ CATEGORIES = $categories
 DATES = $dates
 KINDS = ("number", "date")
 columns, is_category, is_missing, features = [], [], [], []
-table = read_table()
+table = read_table($path)
 for name, cells in table.items():
     if name in (*TARGETS, *IGNORED, GROUP):
         continue
@@ -201,22 +234,8 @@ import zipfile
 with zipfile.ZipFile($model) as archive:
     recipe = json.loads(archive.read("$member"))
 TARGETS, class_names = $targets or recipe["targets"], recipe["class_names"]
-columns, is_missing = [], []
-table = read_table()
-for column in recipe["features"]:
-    cells = table[column["name"]]
-    if column["kind"] == "category":
-        values = texts(cells)
-        columns.append(
-            np.float32([[value == each for each in column["categories"]] for value in values])
-        )
-        is_missing.append(np.array([value is None for value in values]))
-        continue
-    is_number = column["kind"] == "number"
-    values = numbers(cells) if is_number else days(cells, column["first_day"])[0]
-    is_missing.append(np.isnan(values))
-    columns.append(np.where(is_missing[-1], np.float32(column["mean"]), values)[:, np.newaxis])
-x = np.concatenate(columns, axis=1)
+features, table = recipe["features"], read_table($path)
+x, is_missing = made_as(features, table)
 y, lacking = None, np.zeros(len(x), bool)
 """
 _WHERE_THERE = "if all(name in table for name in TARGETS):"
@@ -254,6 +273,7 @@ class _Table(SourceScript[TableData]):
     @override
     def read(self, data: TableData, *, needs_labels: bool) -> str:
         trained_on = Template(_TRAINED_ON).substitute(
+            path=repr(data.path),
             targets=list(data.targets),
             ignored=list(data.ignore),
             group=repr(data.group),
@@ -262,23 +282,37 @@ class _Table(SourceScript[TableData]):
             dates=list(data.dates or ()),
             most=MOST_CATEGORIES,
         )
-        labels = _labels(data, is_category="TARGETS[0] in CATEGORIES", names=_NAMES)
-        kept = joined(labels, _missing(data, drops=True), _KEPT, _groups(data))
+        is_category = "TARGETS[0] in CATEGORIES"
+        labels = _labels(data, is_category=is_category, names=_NAMES)
+        sets = _sets(data, is_category=is_category)
+        made_as = _MADE_AS if sets else ""
+        kept = joined(labels, _missing(data, drops=True), _KEPT, _groups(data), made_as, sets)
         count = "" if data.target_kind is Target.VALUES else "class_count = len(class_names)"
-        return joined(_IMPORTS, _of_file(data), trained_on, kept, count)
+        return joined(table_functions(data), trained_on, kept, count)
 
     @override
     def read_for_model(self, data: TableData, model_path: str, *, needs_labels: bool) -> str:
         opened = Template(_FOR_MODEL).substitute(
-            model=repr(model_path), member=RECIPE_MEMBER, targets=list(data.targets)
+            path=repr(data.path),
+            model=repr(model_path),
+            member=RECIPE_MEMBER,
+            targets=list(data.targets),
         )
+        opened = joined(_MADE_AS, opened)
         is_category = 'recipe["target_kind"] == "category"'
         labels = _labels(data, is_category=is_category, names='recipe["class_names"]')
         missing = _missing(data, drops=needs_labels)
         if needs_labels:
-            return joined(_IMPORTS, _of_file(data), opened, labels, missing, _KEPT, _groups(data))
+            sets = _sets(data, is_category=is_category)
+            kept = joined(labels, missing, _KEPT, _groups(data), sets)
+            return joined(table_functions(data), opened, kept)
         labels = indented(joined(labels, _UNKNOWN, "lacking = np.zeros(len(x), bool)"))
-        return joined(_IMPORTS, _of_file(data), opened, _WHERE_THERE, labels, missing)
+        # A prediction is on the table itself.
+        none = [
+            f"x_{name}, y_{name} = x[:0], None if y is None else y[:0]" for name in _set_paths(data)
+        ]
+        without_sets = "\n".join(none)
+        return joined(table_functions(data), opened, _WHERE_THERE, labels, missing, without_sets)
 
     @override
     def kept_in_model(self, data: TableData) -> str:
@@ -294,13 +328,19 @@ class _Table(SourceScript[TableData]):
         return ""  # they were read with the labels
 
 
-def _of_file(data: TableData) -> str:
-    if data.path.lower().endswith(".parquet"):
-        return Template(joined(_PARQUET, "DECIMAL = '.'", _NAMED)).substitute(path=repr(data.path))
+def table_functions(data: TableData) -> str:
+    """Python with the function ``read_table(path)``, and those that make something of its cells."""
+    paths = [data.path, *_set_paths(data).values()]
+    kinds = {path.lower().endswith(".parquet") for path in paths}
+    # Where the tables are of two kinds, each has a function of its own.
+    names = ("read_text", "read_parquet") if len(kinds) > 1 else ("read_table", "read_table")
+    parquet = Template(_PARQUET).substitute(function=names[1]) if True in kinds else ""
+    if False not in kinds:
+        return joined(_IMPORTS, parquet, "DECIMAL = '.'", _NAMED)
     encoding = data.encoding or "utf-8"
     has_names = data.header is not HeaderLine.NONE
-    read = Template(_TEXT).substitute(
-        path=repr(data.path),
+    text = Template(_TEXT).substitute(
+        function=names[0],
         encoding=repr(encoding),
         # The mark at the start of a file is no part of the first name.
         first_encoding=repr("utf-8-sig" if encoding == "utf-8" else encoding),
@@ -308,7 +348,8 @@ def _of_file(data: TableData) -> str:
         skipped=int(has_names),
         names="header" if has_names else '[""] * len(header)',
     )
-    return joined(read, f"DECIMAL = {data.decimal or '.'!r}", _NAMED)
+    either = _EITHER if len(kinds) > 1 else ""
+    return joined(_IMPORTS, parquet, text, either, f"DECIMAL = {data.decimal or '.'!r}", _NAMED)
 
 
 def _labels(data: TableData, *, is_category: str, names: str) -> str:
@@ -319,6 +360,28 @@ def _labels(data: TableData, *, is_category: str, names: str) -> str:
             several = "list(TARGETS)" if names == _NAMES else names
             return Template(_SEVERAL).substitute(names=several)
     return Template(_CLASSES).substitute(is_category=is_category, names=names)
+
+
+def _set_paths(data: TableData) -> dict[str, str]:
+    paths = {"val": data.validation_path, "test": data.test_path}
+    return {name: path for name, path in paths.items() if path}
+
+
+def _sets(data: TableData, *, is_category: str) -> str:
+    """From how training made its features to the validation and the test table."""
+    chosen = _set_paths(data)
+    if not chosen:
+        return ""
+    labels = joined(
+        _labels(data, is_category=is_category, names="class_names"), _missing(data, drops=True)
+    )
+    # The classes are those of the rows that were trained on.
+    kept = [line for line in labels.split("\n") if line != "class_names = class_names"]
+    read = Template(_FURTHER_SETS).substitute(labels=indented("\n".join(kept)))
+    lines = [
+        f"x_{name}, y_{name} = examples_of(read_table({path!r}))" for name, path in chosen.items()
+    ]
+    return joined(read, "\n".join(lines))
 
 
 def _groups(data: TableData) -> str:

@@ -22,8 +22,8 @@ from gpupanel.trainer.datasets.image_pixels import (
     UnknownRangeError,
     pixels_of,
 )
+from gpupanel.trainer.datasets.kept_file import kept_file
 from gpupanel.trainer.datasets.records import problems
-from gpupanel.trainer.datasets.records.kept_file import kept_file
 from gpupanel.trainer.datasets.records.layout import RecordLayout
 from gpupanel.trainer.datasets.records.look import taker
 from gpupanel.trainer.datasets.records.record_file import RecordFile
@@ -124,7 +124,14 @@ class RecordRows:
 
         how = ("decoded", _DECODER, self.layout.features, self.layout.shape)
         made_of = [file.source.origin for file in self.files]
-        place = kept_file(made_of, how, lambda: progress(0, count), write)
+        place = kept_file(
+            "records",
+            made_of,
+            how,
+            lambda: progress(0, count),
+            write,
+            problems.cache_unusable,
+        )
         try:
             return KeptRows(RowFile(place), self.shape, self.dtype)
         except OSError as error:

@@ -15,8 +15,8 @@ from typing import BinaryIO
 
 from gpupanel.files.cache_folder import cache_root
 from gpupanel.files.regular_files import open_regular
+from gpupanel.trainer.datasets.kept_file import kept_file, marks_of
 from gpupanel.trainer.datasets.records import problems
-from gpupanel.trainer.datasets.records.kept_file import kept_file, marks_of
 from gpupanel.trainer.datasets.records.record_file import HEAD, TAIL, Framing
 
 GZIP_START = b"\x1f\x8b"
@@ -115,7 +115,14 @@ def unpacked(
             if marks_of(os.fstat(file.fileno())) != marks_of(status):
                 raise problems.changed(path, field)
 
-        return kept_file([marks_of(status)], ("unpacked", _VERSION), on_wait, write)
+        return kept_file(
+            "records",
+            [marks_of(status)],
+            ("unpacked", _VERSION),
+            on_wait,
+            write,
+            problems.cache_unusable,
+        )
 
 
 def _opened(path: Path, field: str) -> BufferedReader:

@@ -119,7 +119,7 @@ def open_parquet(path: Path, file: BinaryIO) -> pyarrow.parquet.ParquetFile:
 
 
 def parquet_batches(
-    path: Path, file: BinaryIO, columns: tuple[int, ...]
+    path: Path, file: BinaryIO, columns: tuple[int, ...], rows: int = _BATCH_ROWS
 ) -> Iterator[pa.RecordBatch]:
     """The rows of a Parquet file.
 
@@ -127,6 +127,7 @@ def parquet_batches(
         path: Of the file, for the words.
         file: Of which reading begins anew.
         columns: The places of those that are read, which are not nested.
+        rows: How many at a time.
 
     Raises:
         ProblemError: It is damaged.
@@ -135,7 +136,7 @@ def parquet_batches(
     try:
         names = opened.schema_arrow.names
         wanted = [names[place] for place in columns]
-        yield from opened.iter_batches(_BATCH_ROWS, columns=wanted, use_threads=False)
+        yield from opened.iter_batches(rows, columns=wanted, use_threads=False)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise parquet_damaged(path, error) from error
 

@@ -1,7 +1,5 @@
 """Some examples: pictures with their labels, or the first values of each."""
 
-import base64
-import binascii
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
@@ -20,6 +18,7 @@ from typing_extensions import override
 
 from gpupanel.domain.preview import ExamplePreview
 from gpupanel.ui import theme
+from gpupanel.ui.widgets.example_picture import picture_of
 from gpupanel.ui.widgets.tips import wrapped
 
 _PICTURE = 56
@@ -29,7 +28,6 @@ _GAP = 8
 _PICTURE_ROWS = 2
 _TEXT_ROWS = 6
 _STALE_OPACITY = 0.35
-_FORMATS = {1: QImage.Format.Format_Grayscale8, 3: QImage.Format.Format_RGB888}
 
 
 class ExamplesView(QWidget):
@@ -47,7 +45,7 @@ class ExamplesView(QWidget):
     def setExamples(self, examples: Sequence[ExamplePreview]) -> None:
         """Shows other examples."""
         self._examples = tuple(examples)
-        self._pictures = tuple(_picture(example) for example in examples)
+        self._pictures = tuple(picture_of(example) for example in examples)
         self.setAccessibleDescription(", ".join(example.label for example in examples))
         self.updateGeometry()
         self.update()
@@ -164,22 +162,6 @@ class ExamplesView(QWidget):
 
     def _cell_height(self) -> int:
         return _CELL + self.fontMetrics().height() + 2
-
-
-def _picture(example: ExamplePreview) -> QImage | None:
-    """The picture in an example; ``None`` when it holds none, or one that is cut short."""
-    shape = _FORMATS.get(example.channels)
-    if shape is None or not example.width or not example.height:
-        return None
-    try:
-        pixels = base64.b64decode(example.pixels_base64, validate=True)
-    except binascii.Error:
-        return None
-    stride = example.width * example.channels
-    if len(pixels) != stride * example.height:
-        return None
-    # The copy owns its pixels; without it the image would point into bytes that go away.
-    return QImage(pixels, example.width, example.height, stride, shape).copy()
 
 
 def _scaled(size: QSize) -> QSize:

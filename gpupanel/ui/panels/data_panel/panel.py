@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import QFileInfo, QMimeData, Signal
+from PySide6.QtCore import QFileInfo, QMimeData, Signal, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
 from gpupanel.domain.data import DEFAULT_DATA, DataSettings
+from gpupanel.domain.data_download import DownloadProgress
 from gpupanel.domain.kind import Kind, kinds_of
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.setting import settings_of
@@ -25,7 +26,7 @@ _FIRST_FRACTION = DEFAULT_DATA.validation_fraction
 """Held out of a source without a test set of its own."""
 _SOURCES = {
     suffix: kind.source
-    for kind in kinds_of(DataSettings)
+    for kind in reversed(kinds_of(DataSettings))  # of several the first
     for each in [path for path in settings_of(kind.values) if path.path is not None][:1]
     if each.path is not None
     for suffix in each.path.suffixes or ("",)
@@ -40,6 +41,10 @@ class DataPanel(SettingsCard):
     """A person changed a setting: the new value."""
     scanRequested = Signal()
     """All of the data is to be looked through."""
+    downloadRequested = Signal()
+    """A person wants the data set to be downloaded now."""
+    downloadCancelled = Signal()
+    """The download that goes on is not wanted any more."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Data", parent, tables=("data",))
@@ -61,6 +66,8 @@ class DataPanel(SettingsCard):
         self._form.valueChanged.connect(self.valueChanged)
         self._form.valueChanged.connect(self._show_whether_chosen)
         self._preview.scanRequested.connect(self.scanRequested)
+        self._preview.downloadRequested.connect(self.downloadRequested)
+        self._preview.downloadCancelled.connect(self.downloadCancelled)
         self._show_whether_chosen()
 
     def value(self) -> DataSettings:
@@ -84,6 +91,16 @@ class DataPanel(SettingsCard):
         for field in self._form.findChildren(ClassWeightsField):
             field.set_classes([name for name, _ in preview.class_counts] if preview else ())
 
+    @Slot(bool)
+    def setDownloading(self, downloading: bool) -> None:
+        """Shows whether the data is being downloaded."""
+        self._preview.download.setBusy(downloading)
+
+    @Slot(object)
+    def setDownloadProgress(self, progress: DownloadProgress) -> None:
+        """Shows how far the download is."""
+        self._preview.download.setProgress(progress)
+
     def setPreviewBusy(self, busy: bool) -> None:
         """Says that the data is being read."""
         self._preview.setBusy(busy)
@@ -106,7 +123,9 @@ class DataPanel(SettingsCard):
         event.acceptProposedAction()
 
     def _show_whether_chosen(self) -> None:
-        self._preview.setScannable(not self.value().lacks_path)
+        data = self.value()
+        self._preview.setScannable(not data.lacks_path)
+        self._preview.download.set_size(sum(file.size_bytes for file in data.downloads))
 
     def _new(self, kind: Kind) -> DataSettings:
         """Settings of a source that was never chosen; order and cache stay as they were."""

@@ -11,7 +11,9 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui import formatting
 from gpupanel.ui.panels.data_panel.columns_view import ColumnsView
+from gpupanel.ui.panels.data_panel.download_row import DownloadRow
 from gpupanel.ui.panels.data_panel.examples_view import ExamplesView
+from gpupanel.ui.panels.data_panel.text_lengths_view import TextLengthsView
 from gpupanel.ui.widgets.class_counts_view import ClassCountsView
 from gpupanel.ui.widgets.labels import Caption, Note
 from gpupanel.ui.widgets.layouts import column_in, discard
@@ -20,8 +22,8 @@ from gpupanel.ui.widgets.problem_row import ProblemRow
 _EMPTY = "Some examples and the number of each class appear here once the data is chosen."
 _BUSY = "Reading the data…"
 _DOWNLOAD = (
-    "This data is not on this machine yet. The first run downloads it, once; after that it is "
-    "shown here."
+    "This data is not on this machine yet. It is downloaded once, now or by the first run, and "
+    "shown here then."
 )
 _PYTHON = (
     "This data comes from Python code, which is executed only by a run. The number of "
@@ -34,6 +36,10 @@ class PreviewView(QWidget):
 
     scanRequested = Signal()
     """All of the data is to be looked through."""
+    downloadRequested = Signal()
+    """The data is to be downloaded now."""
+    downloadCancelled = Signal()
+    """The download that goes on is not wanted any more."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -41,6 +47,10 @@ class PreviewView(QWidget):
         self._is_busy = False
         self._state = Note(_EMPTY)
         self._state.setObjectName("preview_state")
+        self.download = DownloadRow()
+        """Shown while the data is not on this machine."""
+        self.download.downloadRequested.connect(self.downloadRequested)
+        self.download.cancelRequested.connect(self.downloadCancelled)
         self._problems: list[ProblemRow] = []
         self._problem_place = QWidget()
         self._problem_column = column_in(self._problem_place)
@@ -51,6 +61,8 @@ class PreviewView(QWidget):
         self._classes = ClassCountsView()
         self._column_caption = Caption("Columns")
         self._columns = ColumnsView()
+        self._text_caption = Caption("Words per text")
+        self._texts = TextLengthsView()
         self._scan = QPushButton("&Scan data…")
         self._scan.setObjectName("scan_button")
         self._scan.setToolTip(
@@ -63,9 +75,12 @@ class PreviewView(QWidget):
         head.addWidget(self._scan)
         layout.addLayout(head)
         layout.addWidget(self._state)
+        layout.addWidget(self.download)
         layout.addWidget(self._problem_place)
         layout.addWidget(self._column_caption)
         layout.addWidget(self._columns)
+        layout.addWidget(self._text_caption)
+        layout.addWidget(self._texts)
         layout.addWidget(self._examples)
         layout.addWidget(self._augmented_caption)
         layout.addWidget(self._augmented)
@@ -84,6 +99,8 @@ class PreviewView(QWidget):
         self._augmented.setExamples(preview.augmented if preview else ())
         self._classes.setCounts(preview.class_counts if preview else ())
         self._columns.setColumns(preview.columns if preview else ())
+        length = preview.feature_shape[0] if preview and preview.feature_shape else 0
+        self._texts.setTexts(preview.texts if preview else None, length)
         self._show()
 
     def setScannable(self, scannable: bool) -> None:
@@ -102,6 +119,7 @@ class PreviewView(QWidget):
     def _show(self) -> None:
         preview = self._preview
         self._state.setText(self._sentence())
+        self.download.setVisible(bool(preview and preview.needs_download))
         self._problem_place.setVisible(bool(self._problems))
         self._examples.setVisible(bool(preview and preview.examples))
         is_augmented = bool(preview and preview.augmented)
@@ -113,10 +131,14 @@ class PreviewView(QWidget):
         has_columns = bool(preview and preview.columns)
         self._column_caption.setVisible(has_columns)
         self._columns.setVisible(has_columns)
+        has_texts = bool(preview and preview.texts)
+        self._text_caption.setVisible(has_texts)
+        self._texts.setVisible(has_texts)
         self._class_caption.setVisible(counted)
         self._classes.setVisible(counted)
-        parts = (self._examples, self._classes, self._class_caption, self._problem_place)
-        for part in (*parts, self._columns, self._augmented_caption, self._augmented):
+        first = (self._examples, self._classes, self._class_caption, self._problem_place)
+        more = (self._columns, self._texts, self._augmented_caption, self._augmented)
+        for part in (*first, *more):
             part.setEnabled(not self._is_busy)
 
     def _sentence(self) -> str:
@@ -145,6 +167,8 @@ def _row(problem: Problem) -> ProblemRow:
 def _facts(preview: DataPreview) -> str:
     shape = " x ".join(str(length) for length in preview.feature_shape) or "one value"
     parts = [f"{formatting.count(preview.example_count)} examples of {shape}"]
+    if preview.texts is not None:
+        parts = [f"{formatting.count(preview.example_count)} texts of {shape} words"]
     match preview.target:
         case Target.VALUES if preview.value_count > 1:
             parts.append(f"{formatting.count(preview.value_count)} values are predicted")

@@ -3,8 +3,8 @@
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QHelpEvent, QImage, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QHelpEvent, QImage, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from typing_extensions import override
 
@@ -46,6 +46,9 @@ class ConfusionMap(QWidget):
     thousand classes a cell stands for several that follow each other.
     """
 
+    cellChosen = Signal(int, int)
+    """A cell that is not empty was clicked: the numbers of its true and of its predicted class."""
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._matrix: ConfusionMatrix | None = None
@@ -59,6 +62,7 @@ class ConfusionMap(QWidget):
         self._chosen: int | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Confusion matrix")
+        self.setMouseTracking(True)
 
     def setMatrix(self, matrix: "ConfusionMatrix") -> None:
         """Shows another matrix."""
@@ -83,6 +87,10 @@ class ConfusionMap(QWidget):
         self._chosen = row
         self.update()
 
+    def name_of(self, number: int) -> str:
+        """Of a class."""
+        return self._names[number]
+
     @override
     def minimumSizeHint(self) -> QSize:
         return self._size(self._least_cell())
@@ -101,6 +109,17 @@ class ConfusionMap(QWidget):
         return super().event(event)
 
     @override
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        is_cell = self._filled_cell_at(event.position()) is not None
+        self.setCursor(Qt.CursorShape.PointingHandCursor if is_cell else Qt.CursorShape.ArrowCursor)
+
+    @override
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        found = self._filled_cell_at(event.position())
+        if found is not None and event.button() is Qt.MouseButton.LeftButton:
+            self.cellChosen.emit(*found)
+
+    @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setFont(theme.small_font(self.font()))
@@ -117,6 +136,13 @@ class ConfusionMap(QWidget):
         last = self._size_blocks - 1
         row = min(last, int((position.y() - grid.top()) / cell))
         return row, min(last, int((position.x() - grid.left()) / cell))
+
+    def _filled_cell_at(self, position: QPointF) -> tuple[int, int] | None:
+        """The cell there, where it is one of a single class and holds examples."""
+        found = self.cell_at(position)
+        if found is None or self._matrix is None or self._block > 1:
+            return None
+        return found if self._matrix.count_at(*found) else None
 
     def _size(self, cell: int) -> QSize:
         side = cell * self._size_blocks
@@ -262,7 +288,8 @@ class ConfusionMap(QWidget):
         part = formatting.fraction(count / total) if total else formatting.DASH
         number = f"{formatting.count(count)} of {formatting.count(total)} examples of {true}"
         verb = "was" if count == 1 else "were"
-        return f"{number} {verb} predicted as {taken} ({part})."
+        click = " Click to see them." if count else ""
+        return f"{number} {verb} predicted as {taken} ({part}).{click}"
 
     def _block_words(self, row: int, column: int) -> str:
         assert self._matrix is not None

@@ -3,11 +3,12 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
+    QPushButton,
     QScrollArea,
     QStackedLayout,
     QVBoxLayout,
@@ -17,6 +18,7 @@ from PySide6.QtWidgets import (
 from gpupanel.domain.events import EvaluationDone
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.problem_text import problem_sentences
+from gpupanel.domain.shown_examples import ExampleChoice, ShownExamples
 from gpupanel.runs.following.status import RunStatus
 from gpupanel.ui import formatting
 from gpupanel.ui.panels.evaluation_panel.class_table import ClassTable
@@ -56,6 +58,10 @@ class EvaluationPanel(QWidget):
 
     folderRequested = Signal()
     """The run's folder is to be opened in the file manager."""
+    examplesRequested = Signal(str, object)
+    """Examples are to be shown: a title, and the :class:`ExampleChoice`."""
+    predictionsRequested = Signal(object)
+    """Predictions are to be shown: the :class:`ExampleChoice`."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -77,6 +83,15 @@ class EvaluationPanel(QWidget):
         self._assumed.setTextFormat(Qt.TextFormat.PlainText)
         self._predictions = PredictionsView()
         self._predictions.folderRequested.connect(self.folderRequested)
+        self._predictions.choiceRequested.connect(self.predictionsRequested)
+        self._shown_path: Path | None = None
+        self._mistakes = QPushButton("&Worst mistakes…")
+        self._mistakes.setObjectName("worst_mistakes")
+        self._mistakes.setToolTip(
+            "The examples to whose label the model gave the least probability, as pictures"
+        )
+        self._mistakes.clicked.connect(self._show_mistakes)
+        self._map.cellChosen.connect(self._show_cell)
         self._table.classChosen.connect(self._map.choose)
         self._stack = QStackedLayout()
         self._stack.addWidget(self._empty)
@@ -94,7 +109,8 @@ class EvaluationPanel(QWidget):
             task: ``evaluate`` or ``predict``.
         """
         self._task = task
-        self._shown = None
+        self._shown = self._shown_path = None
+        self._predictions.forget()
         self._empty.setTexts(*_WAITING[task])
         self._assumed.hide()
         self._stack.setCurrentWidget(self._empty)
@@ -120,6 +136,9 @@ class EvaluationPanel(QWidget):
             path = folder / status.predictions
             self._predictions.setPredictions(path, status.examples, status.examples_per_second)
             self._stack.setCurrentWidget(self._predictions)
+            if path != self._shown_path:
+                self._shown_path = path
+                self.predictionsRequested.emit(ExampleChoice(which="predictions"))
         elif status.has_ended:
             self._empty.setTexts(*_NOTHING_FOUND)
         elif status.examples_total is not None:
@@ -127,6 +146,25 @@ class EvaluationPanel(QWidget):
             done = formatting.count(status.examples)
             total = formatting.count(status.examples_total)
             self._empty.setTexts(f"{title}: {done} of {total}", sentence)
+
+    def setReadingPredictions(self, choice: ExampleChoice) -> None:
+        """Show that predictions are being read."""
+        self._predictions.table.setReading(choice)
+
+    def setPredictedExamples(self, choice: ExampleChoice, found: ShownExamples) -> None:
+        """Show predictions with their examples."""
+        self._predictions.table.setExamples(choice, found)
+
+    @Slot()
+    def _show_mistakes(self) -> None:
+        self.examplesRequested.emit("Worst mistakes", ExampleChoice(which="mistakes"))
+
+    @Slot(int, int)
+    def _show_cell(self, row: int, column: int) -> None:
+        true, taken = (self._map.name_of(number) for number in (row, column))
+        title = f"{true}, rightly recognised" if row == column else f"{true}, taken for {taken}"
+        choice = ExampleChoice(which="cell", row=row, column=column)
+        self.examplesRequested.emit(title, choice)
 
     def _show_assumed(self, status: RunStatus) -> None:
         hints = [each.message for each in status.problems if each.severity is Severity.HINT]
@@ -151,7 +189,11 @@ class EvaluationPanel(QWidget):
         row.addWidget(self._table)
         page = QWidget()
         column = column_in(page)
-        column.addWidget(self._totals)
+        totals = QHBoxLayout()
+        totals.setSpacing(GRID)
+        totals.addWidget(self._totals, 1)
+        totals.addWidget(self._mistakes)
+        column.addLayout(totals)
         column.addWidget(self._classes, 1)
         column.addWidget(self._no_classes)
         column.addStretch(0)
@@ -175,6 +217,7 @@ class EvaluationPanel(QWidget):
             self._table.setMatrix(confusion)
         has_classes = not (confusion is None or isinstance(confusion, Problem))
         self._classes.setVisible(has_classes)
+        self._mistakes.setVisible(has_classes)
         self._no_classes.setVisible(not has_classes)
 
 

@@ -9,8 +9,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLay
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui import formatting
 from gpupanel.ui.theme import GRID
+from gpupanel.ui.widgets.examples_table import ExamplesTable
+from gpupanel.ui.widgets.layouts import column_in
 
-_WIDEST = 640
 _CONTENTS = {
     ".npz": "The file holds NumPy arrays: index (the example's position in the data), predicted "
     "and probabilities (or values), label where it is known, class_names. numpy.load reads it.",
@@ -24,6 +25,8 @@ class PredictionsView(QWidget):
 
     folderRequested = Signal()
     """The folder that holds the file is to be opened."""
+    choiceRequested = Signal(object)
+    """Other predictions are wanted: an :class:`ExampleChoice`."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -45,6 +48,8 @@ class PredictionsView(QWidget):
         self._folder.setToolTip("Opens the run's folder, where the file is, in the file manager")
         self._copy = QPushButton("&Copy path", self)
         self._copy.setToolTip("Copies the whole path of the file")
+        self.table = ExamplesTable(self)
+        self.table.choiceRequested.connect(self.choiceRequested)
         self._folder.clicked.connect(self.folderRequested)
         self._copy.clicked.connect(self._copy_path)
         self._compose()
@@ -65,13 +70,16 @@ class PredictionsView(QWidget):
         self._whole_path = str(path)
         self._contents.setText(_CONTENTS.get(path.suffix, ""))
 
+    def forget(self) -> None:
+        """What is shown was of another run."""
+        self.table.forget()
+
     def _compose(self) -> None:
         self._whole_path = ""
         card = QFrame(self)
         card.setProperty("card", "true")
-        card.setMaximumWidth(_WIDEST)
         column = QVBoxLayout(card)
-        column.setContentsMargins(3 * GRID, 3 * GRID, 3 * GRID, 3 * GRID)
+        column.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
         column.setSpacing(GRID)
         buttons = QHBoxLayout()
         buttons.setSpacing(GRID)
@@ -80,12 +88,10 @@ class PredictionsView(QWidget):
         buttons.addStretch(1)
         for label in (self._title, self._path, self._contents):
             column.addWidget(label)
-        column.addSpacing(GRID)
         column.addLayout(buttons)
-        middle = QHBoxLayout(self)
-        middle.addStretch(1)
-        middle.addWidget(card, 8, Qt.AlignmentFlag.AlignVCenter)
-        middle.addStretch(1)
+        whole = column_in(self)
+        whole.addWidget(card)
+        whole.addWidget(self.table, 1)
 
     @Slot()
     def _copy_path(self) -> None:

@@ -158,3 +158,25 @@ def test_that_groups_are_held_out_whole(path: str, group: str) -> None:
     found = carried_out(data_section(data))
     assert (len(found["x"]), len(found["x_val"])) == (2, 1)
     assert not set(found["groups"][found["kept"]]) & set(found["groups"][found["held_back"]])
+
+
+def test_that_further_tables_are_read_as_the_rows_that_are_trained_on(tmp_path: Path) -> None:
+    more = tmp_path / "val.csv"
+    more.write_text("when;y;a;b;tag\n05.01.2024;1,5;;y;1\n")
+    other = tmp_path / "test.parquet"
+    columns = {"a": [2.0], "b": ["x"], "when": pa.array([None], pa.date32())}
+    pa.parquet.write_table(pa.table({**columns, "tag": [0.0], "y": [4.0]}), other)
+    (tmp_path / "t.csv").write_text(TEXT)
+    data = TableData(
+        path=str(tmp_path / "t.csv"),
+        validation_path=str(more),
+        test_path=str(other),
+        target="y",
+        predicts=Target.VALUES,
+        **FOUND,
+    )
+    found = carried_out(data_section(data))
+    assert found["x_val"].tolist() == [[3.0, 0, 1, 4, 1]]
+    assert found["y_val"].tolist() == [1.5]
+    assert found["x_test"].tolist() == [[2.0, 1, 0, 1, 0]]
+    assert found["y_test"].tolist() == [4.0]

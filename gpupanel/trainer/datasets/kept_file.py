@@ -1,4 +1,4 @@
-"""Files of the user's cache that are made of files of records: unpacked ones, decoded pictures.
+"""Files of the user's cache that are made of files of a person's: unpacked, decoded, counted.
 
 Each is known by the place on its disk, the size and the times of what it was made of, as imported
 tables are (:mod:`gpupanel.trainer.datasets.tables.table_file`).
@@ -13,14 +13,13 @@ from typing import BinaryIO
 
 from pydantic import ValidationError
 
+from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.value import Value
 from gpupanel.files.cache_folder import cache_folder, cache_root, remove_unused
 from gpupanel.files.guarded_files import open_to_read
 from gpupanel.files.locks import locked_patiently
 from gpupanel.files.whole_files import whole_file, write_whole
-from gpupanel.trainer.datasets.records import problems
 
-_FOLDER = "records"
 _RECENT_NS = 2 * 10**9
 """A file that was changed so shortly before it was looked at may be changed again unseen."""
 
@@ -51,18 +50,22 @@ def marks_of(status: os.stat_result) -> Marks:
 
 
 def kept_file(
+    name: str,
     made_of: Sequence[Marks],
     how: object,
     on_wait: Callable[[], None],
     write: Callable[[BinaryIO], None],
+    unusable: Callable[[Path, OSError], ProblemError],
 ) -> Path:
     """A file of the cache, made now where it is not there.
 
     Args:
+        name: Of the folder of the cache.
         made_of: The files that it is made of.
         how: Whatever makes another file of the same ones; its text counts.
         on_wait: Called while another process makes it; may raise.
         write: Writes it.
+        unusable: Gives the problem of a folder where it cannot be kept.
 
     Raises:
         ProblemError: It cannot be kept, or what ``write`` raises.
@@ -70,10 +73,10 @@ def kept_file(
     digest = hashlib.sha256(repr(how).encode(errors="backslashreplace"))
     for marks in made_of:
         digest.update(repr(marks).encode())
-    place = cache_root() / _FOLDER / digest.hexdigest()[:32]
+    place = cache_root() / name / digest.hexdigest()[:32]
     changed_ns = max(marks[-1] for marks in made_of)
     try:
-        folder = cache_folder(_FOLDER)
+        folder = cache_folder(name)
         with locked_patiently(place.with_suffix(".lock"), on_wait):
             if not _is_there(place, changed_ns):
                 remove_unused(folder)
@@ -84,7 +87,7 @@ def kept_file(
                 known = _Kept(looked_ns=looked_ns, size=size)
                 write_whole(place.with_suffix(".json"), known.model_dump_json(), private=True)
     except OSError as error:
-        raise problems.cache_unusable(place.parent, error) from error
+        raise unusable(place.parent, error) from error
     return place.with_suffix(".kept")
 
 

@@ -1,0 +1,211 @@
+"""Texts: by Keras's ``TextVectorization``, whose words a run makes without it.
+
+What a profile leaves out a preview fills in (:func:`~gpupanel.domain.preview.with_found`).
+"""
+
+from string import Template
+
+from typing_extensions import override
+
+from gpupanel.domain.data import TableData, Target, TextData
+from gpupanel.domain.table_data import RECIPE_MEMBER
+from gpupanel.planning.script.data_section import AS_UTF8, SourceScript
+from gpupanel.planning.script.sections import joined, lines_for
+from gpupanel.planning.script.sources.table import table_functions
+
+_FOLDER = '''
+from pathlib import Path
+
+
+def texts_below(folder):
+    found = []
+    for path in sorted(folder.iterdir()):
+        if path.is_dir() and not path.is_symlink():
+            found += texts_below(path)
+        elif is_text(path):
+            found.append(path)
+    return found
+
+
+def is_text(path):
+    is_named = path.name.lower().endswith(".txt") and path.name[0] != "."
+    return is_named and not path.is_symlink() and not path.is_dir()
+
+
+def read_text(path):
+    with open(path, "rb") as file:
+        return file.read(2**20).decode($encoding, errors="ignore")
+
+
+def read_texts(root, names=None):
+    """The names of the classes, the texts, and the class of each."""
+    root = Path(root)
+    folders = [each for each in sorted(root.iterdir()) if each.is_dir() and each.name[0] != "."]
+    of_class = {each: texts_below(each) for each in folders if not each.is_symlink()}
+    of_class = {as_utf8(each.name): paths for each, paths in of_class.items() if paths}
+    names = names or list(of_class)
+    paths = [path for of_one in of_class.values() for path in of_one]
+    numbers = [names.index(name) for name, of_one in of_class.items() for _ in of_one]
+    if not paths:
+        paths, numbers = filter(is_text, sorted(root.iterdir())), None
+    x = np.array([*map(read_text, paths), None], object)[:-1]
+    return names, x, None if numbers is None else np.array(numbers, np.int32)
+'''
+# In the margin: C classes, K several labels at once, V values; P nobody need know the target;
+# Q of Parquet, whose columns have types.
+_TABLE = '''
+  |def read_texts(path, names=None):
+  |    """The names of classes or labels, the texts, and what is predicted of each."""
+  |    table = read_table(path)
+  |    x = np.array([*((text or "") for text in texts(table[TEXT])), None], object)[:-1]
+P |    if not TARGETS or not all(name in table for name in TARGETS):
+P |        return names or [], x, None
+vk|    cells = table[TARGETS[0]]
+vk|    try:
+vkQ|        if is_text(cells):
+vkQ|            raise pa.ArrowInvalid()
+vk|        values = numbers(cells)
+vk|        labels = [None if np.isnan(value) else shown(value) for value in values]
+vk|        names = names or [shown(value) for value in np.unique(values[~np.isnan(values)])]
+vk|    except pa.ArrowInvalid:
+vk|        labels = texts(cells)
+vk|        names = names or sorted({label for label in labels if label is not None})
+vk|    lacking = np.array([label is None for label in labels])
+vk|    y = np.array([-1 if label is None else names.index(label) for label in labels], np.int32)
+V |    names = []
+K |    names = names or list(TARGETS)
+V |    y = np.stack([numbers(table[name]) for name in TARGETS], axis=1)
+K |    y = np.stack([numbers(table[name]) for name in TARGETS], axis=1)
+V |    lacking = np.isnan(y).any(axis=1)
+K |    lacking = np.isnan(y).any(axis=1)
+V |    y = y[:, 0] if len(TARGETS) == 1 else y
+P |    if lacking.any():
+P |        return names, x, None
+  |    return names, x[~lacking], y[~lacking]
+'''
+_FOR_MODEL = """
+import json
+import zipfile
+
+# Which words training knew stands in the model's file.
+with zipfile.ZipFile($model) as archive:
+    recipe = json.loads(archive.read("$member"))
+LENGTH, WORDS = recipe["length"], recipe["words"]
+"""
+_VECTORIZED = '''
+# The words of those texts that are trained on, and of no others.
+with tf.device("/device:CPU:0"):
+    vectorize = keras.layers.TextVectorization($most, output_sequence_length=LENGTH)
+    $known
+
+
+def numbered(texts):
+    """The numbers of the words, 0 where there is none; without words a text is an unknown one."""
+    parts = [list(texts[begin : begin + 1024]) for begin in range(0, len(texts), 1024)]
+    with tf.device("/device:CPU:0"):
+        found = np.concatenate([np.float32(vectorize(tf.constant(part))) for part in parts])
+    found[found[:, 0] == 0, 0] = 1
+    return found
+'''
+_ADAPTED = "vectorize.adapt(tf.data.Dataset.from_tensor_slices(list(x)).batch(1024))"
+_KNOWN = "vectorize.set_vocabulary(WORDS)"
+_KEPT_IN_MODEL = """
+import json
+import zipfile
+
+# Who predicts with the model has to take the same words.
+recipe = {
+    "schema_version": 1,
+    "words": vectorize.get_vocabulary()[2:],
+    "length": LENGTH,
+    "text": TEXT or "",
+    "targets": list(TARGETS),
+    "predicts": $predicts,
+    "class_names": class_names,
+}
+with zipfile.ZipFile("model.keras", "a") as archive:
+    archive.writestr("$member", json.dumps(recipe))
+"""
+
+
+class _Text(SourceScript[TextData]):
+    """Python that reads the texts, and makes numbers of their words when the sets are known."""
+
+    @override
+    def read(self, data: TextData, *, needs_labels: bool) -> str:
+        head = (
+            f"LENGTH, WORDS = {data.length}, None\n"
+            f"TEXT, TARGETS = {data.text!r}, {list(data.targets)!r}"
+        )
+        return joined(head, _read(data, "", needs_labels=needs_labels))
+
+    @override
+    def read_for_model(self, data: TextData, model_path: str, *, needs_labels: bool) -> str:
+        head = Template(_FOR_MODEL).substitute(model=repr(model_path), member=RECIPE_MEMBER)
+        targets = f'{list(data.targets)!r} or recipe["targets"]'
+        text = repr(data.text) if data.text is not None else 'recipe["text"]'
+        names = ', recipe["class_names"]'
+        return joined(
+            head,
+            f"TEXT, TARGETS = {text}, {targets}",
+            _read(data, names, needs_labels=needs_labels),
+        )
+
+    @override
+    def pixels(self, data: TextData, *names: str, in_memory: bool, may_skip: bool = False) -> str:
+        # Only a training has others stand in for what cannot be read.
+        text = Template(_VECTORIZED).substitute(
+            most=f"max_tokens={data.vocabulary}" if may_skip else "max_tokens=len(WORDS) + 2",
+            known=_ADAPTED if may_skip else _KNOWN,
+        )
+        made = ", ".join(f"numbered({name})" for name in names)
+        return joined(text, f"{', '.join(names)} = {made}")
+
+    @override
+    def kept_in_model(self, data: TextData) -> str:
+        target = data.target_kind or Target.CLASSES
+        return Template(_KEPT_IN_MODEL).substitute(
+            predicts=repr(target.value), member=RECIPE_MEMBER
+        )
+
+    @override
+    def class_names(self, data: TextData) -> str:
+        return ""  # they were read with the labels
+
+
+def _read(data: TextData, names: str, *, needs_labels: bool) -> str:
+    """From the names of classes that are known, if any are, to texts and labels of each set."""
+    sets = {"": data.path, "_val": data.validation_path, "_test": data.test_path}
+    lines = [
+        f"{'_' if name else 'class_names'}, x{name}, y{name} = "
+        f"read_texts({path!r}{', class_names' if name else names})"
+        for name, path in sets.items()
+        if path
+    ]
+    target = data.target_kind or Target.CLASSES
+    count = [] if target is Target.VALUES else ["class_count = len(class_names)"]
+    if not data.is_table:
+        encoding = data.encoding or "utf-8"
+        read = Template(_FOLDER).substitute(
+            encoding=repr("utf-8-sig" if encoding == "utf-8" else encoding)
+        )
+        return joined(AS_UTF8, read, *lines, *count)
+    holds = {
+        "C": target is Target.CLASSES,
+        "K": target is Target.LABELS,
+        "V": target is Target.VALUES,
+        "P": not needs_labels,
+        "Q": data.path.lower().endswith(".parquet"),
+    }
+    table = TableData(
+        path=data.path,
+        delimiter=data.delimiter,
+        decimal=data.decimal,
+        encoding=data.encoding,
+        header=data.header,
+    )
+    read = lines_for(_TABLE, [each for each in holds if holds[each]])
+    return joined(table_functions(table), read, *lines, *count)
+
+
+SCRIPT = _Text()

@@ -1,0 +1,218 @@
+"""Texts: numbers of their words, with the vocabulary of those that are trained on."""
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import ValidationError
+from typing_extensions import override
+
+from gpupanel.domain.choice import Choice
+from gpupanel.domain.data import Target, TextData
+from gpupanel.domain.preview import TextsPreview
+from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.visible_text import visible_line
+from gpupanel.trainer.datasets.checks import stays_on_disk
+from gpupanel.trainer.datasets.examples import (
+    AllExamples,
+    DataSet,
+    Examples,
+    Features,
+    Indices,
+    chained,
+)
+from gpupanel.trainer.datasets.scanning.examples import scan_examples
+from gpupanel.trainer.datasets.scanning.scanned import OnLooked, Scanned
+from gpupanel.trainer.datasets.source import Found, Reading, Source
+from gpupanel.trainer.datasets.split import divide
+from gpupanel.trainer.datasets.tables.targets import TargetLabels
+from gpupanel.trainer.datasets.texts import problems
+from gpupanel.trainer.datasets.texts.recipe import TextRecipe
+from gpupanel.trainer.datasets.texts.rows import TextRows, counted, numbers_in
+from gpupanel.trainer.datasets.texts.table_texts import chosen_columns, look_at_texts
+from gpupanel.trainer.datasets.texts.text_sets import TextSet, files_of, read_sets
+from gpupanel.trainer.datasets.texts.words import FIRST_WORD, SPECIAL_WORDS, most_frequent
+
+_BARS = 24
+Numbers = npt.NDArray[np.int64]
+
+
+def _recipe(reading: Reading) -> TextRecipe:
+    """What the model's file says.
+
+    Raises:
+        ProblemError: It says nothing of texts.
+    """
+    try:
+        return TextRecipe.model_validate_json(reading.recipe)
+    except ValidationError as error:
+        raise problems.problem(
+            "text_recipe_missing",
+            "The saved model does not say which words it knows, so texts cannot be given to it.",
+            "Use a model that was trained on texts here.",
+            field="model.path",
+            detail=str(error) if reading.recipe else "",
+        ) from error
+
+
+def _features(data: TextData, rows: TextRows) -> Features:
+    stays = stays_on_disk(rows.shape, rows.dtype, data.cache)
+    return rows if stays else rows.in_memory()
+
+
+def _trained_on(data: TextData, seed: int, labels: TargetLabels) -> Indices:
+    """Which of the examples are trained on: the vocabulary must not know the others."""
+    classes = labels.array if labels.predicts is Target.CLASSES else None
+    return divide(len(labels.array), data, seed, classes)[0]
+
+
+def _preview(data: TextData, lengths: Numbers, counts: Numbers, known: Numbers) -> TextsPreview:
+    """What is drawn of texts: bars of the same width, the last one for all that are longer."""
+    most = int(np.quantile(lengths, 0.99)) if len(lengths) else 1
+    width = max(1, -(-max(most, 1) // _BARS))
+    bars = np.minimum(np.maximum(lengths - 1, 0) // width, _BARS - 1)
+    numbers = np.bincount(bars, minlength=1)
+    total = int(counts.sum())
+    return TextsPreview(
+        lengths=tuple((int((bar + 1) * width), int(count)) for bar, count in enumerate(numbers)),
+        cut_share=float((lengths > data.length).mean()),
+        known_share=float(known.sum()) / total if total else 0.0,
+        word_count=int(np.count_nonzero(counts[1:])),
+        known_count=len(known),
+    )
+
+
+def _check_differ(path: Path, labels: TargetLabels) -> None:
+    if len(labels.class_names) == 1 and labels.array.ndim == 1:
+        raise problems.problem(
+            "data_one_class",
+            f'The texts of {path} are all of one class ("{labels.class_names[0]}"), so there is '
+            "nothing to tell apart.",
+            "Use texts of two classes or more.",
+        )
+
+
+class _Texts(Source[TextData]):
+    """Texts in the order of their folders, or rows."""
+
+    @override
+    def read(self, data: TextData, reading: Reading) -> DataSet:
+        sets = read_sets(data, reading, data.targets, needs_targets=True)
+        training = sets["training"]
+        rows = training.labelled()
+        labels = training.labels(rows, data.predicts)
+        if reading.must_differ:
+            _check_differ(training.path, labels)
+        trained = rows[_trained_on(data, reading.seed, labels)]
+        tokens = training.tokens
+        counts = counted(tokens, trained)
+        places = most_frequent(tokens.words, counts[1:], data.vocabulary - FIRST_WORD)
+        words = tokens.words[places]
+        examples = {
+            name: self._examples(data, each, words, rows, labels) for name, each in sets.items()
+        }
+        shown = tuple(word.decode(errors="replace") for word in words.tolist())
+        recipe = TextRecipe(
+            words=shown,
+            length=data.length,
+            text=training.text,
+            targets=tuple(each.name for each in training.facts),
+            predicts=labels.predicts,
+            class_names=labels.class_names,
+        )
+        return DataSet(
+            training=examples["training"],
+            validation=examples.get("validation"),
+            test=examples.get("test"),
+            class_names=labels.class_names,
+            scaling=data.scaling,
+            files=files_of(sets),
+            notes=tuple(note for each in sets.values() for note in each.notes),
+            recipe=recipe.model_dump_json(),
+            token_count=data.token_count,
+            words=(*SPECIAL_WORDS, *shown),
+            texts=_preview(data, tokens.lengths[rows], counts, counts[places + 1]),
+        )
+
+    @override
+    def read_all(self, data: TextData, reading: Reading, *, needs_labels: bool) -> AllExamples:
+        recipe = _recipe(reading)
+        targets = data.targets or recipe.targets
+        sets = read_sets(data, reading, targets, known_text=recipe.text, needs_targets=needs_labels)
+        words = np.array([word.encode() for word in recipe.words], "S")
+        has_labels = all(each.has_targets for each in sets.values())
+        if not needs_labels and any(np.isnan(each.targets).any() for each in sets.values()):
+            has_labels = False  # some are to be predicted
+        parts = []
+        for each in sets.values():
+            rows = each.labelled() if has_labels else np.arange(len(each.tokens), dtype=np.int32)
+            labels = each.labels_as(rows, recipe) if has_labels else np.zeros(len(rows), np.int32)
+            made = numbers_in(each.tokens, words)
+            features = _features(data, TextRows(each.tokens, made, recipe.length, rows))
+            parts.append(Examples(features, labels))
+        whole = chained(parts)
+        return AllExamples(
+            features=whole.features,
+            labels=whole.labels if has_labels else None,
+            target=recipe.predicts,
+            class_names=recipe.class_names,
+            training_count=len(parts[0]),
+            validation_count=len(parts[1]) if "validation" in sets else 0,
+            words=(*SPECIAL_WORDS, *recipe.words),
+            notes=tuple(note for each in sets.values() for note in each.notes),
+        )
+
+    @override
+    def find(self, data: TextData, reading: Reading) -> Found:
+        if not data.is_table:
+            return Found()
+        look = look_at_texts(data, data.path, "data.path")
+        columns = tuple(
+            Choice(name, f"{visible_line(name)}: {kind}") for name, kind in look.columns
+        )
+        found: dict[str, str | tuple[str, ...]] = {}
+        if look.form is not None:
+            found = {
+                "delimiter": look.form.delimiter,
+                "decimal": look.form.decimal,
+                "encoding": look.form.encoding,
+                "header": "first_line" if look.form.has_names else "none",
+            }
+        try:
+            known = _recipe(reading) if reading.recipe else None
+            taken = chosen_columns(
+                look,
+                data.text,
+                data.targets or (known.targets if known else ()),
+                known_text=known.text if known else "",
+                needs_targets=False,
+            )
+        except ProblemError:
+            pass  # reading says it
+        else:
+            found |= {"text": taken.text, "target": taken.targets}
+        return Found(offers=dict.fromkeys(("text", "target"), columns), found=found)
+
+    @override
+    def scan(self, data: TextData, reading: Reading, on_looked: OnLooked) -> Scanned:
+        # The number of a word says nothing by itself.
+        found = self.read(data, reading)
+        return scan_examples(found, reading.on_progress, on_looked, has_columns=False)
+
+    @staticmethod
+    def _examples(
+        data: TextData,
+        each: TextSet,
+        words: npt.NDArray[np.bytes_],
+        rows: Indices,
+        labels: TargetLabels,
+    ) -> Examples:
+        made = numbers_in(each.tokens, words)
+        array = labels.array
+        if each.name != "training":
+            rows = each.labelled()
+            array = each.labels_as(rows, labels)
+        return Examples(_features(data, TextRows(each.tokens, made, data.length, rows)), array)
+
+
+SOURCE = _Texts()

@@ -1,0 +1,159 @@
+"""Folders of texts: one for each class, or texts alone. Links in them are not followed."""
+
+import codecs
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpupanel.domain.data import MOST_CLASSES
+from gpupanel.domain.problem import Problem, Severity
+from gpupanel.domain.visible_text import as_utf8
+from gpupanel.files.regular_files import open_regular
+from gpupanel.trainer.datasets.texts import problems
+from gpupanel.trainer.datasets.texts.token_file import LONGEST_TEXT_BYTES
+
+_SUFFIX = ".txt"
+
+
+@dataclass(frozen=True, slots=True)
+class TextFolder:
+    """The texts of a folder.
+
+    Attributes:
+        root: The folder.
+        paths: Of the texts: class by class, in the order of their names.
+        class_names: Of the folders, in the order of their names; empty: the texts stand alone.
+        counts: How many texts each class has.
+        notes: What is odd about them.
+    """
+
+    root: Path
+    paths: tuple[str, ...]
+    class_names: tuple[str, ...]
+    counts: tuple[int, ...]
+    notes: tuple[Problem, ...] = ()
+
+
+def list_texts(root: Path, field: str) -> TextFolder:
+    """The texts in a folder; none is opened.
+
+    Raises:
+        ProblemError: It cannot be listed, or holds no texts.
+    """
+    try:
+        with os.scandir(root) as entries:
+            found = sorted(entries, key=lambda entry: entry.name)
+        links = _Links()
+        shown = [entry for entry in found if not entry.name.startswith(".")]
+        inside = [entry for entry in shown if links.is_none(entry)]
+        of_class = {
+            entry.name: list(_below(entry.path, links)) for entry in inside if _is_folder(entry)
+        }
+        alone = [entry.path for entry in inside if _is_text(entry)]
+    except OSError as error:
+        raise problems.unreadable(error.filename or root, error, field) from error
+    of_class = {name: paths for name, paths in of_class.items() if paths}
+    notes = links.notes(root, field)
+    if not of_class and not alone:
+        raise problems.problem(
+            "data_empty",
+            f"The folder {root} has no {_SUFFIX} files, nor has a folder in it.",
+            f"Choose a folder with one sub-folder of {_SUFFIX} files for each class.",
+            field=field,
+        )
+    if len(of_class) > MOST_CLASSES:
+        raise problems.problem(
+            "data_too_many_classes",
+            f"{root} has {len(of_class):,} class folders, and {MOST_CLASSES:,} classes can be "
+            "told apart at most.",
+            "Choose a folder whose sub-folders are the classes.",
+            field=field,
+        )
+    if not of_class:
+        return TextFolder(root, tuple(alone), (), (), notes)
+    return TextFolder(
+        root,
+        tuple(path for paths in of_class.values() for path in paths),
+        tuple(map(as_utf8, of_class)),
+        tuple(map(len, of_class.values())),
+        notes,
+    )
+
+
+def _below(root: str, links: "_Links") -> Iterator[str]:
+    """The texts in a folder and the folders in it, in the order of their parts."""
+    waiting = [(root, True)]
+    while waiting:
+        place, is_folder = waiting.pop()
+        if not is_folder:
+            yield place
+            continue
+        with os.scandir(place) as entries:
+            found = sorted(entries, key=lambda entry: entry.name, reverse=True)
+        waiting += [
+            (entry.path, _is_folder(entry))
+            for entry in found
+            if links.is_none(entry) and (_is_folder(entry) or _is_text(entry))
+        ]
+
+
+def _is_folder(entry: "os.DirEntry[str]") -> bool:
+    return entry.is_dir(follow_symlinks=False)
+
+
+def _is_text(entry: "os.DirEntry[str]") -> bool:
+    is_named = entry.name.lower().endswith(_SUFFIX) and not entry.name.startswith(".")
+    return is_named and not _is_folder(entry)
+
+
+class _Links:
+    """Counts the links that are left out."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def is_none(self, entry: "os.DirEntry[str]") -> bool:
+        self._count += entry.is_symlink()
+        return not entry.is_symlink()
+
+    def notes(self, root: Path, field: str) -> tuple[Problem, ...]:
+        if not self._count:
+            return ()
+        return (
+            Problem(
+                code="text_links_left_out",
+                severity=Severity.WARNING,
+                field=field,
+                message=f"{self._count:,} links in {root} are left out: they may lead anywhere.",
+                hint="Choose the folder that holds the texts themselves.",
+            ),
+        )
+
+
+def read_text(path: str, encoding: str, field: str) -> bytes:
+    """The text of a file in UTF-8, as far as texts are read.
+
+    Args:
+        path: Of the file.
+        encoding: In which it is written.
+        field: The profile key that names its folder.
+
+    Raises:
+        ProblemError: It is no such text, or cannot be read.
+    """
+    try:
+        with open_regular(Path(path)) as file:
+            content = file.read(LONGEST_TEXT_BYTES + 1)
+    except OSError as error:
+        raise problems.unreadable(path, error, field) from error
+    is_cut = len(content) > LONGEST_TEXT_BYTES
+    decoder = codecs.getincrementaldecoder("utf-8-sig" if encoding == "utf-8" else encoding)()
+    try:
+        # A letter that the cut went through is left out.
+        text = decoder.decode(content[:LONGEST_TEXT_BYTES], final=not is_cut)
+    except UnicodeError as error:
+        raise problems.wrong_encoding(path, encoding, error) from error
+    if "\0" in text:
+        raise problems.no_text(path, field)
+    return text.encode("utf-8", "surrogatepass")

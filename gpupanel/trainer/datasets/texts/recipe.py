@@ -1,0 +1,27 @@
+"""How examples were made of texts, as it is kept with the model."""
+
+from typing import Literal
+
+from gpupanel.domain.data_source import Target
+from gpupanel.domain.value import Value
+
+
+class TextRecipe(Value):
+    """How examples are made of texts, as the model's file says it.
+
+    Attributes:
+        words: Of the vocabulary, from the first word on.
+        length: How many words of a text count.
+        text: The column of the texts; empty of folders.
+        targets: The columns that were predicted; none of folders.
+        predicts: What they are.
+        class_names: In the order of the class numbers, or of the labels; none for values.
+    """
+
+    schema_version: Literal[1] = 1
+    words: tuple[str, ...]
+    length: int
+    text: str = ""
+    targets: tuple[str, ...] = ()
+    predicts: Target
+    class_names: tuple[str, ...] = ()

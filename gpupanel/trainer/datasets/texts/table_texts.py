@@ -1,0 +1,208 @@
+"""Texts in a column of a table, with the columns that are predicted."""
+
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from io import BufferedReader
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from gpupanel.domain.data import TableData, TextData
+from gpupanel.domain.problem import ProblemError
+from gpupanel.trainer.datasets.tables import problems
+from gpupanel.trainer.datasets.tables.batches import parquet_batches, text_batches
+from gpupanel.trainer.datasets.tables.imported import (
+    ColumnFacts,
+    Kind,
+    MisfitError,
+    import_rows,
+)
+from gpupanel.trainer.datasets.tables.recipe import found_targets
+from gpupanel.trainer.datasets.tables.table_file import TableLook, look_at_table
+
+USUAL_TEXTS = (
+    *("text", "texts", "review", "comment", "sentence", "content", "message", "body"),
+    *("document", "tweet", "description", "question"),
+)
+"""What people call a column of texts."""
+_ROWS = 512
+"""Of Parquet at a time: texts are longer than numbers."""
+_NOTHING: tuple[str, Kind] = ("nothing", "number")
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumns:
+    """Which columns of a table are what.
+
+    Attributes:
+        look: At the table.
+        text: The column of the texts.
+        targets: The columns that are predicted; empty: none are read.
+    """
+
+    look: TableLook
+    text: str
+    targets: tuple[str, ...]
+
+    @property
+    def kinds(self) -> tuple[tuple[str, Kind], ...]:
+        """What each column that is predicted holds."""
+        known = dict(self.look.columns)
+        return tuple((name, known[name]) for name in self.targets)
+
+
+def look_at_texts(data: TextData, path: str, field: str) -> TableLook:
+    """What kind of table it is, and what its columns seem to hold.
+
+    Raises:
+        ProblemError: It cannot be looked at.
+    """
+    table = TableData(
+        path=path,
+        delimiter=data.delimiter,
+        decimal=data.decimal,
+        encoding=data.encoding,
+        header=data.header,
+    )
+    try:
+        return look_at_table(table)
+    except ProblemError as error:
+        if field == "data.path":
+            raise
+        moved = (
+            each.model_copy(update={"field": field}) if each.field == "data.path" else each
+            for each in error.problems
+        )
+        raise ProblemError(*moved) from error
+
+
+def chosen_columns(
+    look: TableLook,
+    text: str | None,
+    targets: tuple[str, ...],
+    *,
+    known_text: str = "",
+    needs_targets: bool,
+) -> TableColumns:
+    """The columns of the texts and of what is predicted: chosen, or found by their names.
+
+    Args:
+        look: At the table.
+        text: The column of the texts, where it was chosen.
+        targets: Those that are predicted, likewise.
+        known_text: What the column of the texts that were trained on is called.
+        needs_targets: Without it they may be missing.
+
+    Raises:
+        ProblemError: One is missing, or it is not clear which it is.
+    """
+    names = tuple(name for name, _ in look.columns)
+    column = text if text is not None else known_text
+    if text is None and column not in names:
+        column = _found_text(look, targets)
+    if column not in names:
+        raise problems.unknown_column(look.path, column, names, "data.text")
+    missing = [name for name in targets if name not in names]
+    if missing and needs_targets:
+        raise problems.unknown_column(look.path, missing[0], names, "data.target")
+    if missing:
+        return TableColumns(look, column, ())
+    others = tuple(name for name in names if name != column)
+    if not targets and others:
+        targets = found_targets(TableData(path=str(look.path)), others)
+    if column in targets or (not targets and needs_targets):
+        raise problems.problem(
+            "text_without_target",
+            f'{look.path} has no column that is predicted beside the texts in "{column}".',
+            "Choose another column in data.target.",
+            field="data.target",
+        )
+    return TableColumns(look, column, targets)
+
+
+def _found_text(look: TableLook, targets: tuple[str, ...]) -> str:
+    may_be = [name for name, kind in look.columns if name not in targets]
+    by_name = {name.lower(): name for name in reversed(may_be)}
+    named = next((by_name[word] for word in USUAL_TEXTS if word in by_name), None)
+    if named is not None:
+        return named
+    texts = [name for name, kind in look.columns if kind == "text" and name in may_be]
+    if len(texts) != 1:
+        there = ", ".join(f'"{name}"' for name, _ in look.columns[:20])
+        raise problems.problem(
+            "text_column_ambiguous",
+            f"It is not clear which column of {look.path} holds the texts. It has: {there}.",
+            "Choose data.text.",
+            field="data.text",
+        )
+    return texts[0]
+
+
+def read_rows(
+    columns: TableColumns,
+    file: BufferedReader,
+    take: Callable[[bytes], None],
+    progress: Callable[[int], None],
+) -> tuple[npt.NDArray[np.float32], tuple[ColumnFacts, ...]]:
+    """Go once through the rows.
+
+    Args:
+        columns: Which of them are what.
+        file: The table, at its start.
+        take: Called with the text of each row in UTF-8; one that is missing is empty.
+        progress: Called with how many rows are done.
+
+    Returns:
+        The numbers of the target's columns, shape [rows, columns], and what is known of these.
+
+    Raises:
+        ProblemError: A row cannot be read.
+        OSError: The file cannot be read.
+    """
+    look = columns.look
+    names = [name for name, _ in look.columns]
+    at, places = names.index(columns.text), [names.index(name) for name in columns.targets]
+
+    def without_texts() -> Iterator[pa.RecordBatch]:
+        for batch in _batches(look, file):
+            for cell in _texts(batch.column(at)):
+                take(cell)
+            if not places:
+                # A row has a length without any column, too.
+                nothing = pa.array([0.0] * batch.num_rows)
+                yield pa.RecordBatch.from_arrays([nothing], names=[_NOTHING[0]])
+                continue
+            yield pa.RecordBatch.from_arrays(
+                [batch.column(place) for place in places], names=[str(place) for place in places]
+            )
+
+    kept = io.BytesIO()
+    decimal = look.form.decimal if look.form else "."
+    try:
+        rows, facts = import_rows(
+            without_texts(), columns.kinds or [_NOTHING], decimal, kept, progress
+        )
+    except MisfitError as misfit:
+        raise problems.does_not_fit(
+            look.path, misfit.row + 1, misfit.column, misfit.text, misfit.kind
+        ) from misfit
+    if not rows:
+        raise problems.empty(look.path)
+    if not places:
+        return np.empty((rows, 0), np.float32), ()
+    return np.frombuffer(kept.getbuffer(), np.float32).reshape(rows, -1), facts
+
+
+def _texts(cells: pa.Array) -> Iterator[bytes]:
+    if isinstance(cells, pa.DictionaryArray):
+        cells = cells.dictionary_decode()
+    for cell in cells.cast(pa.large_string()).cast(pa.large_binary()).to_pylist():
+        yield (cell or b"").replace(b"\0", b" ")
+
+
+def _batches(look: TableLook, file: BufferedReader) -> Iterator[pa.RecordBatch]:
+    if look.form is not None:
+        return text_batches(look.path, file, look.form, len(look.columns))
+    return parquet_batches(look.path, file, look.places, _ROWS)

@@ -1,0 +1,163 @@
+"""Predictions read back from a run's file, which whoever may write there may have made."""
+
+import csv
+import io
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from gpupanel.domain.shown_examples import ShownClass, ShownExample
+from gpupanel.files.guarded_files import open_to_read
+from gpupanel.files.npy_members import read_npy
+from gpupanel.trainer.datasets.examples import Array
+from gpupanel.trainer.size_limits import check_unpacked
+
+_TOP = 3
+_LONGEST_LINE = 16 * 2**20
+"""Of a CSV: 100,000 classes with their probabilities."""
+_PROBABILITY = "probability of "
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenPredictions:
+    """Some predictions of a file, without pictures.
+
+    Attributes:
+        total: How many the file holds.
+    """
+
+    examples: tuple[ShownExample, ...]
+    total: int
+
+
+def read_predictions(path: Path, first: int, count: int) -> WrittenPredictions:
+    """Some of the predictions of a run.
+
+    Args:
+        path: ``predictions.npz`` or ``predictions.csv``.
+        first: How many are passed over.
+        count: How many are read at most.
+
+    Raises:
+        OSError: It cannot be read, or is no file of the run's.
+        ProblemError: It would not fit into memory.
+        ValueError: It holds something else.
+    """
+    with open_to_read(path) as file:
+        try:
+            if path.suffix == ".csv":
+                return _read_csv(file, first, count)
+            with zipfile.ZipFile(file) as archive:
+                check_unpacked(archive, path, "inference.output")
+                return _read_npz(archive, first, count)
+        except (OSError, ValueError, MemoryError):
+            raise
+        except (csv.Error, zipfile.BadZipFile, IndexError, KeyError, StopIteration) as error:
+            # Whatever the bytes of a damaged file happen to make of its readers.
+            raise ValueError(f"{type(error).__name__}: {error}") from error
+
+
+def _read_npz(archive: zipfile.ZipFile, first: int, count: int) -> WrittenPredictions:
+    there = {name.removesuffix(".npy") for name in archive.namelist()}
+    index = _member(archive, "index", "iu")
+    numbers = _member(archive, "values" if "values" in there else "probabilities", "f")
+    names = _member(archive, "class_names", "U").tolist() if "class_names" in there else []
+    labels = _member(archive, "label", "iufb") if "label" in there else None
+    for each in (numbers, labels):
+        if each is not None and len(each) != len(index):
+            raise ValueError("there is not one for each example")
+    numbers = numbers.reshape(len(index), -1)
+    if names and len(names) != numbers.shape[1]:
+        raise ValueError("there is not a name for each class")
+    predicted = _member(archive, "predicted", "iu") if "predicted" in there else None
+    of_labels = predicted is not None and predicted.ndim == 2
+    chosen = slice(first, first + count)
+    rows = zip(index[chosen].tolist(), numbers[chosen], strict=True)
+    return WrittenPredictions(
+        tuple(
+            ShownExample(
+                index=place,
+                label=""
+                if labels is None
+                else label_words(labels[first + number], names, of_labels=of_labels),
+                predicted=top_classes(row, names),
+            )
+            for number, (place, row) in enumerate(rows)
+        ),
+        len(index),
+    )
+
+
+def _member(archive: zipfile.ZipFile, name: str, kinds: str) -> Array:
+    array = read_npy(archive, f"{name}.npy")
+    if array.dtype.kind not in kinds or array.ndim == 0:
+        raise ValueError(f"{name} holds {array.dtype} values")
+    return array
+
+
+def top_classes(numbers: Array, names: Sequence[str]) -> tuple[ShownClass, ...]:
+    """The most probable classes; values as they are, where there are no names."""
+    found = np.nan_to_num(numbers.astype(np.float64), posinf=0.0, neginf=0.0)
+    if not names:
+        return tuple(ShownClass(name=f"{value:g}") for value in found[:_TOP].tolist())
+    order = np.argsort(-found, kind="stable")[:_TOP].tolist()
+    return tuple(
+        ShownClass(name=_text(names[place]), probability=float(found[place])) for place in order
+    )
+
+
+def label_words(label: Array, names: Sequence[str], *, of_labels: bool) -> str:
+    """A label as people read it."""
+    if of_labels:
+        flags = np.ravel(label)[: len(names)]
+        return ", ".join(_text(names[place]) for place in np.flatnonzero(flags).tolist())
+    if names:
+        number = int(label)
+        return _text(names[number]) if 0 <= number < len(names) else str(number)
+    return ", ".join(f"{value:g}" for value in np.ravel(label).tolist()[:_TOP])
+
+
+def _read_csv(file: BinaryIO, first: int, count: int) -> WrittenPredictions:
+    text = io.TextIOWrapper(file, encoding="utf-8", errors="replace", newline="")
+    try:
+        return _read_rows(csv.reader(_lines(text)), first, count)
+    finally:
+        text.detach()  # the file is closed by whoever opened it
+
+
+def _read_rows(rows: Iterator[list[str]], first: int, count: int) -> WrittenPredictions:
+    head = next(rows, [])
+    if head[:1] != ["index"]:
+        raise ValueError("its first column is no index")
+    names = [each.removeprefix(_PROBABILITY) for each in head if each.startswith(_PROBABILITY)]
+    firsts = [place for place, each in enumerate(head) if each.startswith((_PROBABILITY, "value"))]
+    if not firsts:
+        raise ValueError("it holds no predictions")
+    labels = [place for place, each in enumerate(head) if each in ("label_name", "label_names")]
+    labels = labels or [place for place, each in enumerate(head) if each.startswith("label")]
+    shown = tuple(
+        ShownExample(
+            index=int(row[0]),
+            label=", ".join(row[place].replace("|", ", ") for place in labels),
+            predicted=top_classes(np.array([float(row[place]) for place in firsts]), names),
+        )
+        for row in islice(rows, first, first + count)
+    )
+    return WrittenPredictions(shown, first + len(shown) + sum(1 for _ in rows))
+
+
+def _lines(text: io.TextIOWrapper) -> Iterator[str]:
+    while line := text.readline(_LONGEST_LINE + 1):
+        if len(line) > _LONGEST_LINE:
+            raise ValueError(f"a line has more than {_LONGEST_LINE:,} characters")
+        yield line
+
+
+def _text(name: str) -> str:
+    """As it can be written again: half of a surrogate pair can be saved, but not shown."""
+    return name.encode(errors="replace").decode()

@@ -1,0 +1,106 @@
+"""Shows examples of the run that is shown: its mistakes, a cell of its matrix, its predictions."""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtWidgets import QWidget
+
+from gpupanel.domain.shown_examples import ExampleChoice, ShownExamples, ShownRequest
+from gpupanel.ui.live_page import LivePage
+from gpupanel.ui.run_control import RunControl
+from gpupanel.ui.workers.examples_worker import ExamplesLoader
+
+if TYPE_CHECKING:
+    from gpupanel.ui.dialogs.examples_dialog import ExamplesDialog
+
+
+class ExamplesBinding(QObject):
+    """Has examples read when the page asks for them.
+
+    Args:
+        page: Asks; shows predictions itself.
+        control: Knows which run is shown.
+        window: What the dialog stands before.
+        loader: Reads them.
+    """
+
+    refused = Signal(object)
+    """Problems because of which nothing could be read: a tuple of :class:`Problem`."""
+
+    def __init__(
+        self,
+        page: LivePage,
+        control: RunControl,
+        window: QWidget,
+        loader: ExamplesLoader | None = None,
+    ) -> None:
+        super().__init__(window)
+        self._page, self._control, self._window = page, control, window
+        self._loader = loader or ExamplesLoader(parent=self)
+        self._loader.loaded.connect(self._show)
+        self._loader.refused.connect(self.refused)
+        self._dialog: ExamplesDialog | None = None
+        self._title = ""
+        page.evaluation.examplesRequested.connect(self._open)
+        page.evaluation.predictionsRequested.connect(self._load)
+        control.shownChanged.connect(self._forget)
+
+    def stop(self) -> None:
+        """Read no more; the process that did is ended."""
+        if self._dialog is not None:
+            self._dialog.close()
+        self._loader.stop()
+
+    @Slot(str, object)
+    def _open(self, title: str, choice: ExampleChoice) -> None:
+        """Show examples in the dialog."""
+        if self._dialog is None:
+            self._dialog = self._new_dialog()
+        self._title = title
+        self._dialog.show()
+        self._dialog.activateWindow()
+        self._read_for_dialog(choice)
+
+    def _new_dialog(self) -> "ExamplesDialog":
+        # Here and not above: most windows never need it.
+        from gpupanel.ui.dialogs.examples_dialog import ExamplesDialog
+
+        dialog = ExamplesDialog(self._window)
+        dialog.choiceRequested.connect(self._read_for_dialog)
+        dialog.closed.connect(self._loader.cancel)
+        return dialog
+
+    @Slot(object)
+    def _read_for_dialog(self, choice: ExampleChoice) -> None:
+        if self._dialog is not None:
+            self._dialog.setReading(self._title, choice)
+        self._load(choice)
+
+    @Slot(object)
+    def _load(self, choice: ExampleChoice) -> None:
+        layout, profile = self._control.shown, self._page.profile
+        status = self._control.shown_status
+        if layout is None or profile is None or status is None:
+            return
+        path = layout.confusion
+        if choice.which == "predictions":
+            if not status.predictions:
+                return
+            # Not what the run says of it, which may lead anywhere.
+            path = layout.predictions("csv" if status.predictions.endswith(".csv") else "npz")
+            self._page.evaluation.setReadingPredictions(choice)
+        self._loader.load(ShownRequest(profile=profile, file=str(path), choice=choice))
+
+    @Slot(object, object)
+    def _show(self, choice: ExampleChoice, found: ShownExamples) -> None:
+        if choice.which == "predictions":
+            self._page.evaluation.setPredictedExamples(choice, found)
+        elif self._dialog is not None:
+            self._dialog.setExamples(choice, found)
+
+    @Slot()
+    def _forget(self) -> None:
+        """Another run is shown."""
+        self._loader.cancel()
+        if self._dialog is not None:
+            self._dialog.close()

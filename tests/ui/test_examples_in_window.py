@@ -1,0 +1,235 @@
+"""Examples of a run in the window: a cell of the matrix, the worst mistakes, the predictions."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QLabel, QPushButton
+from pytestqt.qtbot import QtBot
+
+from gpupanel.domain import events
+from gpupanel.domain.data import ImagesData
+from gpupanel.domain.events import Phase
+from gpupanel.domain.model import SavedModel
+from gpupanel.domain.outcome import Metrics, Outcome
+from gpupanel.domain.problem import Problem
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.shown_examples import (
+    ExampleChoice,
+    ShownClass,
+    ShownExample,
+    ShownExamples,
+    ShownRequest,
+)
+from gpupanel.ui.bindings.examples_binding import ExamplesBinding
+from gpupanel.ui.live_page import LivePage
+from gpupanel.ui.panels.evaluation_panel.confusion_map import ConfusionMap
+from gpupanel.ui.run_control import RunControl
+from gpupanel.ui.session import Session
+from gpupanel.ui.widgets.examples_table import ExamplesTable
+from gpupanel.ui.workers.examples_worker import ExamplesLoader
+from gpupanel.ui.workers.launch_worker import Launcher
+from tests.fakes.devices import CPU_ONLY
+from tests.fakes.run_directory import STARTED_S, WrittenRun
+from tests.forked.processes import child_processes
+from tests.unit.trainer.image_folders import make_classes
+from tests.unit.trainer.test_shown_examples import evaluated, predicted
+
+EVALUATED = events.EvaluationDone(
+    time_s=STARTED_S + 3,
+    examples=6,
+    metrics=Metrics(loss=0.2, accuracy=4 / 6),
+    class_count=2,
+    confusion_file="evaluation.npz",
+)
+PREDICTED = events.PredictionsSaved(time_s=STARTED_S + 3, path="predictions.csv", examples=4)
+
+
+@pytest.fixture
+def pets(tmp_path: Path) -> ImagesData:
+    return ImagesData(path=str(make_classes(tmp_path / "pets", {"cat": 3, "dog": 3})))
+
+
+@pytest.fixture
+def control(qapp, runs_dir: Path):
+    session = Session()
+    session.set_inventory(CPU_ONLY)
+    control = RunControl(session, Launcher(), runs_dir)
+    yield control
+    control.close()
+    session.close()
+
+
+@pytest.fixture
+def page(qtbot, control: RunControl):
+    page = LivePage(control._session, control)
+    qtbot.addWidget(page)
+    page.resize(1000, 760)
+    page.show()
+    return page
+
+
+@pytest.fixture
+def binding(page, control):
+    binding = ExamplesBinding(page, control, page)
+    yield binding
+    binding.stop()
+
+
+def profile_of(task: str, data: ImagesData) -> Profile:
+    return Profile(
+        task=task,
+        data=data,
+        model=SavedModel(path="/models/pets.keras"),
+        devices=DeviceSettings(visible=("cpu",)),
+    )
+
+
+def open_evaluation(qtbot: QtBot, page: LivePage, control: RunControl, run: WrittenRun) -> None:
+    run.begin(Phase.EVALUATING)
+    evaluated(run.layout.confusion)
+    run.write(EVALUATED)
+    run.end(Outcome.COMPLETED)
+    control.open(run.layout)
+    mistakes = page.findChild(QPushButton, "worst_mistakes")
+    qtbot.waitUntil(mistakes.isVisible, timeout=10_000)
+
+
+def names(table: ExamplesTable) -> list[str]:
+    return [each.name for each in table.rows()]
+
+
+def shown_texts(table: ExamplesTable) -> list[list[str]]:
+    model = table._table.model()
+    return [
+        [model.index(row, column).data() for column in range(model.columnCount())]
+        for row in range(model.rowCount())
+    ]
+
+
+def test_that_a_click_on_a_cell_shows_its_pictures(qtbot, page, control, binding, runs_dir, pets):
+    with WrittenRun(runs_dir, profile_of("evaluate", pets)) as run:
+        open_evaluation(qtbot, page, control, run)
+        confusion = page.findChild(ConfusionMap)
+        cell, corner = confusion._cell(), confusion._grid().topLeft()
+        place = QPoint(round(corner.x() + 1.5 * cell), round(corner.y() + 0.5 * cell))
+        qtbot.mouseClick(confusion, Qt.MouseButton.LeftButton, pos=place)
+        dialog = binding._dialog
+        assert dialog.findChild(QLabel, "examples_title").text() == "cat, taken for dog"
+        qtbot.waitUntil(lambda: names(dialog.table) == ["cat/2.png", "cat/1.png"], timeout=30_000)
+        assert shown_texts(dialog.table)[0][1:4] == ["cat/2.png", "cat  25.0 %", "dog  75.0 %"]
+        pixmap = dialog.table._table.model().index(0, 0).data(Qt.ItemDataRole.DecorationRole)
+        assert pixmap.height() <= 56
+        assert pixmap.toImage().pixelColor(5, 5).red() == 42
+        assert dialog.findChild(QLabel, "examples_where").text() == "1 to 2 of 2"
+
+
+def test_that_an_empty_cell_is_no_choice(qtbot, page, control, binding, runs_dir, pets):
+    with WrittenRun(runs_dir, profile_of("evaluate", pets)) as run:
+        open_evaluation(qtbot, page, control, run)
+        confusion = page.findChild(ConfusionMap)
+        cell, corner = confusion._cell(), confusion._grid().topLeft()
+        place = QPoint(round(corner.x() + 0.5 * cell), round(corner.y() + 1.5 * cell))
+        qtbot.mouseClick(confusion, Qt.MouseButton.LeftButton, pos=place)
+        assert binding._dialog is None
+
+
+def test_that_the_worst_mistakes_are_shown_and_closing_ends_the_reading(
+    qtbot, page, control, binding, runs_dir, pets
+):
+    with WrittenRun(runs_dir, profile_of("evaluate", pets)) as run:
+        open_evaluation(qtbot, page, control, run)
+        page.findChild(QPushButton, "worst_mistakes").click()
+        table = binding._dialog.table
+        qtbot.waitUntil(lambda: names(table) == ["cat/2.png", "cat/1.png"], timeout=30_000)
+        binding._loader._command = (sys.executable, "-c", "import time; time.sleep(60)")
+        page.findChild(QPushButton, "worst_mistakes").click()
+        binding._dialog.reject()
+        qtbot.waitUntil(lambda: not child_processes(), timeout=10_000)
+
+
+def test_that_predictions_are_a_table_with_pictures(qtbot, page, control, binding, runs_dir, pets):
+    with WrittenRun(runs_dir, profile_of("predict", pets)) as run:
+        run.begin(Phase.PREDICTING)
+        predicted(run.layout.predictions("csv"))
+        run.write(PREDICTED)
+        run.end(Outcome.COMPLETED)
+        control.open(run.layout)
+        table = page.evaluation.findChild(ExamplesTable)
+        qtbot.waitUntil(lambda: len(table.rows()) == 4, timeout=30_000)
+        assert names(table) == ["cat/0.png", "cat/2.png", "dog/0.png", "dog/2.png"]
+        assert shown_texts(table)[1][3:5] == ["dog  70.0 %", "cat  30.0 %"]
+        assert table._table.isColumnHidden(2)  # nobody knows what they are
+        assert table._table.isColumnHidden(5)  # two classes have no third
+
+
+def test_that_a_run_that_names_another_file_leads_nowhere(
+    qtbot, page, control, binding, runs_dir, pets, tmp_path
+):
+    elsewhere = predicted(tmp_path / "elsewhere.csv")
+    with WrittenRun(runs_dir, profile_of("predict", pets)) as run:
+        run.begin(Phase.PREDICTING)
+        run.write(PREDICTED.model_copy(update={"path": str(elsewhere)}))
+        run.end(Outcome.COMPLETED)
+        control.open(run.layout)
+        table = page.evaluation.findChild(ExamplesTable)
+        said = table.findChild(QLabel, "examples_problems")
+        qtbot.waitUntil(lambda: "cannot be read" in said.text(), timeout=30_000)
+        assert table.rows() == ()
+
+
+@pytest.fixture
+def table(qtbot):
+    made = ExamplesTable()
+    qtbot.addWidget(made)
+    made.show()
+    return made
+
+
+def some(first: int, count: int) -> tuple[ShownExample, ...]:
+    return tuple(
+        ShownExample(index=first + n, predicted=(ShownClass(name="\x1bcat", probability=0.5),))
+        for n in range(count)
+    )
+
+
+def test_that_buttons_lead_to_the_next_and_the_ones_before(table):
+    asked = []
+    table.choiceRequested.connect(asked.append)
+    after = table.findChild(QPushButton, "examples_next")
+    before = table.findChild(QPushButton, "examples_previous")
+    assert not after.isEnabled()
+    choice = ExampleChoice(which="predictions", count=50)
+    table.setExamples(choice, ShownExamples(examples=some(0, 50), total=120))
+    assert (before.isEnabled(), after.isEnabled()) == (False, True)
+    after.click()
+    assert asked == [choice.model_copy(update={"first": 50})]
+    table.setReading(asked[0])
+    assert (before.isEnabled(), after.isEnabled()) == (False, False)
+    table.setExamples(asked[0], ShownExamples(examples=some(50, 50), total=120))
+    before.click()
+    assert asked[1].first == 0
+    after.click()
+    table.setExamples(asked[2], ShownExamples(examples=some(100, 20), total=120))
+    assert table.findChild(QLabel, "examples_where").text() == "101 to 120 of 120"
+    assert not after.isEnabled()
+    assert shown_texts(table)[0][3] == r"\x1bcat  50.0 %"
+
+
+def test_that_problems_stand_above_and_nothing_says_so(table):
+    problem = Problem(code="x", message="It is gone.", hint="Put it back.")
+    table.setExamples(ExampleChoice(which="mistakes"), ShownExamples(problems=(problem,)))
+    assert table.findChild(QLabel, "examples_problems").text() == "It is gone. Put it back."
+    assert table.findChild(QLabel, "examples_where").text() == "There are none."
+
+
+def test_that_a_process_that_cannot_be_started_is_said(qtbot, pets):
+    loader = ExamplesLoader(("/nowhere/python",))
+    request = ShownRequest(
+        profile=profile_of("predict", pets), file="/x", choice=ExampleChoice(which="mistakes")
+    )
+    with qtbot.waitSignal(loader.loaded, timeout=20_000) as heard:
+        loader.load(request)
+    loader.stop()
+    assert [problem.code for problem in heard.args[1].problems] == ["examples_not_shown"]
