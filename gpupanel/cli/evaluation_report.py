@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from gpupanel.cli.output import NONE_GIVEN, answers, print_problems
+from gpupanel.domain.confusion import ClassFigures, LabelFigures
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.following.status import RunStatus
@@ -28,6 +29,12 @@ def print_evaluation(layout: RunLayout, status: RunStatus) -> None:
                 highlight=False,
                 soft_wrap=True,
             )
+    labels = _labels(layout, status)
+    if labels is not None:
+        answers.print(_label_table(labels))
+        if len(labels.classes) > _MOST_CLASSES_PRINTED:
+            words = f"{layout.confusion.name} in the run's folder has all {len(labels.classes):,}."
+            answers.print(words, highlight=False, soft_wrap=True)
     if status.predictions is not None:
         path = layout.root / status.predictions
         words = f"{status.examples:,} predictions: {path}"
@@ -45,6 +52,9 @@ def evaluation_document(layout: RunLayout, status: RunStatus) -> dict[str, Any]:
         matrix = _matrix(layout, status)
         document["confusion"] = _in_full(matrix)
         document["class_names"] = [] if matrix is None else list(matrix.class_names)
+        labels = _labels(layout, status)
+        if labels is not None:
+            document["labels"] = [_label_document(each) for each in labels.classes]
         written = bool(status.evaluation.confusion_file)
         document["confusion_file"] = str(layout.confusion) if written else None
     if status.predictions is not None:
@@ -64,6 +74,35 @@ def _matrix(layout: RunLayout, status: RunStatus) -> "ConfusionMatrix | None":
         print_problems([found])
         return None
     return found
+
+
+def _labels(layout: RunLayout, status: RunStatus) -> LabelFigures | None:
+    """Likewise, of several labels at once."""
+    if status.evaluation is None or not status.evaluation.labels_file:
+        return None
+    from gpupanel.runs.following.confusion_matrix import read_labels
+
+    found = read_labels(layout, status.evaluation)
+    if isinstance(found, Problem):
+        print_problems([found])
+        return None
+    return found
+
+
+def _label_document(figures: ClassFigures) -> dict[str, Any]:
+    rates = {"precision": figures.precision, "recall": figures.recall, "f1": figures.f1}
+    return {**figures.model_dump(mode="json"), **rates}
+
+
+def _label_table(labels: LabelFigures) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("label", overflow="fold")
+    for name in ("precision", "recall", "F1", "examples"):
+        table.add_column(name, justify="right")
+    for figures in labels.classes[:_MOST_CLASSES_PRINTED]:
+        rates = (figures.precision, figures.recall, figures.f1)
+        table.add_row(figures.name, *map(_fraction, rates), f"{figures.examples:,}")
+    return table
 
 
 def _in_full(matrix: "ConfusionMatrix | None") -> list[list[int]] | None:

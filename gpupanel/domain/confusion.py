@@ -32,3 +32,18 @@ class ClassFigures(Value):
         """Harmonic mean of both; ``None``: the class occurs neither here nor there."""
         both = self.examples + self.predicted
         return 2 * self.right / both if both else None
+
+
+class LabelFigures(Value):
+    """How well each of several labels is recognised, of which an example may have any.
+
+    Attributes:
+        classes: The figures of each label, in order.
+    """
+
+    classes: tuple[ClassFigures, ...]
+
+    def most_mistaken_for(self, index: int) -> tuple[str, int] | None:
+        """Nothing: an example that lacks a label has not another one in its place."""
+        del index
+        return None

@@ -218,6 +218,7 @@ class EvaluationDone(_Event):
         confusion_file: Where the confusion matrix stands, relative to the run's directory, with
             the names of the classes; empty where values are predicted, and where it could not be
             written.
+        labels_file: Where the figures of several labels at once stand, likewise.
         confusion: The matrix itself, as earlier versions wrote it here: how many examples of each
             class (row) were taken for each class (column).
         class_names: Of its rows and columns.
@@ -228,6 +229,7 @@ class EvaluationDone(_Event):
     metrics: Metrics
     class_count: int = 0
     confusion_file: str = ""
+    labels_file: str = ""
     confusion: tuple[tuple[int, ...], ...] = ()
     class_names: tuple[str, ...] = ()
 

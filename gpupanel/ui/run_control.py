@@ -19,6 +19,7 @@ from gpupanel.ui.workers.launch_worker import Launcher, Order
 from gpupanel.ui.workers.run_worker import RunWatch
 
 if TYPE_CHECKING:
+    from gpupanel.domain.confusion import LabelFigures
     from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
 
 SECOND_STOP_MS = 2_000
@@ -91,7 +92,7 @@ class RunControl(QObject):
         return None if self._shown is None else self._shown.status
 
     @property
-    def shown_confusion(self) -> "ConfusionMatrix | Problem | None":
+    def shown_confusion(self) -> "ConfusionMatrix | LabelFigures | Problem | None":
         """The confusion matrix of the shown run, where it evaluated; or why it cannot be read."""
         return None if self._shown is None else self._shown.confusion
 

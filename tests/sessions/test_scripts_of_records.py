@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gpupanel.domain.augmentation import Augmentation
 from gpupanel.domain.data import DataCache, DataSettings, Target, TfrecordData
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import CnnModel, MlpModel, SavedModel
@@ -147,8 +148,10 @@ def test_that_run_and_script_give_the_same_weights_evaluations_and_predictions(
 ) -> None:
     data, model = data_of(root), MlpModel(hidden=(6,))
     dropped = MlpModel(hidden=(6,), dropout=0.2)
+    changed = Augmentation(flip="horizontal", rotate_degrees=20.0, brightness=0.2)
+    augmented = data["pictures"].model_copy(update={"augmentation": changed})
     sessions = {
-        "pictures": session(data=data["pictures"], model=CnnModel(filters=(3,))),
+        "pictures": session(data=augmented, model=CnnModel(filters=(3,))),
         "raw": session(
             data=data["raw"].model_copy(update={"cache": DataCache.NONE}), model=dropped
         ),

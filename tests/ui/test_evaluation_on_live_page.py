@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QLabel, QPushButton
@@ -11,7 +12,9 @@ from gpupanel.domain.events import Phase
 from gpupanel.domain.model import SavedModel
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.files.label_figures_file import write_label_figures
 from gpupanel.ui.live_page import LivePage
+from gpupanel.ui.panels.evaluation_panel.class_table import ClassTable
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.session import Session
 from gpupanel.ui.widgets.labels import EmptyState
@@ -102,3 +105,28 @@ def test_that_the_folder_of_predictions_is_opened(qtbot, page, control, runs_dir
         )
         folder.click()
     assert [url.toLocalFile() for url in opened] == [str(run.layout.root)]
+
+
+@pytest.mark.parametrize(
+    ("is_there", "words"),
+    [(True, "several labels at once"), (False, "The figures of the labels of")],
+)
+def test_that_the_figures_of_several_labels_are_read_and_a_lost_file_is_said(
+    qtbot, page, control, runs_dir, is_there, words
+):
+    found = events.EvaluationDone(
+        time_s=STARTED_S + 3,
+        examples=4,
+        metrics=Metrics(loss=0.2, accuracy=0.75),
+        labels_file="evaluation.npz",
+    )
+    with WrittenRun(runs_dir, evaluating("evaluate")) as run:
+        run.begin(Phase.EVALUATING)
+        if is_there:
+            counts = np.array([[2, 1], [2, 2], [1, 1]])
+            write_label_figures(run.layout.confusion, ("sun", "sea"), counts)
+        run.write(found)
+        run.end(Outcome.COMPLETED)
+        control.open(run.layout)
+        qtbot.waitUntil(lambda: any(words in text for text in reported(page)), timeout=10_000)
+    assert page.evaluation.findChild(ClassTable).isVisible() is is_there

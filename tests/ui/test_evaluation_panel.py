@@ -9,6 +9,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QPushButton
 
+from gpupanel.domain.confusion import ClassFigures, LabelFigures
 from gpupanel.domain.events import EvaluationDone
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Problem, Severity
@@ -272,3 +273,30 @@ def test_that_an_empty_map_paints_nothing_and_breaks_nothing(confusion):
     assert confusion.cell_at(QPointF(100.0, 100.0)) is None
     confusion.choose(None)
     assert not confusion.grab().isNull()
+
+
+def test_that_several_labels_have_figures_each_and_no_matrix(panel):
+    labels = LabelFigures(
+        classes=(
+            ClassFigures(name="sun", examples=10, predicted=5, right=4),
+            ClassFigures(name="\x1bsea", examples=2, predicted=0, right=0),
+        )
+    )
+    found = PETS.model_copy(
+        update={"class_count": 0, "confusion_file": "", "labels_file": "evaluation.npz"}
+    )
+    panel.begin("evaluate")
+    panel.setStatus(evaluated(found), FOLDER, labels)
+    table = panel.findChild(ClassTable, "class_table")
+    assert table.isVisible()
+    assert cells(table, 0) == ["sun", r"\x1bsea"]
+    assert cells(table, 1) == ["80.0 %", formatting.DASH]
+    assert cells(table, 2) == ["40.0 %", "0.0 %"]
+    assert table.isColumnHidden(5)
+    assert not panel.findChild(ConfusionMap).isVisible()
+    assert not panel.findChild(QPushButton, "worst_mistakes").isVisible()
+    assert any("several labels at once" in text for text in texts(panel))
+    other = PETS.model_copy(update={"examples": 21})
+    panel.setStatus(evaluated(other), FOLDER, PETS_CONFUSED)
+    assert not table.isColumnHidden(5)
+    assert panel.findChild(ConfusionMap).isVisible()

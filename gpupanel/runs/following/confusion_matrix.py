@@ -6,11 +6,12 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from gpupanel.domain.confusion import ClassFigures
+from gpupanel.domain.confusion import ClassFigures, LabelFigures
 from gpupanel.domain.events import EvaluationDone
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.confusion_file import ConfusionCells, Counts, read_confusion
+from gpupanel.files.label_figures_file import read_label_figures
 
 MOST_CLASSES_IN_FULL = 2_000
 """So many rows and columns are 4 million numbers; beyond that nobody gets the zeros, too."""
@@ -190,6 +191,20 @@ class ConfusionMatrix:
         return sums
 
 
+def read_labels(layout: RunLayout, found: EvaluationDone) -> LabelFigures | Problem | None:
+    """The figures of several labels at once of an evaluation.
+
+    Returns:
+        ``None`` where there are none; the problem where they cannot be read.
+    """
+    if not found.labels_file:
+        return None
+    try:
+        return read_label_figures(layout.confusion)
+    except (OSError, ValueError) as error:
+        return _unread(layout, "The figures of the labels", "label", error)
+
+
 def read_matrix(layout: RunLayout, found: EvaluationDone) -> ConfusionMatrix | Problem | None:
     """The confusion matrix of an evaluation; may take some time, where there are many classes.
 
@@ -206,12 +221,16 @@ def read_matrix(layout: RunLayout, found: EvaluationDone) -> ConfusionMatrix | P
         # Named by the event, but not believed: nothing but this file of the run is opened.
         return ConfusionMatrix(read_confusion(layout.confusion))
     except (OSError, ValueError) as error:
-        return Problem(
-            code="confusion_unread",
-            severity=Severity.WARNING,
-            message=f"The confusion matrix of {layout.name} cannot be read: its file "
-            f"{layout.confusion.name} is missing or damaged.",
-            hint="The figures over all examples are right; evaluate again to get those of each "
-            "class.",
-            detail=f"{type(error).__name__}: {error}",
-        )
+        return _unread(layout, "The confusion matrix", "class", error)
+
+
+def _unread(layout: RunLayout, what: str, each: str, error: Exception) -> Problem:
+    return Problem(
+        code="confusion_unread",
+        severity=Severity.WARNING,
+        message=f"{what} of {layout.name} cannot be read: its file {layout.confusion.name} is "
+        "missing or damaged.",
+        hint="The figures over all examples are right; evaluate again to get those of each "
+        f"{each}.",
+        detail=f"{type(error).__name__}: {error}",
+    )

@@ -6,7 +6,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gpupanel.domain.outcome import Metrics
-from gpupanel.files.confusion_file import MOST_EXAMPLES, ConfusionCells, EvaluatedExamples
+from gpupanel.files.confusion_file import (
+    MOST_EXAMPLES,
+    ConfusionCells,
+    Counts,
+    EvaluatedExamples,
+)
 from gpupanel.trainer.datasets.examples import Array, Indices
 from gpupanel.trainer.inference.meaning import (
     Floats,
@@ -30,12 +35,15 @@ class EvaluatedPart:
         classes: Shape [examples, 2]: the class that an example is of, and the one that it was
             taken for; no rows for values and for several labels.
         probabilities: Likewise: of the class that it was taken for, and of its own.
+        labels: Of several labels, shape [3, labels]: how many examples have each, are said to have
+            it, and are rightly so.
     """
 
     loss_sum: float
     measure_sum: float
     classes: npt.NDArray[np.int64]
     probabilities: Floats | None = None
+    labels: Counts | None = None
 
 
 class Evaluation:
@@ -54,6 +62,7 @@ class Evaluation:
         self._waiting_examples = 0
         self._kept: list[tuple[npt.NDArray[np.int32], Floats]] = []
         self._kept_examples = 0
+        self._label_counts = np.zeros((3, reading.label_count), np.int64)
         self._right = 0
         self._loss_sum = 0.0
         self._measure_sum = 0.0
@@ -74,8 +83,14 @@ class Evaluation:
         if self._reading.of_labels:
             wanted = labels.astype(np.float32)
             logarithms = label_scores(outputs, wanted, self._reading.meaning)
-            right = (outputs > _even(self._reading.meaning)) == (wanted > 0.5)
-            return EvaluatedPart(-_sum_of_means(logarithms), _sum_of_means(right), none)
+            said, has = outputs > _even(self._reading.meaning), wanted > 0.5
+            counts = np.stack([each.sum(axis=0) for each in (has, said, has & said)])
+            return EvaluatedPart(
+                -_sum_of_means(logarithms),
+                _sum_of_means(said == has),
+                none,
+                labels=counts.astype(np.int64),
+            )
         scores = scores_of(outputs, self._reading.meaning)
         true = labels.astype(np.int64)
         rows = np.arange(len(true))
@@ -100,6 +115,8 @@ class Evaluation:
             self._waiting.append(true * self._reading.class_count + taken_for)
             self._waiting_examples += len(true)
             self._keep(part)
+            if part.labels is not None:
+                self._label_counts = self._label_counts + part.labels
         # Rarely enough that it costs the more the rarer it becomes.
         if self._waiting_examples >= max(_LEAST_WAITING, len(self._places)):
             self._count_waiting()
@@ -113,6 +130,11 @@ class Evaluation:
         self._count_waiting()
         rows, columns = np.divmod(self._places, max(1, self._reading.class_count))
         return ConfusionCells(rows, columns, self._counts, class_names)
+
+    @property
+    def label_counts(self) -> Counts:
+        """Of several labels, shape [3, labels], as :class:`EvaluatedPart` has them."""
+        return self._label_counts
 
     def examples(self, indices: Indices) -> EvaluatedExamples | None:
         """What became of each example; ``None``: it is not known of all, or there were too many.

@@ -19,6 +19,7 @@ from gpupanel.domain.events import (
 )
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.confusion_file import write_confusion
+from gpupanel.files.label_figures_file import write_label_figures
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.inference.evaluation import Evaluation
 from gpupanel.trainer.inference.examples import InferenceExamples
@@ -139,6 +140,7 @@ class Inference:
                 metrics=evaluation.metrics,
                 class_count=reading.class_count,
                 confusion_file=self._save_confusion(evaluation, reading),
+                labels_file=self._save_labels(evaluation, reading),
             )
         )
         return None
@@ -153,6 +155,18 @@ class Inference:
             write_confusion(path, evaluation.confusion(self._class_names(reading)), examples)
         except OSError as error:
             # The figures over all examples were reached, and need little space.
+            self._report(confusion_not_saved(error))
+            return ""
+        return path.name
+
+    def _save_labels(self, evaluation: Evaluation, reading: Reading) -> str:
+        """The name of the file with the figures of several labels; empty likewise."""
+        if not reading.of_labels:
+            return ""
+        path = self._run.layout.confusion
+        try:
+            write_label_figures(path, self._class_names(reading), evaluation.label_counts)
+        except OSError as error:
             self._report(confusion_not_saved(error))
             return ""
         return path.name

@@ -27,6 +27,7 @@ from gpupanel.ui.workers.facade import WorkerFacade
 from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
 
 if TYPE_CHECKING:
+    from gpupanel.domain.confusion import LabelFigures
     from gpupanel.runs.following.confusion_matrix import ConfusionMatrix
 
 POLL_MS = 500
@@ -56,7 +57,7 @@ class RunUpdate:
 
     followed: FollowedRun
     status: RunStatus
-    confusion: "ConfusionMatrix | Problem | None" = None
+    confusion: "ConfusionMatrix | LabelFigures | Problem | None" = None
 
 
 class _RunReader(Worker):
@@ -71,7 +72,7 @@ class _RunReader(Worker):
         self._layout = layout
         self._follower = RunFollower(layout, reads_aside=True)
         self._status = RunStatus()
-        self._confusion: ConfusionMatrix | Problem | None = None
+        self._confusion: ConfusionMatrix | LabelFigures | Problem | None = None
         self._is_unread = False
         self._has_more = False
         self._has_caught_up = False
@@ -230,7 +231,7 @@ class RunWatch(WorkerFacade):
         super().__init__(f"run {layout.name}", parent, self._reader)
         self._layout = layout
         self._status = RunStatus()
-        self._confusion: ConfusionMatrix | Problem | None = None
+        self._confusion: ConfusionMatrix | LabelFigures | Problem | None = None
         self._is_stopped = self._is_unreadable = self._has_caught_up = False
         self._reader.opened.connect(self.opened)
         self._reader.updated.connect(self._on_updated)
@@ -247,7 +248,7 @@ class RunWatch(WorkerFacade):
         return self._status
 
     @property
-    def confusion(self) -> "ConfusionMatrix | Problem | None":
+    def confusion(self) -> "ConfusionMatrix | LabelFigures | Problem | None":
         """Of an evaluation that is done; the problem where it cannot be read."""
         return self._confusion
 
@@ -330,12 +331,16 @@ def _last_word(summary: RunSummary) -> FollowedRun:
 
 def _read_matrix(
     layout: RunLayout, evaluation: EvaluationDone
-) -> "ConfusionMatrix | Problem | None":
+) -> "ConfusionMatrix | LabelFigures | Problem | None":
     """In this thread, the class figures, too: of thousands of classes they take a moment."""
     # Not at the top: NumPy takes longer to load than a window may not answer.
-    from gpupanel.runs.following.confusion_matrix import ConfusionMatrix, read_matrix
+    from gpupanel.runs.following.confusion_matrix import (
+        ConfusionMatrix,
+        read_labels,
+        read_matrix,
+    )
 
-    found = read_matrix(layout, evaluation)
+    found = read_labels(layout, evaluation) or read_matrix(layout, evaluation)
     if isinstance(found, ConfusionMatrix):
         found.prepare()
     return found

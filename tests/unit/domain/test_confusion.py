@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpupanel.domain.confusion import ClassFigures
+from gpupanel.domain.confusion import ClassFigures, LabelFigures
 
 
 def test_that_precision_recall_and_f1_are_those_of_the_counts() -> None:
@@ -33,3 +33,8 @@ def test_that_figures_are_fractions(right: int, missed: int, wrong: int) -> None
 
     for figure in (each.precision, each.recall, each.f1):
         assert figure is None or 0.0 <= figure <= 1.0
+
+
+def test_that_no_label_is_mistaken_for_another() -> None:
+    figures = ClassFigures(name="sun", examples=3, predicted=2, right=1)
+    assert LabelFigures(classes=(figures,)).most_mistaken_for(0) is None

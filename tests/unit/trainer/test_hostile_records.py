@@ -84,6 +84,23 @@ def test_that_a_byte_that_was_turned_is_seen(tmp_path: Path, place: int) -> None
     assert problem.code in expected
 
 
+def test_that_a_record_is_held_against_its_checksum_when_it_is_first_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held: list[int] = []
+    masked_crcs = record_file.masked_crcs
+
+    def counting(pieces: list[bytes]) -> list[int]:
+        held.append(len(pieces))
+        return masked_crcs(pieces)
+
+    monkeypatch.setattr(record_file, "masked_crcs", counting)
+    streamed = read(as_file(tmp_path, WHOLE), cache="none").training
+    for rows in (ROWS[:5], ROWS[3:9], ROWS[:9], ROWS):
+        assert streamed.read(rows)[:, 0].tolist() == rows.tolist()
+    assert held == [5, 4, 0, 11]
+
+
 def test_that_a_wrong_checksum_names_the_record(tmp_path: Path) -> None:
     content = bytearray(WHOLE)
     content[15 * ONE - 1] ^= 1

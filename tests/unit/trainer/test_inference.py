@@ -29,6 +29,8 @@ from gpupanel.domain.model import SavedModel
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
+from gpupanel.files.confusion_file import read_evaluated
+from gpupanel.files.label_figures_file import read_label_figures
 from gpupanel.runs.following.confusion_matrix import ConfusionMatrix, read_matrix
 from gpupanel.trainer.datasets.digits import read_digits
 from gpupanel.trainer.datasets.split import split
@@ -148,6 +150,7 @@ def write_data(folder: Path) -> None:
     two = (np.arange(50) % 2).astype(np.int64)
     np.savez(folder / "two.npz", x=x, y=two)
     np.savez(folder / "unknown.npz", x=x)
+    np.savez(folder / "tagged.npz", x=x, y=random.integers(0, 2, (50, 10)))
     np.savez(folder / "few.npz", x=x[:3], y=[4, 4, 4])
     cache = folder / "keras" / "datasets"
     cache.mkdir(parents=True)
@@ -175,6 +178,7 @@ def add_special_data(folder: Path, add: Callable[..., None]) -> None:
     add("unknown by softmax", "softmax_layer", task="predict", data=unknown)
     tagged = unknown.model_copy(update={"predicts": Target.LABELS})
     add("unknown by sigmoids", "sigmoids", task="predict", data=tagged)
+    add("labels by sigmoids", "sigmoids", (2, 1), data=NpzData(path=str(folder / "tagged.npz")))
     add("unknown refused", "softmax_layer", task="evaluate", data=unknown)
     add("few", "softmax_layer", (40, 24), data=few)
     add("pictures", "small_pictures", (2, 1), data=pictures)
@@ -217,8 +221,28 @@ def test_that_an_evaluation_is_that_of_plain_keras(
     assert matrix.class_names == tuple("0123456789")
     assert (run.evaluation.class_count, run.evaluation.confusion) == (10, ())
     assert run.evaluation.confusion_file == "evaluation.npz"
+    kept, _ = read_evaluated(run.layout.confusion)
+    assert kept is not None
+    assert kept.index.tolist() == list(range(1797))
+    assert kept.label.tolist() == labels.tolist()
+    assert kept.predicted.tolist() == outputs.argmax(axis=1).tolist()
+    np.testing.assert_allclose(kept.probability, outputs.max(axis=1), rtol=1e-4)
+    rows = np.arange(len(labels))
+    np.testing.assert_allclose(kept.label_probability, outputs[rows, labels], atol=1e-5)
     assert run.reported == {"ended": None, "examples": 1797}
     assert not list(run.layout.root.glob("predictions*"))
+
+
+def test_that_several_labels_have_figures_each(evaluated: Callable[[str], Evaluated]) -> None:
+    run = evaluated("labels by sigmoids")
+    has, said = run.keras["labels"] > 0.5, run.keras["outputs"] > 0.5
+    assert run.evaluation.labels_file == "evaluation.npz"
+    figures = read_label_figures(run.layout.confusion).classes
+    assert [each.name for each in figures] == list("0123456789")
+    assert [each.examples for each in figures] == has.sum(axis=0).tolist()
+    assert [each.predicted for each in figures] == said.sum(axis=0).tolist()
+    assert [each.right for each in figures] == (has & said).sum(axis=0).tolist()
+    assert run.evaluation.metrics.accuracy == pytest.approx((has == said).mean())
 
 
 @pytest.mark.parametrize("shares", SHARES)

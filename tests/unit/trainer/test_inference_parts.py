@@ -19,6 +19,7 @@ from gpupanel.domain.data import Target
 from gpupanel.domain.events import ExamplesDone, decode_event
 from gpupanel.domain.model import MlpModel, SavedModel
 from gpupanel.domain.problem import ProblemError
+from gpupanel.files.label_figures_file import read_label_figures, write_label_figures
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.inference.evaluation import EvaluatedPart as Part
 from gpupanel.trainer.inference.evaluation import Evaluation
@@ -492,3 +493,39 @@ def test_that_of_too_many_examples_it_is_not_kept(monkeypatch: pytest.MonkeyPatc
     evaluation = Evaluation(np.zeros(3, np.int32), Reading(Meaning.PROBABILITIES, 2))
     evaluation.add(3, [evaluation.digest(floats((1, 0), (1, 0), (0, 1)), 0)])
     assert evaluation.examples(np.arange(3, dtype=np.int32)) is None
+
+
+def test_that_several_labels_are_counted_each(tmp_path: Path) -> None:
+    labels = np.float32([[1, 0], [0, 0], [1, 1]])
+    outputs = np.float32([[0.9, 0.6], [0.8, 0.1], [0.2, 0.7]])
+    evaluation = Evaluation(labels, Reading(Meaning.LABEL_PROBABILITIES, 0, label_count=2))
+    for first, end in ((0, 2), (2, 3)):
+        evaluation.add(end - first, [evaluation.digest(outputs[first:end], first)])
+    assert evaluation.label_counts.tolist() == [[2, 1], [2, 2], [1, 1]]
+    write_label_figures(tmp_path / "e.npz", ("sun", "\ud800sea"), evaluation.label_counts)
+    sun, sea = read_label_figures(tmp_path / "e.npz").classes
+    assert (sun.name, sun.examples, sun.predicted, sun.right) == ("sun", 2, 2, 1)
+    assert (sun.precision, sea.recall, sea.precision) == (0.5, 1.0, 0.5)
+    assert sea.name == "?sea"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"label_right": np.zeros(3, np.int64)},
+        {"label_right": np.array([-1, 0])},
+        {"label_right": np.zeros(2)},
+        {"label_names": np.arange(2)},
+        {"label_names": np.array([[{}]])},
+        {"label_examples": None},
+    ],
+)
+def test_that_figures_of_labels_that_somebody_made_up_are_refused(
+    tmp_path: Path, changed: dict[str, np.ndarray | None]
+) -> None:
+    whole = {name: np.zeros(2, np.int64) for name in ("label_examples", "label_predicted")}
+    whole |= {"label_right": np.zeros(2, np.int64), "label_names": np.array(["a", "b"])}
+    arrays = {name: each for name, each in {**whole, **changed}.items() if each is not None}
+    np.savez(tmp_path / "e.npz", **arrays, allow_pickle=True)
+    with pytest.raises(ValueError, match=r"label|no item|array"):
+        read_label_figures(tmp_path / "e.npz")

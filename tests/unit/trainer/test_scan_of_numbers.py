@@ -260,3 +260,17 @@ def test_that_records_are_scanned_and_one_bad_picture_ends_nothing(tmp_path: Pat
     assert [each.name for each in found.same[0].examples] == ["example 3", "example 6"]
     assert not found.same[0].are_labelled_alike
     assert [each.name for each in found.unreadable] == ["example 7"]
+
+
+def test_that_a_leak_into_a_validation_table_is_named_by_the_rows_of_both(
+    tmp_path: Path, rows: list[str]
+) -> None:
+    data = table(tmp_path / "t.csv", rows)
+    held = [rows[5], "1,2.5,same,2026-01-03,", rows[7]]
+    table(tmp_path / "v.csv", [*(f"9,{n}.25,same,2026-01-09,no" for n in range(20)), *held])
+    found = scanned(data.model_copy(update={"validation_path": str(tmp_path / "v.csv")}))
+    assert found.problems[0].code == "scan_validation_leak", found.problems
+    assert (
+        "row 6 (training, yes) = row 21 (validation, yes); "
+        "row 8 (training, yes) = row 23 (validation, yes)"
+    ) in found.problems[0].message

@@ -162,18 +162,21 @@ class RecordFile:
         starts: Where the bytes of each record begin.
         lengths: How many it has.
         marks: What the file was when they were found.
+        is_right: Of each record, whether it was held against its checksum. Once is enough: a file
+            that is changed later has other marks. Several threads may write the same into it.
     """
 
     source: RecordSource
     starts: npt.NDArray[np.int64]
     lengths: npt.NDArray[np.int32]
     marks: Marks
+    is_right: npt.NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.starts)
 
     def records(self, numbers: Sequence[int]) -> Iterator[tuple[Sequence[int], list[bytes]]]:
-        """Some records, some at a time; each is held against its checksum.
+        """Some records, some at a time; each is held against its checksum when it is first read.
 
         Args:
             numbers: Of the records, from 0.
@@ -208,18 +211,22 @@ class RecordFile:
             yield first, len(numbers)
 
     def _checked(self, descriptor: int, numbers: Sequence[int]) -> list[bytes]:
-        source, found, sums = self.source, [], []
+        source, found = self.source, []
+        new: dict[int, tuple[memoryview, int]] = {}
         for number in numbers:
             length = int(self.lengths[number])
             whole = _read(descriptor, length + TAIL.size, int(self.starts[number]))
             if len(whole) < length + TAIL.size:
                 raise problems.changed(source.chosen, source.field)
-            found.append(memoryview(whole)[:length])
-            sums.append(TAIL.unpack_from(whole, length)[0])
-        for number, crc, expected in zip(numbers, masked_crcs(found), sums, strict=True):
+            found.append(whole[:length])
+            if not self.is_right[number]:
+                new[number] = memoryview(whole)[:length], TAIL.unpack_from(whole, length)[0]
+        crcs = masked_crcs([record for record, _ in new.values()])
+        for number, crc, (_, expected) in zip(new, crcs, new.values(), strict=True):
             if crc != expected:
                 raise problems.wrong_checksum(source.chosen, number + 1, source.field)
-        return [bytes(each) for each in found]
+            self.is_right[number] = True
+        return found
 
 
 def index(source: RecordSource, visit: Visit, most_records: int) -> RecordFile:
@@ -264,6 +271,7 @@ def index(source: RecordSource, visit: Visit, most_records: int) -> RecordFile:
         np.frombuffer(starts, np.int64),
         np.frombuffer(lengths, np.int32),
         source.marks(before),
+        np.zeros(len(starts), np.bool_),
     )
 
 

@@ -98,7 +98,11 @@ class SameContents:
     def groups(self) -> Iterator[int]:
         """Those of several examples: first those in several sets, then of different labels."""
         several = np.flatnonzero(self.sizes > 1)
+        if not len(several):
+            return
+        firsts = np.minimum.reduceat(self.order, self.starts)
         keys = (
+            firsts[several],
             -self.sizes[several],
             self.is_alike[several].astype(np.int8),
             ~self.is_across[several],

@@ -83,11 +83,12 @@ def row_name(index: int) -> str:
 
 def namer_of(found: DataSet) -> Callable[[SetName, int], str]:
     """What an example is called: by its row in the file, also where others were left out."""
-    features = found.training.features
-    chosen = features.chosen if isinstance(features, TableRows) else None
+    parts = {"training": found.training, "validation": found.validation, "test": found.test}
 
     def name(of_set: SetName, index: int) -> str:
-        del of_set
+        part = parts[of_set]
+        features = None if part is None else part.features
+        chosen = features.chosen if isinstance(features, TableRows) else None
         return row_name(index if chosen is None else int(chosen[index]))
 
     return name

@@ -7,7 +7,7 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QHeaderView, QSizePolicy, QWidget
 from typing_extensions import override
 
-from gpupanel.domain.confusion import ClassFigures
+from gpupanel.domain.confusion import ClassFigures, LabelFigures
 from gpupanel.ui import formatting
 from gpupanel.ui.widgets.table_model import Column, TableModel
 from gpupanel.ui.widgets.table_view import TableView
@@ -102,8 +102,17 @@ class ClassTable(TableView[_Row]):
         header.setResizeContentsPrecision(_ROWS_MEASURED)
         self.selectionModel().selectionChanged.connect(self._on_selection_changed)
 
-    def setMatrix(self, matrix: "ConfusionMatrix") -> None:
-        """Shows other classes; the order of sorting stays."""
+    def setFigures(
+        self, matrix: "ConfusionMatrix | LabelFigures", *, of_labels: bool = False
+    ) -> None:
+        """Shows other classes; the order of sorting stays.
+
+        Args:
+            matrix: Their figures.
+            of_labels: Of labels, of which an example may have several: none is confused with
+                another.
+        """
+        self.setColumnHidden(len(_COLUMNS) - 1, of_labels)
         self.clearSelection()  # it was about another evaluation
         self.content.set_rows(
             _Row(number, figures, matrix.most_mistaken_for(number))

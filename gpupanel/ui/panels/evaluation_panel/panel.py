@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gpupanel.domain.confusion import LabelFigures
 from gpupanel.domain.events import EvaluationDone
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.problem_text import problem_sentences
@@ -119,7 +120,7 @@ class EvaluationPanel(QWidget):
         self,
         status: RunStatus,
         folder: Path,
-        confusion: "ConfusionMatrix | Problem | None" = None,
+        confusion: "ConfusionMatrix | LabelFigures | Problem | None" = None,
     ) -> None:
         """Show what the run found, once it did.
 
@@ -176,7 +177,7 @@ class EvaluationPanel(QWidget):
         scroll.setWidgetResizable(True)
         scroll.setWidget(self._map)
         self._map.setProperty("page", "true")
-        card = QFrame()
+        card = self._map_card = QFrame()
         card.setProperty("card", "true")
         inside = QVBoxLayout(card)
         inside.setContentsMargins(2 * GRID, GRID, GRID, GRID)
@@ -203,22 +204,28 @@ class EvaluationPanel(QWidget):
         self,
         status: RunStatus,
         found: EvaluationDone,
-        confusion: "ConfusionMatrix | Problem | None",
+        confusion: "ConfusionMatrix | LabelFigures | Problem | None",
     ) -> None:
         self._totals.setStatus(status)
         self._stack.setCurrentIndex(1)
         if found is self._shown:
             return
         self._shown = found
+        has_matrix = has_figures = False
         if confusion is None or isinstance(confusion, Problem):
             self._no_classes.setText(_no_classes_words(found, confusion))
+        elif isinstance(confusion, LabelFigures):
+            has_figures = True
+            self._no_classes.setText(_SEVERAL_LABELS)
+            self._table.setFigures(confusion, of_labels=True)
         else:
+            has_matrix = has_figures = True
             self._map.setMatrix(confusion)
-            self._table.setMatrix(confusion)
-        has_classes = not (confusion is None or isinstance(confusion, Problem))
-        self._classes.setVisible(has_classes)
-        self._mistakes.setVisible(has_classes)
-        self._no_classes.setVisible(not has_classes)
+            self._table.setFigures(confusion)
+        self._map_card.setVisible(has_matrix)
+        self._classes.setVisible(has_figures)
+        self._no_classes.setVisible(not has_matrix)
+        self._mistakes.setVisible(has_matrix)
 
 
 def _no_classes_words(found: EvaluationDone, confusion: Problem | None) -> str:
