@@ -62,7 +62,7 @@ class TextData(DataSource):
     text: ColumnName | None = setting(
         "Text column",
         "The column of a table that holds the texts. Found by itself where it is called text, "
-        "review or comment, or where it is the only one with so many different texts.",
+        "review or comment, or where it is the only one that holds texts.",
         default=None,
         off="automatic",
         is_offered=True,

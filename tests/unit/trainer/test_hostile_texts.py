@@ -124,7 +124,7 @@ def test_that_folders_that_are_none_of_classes_are_refused(
     [
         ("", {}, "data_empty"),
         ("text,y\n", {}, "data_empty"),
-        ("a,b\nsome words here,1\nsome words,0\n", {}, "text_column_ambiguous"),
+        ("a,b\nsome words here,x\nsome words,z\n", {}, "text_column_ambiguous"),
         ("text\none\ntwo\n", {"text": "text"}, "text_without_target"),
         ("text,y\none,1\ntwo,0\n", {"text": "none"}, "table_column_missing"),
         ("text,y\none,1\ntwo,0\n", {"target": "none"}, "table_column_missing"),

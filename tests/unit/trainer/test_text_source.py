@@ -115,6 +115,15 @@ def test_that_texts_and_targets_are_found_in_a_table(
     assert (values.target, values.training.labels.dtype) == (Target.VALUES, np.float32)
 
 
+def test_that_the_only_column_with_texts_is_found_whatever_it_is_called(tmp_path: Path) -> None:
+    few = write_table(tmp_path / "few.csv", [("one two", 0), ("two three", 1)], "odd,y")
+    assert sentences(read(few)) == ["one two", "two three"]
+    rows = [(f"word{number} more", f"{number % 2},k{number % 3}") for number in range(400)]
+    many = write_table(tmp_path / "many.csv", rows, "odd,y,kind")
+    assert sentences(read(many, target="kind"))[7] == "word7 more"
+    assert problem_of(many).code == "text_column_ambiguous"
+
+
 def test_that_targets_may_be_names_or_several_columns(tmp_path: Path) -> None:
     rows = [
         (text, f"{'good' if n % 2 else 'bad'},{n % 2},{n // 2 % 2}")

@@ -128,7 +128,9 @@ def _found_text(look: TableLook, targets: tuple[str, ...]) -> str:
     named = next((by_name[word] for word in USUAL_TEXTS if word in by_name), None)
     if named is not None:
         return named
-    texts = [name for name, kind in look.columns if kind == "text" and name in may_be]
+    # Whether texts are too many to be categories is known when all of them were read.
+    kinds = ("text", "category")
+    texts = [name for name, kind in look.columns if kind in kinds and name in may_be]
     if len(texts) != 1:
         there = ", ".join(f'"{name}"' for name, _ in look.columns[:20])
         raise problems.problem(
