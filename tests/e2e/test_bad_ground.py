@@ -25,6 +25,7 @@ from tests.fakes.devices import CPU_ONLY
 from tests.fakes.run_directory import WrittenRun
 from tests.fakes.small_disks import disk_for_a_run, fill  # noqa: F401 - a fixture
 from tests.forked.terminal import forked_trainers
+from tests.patience import PATIENCE_S
 
 
 def profile(epochs: int, *, tensorboard: bool = False) -> Profile:
@@ -49,7 +50,7 @@ def trainers() -> Iterator[None]:
         yield
 
 
-def until(seen: Callable[[], bool], what: str, longest_s: float = 90.0) -> None:
+def until(seen: Callable[[], bool], what: str, longest_s: float = PATIENCE_S) -> None:
     end_s = time.monotonic() + longest_s
     while not seen():
         assert time.monotonic() < end_s, what

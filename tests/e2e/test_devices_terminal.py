@@ -12,6 +12,7 @@ import pytest
 
 from tests.nvml.machines import BARE, EIGHT_MIXED, HOPPER, INSTANCES, KEPLER, MIG, NVLINK_PAIR
 from tests.nvml.standin import RTX_3060, RTX_4090, TWO_UNEQUAL_GPUS, Standin, StandinState
+from tests.patience import PATIENCE_S
 
 # The keys of the public format: they stay.
 _KEYS = [
@@ -26,7 +27,7 @@ def _devices(standin: Standin, *arguments: str) -> str:
         env=os.environ | standin.environment | {"COLUMNS": "150"},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
         check=True,
     )
     assert answer.stderr == ""

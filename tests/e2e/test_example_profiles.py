@@ -19,6 +19,7 @@ PROFILES = sorted((Path(__file__).parents[2] / "resources" / "profiles").glob("*
 
 TRAINED_ALIKE = {
     "balanced-shares": "test_balancing.py measures, divides and learns with such shares",
+    "parameter-servers": "test_parameter_server.py trains with such a gang, forked and real",
     "multi-worker-with-two-workers": "test_multi_worker.py, and test_private_runs.py by real ones",
     "digits": "test_terminal.py trains it with the real command",
     "different-caps-on-different-gpus": "two CPU replicas, 48 and 16: data-sharded-by-device",

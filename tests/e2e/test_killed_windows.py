@@ -323,11 +323,10 @@ def go_through_deaths(
     see_it_end(run, seen)
 
 
-@pytest.mark.parametrize("seed", range(2))
 def test_that_a_run_goes_on_whenever_its_windows_are_killed_and_the_next_one_shows_all_of_it(
-    windows: Windows, open_seen: Callable[[], SeenWindow], tmp_path: Path, seed: int
+    windows: Windows, open_seen: Callable[[], SeenWindow], tmp_path: Path
 ) -> None:
-    go_through_deaths(windows, open_seen, tmp_path / "watched.toml", kills=1, seed=seed)
+    go_through_deaths(windows, open_seen, tmp_path / "watched.toml", kills=1, seed=0)
 
 
 def test_that_windows_and_terminals_that_watch_one_run_miss_nothing(
@@ -355,7 +354,7 @@ def test_that_windows_and_terminals_that_watch_one_run_miss_nothing(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2, 12))
+@pytest.mark.parametrize("seed", range(1, 12))
 def test_that_a_run_goes_on_however_many_windows_are_killed(
     windows: Windows, open_seen: Callable[[], SeenWindow], tmp_path: Path, seed: int
 ) -> None:

@@ -21,8 +21,7 @@ from gpupanel.runs.queue import orders
 from gpupanel.runs.queue.entry import EntryState, QueueEntry
 from gpupanel.runs.queue.queue_files import QueueFiles
 from gpupanel.runs.queue.waking import scheduler_lives
-
-LONG_S = 120.0
+from tests.patience import PATIENCE_S
 
 
 @pytest.fixture
@@ -38,7 +37,7 @@ def files(state_dir: Path) -> Iterator[QueueFiles]:
 
 
 def until(condition: Callable[[], bool]) -> None:
-    end_s = time.monotonic() + LONG_S
+    end_s = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < end_s
         time.sleep(0.05)
@@ -56,7 +55,7 @@ def add(folder: Path, name: str, data: str) -> str:
     )
     write_profile(path, profile)
     command = [sys.executable, "-m", "gpupanel", "queue", "add", str(path), "--json"]
-    added = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    added = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
     return str(json.loads(added.stdout)["entry"]["id"])
 
 

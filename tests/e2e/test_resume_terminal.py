@@ -14,6 +14,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.launcher import create_run
 from tests.fakes.devices import CPU_ONLY
+from tests.patience import PATIENCE_S
 
 
 @pytest.fixture
@@ -46,7 +47,7 @@ def resume(layout: RunLayout, *options: str) -> subprocess.CompletedProcess[str]
         [sys.executable, "-m", "gpupanel", "resume", layout.name, *options],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
         check=False,
     )
 

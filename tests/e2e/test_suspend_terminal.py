@@ -24,6 +24,7 @@ from gpupanel.domain.run_layout import RunLayout
 from gpupanel.runs.following.follower import RunFollower
 from gpupanel.runs.supervision.run_processes import processes_of
 from tests.forked import terminal as forked
+from tests.patience import PATIENCE_S
 
 ON_TWO = """
 schema_version = 1
@@ -59,7 +60,7 @@ def gpupanel(*words: str | Path) -> subprocess.CompletedProcess[str]:
         [sys.executable, "-m", "gpupanel", *map(str, words)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_S,
         check=False,
     )
 
@@ -75,7 +76,7 @@ def events_of(layout: RunLayout) -> tuple[object, ...]:
 
 
 def until_it_steps(layout: RunLayout, starts: int) -> None:
-    end_s = time.monotonic() + 90.0
+    end_s = time.monotonic() + PATIENCE_S
     while time.monotonic() < end_s:
         kinds = [type(event) for event in events_of(layout)]
         after = kinds[len(kinds) - kinds[::-1].index(RunRestarted) :] if starts > 1 else kinds

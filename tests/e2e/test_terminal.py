@@ -21,6 +21,7 @@ from gpupanel.runs.following.follower import RunFollower
 from tests.forked import terminal as forked
 from tests.forked.processes import run_forked
 from tests.forked.terminal import answered
+from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.tensorflow
 
@@ -46,7 +47,7 @@ def gpupanel(*arguments: str | Path, **environment: str) -> subprocess.Completed
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=PATIENCE_S,
         check=False,
     )
 
@@ -64,15 +65,15 @@ def long_run(tmp_path: Path) -> Path:
 
 def started_run(runs_dir: Path) -> RunLayout:
     """The one run in the folder, once it is there."""
-    end_s = time.monotonic() + 30
+    end_s = time.monotonic() + PATIENCE_S
     while not (found := list(runs_dir.glob("*"))):
         assert time.monotonic() < end_s, "no run was started"
         time.sleep(0.05)
     return RunLayout(found[0])
 
 
-def wait_for_event(layout: RunLayout, kind: type[Any], timeout_s: float = 60.0) -> Any:
-    follower, end_s = RunFollower(layout), time.monotonic() + timeout_s
+def wait_for_event(layout: RunLayout, kind: type[Any]) -> Any:
+    follower, end_s = RunFollower(layout), time.monotonic() + PATIENCE_S
     while time.monotonic() < end_s:
         for event in follower.poll().events:
             if isinstance(event, kind):
@@ -238,7 +239,7 @@ def test_that_ctrl_c_stops_the_run_and_saves(long_run: Path, runs_dir: Path) -> 
         layout = started_run(runs_dir)
         wait_for_event(layout, StepsDone)
         terminal.send_signal(signal.SIGINT)
-        out, err = terminal.communicate(timeout=60)
+        out, err = terminal.communicate(timeout=PATIENCE_S)
     assert terminal.returncode == 130, err
     assert json.loads(out)["outcome"] == "stopped"
     assert layout.model.exists()
@@ -254,7 +255,7 @@ def test_that_ctrl_c_is_not_for_a_terminal_that_was_started_in_the_background(
         time.sleep(1.0)
         assert not list(layout.requests.iterdir())
         assert forked.gpupanel("stop", layout.name).returncode == 0
-        out, err = terminal.communicate(timeout=60)
+        out, err = terminal.communicate(timeout=PATIENCE_S)
     assert terminal.returncode == 130, err
     assert json.loads(out)["outcome"] == "stopped"
     assert layout.model.exists()
@@ -270,7 +271,7 @@ def test_that_ctrl_c_twice_stops_the_run_and_saves_all_the_same(
         for _ in range(2):
             terminal.send_signal(signal.SIGINT)
             time.sleep(0.15)
-        out, err = terminal.communicate(timeout=60)
+        out, err = terminal.communicate(timeout=PATIENCE_S)
     assert terminal.returncode == 130, err
     answer = json.loads(out)
     assert answer["outcome"] == "stopped"
@@ -291,7 +292,7 @@ def test_that_a_run_goes_on_when_what_started_it_is_killed_and_stops_when_asked(
     terminal.kill()
     terminal.wait()
     killed_s = time.time()
-    follower, end_s = RunFollower(layout), time.monotonic() + 20
+    follower, end_s = RunFollower(layout), time.monotonic() + PATIENCE_S
     while not any(
         isinstance(event, StepsDone) and event.time_s > killed_s + 0.5
         for event in follower.poll().events

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.training import Optimizer, TrainingSettings
 from gpupanel.trainer.preview import preview
+from tests.forked.processes import run_forked
 from tests.sessions.both import carry_out_both
 from tests.unit.trainer.record_files import Value, example_of, picture, write_records
 
@@ -116,7 +116,7 @@ def filled(data: DataSettings) -> DataSettings:
 
 def test_that_a_script_reads_records_as_the_run_does(root: Path) -> None:
     asked = [filled(data) for data in data_of(root).values()]
-    done = subprocess.run(
+    done = run_forked(
         [sys.executable, str(Path(__file__).with_name("read_both.py"))],
         input=json.dumps([data.model_dump(mode="json") for data in asked]),
         env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"},

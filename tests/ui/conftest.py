@@ -17,6 +17,7 @@ from gpupanel.trainer.preview import preview
 from gpupanel.ui import theme
 from gpupanel.ui.workers import preview_worker
 from gpupanel.ui.workers.worker_thread import wait_for_ending
+from tests.ui.patient_bot import PatientBot
 
 _ENDING_MS = 5_000
 
@@ -25,6 +26,12 @@ _ENDING_MS = 5_000
 def _dressed_application(qapp: QApplication) -> None:
     theme.prepare(qapp)
     theme.follow_system(qapp)
+
+
+@pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> PatientBot:
+    """pytest-qt's, with the patience that a busy machine needs."""
+    return PatientBot(request)
 
 
 @pytest.fixture

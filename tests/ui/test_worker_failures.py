@@ -20,6 +20,7 @@ from gpupanel.domain.preview import DataPreview, preview_request
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.scan import DataScan, scan_request
+from gpupanel.domain.shown_examples import ExampleChoice, ShownExamples, ShownRequest
 from gpupanel.domain.telemetry import DeviceProcess
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.history.label import RunLabel
@@ -33,6 +34,7 @@ from gpupanel.ui.workers import (
     doctor_worker,
     download_worker,
     ending_worker,
+    examples_worker,
     gpu_support_worker,
     history_worker,
     launch_worker,
@@ -183,6 +185,17 @@ def _downloading(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch)
     return Case(downloader, order, downloader.refused, downloader.ended, failing, free)
 
 
+def _showing_examples(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    failing = _patched(monkeypatch, examples_worker, "shown_examples", error)
+    failing._healthy = lambda *_, **_named: ShownExamples()
+    loader = examples_worker.ExamplesLoader()
+    choice = ExampleChoice(which="mistakes")
+    request = ShownRequest(profile=Profile(), file=str(runs / "a file"), choice=choice)
+    order = lambda: loader.load(request)  # noqa: E731
+    free = lambda: not loader.is_busy()  # noqa: E731
+    return Case(loader, order, loader.refused, loader.loaded, failing, free)
+
+
 def _ending_a_process(error: Exception, _runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
     from gpupanel.devices import process_ending
 
@@ -265,6 +278,7 @@ CASES: dict[str, tuple[Make, ...]] = {
     "PreviewLoader": (_previewing,),
     "DataScanner": (_scanning,),
     "DataDownloader": (_downloading,),
+    "ExamplesLoader": (_showing_examples,),
     "Launcher": (_launching, _resuming),
     "QueueWatch": (_queueing,),
     "RunWatch": (_following,),

@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from gpupanel.domain.child_command import python_module_command
-from gpupanel.domain.data import ImagesData, NpzData
+from gpupanel.domain.data import ImagesData, NpzData, TableData
 from gpupanel.domain.scan import ScanRequest
 from gpupanel.runs.data_scan import scan_data
 from gpupanel.trainer.datasets.scanning import pictures
@@ -177,12 +177,14 @@ def test_that_a_scan_ends_with_the_process_that_asked_for_it(tmp_path: Path) -> 
     for number in range(20_000):
         os.link(root / "cat" / "0.png", root / "cat" / f"link{number}.png")
     request = ScanRequest(data=ImagesData(path=str(root))).model_dump_json()
-    command = python_module_command("gpupanel.trainer.scan")
+    command, answer = python_module_command("gpupanel.trainer.scan"), tmp_path / "answer"
     code = (
         "import subprocess, sys, time\n"
-        f"child = subprocess.Popen({command!r}, stdin=subprocess.PIPE, stdout=subprocess.PIPE)\n"
+        # Not a pipe: that would end the child by itself when nobody reads it any more.
+        f"child = subprocess.Popen({command!r}, stdin=subprocess.PIPE, "
+        f"stdout=open({str(answer)!r}, 'wb'))\n"
         "child.stdin.write(sys.argv[1].encode()); child.stdin.close()\n"
-        "child.stdout.readline(); print(child.pid, flush=True); time.sleep(600)\n"
+        "print(child.pid, flush=True); time.sleep(600)\n"
     )
     asking = subprocess.Popen(
         [sys.executable, "-c", code, request],
@@ -192,11 +194,53 @@ def test_that_a_scan_ends_with_the_process_that_asked_for_it(tmp_path: Path) -> 
     )
     assert asking.stdout is not None
     child = psutil.Process(int(asking.stdout.readline()))
+    end_s = time.monotonic() + PATIENCE_S
+    while b"progress" not in answer.read_bytes():
+        assert time.monotonic() < end_s
+        time.sleep(0.01)
     asking.send_signal(signal.SIGKILL)
     asking.wait(PATIENCE_S)
     asking.stdout.close()
-    end_s = time.monotonic() + PATIENCE_S
     with suppress(psutil.NoSuchProcess):
         while child.status() != psutil.STATUS_ZOMBIE:
             assert time.monotonic() < end_s
             time.sleep(0.02)
+    assert b'"scan"' not in answer.read_bytes()  # it did not come to its end
+
+
+_SLOW_IMPORT = """
+import time
+from gpupanel.trainer.datasets.tables import table_file
+
+real = table_file.import_rows
+
+def slow(batches, *rest):
+    def slowly():
+        for batch in batches:
+            yield batch
+            time.sleep(30)
+    return real(slowly(), *rest)
+
+table_file.import_rows = slow
+from gpupanel.trainer.scan import main
+main()
+"""
+
+
+def test_that_a_scan_that_is_cancelled_while_a_table_is_imported_leaves_no_rows(
+    tmp_path: Path, cache_dir: Path
+) -> None:
+    (tmp_path / "t.csv").write_text("a,target\n" + "1.5,yes\n" * 100_000)
+    tables = cache_dir / "tables"
+    before = set(tables.glob("*")) if tables.exists() else set()
+    cancelled = threading.Event()
+    found = scan_data(
+        ScanRequest(data=TableData(path=str(tmp_path / "t.csv"))),
+        cancelled,
+        on_progress=lambda _: cancelled.set(),
+        command=(sys.executable, "-c", _SLOW_IMPORT),
+    )
+    assert not found.is_complete
+    assert [each.name for each in found.columns] == ["a", "target"]  # of the first look
+    assert set(tables.glob(".*")) == set()
+    assert {each for each in tables.glob("*") if each.suffix != ".lock"} <= before
