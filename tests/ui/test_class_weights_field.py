@@ -60,6 +60,20 @@ def test_that_a_weight_of_a_class_that_is_not_there_stays_and_is_shown(field):
     assert {name: box.value() for name, box in field.boxes().items()} == {"cat": 1.0, "frog": 3.0}
 
 
+def test_that_weights_that_were_typed_for_other_data_are_forgotten(field):
+    field.setValue({"frog": 3.0, "cat": 2.0})
+    field.setValue(ClassWeights.NONE)
+    field.set_classes(("cat", "dog"))
+    choose(field, "As chosen")
+    assert field.value() == {"cat": 2.0}
+    assert list(field.boxes()) == ["cat", "dog"]
+
+
+def test_that_rows_are_made_when_they_are_seen(field):
+    field.set_classes(("cat", "dog"))
+    assert field.boxes() == {}
+
+
 def test_that_of_many_classes_the_first_are_shown_and_the_others_counted(field):
     field.set_classes([f"class {number}" for number in range(1000)])
     choose(field, "As chosen")
@@ -69,6 +83,7 @@ def test_that_of_many_classes_the_first_are_shown_and_the_others_counted(field):
 
 def test_that_the_name_of_a_class_is_text_and_nothing_else(field):
     field.set_classes(("<b>cat</b>\n\x1b[31m",))
+    choose(field, "As chosen")
     texts = [label.text() for label in field.findChildren(QLabel)]
     assert any("<b>cat</b>" in text for text in texts)
     assert not any("\x1b" in text or "\n" in text for text in texts)

@@ -59,11 +59,8 @@ class ClassWeightsField(QWidget):
         if isinstance(value, ClassWeights):
             self.choice.setValue(value.value)
         else:
-            is_other = set(value) - set(self._boxes)
             self._chosen = dict(value)
             self.choice.setValue(_CHOSEN.value)
-            if is_other:
-                self._make_rows()
             for name, box in self._boxes.items():
                 box.setValue(value.get(name, 1.0))
         self._show()
@@ -72,7 +69,10 @@ class ClassWeightsField(QWidget):
         """Offers a weight for each of these classes; those that are weighted already stay."""
         if tuple(names) != self._names:
             self._names = tuple(names)
-            self._make_rows()
+            if self.choice.value() != _CHOSEN.value:
+                # What was typed may have been for other data.
+                kept = {name: weight for name, weight in self._chosen.items() if name in names}
+                self._chosen = kept
             self._show()
 
     def boxes(self) -> Mapping[str, RealSpinBox]:
@@ -80,7 +80,10 @@ class ClassWeightsField(QWidget):
         return self._boxes
 
     def _make_rows(self) -> None:
+        """Rows for the classes that there are now: made when they are first seen."""
         named = list(dict.fromkeys([*self._names, *self._chosen]))[:_MOST_ROWS]
+        if named == list(self._boxes):
+            return
         self._boxes = {name: self._box(name) for name in named}
         self._grid.set_cells([_label(name), box] for name, box in self._boxes.items())
 
@@ -106,6 +109,8 @@ class ClassWeightsField(QWidget):
 
     def _show(self) -> None:
         is_chosen = self.choice.value() == _CHOSEN.value
+        if is_chosen:
+            self._make_rows()
         more = len(set(self._names) - set(self._boxes))
         text = _MORE.format(more) if more else "" if self._boxes else _UNKNOWN
         self._grid.setVisible(is_chosen and bool(self._boxes))
