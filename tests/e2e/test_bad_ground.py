@@ -1,5 +1,7 @@
 """Real runs on disks that fill up, in folders that may only be read, and under somebody's broom."""
 
+import fnmatch
+import os
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -84,11 +86,16 @@ def keep_full(disk: Path, layout: RunLayout, *, while_missing: str | None = None
     size, since_s = -1, time.monotonic()
     while time.monotonic() - since_s < 1.0:
         filler = fill(disk)
-        is_awaited = while_missing is not None and not any(layout.root.rglob(while_missing))
+        is_awaited = while_missing is not None and not _has(layout.root, while_missing)
         if is_awaited or layout.events.stat().st_size != size:
             size, since_s = layout.events.stat().st_size, time.monotonic()
         time.sleep(0.05)
     return filler
+
+
+def _has(folder: Path, pattern: str) -> bool:
+    """Whether a file matches; folders may go away meanwhile."""
+    return any(fnmatch.filter(files, pattern) for _, _, files in os.walk(folder))
 
 
 def is_over(layout: RunLayout) -> bool:

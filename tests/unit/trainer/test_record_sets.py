@@ -10,6 +10,7 @@ from gpupanel.domain.preview import PreviewRequest, with_found
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.scan import ScanRequest
+from gpupanel.files.cache_folder import cache_root
 from gpupanel.trainer.datasets.examples import DataSet
 from gpupanel.trainer.datasets.records import listing
 from gpupanel.trainer.datasets.records.listing import files_of, with_found_sets
@@ -177,3 +178,17 @@ def test_that_a_scan_finds_records_that_are_in_two_sets(tmp_path: Path) -> None:
     path, test = str(tmp_path / "train.tfrecord"), str(tmp_path / "test.tfrecord")
     found = scan(ScanRequest(data=TfrecordData(path=path, test_path=test)))
     assert (found.leaked, [each.examples for each in found.sets]) == (1, [2, 2])
+
+
+def test_that_a_file_that_another_process_unpacks_anew_stays_readable(tmp_path: Path) -> None:
+    folder = make(tmp_path / "packed", "a.tfrecord.gz", "b.tfrecord.gz")
+    first = read(folder)
+    kept = sorted((cache_root() / "records").glob("*.kept"))
+    assert kept
+    held = [path.open("rb") for path in kept]  # so that no number of a file is given again
+    for path in kept:
+        path.with_suffix(".json").unlink()
+    read(folder)
+    assert numbers(first, "training") == [0.0, 1.0]
+    for file in held:
+        file.close()

@@ -82,9 +82,10 @@ class RecordSource:
     def marks(self, status: os.stat_result) -> Marks:
         """What shows that the file is still what it was.
 
-        Times of the cache's change whenever somebody uses it.
+        Of the cache's the size alone: its times change whenever somebody uses it, and another
+        process may have made it anew of the same compressed file, which its name stands for.
         """
-        return marks_of(status)[:3] if self.unpacked else marks_of(status)
+        return (status.st_size,) if self.unpacked else marks_of(status)
 
 
 class Window:
