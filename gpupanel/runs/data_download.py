@@ -1,5 +1,6 @@
 """A download of a profile's data before a run, by a child process."""
 
+import json
 import math
 from collections.abc import Callable, Sequence
 from threading import Event
@@ -62,12 +63,14 @@ def download_data(
         if line.end is not None:
             ends.append(line.end)
 
+    # Not model_dump_json(), which raises for a path that is no UTF-8.
+    question = json.dumps(request.model_dump(mode="json")).encode()
     try:
         child = ask_child(
             command,
             math.inf,
             cancelled,
-            question=request.model_dump_json().encode(),
+            question=question,
             on_output=AnswerLines(take_line).take,
             grace_s=_GRACE_S,
         )

@@ -11,6 +11,8 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer.datasets.examples import Array, Indices
 from gpupanel.trainer.datasets.split import Split
 
+_MOST_REPEATED = 100_000_000
+"""Their order takes 1.6 GB while it is drawn."""
 _OF_REPEATS = 2
 """After seed and epoch: a stream that neither order nor augmentation draws from."""
 
@@ -69,12 +71,26 @@ def make_epoch_order(data: DataSource, split: Split, seed: int) -> EpochOrder:
     """The order of the training examples of a run.
 
     Raises:
-        ProblemError: Rare classes are to be repeated, and the labels are no classes.
+        ProblemError: Rare classes are to be repeated, and the labels are no classes, or an epoch
+            would be too long.
     """
     classes = split.training.labels if data.oversample else None
     if classes is not None and split.data.target is not Target.CLASSES:
         raise ProblemError(_NO_CLASSES)
-    return EpochOrder(len(split.training), seed, shuffle=data.shuffle, classes=classes)
+    order = EpochOrder(len(split.training), seed, shuffle=data.shuffle, classes=classes)
+    if classes is not None and len(order) > _MOST_REPEATED:
+        raise ProblemError(_too_long(len(order)))
+    return order
+
+
+def _too_long(examples: int) -> Problem:
+    return Problem(
+        code="oversample_too_long",
+        field="data.oversample",
+        message=f"With as many examples of each class as of the most frequent one, an epoch would "
+        f"have {examples:,}; at most {_MOST_REPEATED:,} are possible.",
+        hint='Set data.oversample to false, and data.class_weights to "balanced".',
+    )
 
 
 _NO_CLASSES = Problem(

@@ -4,7 +4,7 @@ import sys
 import threading
 from pathlib import Path
 
-from gpupanel.domain.data import KerasData
+from gpupanel.domain.data import ImagesData, KerasData
 from gpupanel.domain.data_download import DownloadEnd, DownloadRequest
 from gpupanel.runs.data_download import download_data
 
@@ -68,3 +68,9 @@ def test_that_a_command_that_is_not_there_is_a_problem() -> None:
     end = download_data(_REQUEST, command=("/no/such/command",))
     assert end is not None
     assert "could not be started" in end.problems[0].message
+
+
+def test_that_a_path_that_is_no_text_reaches_the_process() -> None:
+    request = DownloadRequest(data=ImagesData(path="/pictures/\udcff"))
+    code = f"import sys; assert 'udcff' in sys.stdin.read(); print('{_END}')"
+    assert download_data(request, command=(sys.executable, "-c", code)) == DownloadEnd()

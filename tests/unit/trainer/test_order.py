@@ -5,7 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpupanel.trainer.steps.order import EpochOrder, divide_batch, steps_per_epoch
+from gpupanel.domain.data import DigitsData
+from gpupanel.domain.problem import ProblemError
+from gpupanel.trainer.datasets.examples import DataSet, Examples
+from gpupanel.trainer.datasets.split import Split
+from gpupanel.trainer.steps.order import (
+    EpochOrder,
+    divide_batch,
+    make_epoch_order,
+    steps_per_epoch,
+)
 
 SHARES = st.lists(st.integers(1, 64), min_size=1, max_size=6)
 
@@ -40,6 +49,25 @@ def test_that_examples_of_rare_classes_are_repeated_until_all_come_equally_often
     assert drawn == {(2, 3), (3, 2)}
     unshuffled = EpochOrder(8, 7, shuffle=False, classes=classes).of(1)
     assert unshuffled.tolist() == sorted(unshuffled)
+
+
+def test_that_an_epoch_of_repeated_examples_that_no_memory_holds_is_refused() -> None:
+    # 50,000 classes of one example, and one of 3,000.
+    labels = np.concatenate([np.arange(1, 50_001), np.zeros(3_000)]).astype(np.int32)
+    names = tuple(str(number) for number in range(50_001))
+    examples = Examples(np.zeros((len(labels), 1), np.float32), labels)
+    data = Split(DataSet(examples, class_names=names), examples, None)
+    with pytest.raises(ProblemError) as refused:
+        make_epoch_order(DigitsData(oversample=True), data, 7)
+    assert refused.value.problems[0].code == "oversample_too_long"
+    assert len(make_epoch_order(DigitsData(), data, 7)) == len(labels)
+
+
+def test_that_examples_are_repeated_only_where_they_have_classes() -> None:
+    examples = Examples(np.zeros((4, 1), np.float32), np.zeros(4, np.float32))
+    with pytest.raises(ProblemError) as refused:
+        make_epoch_order(DigitsData(oversample=True), Split(DataSet(examples), examples, None), 7)
+    assert refused.value.problems[0].code == "oversample_without_classes"
 
 
 @given(SHARES)
