@@ -220,7 +220,7 @@ def _augmented(
     check_pictures(augmentation, training.feature_shape)
     if not augmentation.changes_anything or not len(indices):
         return np.empty((0, *training.feature_shape), np.float32)
-    from gpupanel.trainer.augmentation.look import augmented_examples  # imports TensorFlow
+    from gpupanel.trainer.augmentation.preview import augmented_examples  # imports TensorFlow
 
     return augmented_examples(data, augmentation, training.subset(indices), request.seed)
 

@@ -66,7 +66,7 @@ class SkippedFiles:
         return self._errors.get(path)
 
     def note(self, *, are_left_out: bool = False) -> Problem | None:
-        """What people are told of the skipped files; ``None``: there are none.
+        """What is reported of the skipped files; ``None``: there are none.
 
         Args:
             are_left_out: Nothing stands in for them.

@@ -42,7 +42,7 @@ class Reading:
         recipe: How the features were made that a saved model takes, as the source wrote it; empty
             where none is used, or it says nothing.
         only_looks: A preview: what would take minutes is left to a run.
-        needs_labels: In a scan, say so where nothing tells what the examples are.
+        needs_labels: In a scan, say so where nothing shows what the examples are.
         on_progress: Called while data is made ready for its first use, which takes long.
     """
 

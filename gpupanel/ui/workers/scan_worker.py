@@ -36,7 +36,7 @@ class DataScanner(WorkerFacade):
     ) -> None:
         super().__init__("scan", parent)
         self._command = command
-        self._heard.connect(self._tell)
+        self._heard.connect(self._report)
 
     def begin(self, request: ScanRequest) -> None:
         """Scan that; ends the scan before, whose answer will not come."""
@@ -62,7 +62,7 @@ class DataScanner(WorkerFacade):
         super().stop()
 
     @Slot(object, object)
-    def _tell(self, dropped: Event, news: ScanProgress | DataScan) -> None:
+    def _report(self, dropped: Event, news: ScanProgress | DataScan) -> None:
         if dropped is not self.dropped or not self.is_busy():
             return  # of a scan that nobody wants any more
         if isinstance(news, ScanProgress):

@@ -34,7 +34,7 @@ _MOST_ARRAYS = 200
 
 
 def report_of(scanned: Scanned, request: ScanRequest, problems: Iterable[Problem] = ()) -> DataScan:
-    """What people and scripts are told of the data.
+    """What a scan reports of the data to people and scripts.
 
     Args:
         scanned: The data, looked through or only listed.
