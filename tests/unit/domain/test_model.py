@@ -3,9 +3,7 @@
 from gpupanel.domain.model import CnnModel, MlpModel, PythonModel, saved_model
 
 
-def test_that_a_model_that_is_trained_takes_its_statistics_over_all_replicas_unless_chosen() -> (
-    None
-):
+def test_that_statistics_are_those_of_all_replicas_where_nothing_else_is_chosen() -> None:
     for model in (MlpModel(), CnnModel(), PythonModel(path="model.py")):
         assert model.synchronizes_batch_norm
         apart = model.model_copy(update={"batch_norm_synchronized": False})
