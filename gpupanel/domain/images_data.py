@@ -55,7 +55,6 @@ class ImagesData(PictureSource):
         "no labels: a model can predict on them.",
         default=(),
         off="all of the folder",
-        advanced=True,
         path=PathKind(PICTURE_SUFFIXES, "Pictures", "Choose pictures", within="path"),
     )
     labels_csv: str = setting(

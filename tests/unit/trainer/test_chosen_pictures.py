@@ -93,6 +93,9 @@ def test_that_what_is_no_picture_or_not_there_is_named_and_left_out_by_a_fix(
     mended = apply_fix(Profile(data=data), others.fix).data
     assert isinstance(mended, ImagesData)
     assert brightness(read(mended)) == [10]
+    seen = preview(PreviewRequest(data=data, task="predict"))
+    codes = {"data_labels_missing", missing.code, others.code}
+    assert {each.code for each in seen.problems} == codes
     (alone,) = refused(chosen(tmp_path, "notes.txt"))
     assert alone.fix is None
 
