@@ -13,7 +13,9 @@ def allowed_values(setting: Setting) -> str:
         case SettingType.NUMBER:
             return f"a number {_bounds(setting.bounds)}".rstrip()
         case SettingType.CHOICE:
-            return "one of " + ", ".join(f'"{choice.value}"' for choice in setting.choices)
+            return f"one of {_choices(setting)}"
+        case SettingType.CHOICE_OR_COUNT:
+            return f"{_choices(setting)} or a whole number {_count_bounds(setting.bounds)}".rstrip()
         case SettingType.COUNTS:
             length = _length(setting.lengths)
             return f"a list of {length}whole numbers{_each(setting.bounds)}"
@@ -24,8 +26,13 @@ def allowed_values(setting: Setting) -> str:
             return f"text in quotes, {length}characters" if length else "text in quotes"
         case SettingType.PATH:
             endings = " or ".join(setting.path.suffixes) if setting.path is not None else ""
-            return f"the path of a {endings} file, in quotes" if endings else "a path, in quotes"
+            path = f"the path of a {endings} file, in quotes" if endings else "a path, in quotes"
+            return f"{_choices(setting)} or {path}" if setting.choices else path
     return ""
+
+
+def _choices(setting: Setting) -> str:
+    return ", ".join(f'"{choice.value}"' for choice in setting.choices)
 
 
 def _each(bounds: Bounds) -> str:

@@ -26,13 +26,18 @@ class KindValue(Value):
     def path_setting(self) -> Setting | None:
         """The setting that says where it is; ``None``: it has none."""
         paths = (each for each in settings_of(type(self)) if each.type is SettingType.PATH)
-        return next(paths, None)
+        return next((each for each in paths if not each.choices), None)
 
     @property
     def chosen_paths(self) -> Mapping[str, str]:
         """Each path that was chosen, by its key."""
-        keys = (each.name for each in settings_of(type(self)) if each.type is SettingType.PATH)
-        return {key: getattr(self, key) for key in keys if getattr(self, key)}
+        return {
+            each.name: path
+            for each in settings_of(type(self))
+            if each.type is SettingType.PATH
+            for path in [getattr(self, each.name)]
+            if path and path not in {choice.value for choice in each.choices}
+        }
 
     def path_before(self, key: str) -> str:
         """The chosen path that a relative one of that key is meant from; else empty."""

@@ -129,6 +129,12 @@ def _with_words(schema: _Schema) -> _Schema:
     if extended:
         schema[EXTENSION] = extended
     if "choices" in words:
-        schema.pop("enum", None)
-        schema["oneOf"] = [Choice(**choice).json_schema() for choice in words["choices"]]
+        choices = [Choice(**choice).json_schema() for choice in words["choices"]]
+        if "anyOf" in schema:  # words, or a number
+            schema["anyOf"] = [*choices, *schema["anyOf"][1:]]
+        elif "path" in words:
+            schema["anyOf"] = [*choices, {"type": schema.pop("type")}]
+        else:
+            schema.pop("enum", None)
+            schema["oneOf"] = choices
     return schema

@@ -33,6 +33,8 @@ class SettingType(enum.Enum):
     NUMBER = enum.auto()
     """A real number."""
     CHOICE = enum.auto()
+    CHOICE_OR_COUNT = enum.auto()
+    """One of a few values, or a whole number."""
     COUNTS = enum.auto()
     """A list of whole numbers, of any length."""
     SIZE = enum.auto()
@@ -103,7 +105,7 @@ class Setting:
         advanced: Few need it.
         bounds: Of a number, or of each of several.
         lengths: Of a list: least and greatest length.
-        choices: The values, where it has few.
+        choices: The values, where it has few; of a path, what may stand in its place.
         path: Of a path, or of each of several files.
         examples: Values that make sense.
         applies: It means something only where another setting has one of these values.
@@ -286,9 +288,12 @@ def _type(annotation: object) -> tuple[SettingType, list[object]]:
         if each is str and more == [...]:
             return SettingType.NAMES, bounds
     if get_origin(annotation) in (Union, UnionType):
-        kinds = [_type(_without_metadata(each)[0])[0] for each in get_args(annotation)]
+        parts = [_without_metadata(each) for each in get_args(annotation)]
+        kinds = [_type(inner)[0] for inner, _ in parts]
         if kinds == [SettingType.TEXT, SettingType.NAMES]:
             return SettingType.NAMES, []
+        if kinds == [SettingType.CHOICE, SettingType.COUNT]:
+            return SettingType.CHOICE_OR_COUNT, parts[1][1]
     return SettingType.OTHER, []
 
 

@@ -32,8 +32,10 @@ _DONE = "print('{\"end\": {}}', flush=True)"
 class Loader(PreviewLoader):
     """Counts what is asked for."""
 
+    asked = 0
+
     def load(self, request: object) -> None:
-        self.asked = getattr(self, "asked", 0) + 1
+        self.asked += 1
 
 
 def button(panel: DataPanel, name: str = "download_button") -> QPushButton:
@@ -112,10 +114,12 @@ def test_that_a_download_shows_how_far_it_is_and_is_stopped(qtbot, show) -> None
 
 def test_that_what_was_downloaded_is_previewed(qtbot, show) -> None:
     shown = show(_DONE)
-    asked = getattr(shown.loader, "asked", 0)
+    # The page asks for a preview of its own accord first.
+    qtbot.waitUntil(lambda: shown.loader.asked > 0, timeout=10_000)
+    asked = shown.loader.asked
     shown.press(qtbot)
-    qtbot.waitUntil(lambda: getattr(shown.loader, "asked", 0) > asked, timeout=10_000)
-    assert button(shown.page.data).isVisible()
+    qtbot.waitUntil(lambda: shown.loader.asked > asked, timeout=10_000)
+    qtbot.waitUntil(button(shown.page.data).isVisible, timeout=10_000)
 
 
 def test_that_why_nothing_came_is_reported(qtbot, show) -> None:
@@ -123,7 +127,7 @@ def test_that_why_nothing_came_is_reported(qtbot, show) -> None:
     shown.press(qtbot)
     qtbot.waitUntil(lambda: bool(shown.refused), timeout=10_000)
     assert [problem.message for problem in shown.refused[0]] == ["No network."]
-    assert button(shown.page.data).isVisible()
+    qtbot.waitUntil(button(shown.page.data).isVisible, timeout=10_000)
 
 
 def test_that_a_size_that_nobody_knows_moves_a_bar_without_an_end(qtbot) -> None:

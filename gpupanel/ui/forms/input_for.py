@@ -4,8 +4,10 @@ import math
 
 from PySide6.QtWidgets import QWidget
 
+from gpupanel.domain.choice import Choice
 from gpupanel.domain.setting import Bounds, PathKind, Setting, SettingType
 from gpupanel.ui.inputs.choice_box import ChoiceBox
+from gpupanel.ui.inputs.choice_or_input import ChoiceOrInput
 from gpupanel.ui.inputs.counter import GREATEST, Counter, OptionalCounter
 from gpupanel.ui.inputs.files_edit import FilesEdit
 from gpupanel.ui.inputs.name_choices import NameChoices
@@ -16,6 +18,7 @@ from gpupanel.ui.inputs.real_spin_box import RealRange, RealSpinBox
 from gpupanel.ui.inputs.size_input import SizeInput
 from gpupanel.ui.inputs.switch import CheckBox
 from gpupanel.ui.inputs.text_input import PathEdit, TextInput
+from gpupanel.ui.widgets.tips import teach
 
 _FRACTION_STEP = 0.05
 """What an arrow adds to a number that lies below 1."""
@@ -38,6 +41,8 @@ def input_for(setting: Setting) -> QWidget:
             return OptionalChoiceBox(setting.choices, off=setting.off)
         case SettingType.CHOICE:
             return ChoiceBox(setting.choices)
+        case SettingType.CHOICE_OR_COUNT:
+            return _choice_or(setting, f"{setting.prefix.strip().capitalize()}…", counter_for(setting))
         case SettingType.COUNTS:
             return _counts(setting)
         case SettingType.SIZE:
@@ -61,6 +66,11 @@ def input_for(setting: Setting) -> QWidget:
         case SettingType.FILES:
             return _files(setting)
     raise TypeError(f"{setting.name} needs an input of its own")
+
+
+def _choice_or(setting: Setting, another: str, typed: QWidget) -> ChoiceOrInput:
+    teach(typed, setting.title, setting.description)
+    return ChoiceOrInput(setting.choices, Choice("", another), typed)
 
 
 def counter_for(setting: Setting) -> Counter:

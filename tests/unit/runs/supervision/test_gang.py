@@ -1,6 +1,7 @@
 """The supervisor with a gang of processes: which of them failed, and nothing left of it."""
 
 import os
+import signal
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -142,8 +143,10 @@ def test_that_a_process_that_only_works_hard_is_left_alone(gang: GangRun) -> Non
 
 def test_that_the_problem_of_the_one_that_failed_is_that_of_the_run(gang: GangRun) -> None:
     end = gang.run("lose_a_peer", "fail")
-    assert (end.outcome, end.exit_code) == (Outcome.FAILED, 1)
+    assert end.outcome is Outcome.FAILED
     assert problem_of(end).code == "no_space"
+    # On a busy machine it is killed before it left by itself.
+    assert end.exit_code in (1, -signal.SIGKILL)
 
 
 def test_that_one_that_leaves_before_the_leader_is_reported(gang: GangRun) -> None:
