@@ -205,12 +205,12 @@ def test_that_closing_the_dialog_ends_the_process(qtbot, asked):
 def test_that_a_late_word_of_a_scan_that_was_dropped_is_not_shown(qtbot, asked):
     window = asked(_SLOW)
     heard = []
-    window.scanner.looked.connect(heard.append)
+    window.scanner.partScanned.connect(heard.append)
     window.click()
     qtbot.waitUntil(lambda: len(heard) == 1, timeout=20_000)
     before = window.scanner.dropped
     window.scanner.cancel()
-    window.scanner._heard.emit(before, DataScan(described="late"))
+    window.scanner._reported.emit(before, DataScan(described="late"))
     assert len(heard) == 1
 
 

@@ -74,7 +74,7 @@ class ScanBinding(QObject):
         dialog.fieldActivated.connect(self._page.go_to_field)
         self._scanner.busyChanged.connect(dialog.setBusy)
         self._scanner.progressed.connect(dialog.setProgress)
-        self._scanner.looked.connect(dialog.setScan)
+        self._scanner.partScanned.connect(dialog.setScan)
         self._scanner.scanned.connect(dialog.setScan)
         return dialog
 
