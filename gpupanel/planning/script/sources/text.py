@@ -11,7 +11,7 @@ from gpupanel.domain.data import TableData, Target, TextData
 from gpupanel.domain.table_data import RECIPE_MEMBER
 from gpupanel.planning.script.data_section import AS_UTF8, SourceScript
 from gpupanel.planning.script.sections import joined, lines_for
-from gpupanel.planning.script.sources.table import table_functions
+from gpupanel.planning.script.tables import table_functions
 
 _FOLDER = '''
 from pathlib import Path
