@@ -16,9 +16,10 @@ from gpupanel.domain.data import (
 )
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import CnnModel, MlpModel, PythonModel, SavedModel
+from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.domain.training import TrainingSettings
 from gpupanel.trainer.datasets.tables.recipe import TableRecipe
 from gpupanel.trainer.inference.model_file import recipe_in
 from tests.sessions.both import Both, carry_out_both

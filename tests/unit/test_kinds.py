@@ -14,7 +14,7 @@ import pytest
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.kind import KindValue, kinds_of
 from gpupanel.domain.model import ModelSettings
-from gpupanel.domain.training import Optimizer
+from gpupanel.domain.optimizer import Optimizer
 from gpupanel.planning.script.data_section import SourceScript, script_of
 from gpupanel.planning.script.model_section import ModelScript, script_of_model
 from gpupanel.trainer.datasets.source import Source, source_of
@@ -80,7 +80,8 @@ import keras
 from tests.unit.test_kinds import TRAINABLE, check_fit, one_of
 from gpupanel.trainer.models.network import Network, network_of
 from gpupanel.trainer.models.optimizers import FUSED, make_optimizer
-from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.domain.optimizer import Optimizer
+from gpupanel.domain.training import TrainingSettings
 from tests.forked.processes import run_forked
 
 for values in TRAINABLE:
@@ -140,7 +141,7 @@ def test_that_no_other_file_names_an_optimizer() -> None:
         and isinstance(node.value, ast.Name)
         and node.value.id == Optimizer.__name__
     }
-    assert {path for path, _ in names} == {"domain/training.py"}
+    assert {path for path, _ in names} == {"domain/optimizer.py"}
 
 
 def importing(names: set[str]) -> set[str]:
