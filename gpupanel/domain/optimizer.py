@@ -45,11 +45,6 @@ class Optimizer(ChoiceEnum):
         """What is asked about it."""
         return _TRAITS[self]
 
-    @classmethod
-    def taking(cls, name: str) -> tuple[str, ...]:
-        """Those that take a setting."""
-        return tuple(each.value for each in cls if name in each.traits.takes)
-
 
 _TRAITS = {
     Optimizer.ADAM: OptimizerTraits(moments=2, is_fused=True),
@@ -57,3 +52,11 @@ _TRAITS = {
     Optimizer.SGD: OptimizerTraits(takes=("momentum",)),
     Optimizer.RMSPROP: OptimizerTraits(moments=1, takes=("momentum",)),
 }
+
+DEFAULT_OPTIMIZER = Optimizer.ADAM
+"""What a new profile trains with."""
+
+
+def optimizers_taking(name: str) -> tuple[str, ...]:
+    """Those that take a setting, as profiles name them."""
+    return tuple(each.value for each in Optimizer if name in each.traits.takes)

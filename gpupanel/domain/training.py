@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from gpupanel.domain.optimizer import Optimizer
+from gpupanel.domain.optimizer import DEFAULT_OPTIMIZER, Optimizer, optimizers_taking
 from gpupanel.domain.setting import setting
 from gpupanel.domain.value import Count, Float32, Fraction, PositiveInt, Value
 
@@ -40,7 +40,7 @@ class TrainingSettings(Value):
     optimizer: Optimizer = setting(
         "Optimizer",
         "The algorithm that updates the weights from the gradients.",
-        default=Optimizer.ADAM,
+        default=DEFAULT_OPTIMIZER,
     )
     learning_rate: Float32 = setting(
         "Learning rate",
@@ -53,7 +53,7 @@ class TrainingSettings(Value):
         "How much of the last step goes on in the next one, from 0 to below 1. SGD and "
         "RMSprop only: Adam and AdamW keep a momentum of their own.",
         default=0.0,
-        applies={"optimizer": Optimizer.taking("momentum")},
+        applies={"optimizer": optimizers_taking("momentum")},
     )
     clip_norm: Float32 | None = setting(
         "Clip gradients",

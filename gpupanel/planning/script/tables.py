@@ -1,8 +1,8 @@
 """Cells of tables, by pyarrow: the whole table at once, where a run reads it in pieces."""
 
 from string import Template
+from typing import Protocol
 
-from gpupanel.domain.data import TableData
 from gpupanel.domain.table_data import HeaderLine
 from gpupanel.planning.script.sections import joined
 
@@ -126,25 +126,42 @@ def shown(number):
 '''
 
 
-def table_functions(data: TableData) -> str:
-    """Python with the function ``read_table(path)``, and those that make something of its cells."""
-    paths = filter(None, (data.path, data.validation_path, data.test_path))
+class TableForm(Protocol):
+    """How a table is written, as the settings of a source say it."""
+
+    @property
+    def delimiter(self) -> str | None: ...  # noqa: D102 - as in the settings
+    @property
+    def decimal(self) -> str | None: ...  # noqa: D102
+    @property
+    def encoding(self) -> str | None: ...  # noqa: D102
+    @property
+    def header(self) -> HeaderLine | None: ...  # noqa: D102
+
+
+def table_functions(form: TableForm, *paths: str) -> str:
+    """Python with the function ``read_table(path)``, and those that make something of its cells.
+
+    Args:
+        form: How the tables are written.
+        paths: Of all that are read.
+    """
     kinds = {path.lower().endswith(".parquet") for path in paths}
     # Where the tables are of two kinds, each has a function of its own.
     names = ("read_text", "read_parquet") if len(kinds) > 1 else ("read_table", "read_table")
     parquet = Template(_PARQUET).substitute(function=names[1]) if True in kinds else ""
     if False not in kinds:
         return joined(_IMPORTS, parquet, "DECIMAL = '.'", _NAMED)
-    encoding = data.encoding or "utf-8"
-    has_names = data.header is not HeaderLine.NONE
+    encoding = form.encoding or "utf-8"
+    has_names = form.header is not HeaderLine.NONE
     text = Template(_TEXT).substitute(
         function=names[0],
         encoding=repr(encoding),
         # The mark at the start of a file is no part of the first name.
         first_encoding=repr("utf-8-sig" if encoding == "utf-8" else encoding),
-        delimiter=repr(data.delimiter or ","),
+        delimiter=repr(form.delimiter or ","),
         skipped=int(has_names),
         names="header" if has_names else '[""] * len(header)',
     )
     either = _EITHER if len(kinds) > 1 else ""
-    return joined(_IMPORTS, parquet, text, either, f"DECIMAL = {data.decimal or '.'!r}", _NAMED)
+    return joined(_IMPORTS, parquet, text, either, f"DECIMAL = {form.decimal or '.'!r}", _NAMED)

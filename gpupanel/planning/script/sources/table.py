@@ -169,7 +169,7 @@ class _Table(SourceScript[TableData]):
         made_as = _MADE_AS if sets else ""
         kept = joined(labels, _missing(data, drops=True), _KEPT, _groups(data), made_as, sets)
         count = "" if data.target_kind is Target.VALUES else "class_count = len(class_names)"
-        return joined(table_functions(data), trained_on, kept, count)
+        return joined(_functions(data), trained_on, kept, count)
 
     @override
     def read_for_model(self, data: TableData, model_path: str, *, needs_labels: bool) -> str:
@@ -186,14 +186,14 @@ class _Table(SourceScript[TableData]):
         if needs_labels:
             sets = _sets(data, is_category=is_category)
             kept = joined(labels, missing, _KEPT, _groups(data), sets)
-            return joined(table_functions(data), opened, kept)
+            return joined(_functions(data), opened, kept)
         labels = indented(joined(labels, _UNKNOWN, "lacking = np.zeros(len(x), bool)"))
         # A prediction is on the table itself.
         none = [
             f"x_{name}, y_{name} = x[:0], None if y is None else y[:0]" for name in _set_paths(data)
         ]
         without_sets = "\n".join(none)
-        return joined(table_functions(data), opened, _WHERE_THERE, labels, missing, without_sets)
+        return joined(_functions(data), opened, _WHERE_THERE, labels, missing, without_sets)
 
     @override
     def kept_in_model(self, data: TableData) -> str:
@@ -207,6 +207,10 @@ class _Table(SourceScript[TableData]):
     @override
     def class_names(self, data: TableData) -> str:
         return ""  # they were read with the labels
+
+
+def _functions(data: TableData) -> str:
+    return table_functions(data, data.path, *_set_paths(data).values())
 
 
 def _labels(data: TableData, *, is_category: str, names: str) -> str:
