@@ -24,7 +24,7 @@ from gpupanel.trainer.datasets.examples import (
 )
 from gpupanel.trainer.datasets.file_prints import DataFiles
 from gpupanel.trainer.datasets.scanning.examples import scan_examples
-from gpupanel.trainer.datasets.scanning.scanned import OnLooked, Scanned
+from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 from gpupanel.trainer.datasets.source import Found, Reading, Source
 from gpupanel.trainer.datasets.tables import problems
 from gpupanel.trainer.datasets.tables.column_scan import (
@@ -43,9 +43,9 @@ from gpupanel.trainer.datasets.tables.summary import column_summaries, hints, un
 from gpupanel.trainer.datasets.tables.table_examples import TableExamples
 from gpupanel.trainer.datasets.tables.table_file import (
     ImportedTable,
-    TableLook,
+    TableOverview,
     imported,
-    look_at_table,
+    overview_of_table,
 )
 from gpupanel.trainer.datasets.tables.targets import (
     TargetLabels,
@@ -54,7 +54,7 @@ from gpupanel.trainer.datasets.tables.targets import (
     labels_of,
 )
 
-_LARGEST_LOOK_BYTES = 512 * 2**20
+_LARGEST_PREVIEW_BYTES = 512 * 2**20
 """Of a file that a preview imports: some ten seconds."""
 
 
@@ -64,8 +64,8 @@ def _opened(data: TableData, reading: Reading, recipe: TableRecipe | None) -> Im
     def progress(done: int, total: int) -> None:
         reading.on_progress("importing the table", done, total)
 
-    most_bytes = _LARGEST_LOOK_BYTES if reading.only_looks else None
-    return imported(look_at_table(data, known), progress, most_bytes=most_bytes)
+    most_bytes = _LARGEST_PREVIEW_BYTES if reading.is_preview else None
+    return imported(overview_of_table(data, known), progress, most_bytes=most_bytes)
 
 
 def _recipe(reading: Reading) -> TableRecipe | None:
@@ -111,7 +111,7 @@ class _TableSource(Source[TableData]):
             predicts=labels.predicts,
             class_names=labels.class_names,
         )
-        further = _further_sets(data, reading, table.look, recipe or made)
+        further = _further_sets(data, reading, table.overview, recipe or made)
         return DataSet(
             training=Examples(features=found.read(rows), labels=labels.array),
             test=further.examples("test"),
@@ -162,7 +162,7 @@ class _TableSource(Source[TableData]):
                 training_count=count,
                 notes=notes,
             )
-        further = _further_sets(data, reading, table.look, recipe)
+        further = _further_sets(data, reading, table.overview, recipe)
         parts = [Examples(features, labels.array), *further.sets.values()]
         whole = chained(parts)
         return AllExamples(
@@ -179,16 +179,16 @@ class _TableSource(Source[TableData]):
     @override
     def find(self, data: TableData, reading: Reading) -> Found:
         recipe = _recipe(reading)
-        look = look_at_table(data, recipe.kinds if recipe else {})
+        overview = overview_of_table(data, recipe.kinds if recipe else {})
         kinds: dict[str, list[str]] = {"number": [], "category": [], "date": []}
-        for name, kind in look.columns:
+        for name, kind in overview.columns:
             kinds.setdefault(kind, []).append(name)
         columns = tuple(
-            Choice(name, f"{visible_line(name)}: {kind}") for name, kind in look.columns
+            Choice(name, f"{visible_line(name)}: {kind}") for name, kind in overview.columns
         )
-        found: dict[str, str | tuple[str, ...]] = {**_form(look), **_found_kinds(kinds)}
+        found: dict[str, str | tuple[str, ...]] = {**_form(overview), **_found_kinds(kinds)}
         with contextlib.suppress(ProblemError):  # reading says it
-            found["target"] = _targets(data, tuple(name for name, _ in look.columns), recipe)
+            found["target"] = _targets(data, tuple(name for name, _ in overview.columns), recipe)
         return Found(
             offers=dict.fromkeys(
                 ("target", "ignore", "group", "numbers", "categories", "dates"), columns
@@ -197,29 +197,29 @@ class _TableSource(Source[TableData]):
         )
 
     @override
-    def scan(self, data: TableData, reading: Reading, on_looked: OnLooked) -> Scanned:
+    def scan(self, data: TableData, reading: Reading, on_first_report: OnFirstReport) -> Scanned:
         recipe = _recipe(reading)
-        first = look_at_table(data, recipe.kinds if recipe else {})
+        first = overview_of_table(data, recipe.kinds if recipe else {})
         seen = Scanned(
             sets={},
             target=data.predicts or Target.CLASSES,
             columns=first_columns(first),
             is_complete=False,
         )
-        on_looked(seen)
+        on_first_report(seen)
         table = _opened(data, reading, recipe)
         targets = _targets(data, table.names, recipe)
         places = _target_places(table, targets, needs_labels=False)
         columns = ColumnScan(table, places, reading.on_progress)
         found = self.read(data, reading)
         scanned = scan_examples(
-            found, reading.on_progress, _ignore_look, namer_of(found), has_columns=False
+            found, reading.on_progress, ignore_first_report, namer_of(found), has_columns=False
         )
         return replace(
             scanned,
             unlabelled=columns.unlabelled,
             columns=columns.columns,
-            formats={form_of_table(table.look): table.rows},
+            formats={form_of_table(table.overview): table.rows},
             problems=(*scanned.problems, *columns.problems),
         )
 
@@ -242,7 +242,7 @@ class _FurtherSets:
 
 
 def _further_sets(
-    data: TableData, reading: Reading, look: TableLook, recipe: TableRecipe
+    data: TableData, reading: Reading, overview: TableOverview, recipe: TableRecipe
 ) -> _FurtherSets:
     """The validation and the test table, their features made as those of the training rows."""
     sets: dict[str, Examples] = {}
@@ -253,8 +253,8 @@ def _further_sets(
         if not chosen:
             continue
         path = Path(chosen)
-        # Written as the table is whose rows are trained on: few lines may look like anything.
-        form = _form(look)
+        # Written as the table is whose rows are trained on: few lines may seem anything.
+        form = _form(overview)
         other = TableData.model_validate({**data.model_dump(), **form, "path": chosen})
         try:
             table = _opened(other, reading, recipe)
@@ -277,7 +277,7 @@ def _of_set(problem: Problem, key: str) -> Problem:
     return problem.model_copy(update={"field": f"data.{key}"}) if is_of_file else problem
 
 
-def _ignore_look(scanned: Scanned) -> None:
+def ignore_first_report(scanned: Scanned) -> None:
     """It was shown when the first rows were seen."""
 
 
@@ -289,8 +289,8 @@ def _targets(
     return found_targets(data, names) if recipe is None else data.targets
 
 
-def _form(look: TableLook) -> dict[str, str]:
-    form = look.form
+def _form(overview: TableOverview) -> dict[str, str]:
+    form = overview.form
     if form is None:
         return {}
     return {
@@ -317,7 +317,7 @@ def _target_places(
     if not needs_labels:
         return ()
     missing = next(name for name, place in zip(targets, places, strict=True) if place is None)
-    raise problems.unknown_column(table.look.path, missing, table.names, "data.target")
+    raise problems.unknown_column(table.overview.path, missing, table.names, "data.target")
 
 
 def _labels(found: TableExamples, rows: Indices | None, recipe: TableRecipe | None) -> TargetLabels:
@@ -337,7 +337,7 @@ def _check_differ(path: Path, labels: TargetLabels) -> None:
         raise problems.problem(
             "data_one_class",
             f"The target of {path} holds one class only ({labels.class_names[0]}), so there is "
-            "nothing to tell apart.",
+            "nothing to distinguish.",
             "Use data with rows of two classes or more, or choose another data.target.",
             field="data.target",
         )

@@ -22,7 +22,7 @@ class ScanBinding(QObject):
     Args:
         page: Asks, and shows a setting that a problem is about.
         window: What the dialog stands before.
-        scanner: Looks through the data.
+        scanner: Scans the data.
     """
 
     refused = Signal(object)

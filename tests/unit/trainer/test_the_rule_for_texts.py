@@ -106,6 +106,6 @@ def test_that_something_is_learned_of_words(runs: dict[str, RunLayout]) -> None:
     assert abs(first - other).max() > 1e-3
 
 
-def test_that_words_are_told_apart_under_mixed_precision(runs: dict[str, RunLayout]) -> None:
+def test_that_words_are_distinguished_under_mixed_precision(runs: dict[str, RunLayout]) -> None:
     """A half holds whole numbers up to 256 only."""
     assert last_metrics(runs["many words"]).accuracy > 0.95
