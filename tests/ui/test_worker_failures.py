@@ -40,6 +40,7 @@ from gpupanel.ui.workers import (
     launch_worker,
     preview_worker,
     queue_worker,
+    run_reader,
     run_worker,
     scan_worker,
 )
@@ -263,7 +264,7 @@ def _queueing(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def _following(error: Exception, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
     layout = _written(runs).layout
-    failing = _patched(monkeypatch, run_worker.RunFollower, "poll", error)
+    failing = _patched(monkeypatch, run_reader.RunFollower, "poll", error)
     watch = run_worker.RunWatch(layout)
     return Case(watch, watch.start, watch.unreadable, watch.followed, failing)
 

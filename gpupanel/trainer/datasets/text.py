@@ -172,12 +172,7 @@ class _Texts(Source[TextData]):
         )
         found: dict[str, str | tuple[str, ...]] = {}
         if overview.form is not None:
-            found = {
-                "delimiter": overview.form.delimiter,
-                "decimal": overview.form.decimal,
-                "encoding": overview.form.encoding,
-                "header": "first_line" if overview.form.has_names else "none",
-            }
+            found |= overview.form.settings
         try:
             known = _recipe(reading) if reading.recipe else None
             taken = chosen_columns(

@@ -38,7 +38,7 @@ def test_that_people_read_problems_with_their_fixes_then_the_contents(profile: P
     answer = CliRunner().invoke(app, ["scan", str(profile)], env={"COLUMNS": "300"})
     assert answer.exit_code == 1
     text = answer.stdout
-    assert "51 training examples, looked through in" in text
+    assert "51 training examples, scanned in" in text
     assert "→ Skip 15 unreadable images: data.unreadable_share = 0.2942" in text
     assert "... and 5 more; --json names them" in text
     assert text.index("unreadable images") < text.index("Pixels, width x height")

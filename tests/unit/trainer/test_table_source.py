@@ -322,7 +322,7 @@ def test_that_names_that_are_alike_or_empty_are_distinguished(tmp_path: Path) ->
 def test_that_a_look_leaves_a_large_table_to_a_run_and_shows_it_afterwards(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gpupanel.trainer.datasets.table._LARGEST_PREVIEW_BYTES", 10)
+    monkeypatch.setattr("gpupanel.trainer.datasets.tables.chosen_table._LARGEST_PREVIEW_BYTES", 10)
     monkeypatch.setattr("gpupanel.trainer.datasets.tables.table_file._RECENT_NS", 0)
     data = TableData(path=write(tmp_path / "t.csv", "x,y\n1,5\n2,6.5\n"))
     problem = refused(data, is_preview=True)

@@ -47,6 +47,16 @@ class TextForm:
     encoding: str
     has_names: bool
 
+    @property
+    def settings(self) -> dict[str, str]:
+        """The same as a profile says it."""
+        return {
+            "delimiter": self.delimiter,
+            "decimal": self.decimal,
+            "encoding": self.encoding,
+            "header": "first_line" if self.has_names else "none",
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class TextSample:
