@@ -152,8 +152,9 @@ def _of_features(request: PreviewRequest, refused: DataPreview) -> DataPreview:
         features = read_features(found.features, drawn.astype(np.int32))
     except ProblemError as error:
         # Labels need not be there to be predicted; the features must be right.
-        problems = dict.fromkeys((*refused.problems, *error.problems))
-        return refused.model_copy(update={"problems": tuple(problems)})
+        # Not by a set: what a fix changes may be a list.
+        more = [each for each in error.problems if each not in refused.problems]
+        return refused.model_copy(update={"problems": (*refused.problems, *more)})
     greatest = 255.0 if features.dtype == np.uint8 else 1.0
     return refused.model_copy(
         update={

@@ -11,8 +11,9 @@ from gpupanel.planning.script.loss_section import loss_conditions
 from gpupanel.planning.script.sections import lines_for
 
 # In the margin: S several replicas, A accumulation, D dropout or other random numbers, N batch
-# normalisation, L one of the last three, O Python code of one's own, C clipping, W weight decay,
-# X XLA, B weighted classes, G examples are changed, M something is measured beside training.
+# normalisation, Q in layers that are known when code of one's own runs, L one of A, D and N,
+# O such code or an embedding, C clipping, W weight decay, X XLA, B weighted classes, G examples are
+# changed, M something is measured beside training.
 _TEXT = '''
   |SUM = tf.distribute.ReduceOp.SUM
   |EPOCHS, BATCH = $epochs, $batch
@@ -20,19 +21,13 @@ S |SHARES = $shares$measured
 A |PARTS = $parts  # micro-batches of each replica's part
 D |weights = {id(weight) for weight in model.weights}
 D |SEEDS = [variable for variable in model.variables if id(variable) not in weights]
-NO|
-NO|
-NO|def layers_of(model):
-NO|    inner = [layers_of(layer) for layer in getattr(model, "layers", [])]
-NO|    return [model, *(layer for layers in inner for layer in layers)]
-NO|
-NO|
 N |NORMS = [
 N |    layer
-NO|    for layer in layers_of(model)
-No|    for layer in model.layers
+NQ|    for layer in model._flatten_layers()  # those within other layers, too
+Nq|    for layer in model.layers
 N |    if isinstance(layer, keras.layers.BatchNormalization) and layer.trainable
 N |]
+NQ|TRACED = threading.local()  # what each of them measured, call by call, while it is traced
 S |
 S |
 S |def division(count):
@@ -57,9 +52,10 @@ X |@tf.function(jit_compile=True, autograph=False)
   |    """Loss, measure and gradients of some examples; gradients of the mean over the batch."""
   |    known = list(zip(model.trainable_variables, weights))
 D |    known += zip(SEEDS, seeds)
-N |    for norm in NORMS:  # from zero, a moving average becomes the new value times 1 - momentum
-N |        known += [(norm.moving_mean, tf.zeros(norm.moving_mean.shape))]
-N |        known += [(norm.moving_variance, tf.zeros(norm.moving_variance.shape))]
+Nq|    for norm in NORMS:  # from zero, a moving average becomes the new value times 1 - momentum
+Nq|        known += [(norm.moving_mean, tf.zeros(norm.moving_mean.shape))]
+Nq|        known += [(norm.moving_variance, tf.zeros(norm.moving_variance.shape))]
+NQ|    TRACED.calls = {norm: [] for norm in NORMS}
 dn|    with keras.StatelessScope(state_mapping=known):
 dN|    with keras.StatelessScope(state_mapping=known) as scope:
 D |    with keras.StatelessScope(state_mapping=known) as scope:
@@ -69,10 +65,13 @@ B |    loss, measure = loss_and_measure(outputs, labels, CLASS_WEIGHTS)
   |    gradients = tf.gradients(loss / examples, weights, unconnected_gradients="zero")
 O |    gradients = [tf.convert_to_tensor(gradient) for gradient in gradients]
 N |    moments, part = [], tf.cast(tf.shape(labels)[0], tf.float32) / examples
-N |    for norm, centre in zip(NORMS, centres):
-N |        mean = scope.get_current_value(norm.moving_mean) / (1 - norm.momentum) - centre
-N |        variance = scope.get_current_value(norm.moving_variance) / (1 - norm.momentum)
-N |        moments.append(part * tf.stack([mean, variance + mean**2]))
+NQ|    for norm, centre in zip(NORMS, centres):
+NQ|        calls = [(mean - centre, variance) for mean, variance in TRACED.calls[norm]]
+NQ|        moments.append([part * tf.stack([mean, variance + mean**2]) for mean, variance in calls])
+Nq|    for norm, centre in zip(NORMS, centres):
+Nq|        mean = scope.get_current_value(norm.moving_mean) / (1 - norm.momentum) - centre
+Nq|        variance = scope.get_current_value(norm.moving_variance) / (1 - norm.momentum)
+Nq|        moments.append(part * tf.stack([mean, variance + mean**2]))
 D |    seeds = [scope.get_current_value(seed) for seed in SEEDS]
   |    return $found
 A |
@@ -154,11 +153,19 @@ C |    scale = strategy.extended.update(weights[0], clipping_scale, args=(gradie
 c |        strategy.extended.update(weight, learn, args=(gradient,))
 C |        strategy.extended.update(weight, learn, args=(gradient, scale))
   |    optimizer.iterations.assign_add(1)
-N |    for norm, moment in zip(NORMS, moments):
-N |        mean, square = tf.unstack(strategy.reduce(SUM, moment, axis=None))
-N |        variance = tf.maximum(square - mean**2, 0.0) - norm.moving_variance
-N |        norm.moving_mean.assign_add((1 - norm.momentum) * mean)
-N |        norm.moving_variance.assign_add((1 - norm.momentum) * variance)
+Nq|    for norm, moment in zip(NORMS, moments):
+Nq|        mean, square = tf.unstack(strategy.reduce(SUM, moment, axis=None))
+Nq|        variance = tf.maximum(square - mean**2, 0.0) - norm.moving_variance
+Nq|        norm.moving_mean.assign_add((1 - norm.momentum) * mean)
+Nq|        norm.moving_variance.assign_add((1 - norm.momentum) * variance)
+NQ|    for norm, calls in zip(NORMS, moments):
+NQ|        moved, now = 0.0, tf.convert_to_tensor(norm.moving_variance)
+NQ|        for moment in calls:
+NQ|            mean, square = tf.unstack(strategy.reduce(SUM, moment, axis=None))
+NQ|            moved += (1 - norm.momentum) * (mean - moved)
+NQ|            now += (1 - norm.momentum) * (tf.maximum(square - mean**2, 0.0) - now)
+NQ|        norm.moving_mean.assign_add(moved * tf.ones_like(now))
+NQ|        norm.moving_variance.assign(now)
 D |    for seed, numbers in zip(SEEDS, drawn):
 D |        seed.assign_add(strategy.experimental_local_results(numbers)[0])
 S |    return [strategy.reduce(SUM, each, axis=None) / copies for each in (loss, measure)]
@@ -216,6 +223,7 @@ def _conditions(profile: Profile, plan: LaunchPlan) -> set[str]:
         "A": plan.accumulation_steps > 1,
         "D": drops,
         "N": norms,
+        "Q": stack is None,
         "O": profile.model.is_code or data.token_count > 0,
         "C": training.clip_norm is not None,
         "W": training.optimizer.traits.decays_weights,

@@ -186,7 +186,8 @@ class _Images(Source[ImagesData]):
     @override
     def find(self, data: ImagesData, reading: Reading) -> Found:
         found = with_found_sets(data) if data.path else data
-        offers = {} if data.labels_csv or not found.path else {"leave_out": _classes(found)}
+        has_classes = found.path and not data.labels_csv and not data.files
+        offers = {"leave_out": _classes(found)} if has_classes else {}
         if found is data:
             return Found(offers=offers)
         paths = {key: getattr(found, key) for key in PATHS.values()}

@@ -71,6 +71,7 @@ EVERY_SOURCE: list[DataSettings] = [
     NpzData(path="/data/x.npz", validation_features="x_val", validation_labels="y_val"),
     ImagesData(path="/data/images"),
     ImagesData(path="/data/images", leave_out=("eel's", "cat")),
+    ImagesData(path="/data/images", files=("eel's.png", "cat/1.png")),
     ImagesData(path="/data/images", labels_csv="/data/images/labels.csv", predicts=Target.LABELS),
     ImagesData(path="/data", labels_csv="/l.csv", validation_path="/v", predicts=Target.VALUES),
     ImagesData(path="/data", labels_csv="/data/l.csv", validation_path="/v", test_path="/t"),
