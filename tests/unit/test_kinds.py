@@ -169,7 +169,7 @@ class LaterModel(Model):
     @property
     @override
     def stack(self) -> Stack:
-        return Stack((), (self.width, self.width), 0.0, False, False)
+        return Stack((), (self.width, self.width), 0.0, batch_norm=False)
 
 
 def exported(**parts: object) -> str:
