@@ -2,7 +2,6 @@
 
 import enum
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Annotated, ClassVar, Self
 
 from pydantic import Field
@@ -86,26 +85,6 @@ class Scaling(enum.Enum):
     """Divide by the greatest value, so that pixels lie in 0 to 1."""
     STANDARDISE = enum.auto()
     """Subtract the training examples' mean and divide by their standard deviation, by column."""
-
-
-@dataclass(frozen=True, slots=True)
-class KerasFile:
-    """One file as :mod:`keras.datasets` names it (addresses and hashes: its source, 3.15).
-
-    Attributes:
-        url: Where it is downloaded from.
-        place: Where it is kept below ``datasets`` in Keras's home; for an archive, the folder
-            that it is unpacked into.
-        sha256: Of the downloaded file; empty where Keras knows none.
-        holds: For an archive, a file in it that shows it was unpacked.
-        size_bytes: Of the downloaded file, as its server says; 0 where nobody knows.
-    """
-
-    url: str
-    place: str
-    sha256: str = ""
-    holds: str = ""
-    size_bytes: int = 0
 
 
 class DataSource(KindValue):
@@ -232,11 +211,6 @@ class DataSource(KindValue):
     def described(self) -> str:
         """Which data it is, within a sentence."""
         return self.chosen_path
-
-    @property
-    def downloads(self) -> tuple[KerasFile, ...]:
-        """The files that are downloaded once; all of them are needed."""
-        return ()
 
     @property
     def example_axes(self) -> int | None:

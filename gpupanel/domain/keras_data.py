@@ -5,7 +5,8 @@ from typing import ClassVar, Literal
 from typing_extensions import override
 
 from gpupanel.domain.choice import Choice
-from gpupanel.domain.data_source import KerasFile, PictureSource, Scaling, Target
+from gpupanel.domain.data_source import PictureSource, Scaling, Target
+from gpupanel.domain.keras_file import KerasFile
 from gpupanel.domain.kind import kind
 
 KerasDataName = Literal[
@@ -23,9 +24,9 @@ _GOOGLE = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"
 _TORONTO = "https://www.cs.toronto.edu/~kriz/"
 
 
-def _npz(name: str, size_bytes: int, sha256: str) -> tuple[KerasFile, ...]:
+def _npz(name: str, size_bytes: int, digest: str) -> tuple[KerasFile, ...]:
     url = f"{_GOOGLE}{name}.npz"
-    return (KerasFile(url, f"{name}.npz", sha256, size_bytes=size_bytes),)
+    return (KerasFile(url, f"{name}.npz", digest, size_bytes=size_bytes),)
 
 
 KERAS_FILES: dict[str, tuple[KerasFile, ...]] = {

@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Final, get_args, get_origin
 from pydantic import Field
 
 from gpupanel.domain.choice import Choice
+from gpupanel.domain.keras_file import KerasFile
 from gpupanel.domain.setting import WORDS, Setting, SettingType, setting_of, settings_of
 from gpupanel.domain.value import Value
 
@@ -21,6 +22,11 @@ class KindValue(Value):
     """The file that carries it out, and that of the same name that writes its part of a script."""
     is_code: ClassVar[bool] = False
     """Whether it is Python code of the person's own."""
+
+    @property
+    def downloads(self) -> tuple[KerasFile, ...]:
+        """The files that are downloaded once; all of them are needed."""
+        return ()
 
     @property
     def path_setting(self) -> Setting | None:

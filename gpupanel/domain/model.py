@@ -10,7 +10,9 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 from typing_extensions import override
 
+from gpupanel.domain.applications import APPLICATIONS, Application, ApplicationName
 from gpupanel.domain.choice import Choice
+from gpupanel.domain.keras_file import KerasFile
 from gpupanel.domain.kind import KindValue, kind
 from gpupanel.domain.layers import Stack
 from gpupanel.domain.setting import PathKind, setting
@@ -77,6 +79,11 @@ class Model(KindValue):
         return None
 
     @property
+    def least_side(self) -> int:
+        """The least height and width of a picture, in pixels; 0: it takes any data."""
+        return 0
+
+    @property
     def synchronizes_batch_norm(self) -> bool:
         """Whether batch normalisation that it has takes its statistics over all replicas."""
         return False
@@ -132,6 +139,91 @@ class CnnModel(Model):
     @override
     def stack(self) -> Stack:
         return Stack(self.filters, self.hidden, self.dropout, self.batch_norm)
+
+    @property
+    @override
+    def least_side(self) -> int:
+        return self.stack.smallest_side
+
+    @property
+    @override
+    def synchronizes_batch_norm(self) -> bool:
+        return self.batch_norm_synchronized
+
+
+class ApplicationModel(Model):
+    """An architecture of ``keras.applications``, with a head for the data.
+
+    It takes pictures: bytes, or numbers from 0 to 255. What the architecture wants them scaled to
+    is inside the model, also inside the one that is saved. The head is the mean over the picture,
+    dropout and a dense layer.
+
+    The path of weights is empty while none was chosen; a relative one is meant from the profile's
+    folder.
+    """
+
+    source: ApplicationName = kind(
+        *(
+            Choice(
+                each.name,
+                f"{each.name}: {each.parameters / 1e6:.1f} million weights",
+                f"Its published weights were trained on pictures of {each.usual_side}x"
+                f"{each.usual_side} pixels; it takes any of {each.family.least_side} or more.",
+            )
+            for each in APPLICATIONS
+        )
+    )
+    weights: str = setting(
+        "Weights",
+        "What the network begins with. Weights that were learned from many pictures need far "
+        "fewer of yours.",
+        default="none",
+        choices=(
+            Choice("none", "None: from scratch", "Drawn by the seed."),
+            Choice(
+                "imagenet",
+                "ImageNet",
+                "Learned from 1.3 million photos; downloaded once, into Keras's cache.",
+            ),
+        ),
+        path=PathKind((".h5",), "Keras weights", "Choose the weights"),
+    )
+    frozen_layers: Literal["none", "base"] | PositiveInt = setting(
+        "Frozen layers",
+        "Which layers keep the weights that they begin with. Fewer that learn need less memory "
+        "and fewer pictures. Frozen batch normalisation keeps its statistics, too.",
+        default="none",
+        prefix="all but the last ",
+        unit="layer",
+        choices=(
+            Choice("none", "None: all of it learns"),
+            Choice("base", "The base: only the head learns"),
+        ),
+    )
+    dropout: Fraction = setting(
+        "Dropout",
+        "The fraction of activations that is dropped at random before the output, while training. "
+        "0.2 to 0.5 reduces overfitting.",
+        default=0.0,
+    )
+    batch_norm_synchronized: bool = _synchronized(advanced=True)
+
+    module: ClassVar[str] = "application"
+
+    @property
+    def application(self) -> Application:
+        """What is known of the architecture."""
+        return next(each for each in APPLICATIONS if each.name == self.source)
+
+    @property
+    @override
+    def least_side(self) -> int:
+        return self.application.family.least_side
+
+    @property
+    @override
+    def downloads(self) -> tuple[KerasFile, ...]:
+        return (self.application.weights,) if self.weights == "imagenet" else ()
 
     @property
     @override
@@ -208,7 +300,7 @@ class PythonModel(Model):
 
 
 ModelSettings = Annotated[
-    MlpModel | CnnModel | SavedModel | PythonModel, Field(discriminator="source")
+    MlpModel | CnnModel | ApplicationModel | SavedModel | PythonModel, Field(discriminator="source")
 ]
 
 DEFAULT_MODEL: ModelSettings = MlpModel()

@@ -19,7 +19,8 @@ class PreviewRequest(Value):
 
     Attributes:
         data: A path in it is absolute, or meant from the working directory.
-        model: The file that holds the model or its code, likewise; ``None``: there is none.
+        model: What names the file that holds the model, its code or its weights, likewise;
+            ``None``: there is none.
         task: What is done with it: some data can be predicted on, but not be trained on.
         seed: Draws the examples that are shown, and the validation split.
         example_limit: How many are shown at most.
@@ -34,7 +35,7 @@ class PreviewRequest(Value):
 
 def preview_request(profile: Profile, example_limit: int = 0) -> PreviewRequest:
     """What to preview before that profile starts."""
-    model = profile.model if profile.model.path_setting is not None else None
+    model = profile.model if profile.model.chosen_paths else None
     return PreviewRequest(
         data=profile.data,
         model=model,

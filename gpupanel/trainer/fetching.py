@@ -17,4 +17,4 @@ def must_fetch(root: Path) -> bool:
         profile = parse_profile(RunLayout(root).profile.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, ProblemError):
         return False  # reported when the run is read
-    return needs_download(profile.data)
+    return needs_download(profile.data) or needs_download(profile.model)

@@ -47,10 +47,10 @@ _NO_CLASSES = Problem(
     hint='Set data.class_weights to "none".',
 )
 _NOT_DIVIDED = Problem(
-    code="python_model_not_divided",
+    code="model_not_divided",
     field="strategy.kind",
-    message="The layers of a model from Python code cannot be placed on several devices: they are "
-    "built before anything could place them.",
+    message="The layers of this model cannot be placed on several devices: they are built before "
+    "anything could place them.",
     hint="Use a strategy that keeps the model whole, such as mirrored.",
 )
 _JIT_WITH_BATCH_NORM = Problem(
@@ -201,7 +201,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
 def _places(run: StartedRun, split: Split) -> PlacedLayers | None:
     if not run.plan.places:
         return None
-    if run.model_code is not None:
+    if run.profile.model.stack is None:
         raise ProblemError(_NOT_DIVIDED)
     return choose_places(run, split)
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from gpupanel.domain.data import DataCache, DataSettings, Target
 from gpupanel.domain.data_source import LABEL_FIELDS
-from gpupanel.domain.model import ModelSettings
+from gpupanel.domain.model import ApplicationModel, ModelSettings
 from gpupanel.domain.preview import DataPreview, ExamplePreview, PreviewRequest
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.code_file import read_code_file
@@ -35,6 +35,7 @@ from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.datasets.stand_ins import with_stand_ins
 from gpupanel.trainer.failures import problems_of
 from gpupanel.trainer.inference.model_file import check_model_file, recipe_in
+from gpupanel.trainer.inference.weights_file import check_weights_file
 
 _AUGMENTED = 8
 _SHOWN_VALUES = 8
@@ -57,11 +58,13 @@ def preview(request: PreviewRequest) -> DataPreview:
 
 
 def _model_problems(model: ModelSettings | None) -> tuple[Problem, ...]:
-    if model is None or not model.chosen_path:
+    if model is None or not model.chosen_paths:
         return ()
     try:
         if model.is_code:
             read_code_file(Path(model.chosen_path), "model.path")
+        elif isinstance(model, ApplicationModel):
+            check_weights_file(model.weights)
         else:
             check_model_file(model.chosen_path, most_bytes=_MODEL_BYTES)
     except Exception as error:  # noqa: BLE001 - reported as a problem, as at the start of a run

@@ -80,6 +80,7 @@ class StartUp:
             StartUpInterrupted: Somebody asked to stop.
         """
         self.go_on()
+        self._fetch_weights()
         with ThreadPoolExecutor(1, thread_name_prefix="read-data") as pool:
             examples = self._begin_reading(pool, read)
             self.import_tensorflow()
@@ -117,15 +118,21 @@ class StartUp:
             ProblemError: It cannot be downloaded.
             StartUpInterrupted: Somebody asked to stop.
         """
-        data = self._run.profile.data
-        if not data.downloads:
-            return
-        if self._run.leads:
+        for settings in (self._run.profile.data, self._run.profile.model):
+            if self._run.leads and needs_download(settings):
+                self._events.phase(Phase.LOADING_DATA)
+                fetch(settings, self._on_download)
+            while needs_download(settings):
+                self.go_on()
+                time.sleep(_LOOK_S)
+
+    def _fetch_weights(self) -> None:
+        """Download what the model begins with, where it is not here: one process of the run."""
+        model = self._run.profile.model
+        if needs_download(model):
             self._events.phase(Phase.LOADING_DATA)
-            fetch(data, self._on_download)
-        while needs_download(data):
-            self.go_on()
-            time.sleep(_LOOK_S)
+            with lock_in_folder(self._run.layout.root / "download.lock"):
+                fetch(model, self._on_download)
 
     def import_tensorflow(self) -> None:
         """Import TensorFlow and Keras.
@@ -212,24 +219,33 @@ def check_features_fit_model(model: ModelSettings, feature_shape: tuple[int, ...
     Raises:
         ProblemError: They do not go together.
     """
-    stack = model.stack
-    if stack is None or not stack.filters:
+    if not model.least_side:
         return
-    if len(feature_shape) not in (2, 3):
+    is_picture = len(feature_shape) in (2, 3)
+    if model.stack is None:  # one that is known, and wants colours
+        is_picture = is_picture and feature_shape[2:] in ((), (1,), (3,))
+    if not is_picture:
         raise _misfit(
             "model_needs_pictures",
-            f"A cnn needs pictures, and one example here has the shape {feature_shape}.",
+            f"{model.source} needs pictures, and one example here has the shape {feature_shape}.",
             "Choose the mlp, or data whose examples are height x width (x channels).",
         )
     height, width = feature_shape[:2]
-    halvings = len(stack.filters)
-    if min(height, width) < stack.smallest_side:
+    if min(height, width) >= model.least_side:
+        return
+    if model.stack is None:
         raise _misfit(
             "model_pictures_too_small",
-            f"Pictures of {height}x{width} pixels are too small for {halvings} convolutions: each "
-            "halves both sides.",
-            f"Use at most {max(1, min(height, width).bit_length() - 1)} entries in model.filters.",
+            f"Pictures of {height}x{width} pixels are too small for {model.source}, which needs "
+            f"{model.least_side}x{model.least_side} at least.",
+            "Use larger pictures, or the cnn.",
         )
+    raise _misfit(
+        "model_pictures_too_small",
+        f"Pictures of {height}x{width} pixels are too small for {len(model.stack.filters)} "
+        "convolutions: each halves both sides.",
+        f"Use at most {max(1, min(height, width).bit_length() - 1)} entries in model.filters.",
+    )
 
 
 def _misfit(code: str, message: str, hint: str) -> ProblemError:

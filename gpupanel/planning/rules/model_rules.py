@@ -6,7 +6,8 @@ at all, is known when a run carries it out and not before.
 
 from collections.abc import Iterator
 
-from gpupanel.domain.problem import Change, Fix, Problem
+from gpupanel.domain.model import ApplicationModel
+from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.context import PlanningContext
 
@@ -14,7 +15,7 @@ from gpupanel.planning.context import PlanningContext
 def found_in_model_file(context: PlanningContext) -> Iterator[Problem]:
     """Why the file that holds the model, or its code, cannot be used by the task."""
     model = context.profile.model
-    is_used = model.path_setting is not None and model.is_trainable is context.trains
+    is_used = bool(model.chosen_paths) and model.is_trainable is context.trains
     if context.preview is not None and is_used:
         yield from context.preview.model_problems
 
@@ -31,18 +32,47 @@ def code_path_missing(context: PlanningContext) -> Iterator[Problem]:
         )
 
 
-def layers_of_code_divided(context: PlanningContext) -> Iterator[Problem]:
-    """A model from Python code whose layers are to be placed on several devices."""
+def weights_missing(context: PlanningContext) -> Iterator[Problem]:
+    """A file of weights that is not chosen yet."""
+    model = context.profile.model
+    if context.trains and isinstance(model, ApplicationModel) and not model.weights:
+        yield Problem(
+            code="model_weights_missing",
+            field="model.weights",
+            message="No file of weights was chosen.",
+            hint="Choose a file that Keras saved, or begin with none.",
+            fix=Fix.of("Begin with none", "model.weights", "none"),
+        )
+
+
+def drawn_layers_frozen(context: PlanningContext) -> Iterator[Problem]:
+    """Layers that never learn, although their weights are drawn at random."""
+    model = context.profile.model
+    if not context.trains or not isinstance(model, ApplicationModel):
+        return
+    if model.weights == "none" and model.frozen_layers != "none":
+        yield Problem(
+            code="drawn_layers_frozen",
+            severity=Severity.WARNING,
+            field="model.frozen_layers",
+            message="Frozen layers keep weights that are drawn at random, and never learn.",
+            hint="Begin with weights that were learned, or have all layers learn.",
+            fix=Fix.of("Have all layers learn", "model.frozen_layers", "none"),
+        )
+
+
+def layers_not_divided(context: PlanningContext) -> Iterator[Problem]:
+    """A model that is built whole, whose layers are to be placed on several devices."""
     profile = context.profile
     divided = context.trains and profile.strategy.kind is StrategyKind.MODEL_PARALLEL
-    if divided and profile.model.is_code:
+    if divided and profile.model.is_trainable and profile.model.stack is None:
+        what = "a model from Python code" if profile.model.is_code else profile.model.source
         yield Problem(
-            code="python_model_not_divided",
+            code="python_model_not_divided" if profile.model.is_code else "model_not_divided",
             field="strategy.kind",
-            message="The layers of a model from Python code cannot be placed on several devices: "
-            "they are built before anything could place them.",
-            hint="Use a strategy that keeps the model whole, or place the layers in your code "
-            "with tf.device and one_device.",
+            message=f"The layers of {what} cannot be placed on several devices: they are built "
+            "before anything could place them.",
+            hint="Use a strategy that keeps the model whole, such as mirrored.",
             fix=Fix(
                 label="Use mirrored",
                 changes=(

@@ -1,4 +1,4 @@
-"""Downloads a data set's file once, into Keras's cache, complete or not at all."""
+"""Downloads a file that Keras publishes once, into Keras's cache, complete or not at all."""
 
 import hashlib
 import http.client
@@ -11,13 +11,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gpupanel.domain.data import DataSettings
-from gpupanel.domain.data_source import KerasFile
+from gpupanel.domain.keras_file import KerasFile
+from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Problem, ProblemError
-from gpupanel.trainer.datasets.keras_files import damaged_files, is_here, place_of
+from gpupanel.trainer.datasets.keras_files import is_here, place_of
 
 _PIECE_BYTES = 256 * 1024
-_LARGEST_BYTES = 2**30
-"""Of a download, and of what it unpacks to: the greatest of Keras's data sets has 178 MiB."""
+_LARGEST_BYTES = 2**31
+"""Of a download, and of what it unpacks to: the greatest of Keras's files has 1.3 GiB."""
+_MD5_DIGITS = 32
 _TIMEOUT_S = 30.0
 _NETWORK_ERRORS = (
     urllib.error.URLError,
@@ -29,25 +31,25 @@ _NETWORK_ERRORS = (
 OnDownload = Callable[[str, int, int | None], None]
 
 
-def fetch(data: DataSettings, on_download: OnDownload) -> None:
+def fetch(settings: DataSettings | ModelSettings, on_download: OnDownload) -> None:
     """Download what is not in Keras's cache yet.
 
     Raises:
         ProblemError: It cannot be downloaded, or what came does not hold the data set.
     """
-    for file in data.downloads:
+    for file in settings.downloads:
         if not is_here(file):
-            download(data.source, file, on_download)
+            download(settings.source, file, on_download)
             if not is_here(file):
                 missing = place_of(file) / file.holds
-                raise damaged_files(data, FileNotFoundError(f"{missing} did not come"))
+                raise _damaged(settings.source, file, f"{missing} did not come")
 
 
 def download(name: str, file: KerasFile, on_progress: OnDownload) -> None:
     """Fetch a file, check it, and put it (an archive: what is in it) in its place.
 
     Args:
-        name: The data set's name, for the words.
+        name: The name of the data set or the model, for the words.
         file: Which.
         on_progress: Called with the name, bytes done and bytes in all (``None``: unknown).
 
@@ -59,9 +61,10 @@ def download(name: str, file: KerasFile, on_progress: OnDownload) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=place.parent, prefix=".download-") as folder:
         fetched = Path(folder) / "file"
-        digest = _fetch(name, file.url, fetched, on_progress)
-        if file.sha256 and digest != file.sha256:
-            raise _damaged(name, file, f"sha256 {digest}, expected {file.sha256}")
+        _fetch(name, file, fetched, on_progress)
+        found = digest_of(fetched, file.digest)
+        if found != file.digest:
+            raise _damaged(name, file, f"its hash is {found}, expected {file.digest}")
         if not file.holds:
             fetched.replace(place)
             return
@@ -73,6 +76,20 @@ def download(name: str, file: KerasFile, on_progress: OnDownload) -> None:
             raise _damaged(name, file, f"{type(error).__name__}: {error}") from error
         shutil.rmtree(place, ignore_errors=True)
         unpacked.replace(place)
+
+
+def digest_of(path: Path, like: str) -> str:
+    """The hexadecimal hash of a file, of the same kind as another one.
+
+    Args:
+        path: The file.
+        like: An MD5 or a SHA-256; empty: none is wanted, and none is found.
+    """
+    if not like:
+        return ""
+    kind = "md5" if len(like) == _MD5_DIGITS else "sha256"
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, kind).hexdigest()
 
 
 def _unpack(archive: tarfile.TarFile, folder: Path) -> None:
@@ -90,9 +107,8 @@ def _unpack(archive: tarfile.TarFile, folder: Path) -> None:
         archive.extract(member, folder, filter="data")
 
 
-def _fetch(name: str, url: str, target: Path, on_progress: OnDownload) -> str:
-    hasher = hashlib.sha256()
-    done = 0
+def _fetch(name: str, file: KerasFile, target: Path, on_progress: OnDownload) -> None:
+    url, done = file.url, 0
     with target.open("wb") as output:
         try:
             with urllib.request.urlopen(url, timeout=_TIMEOUT_S) as answer:  # noqa: S310 - https
@@ -100,54 +116,75 @@ def _fetch(name: str, url: str, target: Path, on_progress: OnDownload) -> str:
                 total = int(length) if length else None
                 while piece := answer.read(_PIECE_BYTES):
                     if done + len(piece) > _LARGEST_BYTES:
-                        raise ProblemError(_too_large(name, url))
+                        raise ProblemError(_too_large(name, file))
                     output.write(piece)
-                    hasher.update(piece)
                     done += len(piece)
                     on_progress(name, done, total)
         except _NETWORK_ERRORS as error:
-            raise _failed(name, url, error) from error
+            raise _failed(name, file, error) from error
     if total is not None and done != total:
-        raise _failed(name, url, EOFError(f"{done:,} of {total:,} bytes came"))
-    return hasher.hexdigest()
+        raise _failed(name, file, EOFError(f"{done:,} of {total:,} bytes came"))
 
 
-def _failed(name: str, url: str, error: Exception) -> ProblemError:
+def _named(name: str, file: KerasFile) -> tuple[str, str]:
+    """What the file is, within a sentence, and the profile key that asks for it."""
+    if file.folder == "models":
+        return f"the published weights of {name}", "model.weights"
+    return f'the data set "{name}"', "data.source"
+
+
+def _failed(name: str, file: KerasFile, error: Exception) -> ProblemError:
     reason = getattr(error, "reason", None) or error
     if isinstance(error, urllib.error.HTTPError):
         error.close()  # it holds the connection
+    what, field = _named(name, file)
+    instead = (
+        "or choose the embedded digits, which need none"
+        if file.folder == "datasets"
+        else 'or set model.weights to "none", which needs none'
+    )
+    place = (
+        ""
+        if file.holds
+        else f" You can also fetch {file.url} elsewhere; it is kept as {place_of(file)}."
+    )
     return ProblemError(
         Problem(
             code="data_download_failed",
-            field="data.source",
-            message=f'The data set "{name}" is not on this machine yet and could not be '
-            f"downloaded: {reason}.",
-            hint="Connect to the network and start again, or choose the embedded digits, which "
-            "need none.",
-            detail=f"{url}\n{type(error).__name__}: {error}",
+            field=field,
+            message=f"{what[0].upper()}{what[1:]} {_are(file)} not on this machine yet and could "
+            f"not be downloaded: {reason}.",
+            hint=f"Connect to the network and start again, {instead}.{place}",
+            detail=f"{file.url}\n{type(error).__name__}: {error}",
         )
     )
 
 
-def _too_large(name: str, url: str) -> Problem:
+def _are(file: KerasFile) -> str:
+    return "are" if file.folder == "models" else "is"
+
+
+def _too_large(name: str, file: KerasFile) -> Problem:
+    what, field = _named(name, file)
     return Problem(
         code="data_download_damaged",
-        field="data.source",
-        message=f'What comes for the data set "{name}" is larger than {_LARGEST_BYTES // 2**20:,} '
-        "MiB, which none of Keras's data sets is.",
+        field=field,
+        message=f"What comes for {what} is larger than {_LARGEST_BYTES // 2**20:,} MiB, which none "
+        "of Keras's files is.",
         hint="Start again; if it stays so, something between here and the server changes "
         "downloads.",
-        detail=url,
+        detail=file.url,
     )
 
 
 def _damaged(name: str, file: KerasFile, detail: str) -> ProblemError:
+    what, field = _named(name, file)
     return ProblemError(
         Problem(
             code="data_download_damaged",
-            field="data.source",
-            message=f'What was downloaded for the data set "{name}" is not the file that Keras '
-            "knows under this name.",
+            field=field,
+            message=f"What was downloaded for {what} is not the file that Keras knows under this "
+            "name.",
             hint="Start again; if it stays so, something between here and the server changes "
             "downloads.",
             detail=f"{file.url}\n{detail}",

@@ -1,4 +1,4 @@
-"""Which files of a data set are in Keras's cache.
+"""Which files of a data set or a model are in Keras's cache.
 
 Imported while the process has one thread, so without NumPy, whose libraries start some.
 """
@@ -7,20 +7,21 @@ import os
 from pathlib import Path
 
 from gpupanel.domain.data import DataSettings
-from gpupanel.domain.data_source import KerasFile
+from gpupanel.domain.keras_file import KerasFile
+from gpupanel.domain.kind import KindValue
 from gpupanel.domain.problem import Problem, ProblemError
 
 
-def keras_cache() -> Path:
-    """The folder of downloaded data sets: in ``$KERAS_HOME``, else in ``~/.keras``."""
+def keras_home() -> Path:
+    """The folder of what Keras downloads: ``$KERAS_HOME``, else ``~/.keras``."""
     home = os.environ.get("KERAS_HOME")
     # As Keras does: a "~" of nobody stays as it is.
-    return Path(os.path.expanduser(home or "~/.keras")) / "datasets"  # noqa: PTH111
+    return Path(os.path.expanduser(home or "~/.keras"))  # noqa: PTH111
 
 
 def place_of(file: KerasFile) -> Path:
     """The file, or the folder of the unpacked archive, in Keras's cache."""
-    return keras_cache() / file.place
+    return keras_home() / file.folder / file.place
 
 
 def is_here(file: KerasFile) -> bool:
@@ -28,9 +29,9 @@ def is_here(file: KerasFile) -> bool:
     return (place_of(file) / file.holds).is_file()
 
 
-def needs_download(data: DataSettings) -> bool:
-    """Whether a file of the data set is missing from Keras's cache."""
-    return not all(is_here(file) for file in data.downloads)
+def needs_download(settings: KindValue) -> bool:
+    """Whether a file of the data set, or of the model, is missing from Keras's cache."""
+    return not all(is_here(file) for file in settings.downloads)
 
 
 def damaged_files(data: DataSettings, error: Exception) -> ProblemError:

@@ -2,7 +2,6 @@
 
 import io
 import json
-import math
 import os
 import zipfile
 import zlib
@@ -16,7 +15,8 @@ from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.table_data import RECIPE_MEMBER
 from gpupanel.files.regular_files import open_regular
-from gpupanel.trainer.size_limits import check_size, check_unpacked
+from gpupanel.trainer.inference.weights_file import check_weights
+from gpupanel.trainer.size_limits import check_unpacked
 
 _CONFIGURATION, _WEIGHTS = "config.json", "model.weights.h5"
 _MEMBERS = (_CONFIGURATION, _WEIGHTS)
@@ -147,15 +147,8 @@ def _check_weights(archive: zipfile.ZipFile, path: Path) -> None:
         ProblemError: They are too large.
         OSError: They are damaged.
     """
-    sizes: list[int] = []
-
-    def weigh(_name: str, found: h5py.Group | h5py.Dataset) -> None:
-        if isinstance(found, h5py.Dataset):
-            sizes.append(math.prod(found.shape or ()) * found.dtype.itemsize)
-
     with h5py.File(io.BytesIO(archive.read(_WEIGHTS)), "r") as weights:
-        weights.visititems(weigh)
-    check_size(sum(sizes), str(path), "model.path")
+        check_weights(weights, str(path), "model.path")
 
 
 def problem(code: str, message: str, hint: str, detail: str = "") -> ProblemError:

@@ -55,16 +55,19 @@ class BuiltModel:
         label's) or to values in their own units. Call it outside of the strategy's scope.
         """
         # Layers of Keras's own, wherever they stand.
-        plain = Building(self.building.data, self.building.training, self.building.code)
+        plain = Building(
+            self.building.data, self.building.training, self.building.code, begins=False
+        )
         inputs = plain.inputs
         outputs = network_of(self.settings).outputs(self.settings, inputs, plain)
         model = keras.Model(inputs, self._last(plain.data.target)(outputs), name="model")
-        for layer in self.trained.layers:
-            weights = layer.get_weights()
-            made = model.get_layer(layer.name)
-            if [weight.shape for weight in made.weights] != [weight.shape for weight in weights]:
-                raise ProblemError(_ANOTHER_MODEL)
-            made.set_weights(weights)
+        # By their places: Keras numbers what has no name through the whole process.
+        learned = [layer for layer in self.trained.layers if layer.weights]
+        made = [layer for layer in model.layers if layer.weights]
+        if list(map(_shapes, made)) != list(map(_shapes, learned)):
+            raise ProblemError(_ANOTHER_MODEL)
+        for layer, same in zip(learned, made, strict=True):
+            same.set_weights(layer.get_weights())
         return model
 
     def _last(self, target: Target) -> keras.layers.Layer:
@@ -101,6 +104,10 @@ def build_model(model: ModelSettings, building: Building) -> BuiltModel:
         found = statistics(columns)
         units, means = found.deviation, found.mean
     return BuiltModel(trained, units, means, model, building)
+
+
+def _shapes(layer: keras.layers.Layer) -> list[tuple[int, ...]]:
+    return [tuple(weight.shape) for weight in layer.weights]
 
 
 def _synchronizes(model: ModelSettings, building: Building) -> bool:

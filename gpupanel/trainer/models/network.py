@@ -33,6 +33,7 @@ class Building:
         code: What a run has of the Python code that builds the model.
         across_replicas: Whether there is more than one replica.
         hook: Is shown every layer, but not those that code builds.
+        begins: Whether its first weights matter; else others take their place.
     """
 
     data: DataSet
@@ -40,6 +41,7 @@ class Building:
     code: RunCode | None = None
     across_replicas: bool = False
     hook: LayerHook = _leave_as_it_is
+    begins: bool = True
 
     @property
     def inputs(self) -> keras.KerasTensor:

@@ -1,0 +1,67 @@
+"""An architecture of ``keras.applications``; see ``ApplicationModel`` in the domain."""
+
+import importlib
+
+import keras
+from typing_extensions import override
+
+from gpupanel.domain.data import Scaling
+from gpupanel.domain.model import ApplicationModel
+from gpupanel.trainer.models.application_weights import load_weights
+from gpupanel.trainer.models.network import Building, Network
+
+_RGB = 3
+
+
+class _Application(Network[ApplicationModel]):
+    """Puts a head on the architecture, and before it what its weights were trained with."""
+
+    @override
+    def outputs(
+        self, model: ApplicationModel, inputs: keras.KerasTensor, building: Building
+    ) -> keras.KerasTensor:
+        application = model.application
+        family = importlib.import_module(f"keras.applications.{application.family.module}")
+        pixels = family.preprocess_input(_pixels(inputs, building))
+        make = getattr(keras.applications, application.name)
+        base = make(include_top=False, weights=None, input_shape=pixels.shape[1:], name="base")
+        if building.begins:
+            load_weights(base, model)
+        freeze(base, model.frozen_layers)
+        hidden = keras.layers.GlobalAveragePooling2D(name="mean")(base(pixels))
+        if model.dropout:
+            hidden = keras.layers.Dropout(model.dropout, name="dropout")(hidden)
+        # In float32 also under mixed precision: the loss is computed from it.
+        return keras.layers.Dense(building.output_count, name="outputs", dtype="float32")(hidden)
+
+
+def freeze(base: keras.Model, frozen_layers: str | int) -> None:
+    """Have only some layers learn.
+
+    Args:
+        base: The architecture.
+        frozen_layers: See ``ApplicationModel``; of a number, only layers with weights count.
+    """
+    layers = [layer for layer in base.layers if layer.weights]
+    learning = {"none": len(layers), "base": 0}.get(str(frozen_layers), frozen_layers)
+    for place, layer in enumerate(layers):
+        layer.trainable = place >= len(layers) - int(learning)
+
+
+def _pixels(inputs: keras.KerasTensor, building: Building) -> keras.KerasTensor:
+    """From raw features to pixels from 0 to 255 in three colours."""
+    data, hidden = building.data, inputs
+    if data.scaling is Scaling.DIVIDE and data.greatest != 255:
+        hidden = keras.layers.Rescaling(255.0 / data.greatest, name="pixels", dtype="float32")(
+            hidden
+        )
+    if len(hidden.shape) == 3:
+        hidden = keras.layers.Reshape((*hidden.shape[1:], 1), name="channel", dtype="float32")(
+            hidden
+        )
+    if hidden.shape[-1] == 1:
+        hidden = keras.layers.Concatenate(name="colours", dtype="float32")([hidden] * _RGB)
+    return hidden
+
+
+NETWORK = _Application()
