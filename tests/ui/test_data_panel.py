@@ -94,12 +94,13 @@ def test_that_data_sets_have_human_names(panel):
     box = panel.findChild(QComboBox, "dataset_selector")
     names = [box.itemText(index) for index in range(box.count())]
     assert "MNIST: handwritten digits, 28x28" in names
-    assert names[-6:] == [
+    assert names[-7:] == [
         "NumPy arrays (.npz, .npy)…",
         "Folder of images…",
         "Table (.csv, .parquet)…",
         "Texts (folders, .csv)…",
         "TFRecord files…",
+        "TensorFlow Datasets…",
         "Python code…",
     ]
     assert len(names) == 16
