@@ -67,7 +67,7 @@ class WineData(DataSource):
         Choice(
             "wine",
             "Wine: 13 measures, 3 growers",
-            "178 wines that come with gpupanel, to be told apart by what a chemist measures; "
+            "178 wines that come with gpupanel, to be distinguished by what a chemist measures; "
             "nothing is downloaded.",
         ),
     )
@@ -102,7 +102,7 @@ class NpzData(PictureSource):
     Beside a ``.npy`` file the others of its folder are the arrays that there are, each named as
     its file. What is left out is found: which arrays are examples and labels, of training and of a
     test set, by their names (:mod:`gpupanel.trainer.datasets.array_layout`), and what the labels
-    are by how they look (:mod:`gpupanel.trainer.datasets.labels`).
+    are by what they hold (:mod:`gpupanel.trainer.datasets.labels`).
 
     The path is empty while none was chosen; a relative one is meant from the profile's folder.
     """

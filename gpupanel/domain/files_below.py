@@ -7,7 +7,7 @@ from gpupanel.domain.visible_text import as_utf8
 
 MOST_FILES = 5_000
 MOST_NAME_BYTES = 512 * 2**10
-"""A profile is 1 MiB at most, and is read whenever a run is looked at."""
+"""A profile is 1 MiB at most, and is read whenever a run is listed."""
 
 
 def files_below(paths: Iterable[str]) -> tuple[str, tuple[str, ...]]:

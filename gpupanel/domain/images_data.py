@@ -83,7 +83,7 @@ class ImagesData(PictureSource):
     )
     test_path: str = setting(
         "Test folder",
-        "Another folder with the same classes, whose pictures are looked at once, when the "
+        "Another folder with the same classes, whose pictures are read once, when the "
         "training has come to its end.",
         default="",
         off="none",

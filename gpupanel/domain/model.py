@@ -58,7 +58,7 @@ def _synchronized(**more: Any) -> Any:  # noqa: ANN401
     return setting(
         "Synchronised over the replicas",
         "Take the statistics of batch normalisation over the whole global batch: the result is the "
-        "same however the batch is divided. Without it each replica looks at its own share only, "
+        "same however the batch is divided. Without it each replica uses its own share only, "
         "which is faster, and the result depends on the shares.",
         default=True,
         **more,

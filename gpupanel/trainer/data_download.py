@@ -49,7 +49,7 @@ def _leave(number: int, frame: FrameType | None) -> NoReturn:
 
 def main() -> int:
     """Answer the request on standard input."""
-    # As an exception, so that what came of the file is removed on the way out.
+    # As an exception, so that what came of the file is removed at the end.
     signal.signal(signal.SIGTERM, _leave)
     request = DownloadRequest.model_validate_json(sys.stdin.buffer.read())
     reporter = _Reporter()

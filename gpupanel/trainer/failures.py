@@ -80,7 +80,7 @@ def _peer_lost(detail: str) -> Problem:
     return Problem(
         code="peer_lost",
         message="Another process of the run went away, so this one could not go on.",
-        hint="Look at the logs of the others, and resume the run from its last checkpoint.",
+        hint="Read the logs of the other processes, and resume the run from its last checkpoint.",
         detail=detail,
     )
 

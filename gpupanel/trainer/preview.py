@@ -125,7 +125,7 @@ def _reading(request: PreviewRequest) -> Reading:
         seed=request.seed,
         must_differ=is_training,
         recipe=recipe,
-        only_looks=True,
+        is_preview=True,
     )
 
 

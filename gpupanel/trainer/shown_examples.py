@@ -93,9 +93,9 @@ def _with_pictures(found: ShownExamples, request: ShownRequest) -> ShownExamples
     data = data.model_copy(update={"cache": DataCache.NONE})
     profile = request.profile.model_copy(update={"data": data})
     recipe = ""
-    with contextlib.suppress(ProblemError):  # a model that is gone keeps nobody from looking
+    with contextlib.suppress(ProblemError):  # a model that is gone keeps nobody from seeing them
         recipe = recipe_in(profile.model.chosen_path)
-    whole = read_all_of(profile, Reading(_no_download, recipe=recipe, only_looks=True))
+    whole = read_all_of(profile, Reading(_no_download, recipe=recipe, is_preview=True))
     shown, problems = [], list(found.problems)
     for each in found.examples:
         if each.index >= len(whole):

@@ -31,7 +31,7 @@ from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.run_state import status_words
 from gpupanel.ui.session import Session
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.workers.run_worker import RunFacts
+from gpupanel.ui.workers.run_reader import RunFacts
 
 if TYPE_CHECKING:
     from gpupanel.runs.following.readings import SampleBatch

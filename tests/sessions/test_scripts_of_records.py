@@ -12,10 +12,11 @@ from gpupanel.domain.augmentation import Augmentation
 from gpupanel.domain.data import DataCache, DataSettings, Target, TfrecordData
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import CnnModel, MlpModel, SavedModel
+from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.preview import PreviewRequest, with_found
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.domain.training import TrainingSettings
 from gpupanel.trainer.preview import preview
 from tests.forked.processes import run_forked
 from tests.sessions.both import carry_out_both

@@ -14,10 +14,11 @@ import pytest
 from gpupanel.domain.data import DataSettings, TextData
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import MlpModel, SavedModel
+from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.preview import PreviewRequest, with_found
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.domain.training import TrainingSettings
 from gpupanel.trainer.datasets.texts.recipe import TextRecipe
 from gpupanel.trainer.inference.model_file import recipe_in
 from gpupanel.trainer.preview import preview

@@ -52,7 +52,7 @@ class _Folders:
 
         What of a name is no UTF-8 stands written out in a profile.
         """
-        path = os.path.join(root, name)  # noqa: PTH118 - a Path each takes longer than the look
+        path = os.path.join(root, name)  # noqa: PTH118 - a Path each takes longer than to ask
         if _is_there(path):
             return path
         place = root

@@ -31,7 +31,7 @@ from gpupanel.trainer.datasets.image_listing import look_into, with_found_sets
 from gpupanel.trainer.datasets.image_sets import PATHS, ImageSet, list_sets
 from gpupanel.trainer.datasets.scanning.picture_sets import list_all_sets
 from gpupanel.trainer.datasets.scanning.pictures import listed_pictures, scan_pictures
-from gpupanel.trainer.datasets.scanning.scanned import OnLooked, Scanned
+from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 from gpupanel.trainer.datasets.source import (
     Found,
@@ -197,12 +197,12 @@ class _Images(Source[ImagesData]):
         return Found(offers=offers, found=changed)
 
     @override
-    def scan(self, data: ImagesData, reading: Reading, on_looked: OnLooked) -> Scanned:
+    def scan(self, data: ImagesData, reading: Reading, on_first_report: OnFirstReport) -> Scanned:
         found = list_all_sets(
             data, must_differ=reading.must_differ, needs_labels=reading.needs_labels
         )
         listed = listed_pictures(found, data.unreadable_share)
-        return scan_pictures(found.sets, listed, reading.on_progress, on_looked)
+        return scan_pictures(found.sets, listed, reading.on_progress, on_first_report)
 
 
 def _classes(data: ImagesData) -> tuple[Choice, ...]:

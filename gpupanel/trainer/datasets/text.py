@@ -22,14 +22,14 @@ from gpupanel.trainer.datasets.examples import (
     chained,
 )
 from gpupanel.trainer.datasets.scanning.examples import scan_examples
-from gpupanel.trainer.datasets.scanning.scanned import OnLooked, Scanned
+from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 from gpupanel.trainer.datasets.source import Found, Reading, Source
 from gpupanel.trainer.datasets.split import divide
 from gpupanel.trainer.datasets.tables.targets import TargetLabels
 from gpupanel.trainer.datasets.texts import problems
 from gpupanel.trainer.datasets.texts.recipe import TextRecipe
 from gpupanel.trainer.datasets.texts.rows import TextRows, counted, numbers_in
-from gpupanel.trainer.datasets.texts.table_texts import chosen_columns, look_at_texts
+from gpupanel.trainer.datasets.texts.table_texts import chosen_columns, overview_of_texts
 from gpupanel.trainer.datasets.texts.text_sets import TextSet, files_of, read_sets
 from gpupanel.trainer.datasets.texts.words import FIRST_WORD, SPECIAL_WORDS, most_frequent
 
@@ -87,7 +87,7 @@ def _check_differ(path: Path, labels: TargetLabels) -> None:
         raise problems.problem(
             "data_one_class",
             f'The texts of {path} are all of one class ("{labels.class_names[0]}"), so there is '
-            "nothing to tell apart.",
+            "nothing to distinguish.",
             "Use texts of two classes or more.",
         )
 
@@ -166,22 +166,17 @@ class _Texts(Source[TextData]):
     def find(self, data: TextData, reading: Reading) -> Found:
         if not data.is_table:
             return Found()
-        look = look_at_texts(data, data.path, "data.path")
+        overview = overview_of_texts(data, data.path, "data.path")
         columns = tuple(
-            Choice(name, f"{visible_line(name)}: {kind}") for name, kind in look.columns
+            Choice(name, f"{visible_line(name)}: {kind}") for name, kind in overview.columns
         )
         found: dict[str, str | tuple[str, ...]] = {}
-        if look.form is not None:
-            found = {
-                "delimiter": look.form.delimiter,
-                "decimal": look.form.decimal,
-                "encoding": look.form.encoding,
-                "header": "first_line" if look.form.has_names else "none",
-            }
+        if overview.form is not None:
+            found |= overview.form.settings
         try:
             known = _recipe(reading) if reading.recipe else None
             taken = chosen_columns(
-                look,
+                overview,
                 data.text,
                 data.targets or (known.targets if known else ()),
                 known_text=known.text if known else "",
@@ -194,10 +189,10 @@ class _Texts(Source[TextData]):
         return Found(offers=dict.fromkeys(("text", "target"), columns), found=found)
 
     @override
-    def scan(self, data: TextData, reading: Reading, on_looked: OnLooked) -> Scanned:
+    def scan(self, data: TextData, reading: Reading, on_first_report: OnFirstReport) -> Scanned:
         # The number of a word says nothing by itself.
         found = self.read(data, reading)
-        return scan_examples(found, reading.on_progress, on_looked, has_columns=False)
+        return scan_examples(found, reading.on_progress, on_first_report, has_columns=False)
 
     @staticmethod
     def _examples(

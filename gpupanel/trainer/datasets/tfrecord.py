@@ -48,9 +48,9 @@ from gpupanel.trainer.datasets.source import (
 )
 from gpupanel.trainer.size_limits import check_size
 
-_LONGEST_LOOK_S = 8.0
+_LONGEST_PREVIEW_S = 8.0
 """A preview answers while a person waits."""
-_LARGEST_LOOK_BYTES = 512 * 2**20
+_LARGEST_PREVIEW_BYTES = 512 * 2**20
 """Of a compressed file that a preview unpacks: some seconds."""
 
 _COUNTING = "counting the records"
@@ -113,7 +113,7 @@ class _Reader:
         ends = [0, *accumulate(each.size_bytes() for each in sources)]
 
         def progress(at: int, done: int) -> None:
-            self._look_at_time(paths[at])
+            self._preview_time(paths[at])
             self.reading.on_progress(_COUNTING, ends[at] + done, ends[-1])
 
         found = scan(sources, layout, progress)
@@ -130,15 +130,15 @@ class _Reader:
             return RecordSource(path, None, field, origin)
 
         def progress(done: int, total: int) -> None:
-            self._look_at_time(path)
+            self._preview_time(path)
             self.reading.on_progress("unpacking the records", done, total)
 
-        most = _LARGEST_LOOK_BYTES if self.reading.only_looks else None
+        most = _LARGEST_PREVIEW_BYTES if self.reading.is_preview else None
         place = unpacked(path, field, progress, most_bytes=most)
         return RecordSource(path, place, field, origin)
 
-    def _look_at_time(self, path: Path) -> None:
-        if self.reading.only_looks and time.monotonic() > self.until_s:
+    def _preview_time(self, path: Path) -> None:
+        if self.reading.is_preview and time.monotonic() > self.until_s:
             raise problems.left_to_a_run(path)
 
 
@@ -149,7 +149,7 @@ def _reader(data: TfrecordData, reading: Reading) -> _Reader:
         for name, key in PATHS.items()
         if getattr(data, key) or name == "training"
     }
-    return _Reader(data, reading, files, time.monotonic() + _LONGEST_LOOK_S)
+    return _Reader(data, reading, files, time.monotonic() + _LONGEST_PREVIEW_S)
 
 
 def _labels(reader: _Reader, layout: RecordLayout, scanned: Mapping[str, ScannedRecords]) -> _Sets:

@@ -45,7 +45,7 @@ class Damage:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What there is to go on from.
+    """The checkpoints that a run can go on from.
 
     Attributes:
         checkpoint: The newest whole one; ``None`` when there is none.

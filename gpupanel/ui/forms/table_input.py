@@ -84,7 +84,7 @@ class TableInput(QWidget):
 
     @override
     def setEnabled(self, arg__1: bool) -> None:
-        # What holds nothing can be looked at all the same.
+        # What holds nothing can be shown all the same.
         if self._form is not None:
             self._form.setEnabled(arg__1)
 

@@ -25,7 +25,7 @@ class MemoryBar(QWidget):
     """From left to right: other processes (grey, hatched), this run (the device's colour), free.
 
     A pale stretch is what the run may take, a line its end, and hatched behind it what the CUDA
-    context takes besides. The parts of a split are told apart by lines.
+    context takes besides. The parts of a split are distinguished by lines.
 
     Args:
         index: Position of the device in the inventory.

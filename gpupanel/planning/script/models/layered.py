@@ -15,6 +15,7 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.layers import ModelLayer, places_of
 from gpupanel.planning.rules.placement_rules import placeable_layers
+from gpupanel.planning.script.batch_norm import batch_norm_functions
 from gpupanel.planning.script.model_section import (
     WHOLE_MODEL,
     BuiltText,
@@ -23,7 +24,6 @@ from gpupanel.planning.script.model_section import (
     scaled,
     through,
 )
-from gpupanel.planning.script.models.batch_norm import batch_norm_functions
 from gpupanel.planning.script.sections import indented, joined
 
 _PLACED = """

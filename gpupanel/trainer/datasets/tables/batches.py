@@ -86,7 +86,7 @@ def _text_problem(path: Path, form: TextForm, row: int, error: Exception) -> Pro
     return problems.problem(
         "data_file_damaged",
         f"{path} cannot be read as a table; row {row:,} is the last that can.",
-        "Look at the line after it; data.delimiter and data.encoding say how the file is written.",
+        "Check the line after it; data.delimiter and data.encoding say how the file is written.",
         detail=f"{type(error).__name__}: {words}",
     )
 

@@ -30,7 +30,7 @@ def empty(path: Path) -> ProblemError:
 
 
 def too_many_columns(path: Path, count: int, most: int) -> ProblemError:
-    """More columns than are looked at."""
+    """More columns than are read."""
     return problem(
         "table_too_many_columns",
         f"{path} has {count:,} columns, and a table has {most:,} at most.",
@@ -44,7 +44,7 @@ def line_too_long(path: Path, most_bytes: int, row: int = 0) -> ProblemError:
     return problem(
         "table_line_too_long",
         f"{path} has a line of more than {most_bytes // 2**20} MiB {where}.",
-        "Look at that line: a quotation mark that is never closed makes one of all that follows, "
+        "Check that line: a quotation mark that is never closed makes one of all that follows, "
         "and so does a file that is no table.",
     )
 
@@ -108,7 +108,7 @@ def changed_meanwhile(path: Path) -> ProblemError:
 
 
 def left_to_a_run(path: Path, size_bytes: int) -> ProblemError:
-    """The hint that nothing is wrong: a look at a large table would take minutes."""
+    """The hint that nothing is wrong: a preview of a large table would take minutes."""
     return ProblemError(
         Problem(
             code="table_not_imported",

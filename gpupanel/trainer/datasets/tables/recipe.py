@@ -109,7 +109,7 @@ def feature_columns(
     """
     names = tuple(each.name for each in table.columns)
     for name in data.ignore:
-        if name not in (*names, *table.look.left_out):
+        if name not in (*names, *table.overview.left_out):
             raise problems.unknown_column(_path(data), name, names, "data.ignore")
     found = tuple(
         _feature(each)

@@ -36,7 +36,7 @@ class TableExamples:
     @property
     def path(self) -> Path:
         """Of the table's file."""
-        return self.table.look.path
+        return self.table.overview.path
 
     def rows(self, *, drops: bool = True) -> Indices | None:
         """The rows that are examples; ``None``: all.

@@ -43,7 +43,7 @@ def labels_of(
         path: Of the table, for the words.
         raw: Of the rows that have all of them, shape [rows, columns].
         columns: What is known of them.
-        predicts: What they are; ``None``: as they look.
+        predicts: What they are; ``None``: as they seem.
 
     Raises:
         ProblemError: They are no labels of that kind.

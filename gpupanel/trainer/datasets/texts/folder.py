@@ -66,7 +66,7 @@ def list_texts(root: Path, field: str) -> TextFolder:
         raise problems.problem(
             "data_too_many_classes",
             f"{root} has {len(of_class):,} class folders, and {MOST_CLASSES:,} classes can be "
-            "told apart at most.",
+            "distinguished at most.",
             "Choose a folder whose sub-folders are the classes.",
             field=field,
         )

@@ -24,7 +24,7 @@ def unreadable(path: Path | str, error: OSError, field: str) -> ProblemError:
     return problem(
         "data_file_unreadable",
         f"{path} cannot be read: {error.strerror or error}.",
-        "Choose texts that you may read, or look at the disk that holds them.",
+        "Choose texts that you may read, or check the disk that holds them.",
         field=field,
     )
 
@@ -62,7 +62,7 @@ def changed(path: Path | str, field: str) -> ProblemError:
 
 
 def left_to_a_run(path: Path | str) -> ProblemError:
-    """The hint that nothing is wrong: a look at all texts would take minutes."""
+    """The hint that nothing is wrong: a preview of all texts would take minutes."""
     return ProblemError(
         Problem(
             code="texts_not_counted",

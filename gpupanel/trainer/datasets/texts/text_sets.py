@@ -31,7 +31,7 @@ from gpupanel.trainer.datasets.texts.folder import TextFolder, list_texts, read_
 from gpupanel.trainer.datasets.texts.recipe import TextRecipe
 from gpupanel.trainer.datasets.texts.table_texts import (
     chosen_columns,
-    look_at_texts,
+    overview_of_texts,
     read_rows,
 )
 from gpupanel.trainer.datasets.texts.token_file import TokenFile, TokenWriter, open_tokens
@@ -39,7 +39,7 @@ from gpupanel.trainer.datasets.texts.token_file import TokenFile, TokenWriter, o
 _PATHS = {"training": "path", "validation": "validation_path", "test": "test_path"}
 _VERSION = 1
 """Of the words: another one has them counted anew."""
-_LONGEST_LOOK_S = 8.0
+_LONGEST_PREVIEW_S = 8.0
 """A preview answers while a person waits."""
 _COUNTING = "counting the words"
 
@@ -64,7 +64,7 @@ def read_sets(
     Raises:
         ProblemError: They cannot be read.
     """
-    reader = _Reader(data, reading, time.monotonic() + _LONGEST_LOOK_S)
+    reader = _Reader(data, reading, time.monotonic() + _LONGEST_PREVIEW_S)
     return reader.sets(targets, known_text, needs_targets=needs_targets)
 
 
@@ -250,9 +250,9 @@ class _Reader:
         needs_targets: bool,
     ) -> TextSet:
         field = f"data.{_PATHS[name]}"
-        look = look_at_texts(self.data, str(path), field)
+        overview = overview_of_texts(self.data, str(path), field)
         columns = chosen_columns(
-            look, self.data.text, targets, known_text=known_text, needs_targets=needs_targets
+            overview, self.data.text, targets, known_text=known_text, needs_targets=needs_targets
         )
         try:
             with open_regular(path) as file:
@@ -270,7 +270,7 @@ class _Reader:
                     known = b"\n".join(each.model_dump_json().encode() for each in facts)
                     writer.close(found, known)
 
-                how = look.form, look.columns, columns.text, columns.targets
+                how = overview.form, overview.columns, columns.text, columns.targets
                 tokens = self._kept(path, [before], how, write)
         except OSError as error:
             raise problems.unreadable(path, error, field) from error
@@ -322,7 +322,7 @@ class _Reader:
             raise problems.cache_unusable(place.parent, error) from error
 
     def _progress(self, path: Path, done: int, total: int) -> None:
-        if self.reading.only_looks and time.monotonic() > self.until_s:
+        if self.reading.is_preview and time.monotonic() > self.until_s:
             raise problems.left_to_a_run(path)
         self.reading.on_progress(_COUNTING, min(done, total), total)
 

@@ -64,7 +64,7 @@ class ScanDialog(QDialog):
         self._scroll.setFrameShape(QFrame.Shape.NoFrame)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._copy = _button("&Copy all", "scan_copy", "Copies the whole report as text.")
-        self._again = _button("&Scan again", "scan_again", "Looks through the data anew.")
+        self._again = _button("&Scan again", "scan_again", "Scans the data anew.")
         self._cancel = _button("S&top", "scan_cancel", "Ends the scan; nothing of it is kept.")
         self._copy.clicked.connect(self.copy)
         self._again.clicked.connect(self.scanRequested)
@@ -83,7 +83,7 @@ class ScanDialog(QDialog):
 
     @Slot(object)
     def setScan(self, scan: DataScan) -> None:
-        """Show what is known: a whole report, or what a first look shows."""
+        """Show what is known: a whole report, or what is known first."""
         self._scan = scan
         self._is_outdated = False
         self._scroll.setWidget(self._page(scan))
@@ -194,7 +194,7 @@ class ScanDialog(QDialog):
         self._copy.setEnabled(not is_busy and scan is not None)
         self._icon.setVisible(scan is not None and scan.is_complete and not is_busy)
         if is_busy:
-            self._title.setText("Looking through the data…")
+            self._title.setText("Scanning the data…")
             return
         if scan is None:
             self._title.setText("Not scanned yet")

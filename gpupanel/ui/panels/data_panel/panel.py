@@ -36,7 +36,7 @@ class DataPanel(SettingsCard):
     valueChanged = Signal(object)
     """A person changed a setting: the new value."""
     scanRequested = Signal()
-    """All of the data is to be looked through."""
+    """All of the data is to be scanned."""
     downloadRequested = Signal()
     """A person wants the data set to be downloaded now."""
     downloadCancelled = Signal()

@@ -78,7 +78,7 @@ class RunsPanel(QWidget):
         self._show_choices()
 
     def setRuns(self, runs: tuple[RunSummary, ...]) -> None:
-        """Show these runs; what is chosen, and what is in sight, stays."""
+        """Show these runs; what is chosen, and the rows that are visible, stay."""
         self._is_listed = True
         self._empty.setTexts(_NO_RUNS, _NO_RUNS_WORDS)
         self._table.set_runs(runs)

@@ -29,10 +29,11 @@ from gpupanel.domain.data import (
 )
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import CnnModel, MlpModel, ModelSettings, PythonModel, SavedModel
+from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.script.stand_alone import stand_alone_script
 from tests.fakes.devices import CPU_ONLY
