@@ -179,7 +179,7 @@ class _Lister:
                 severity=Severity.HINT,
                 field="data.leave_out",
                 message=f"{self.root} has no class folder {_shown(unknown)} to be left out.",
-                hint="Look at its name; capital letters count.",
+                hint="Check its name; capital letters count.",
                 fix=Fix.of(
                     "Leave out those that are there",
                     "data.leave_out",
@@ -197,14 +197,14 @@ class _Lister:
             raise _problem(
                 "data_one_class",
                 f'{self.root} has one class folder only ("{names[0]}"), so there is nothing to '
-                "tell apart.",
+                "distinguish.",
                 "Sort the images into a folder for each of two classes or more.",
             )
         if len(names) > MOST_CLASSES:
             raise _problem(
                 "data_too_many_classes",
                 f"{self.root} has {len(names):,} class folders, and {MOST_CLASSES:,} classes can "
-                "be told apart at most.",
+                "be distinguished at most.",
                 "Choose a folder whose sub-folders are the classes.",
             )
 
