@@ -21,7 +21,7 @@ from gpupanel.files.confusion_file import EvaluatedExamples, read_evaluated
 from gpupanel.trainer.datasets.examples import AllExamples, file_of, read_features
 from gpupanel.trainer.datasets.keras_files import needs_download
 from gpupanel.trainer.datasets.source import Reading
-from gpupanel.trainer.failures import problems_of
+from gpupanel.trainer.failures import LOOKING_AT_DATA, problems_of
 from gpupanel.trainer.inference.examples import read_all_of
 from gpupanel.trainer.inference.model_file import recipe_in
 from gpupanel.trainer.inference.written_predictions import read_predictions
@@ -44,7 +44,8 @@ def shown_examples(request: ShownRequest) -> ShownExamples:
         return _with_pictures(found, request)
     except Exception as error:  # noqa: BLE001 - reported as a problem, as in training
         problems = tuple(
-            each.model_copy(update={"severity": Severity.WARNING}) for each in problems_of(error)
+            each.model_copy(update={"severity": Severity.WARNING})
+            for each in problems_of(error, what=LOOKING_AT_DATA)
         )
         return found.model_copy(update={"problems": (*found.problems, *problems)})
 
