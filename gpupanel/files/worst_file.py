@@ -13,14 +13,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from gpupanel.files.confusion_file import LARGEST_BYTES
-from gpupanel.files.guarded_files import open_to_read
+from gpupanel.files.evaluation_archive import opened_archive, read_names
 from gpupanel.files.npy_members import read_npy
 from gpupanel.files.whole_files import whole_file
 
 MOST_WORST = 1_000
 _MOST_NUMBERS = 4_000_000
-_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _INDEX, _ERROR = "worst_index", "worst_error"
 _LABEL, _PREDICTED = "worst_label", "worst_predicted"
 
@@ -96,46 +94,33 @@ def read_worst(path: Path) -> WorstExamples | None:
         OSError: It cannot be read, or is no file of the run's.
         ValueError: It holds something else, or more than fits.
     """
-    with open_to_read(path) as file:
-        try:
-            with zipfile.ZipFile(file) as archive:
-                return _read(archive)
-        except (OSError, ValueError, MemoryError):
-            raise
-        except Exception as error:
-            # Whatever the bytes of a damaged file happen to make of its readers.
-            raise ValueError(f"{type(error).__name__}: {error}") from error
+    with opened_archive(path) as archive:
+        return _read(archive)
 
 
 def _read(archive: zipfile.ZipFile) -> WorstExamples | None:
-    members = archive.infolist()
-    there = {member.filename for member in members}
+    there = set(archive.namelist())
     if f"{_INDEX}.npy" not in there:
         return None
-    if any(member.compress_type not in _METHODS for member in members):
-        raise ValueError("it is compressed in another way than NumPy does")
-    if sum(member.file_size for member in members) > LARGEST_BYTES:
-        raise ValueError(f"it unpacks to more than {LARGEST_BYTES:,} bytes")
     index = read_npy(archive, f"{_INDEX}.npy")
     if index.dtype.kind not in "iu" or index.ndim != 1 or index.dtype.itemsize > 4:
         raise ValueError(f"{_INDEX} holds no places")
-    names: list[str] = []
-    if "label_names.npy" in there:
-        found = read_npy(archive, "label_names.npy")
-        if found.dtype.kind != "U" or found.ndim != 1:
-            raise ValueError("label_names are no names")
-        names = found.tolist()
+    names = read_names(archive, "label_names") if "label_names.npy" in there else ()
     return WorstExamples(
         index.astype(np.int64).clip(-1, 2**31 - 1).astype(np.int32),
         _floats(archive, _ERROR),
         _floats(archive, _LABEL),
         _floats(archive, _PREDICTED),
-        tuple(name.encode(errors="replace").decode() for name in names),
+        names,
     )
 
 
 def _floats(archive: zipfile.ZipFile, name: str) -> Floats:
     array = read_npy(archive, f"{name}.npy")
-    if array.dtype.kind != "f" or not np.isfinite(array).all():
+    if array.dtype.kind != "f":
         raise ValueError(f"{name} holds no numbers")
-    return array.astype(np.float32)
+    with np.errstate(over="ignore"):
+        found = array.astype(np.float32)
+    if not np.isfinite(found).all():
+        raise ValueError(f"{name} holds no numbers")
+    return found
