@@ -1,10 +1,11 @@
 """Images in files, decoded when they are read."""
 
-from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import BinaryIO, TypeVar
 
 import numpy as np
 from PIL import Image
@@ -13,14 +14,19 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.examples import Array, Indices
 from gpupanel.trainer.datasets.image_pixels import (
+    PlainJpeg,
     TooManyPixelsError,
     UnknownRangeError,
     pixels_of,
+    plain_jpeg_or_pixels_of,
 )
+from gpupanel.trainer.datasets.picture_decoding import PictureDecoding
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 from gpupanel.trainer.size_limits import LARGEST_IMAGE_PIXELS
 
 _THREADS = 8
+
+_Taken = TypeVar("_Taken")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +39,7 @@ class ImageFiles:
         channels: 3 for RGB, 1 for greyscale.
         key: The setting that says where they are.
         skipped: Takes note of those that cannot be read, where some may be; ``None``: none may.
+        decoding: What may decode many at once.
     """
 
     paths: tuple[str, ...]
@@ -40,6 +47,7 @@ class ImageFiles:
     channels: int
     key: str = "data.path"
     skipped: SkippedFiles | None = None
+    decoding: PictureDecoding = field(default_factory=PictureDecoding)
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
@@ -52,7 +60,7 @@ class ImageFiles:
         return np.dtype(np.uint8)
 
     def read(self, indices: Indices) -> Array:
-        """The images as ``uint8``, decoded on several threads (Pillow frees the interpreter).
+        """The images as ``uint8``, decoded on several threads, which the interpreter leaves free.
 
         Raises:
             ProblemError: One of them cannot be read.
@@ -74,30 +82,57 @@ class ImageFiles:
         errors: dict[int, ProblemError] = {}
         # A pool for each call: several threads call, and a process that forked has no threads.
         with ThreadPoolExecutor(min(_THREADS, max(1, len(indices)))) as pool:
-            chosen = (self.paths[index] for index in indices)
-            for place, found in enumerate(pool.map(self._decode_or_skip, chosen)):
+            chosen = [self.paths[index] for index in indices.tolist()]
+            looked = list(pool.map(self._look_or_skip, chosen))
+            for place, found in enumerate(self._decoded(chosen, looked, pool)):
                 if isinstance(found, ProblemError):
                     errors[place] = found
                 else:
                     pixels[place] = found
         return pixels, errors
 
+    def _decoded(
+        self,
+        paths: Sequence[str],
+        looked: Sequence[PlainJpeg | Array | ProblemError],
+        pool: ThreadPoolExecutor,
+    ) -> Iterator[Array | ProblemError]:
+        """The same, with what was only looked at until now decoded."""
+        jpegs = [each for each in looked if isinstance(each, PlainJpeg)]
+        batches = self.decoding.jpegs
+        if not jpegs or batches is None:
+            decoded: Iterator[Array | None] = iter([None] * len(jpegs))
+        else:
+            decoded = iter(batches.decode(jpegs, self.size, self.channels))
+        found: list[Array | ProblemError | Future[Array | ProblemError]] = []
+        for path, each in zip(paths, looked, strict=True):
+            known = next(decoded) if isinstance(each, PlainJpeg) else each
+            found.append(pool.submit(self._decode_or_skip, path) if known is None else known)
+        for one in found:
+            yield one.result() if isinstance(one, Future) else one
+
     def subset(self, indices: Indices) -> "ImageFiles":
         """These images only, in this order."""
         return replace(self, paths=tuple(self.paths[index] for index in indices))
 
+    def _look_or_skip(self, path: str) -> PlainJpeg | Array | ProblemError:
+        one_by_one = self.decoding.jpegs is None
+        return self._or_skip(pixels_of if one_by_one else plain_jpeg_or_pixels_of, path)
+
     def _decode_or_skip(self, path: str) -> Array | ProblemError:
+        return self._or_skip(pixels_of, path)
+
+    def _or_skip(
+        self, take: Callable[[BinaryIO, tuple[int, int], int, int], _Taken], path: str
+    ) -> _Taken | ProblemError:
         try:
-            return self._decode(path)
+            with image_errors(path, self.key), open_regular(Path(path)) as file:
+                return take(file, self.size, self.channels, LARGEST_IMAGE_PIXELS)
         except ProblemError as error:
             if self.skipped is None:
                 raise
             self.skipped.add(path, error)
             return error
-
-    def _decode(self, path: str) -> Array:
-        with image_errors(path, self.key), open_regular(Path(path)) as file:
-            return pixels_of(file, self.size, self.channels, LARGEST_IMAGE_PIXELS)
 
 
 @contextmanager
