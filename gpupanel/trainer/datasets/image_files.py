@@ -1,7 +1,8 @@
 """Images in files, decoded when they are read."""
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,6 +26,8 @@ from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 from gpupanel.trainer.size_limits import LARGEST_IMAGE_PIXELS
 
 _THREADS = 8
+_SLOW_S = 0.001
+"""Takes longer than a file that is in memory: its disk can do more at the same time."""
 
 _Taken = TypeVar("_Taken")
 
@@ -80,44 +83,43 @@ class ImageFiles:
         """
         pixels = np.zeros((len(indices), *self.shape[1:]), np.uint8)
         errors: dict[int, ProblemError] = {}
-        # A pool for each call: several threads call, and a process that forked has no threads.
-        with ThreadPoolExecutor(min(_THREADS, max(1, len(indices)))) as pool:
-            chosen = [self.paths[index] for index in indices.tolist()]
-            looked = list(pool.map(self._look_or_skip, chosen))
-            for place, found in enumerate(self._decoded(chosen, looked, pool)):
-                if isinstance(found, ProblemError):
-                    errors[place] = found
-                else:
-                    pixels[place] = found
+        paths = [self.paths[index] for index in indices.tolist()]
+        for place, found in enumerate(self._decoded(paths)):
+            if isinstance(found, ProblemError):
+                errors[place] = found
+            else:
+                pixels[place] = found
         return pixels, errors
 
-    def _decoded(
-        self,
-        paths: Sequence[str],
-        looked: Sequence[PlainJpeg | Array | ProblemError],
-        pool: ThreadPoolExecutor,
-    ) -> Iterator[Array | ProblemError]:
-        """The same, with what was only looked at until now decoded."""
-        jpegs = [each for each in looked if isinstance(each, PlainJpeg)]
+    def _decoded(self, paths: Sequence[str]) -> Iterator[Array | ProblemError]:
         batches = self.decoding.jpegs
-        if not jpegs or batches is None:
-            decoded: Iterator[Array | None] = iter([None] * len(jpegs))
-        else:
-            decoded = iter(batches.decode(jpegs, self.size, self.channels))
-        found: list[Array | ProblemError | Future[Array | ProblemError]] = []
-        for path, each in zip(paths, looked, strict=True):
-            known = next(decoded) if isinstance(each, PlainJpeg) else each
-            found.append(pool.submit(self._decode_or_skip, path) if known is None else known)
-        for one in found:
-            yield one.result() if isinstance(one, Future) else one
+        if batches is None:
+            return iter(_on_threads(self._decode_or_skip, paths))
+        looked = self._looked(paths)
+        jpegs = [each for each in looked if isinstance(each, PlainJpeg)]
+        decoded = iter(batches.decode(jpegs, self.size, self.channels) if jpegs else [])
+        found = [next(decoded) if isinstance(each, PlainJpeg) else each for each in looked]
+        left = [path for path, each in zip(paths, found, strict=True) if each is None]
+        by_itself = iter(_on_threads(self._decode_or_skip, left))
+        return (next(by_itself) if each is None else each for each in found)
+
+    def _looked(self, paths: Sequence[str]) -> Sequence[PlainJpeg | Array | ProblemError]:
+        """What becomes of each file; of several only where it takes long at the same time."""
+        found: list[PlainJpeg | Array | ProblemError] = []
+        start_s = time.monotonic()
+        # Of what the system holds in memory, handing it to threads would take most of the time.
+        while (done := len(found)) < len(paths):
+            if time.monotonic() - start_s > _SLOW_S * (done + 1):
+                break
+            found.append(self._look_or_skip(paths[done]))
+        return found + _on_threads(self._look_or_skip, paths[len(found) :])
 
     def subset(self, indices: Indices) -> "ImageFiles":
         """These images only, in this order."""
         return replace(self, paths=tuple(self.paths[index] for index in indices))
 
     def _look_or_skip(self, path: str) -> PlainJpeg | Array | ProblemError:
-        one_by_one = self.decoding.jpegs is None
-        return self._or_skip(pixels_of if one_by_one else plain_jpeg_or_pixels_of, path)
+        return self._or_skip(plain_jpeg_or_pixels_of, path)
 
     def _decode_or_skip(self, path: str) -> Array | ProblemError:
         return self._or_skip(pixels_of, path)
@@ -133,6 +135,14 @@ class ImageFiles:
                 raise
             self.skipped.add(path, error)
             return error
+
+
+def _on_threads(work: Callable[[str], _Taken], paths: Sequence[str]) -> list[_Taken]:
+    if not paths:
+        return []
+    # A pool for each call: several threads call, and a process that forked has no threads.
+    with ThreadPoolExecutor(min(_THREADS, len(paths))) as pool:
+        return list(pool.map(work, paths))
 
 
 @contextmanager
