@@ -56,10 +56,10 @@ def startable(path: Path) -> tuple[Profile, LaunchPlan, Preparation]:
 
 
 def with_found_data(profile: Profile) -> Profile:
-    """The profile with all chosen that a look at its data finds by itself.
+    """The profile with all chosen that a preview of its data finds by itself.
 
     Raises:
-        ProblemError: The data cannot be looked at.
+        ProblemError: The data cannot be read.
     """
     if not profile.data.leaves_something_to_find:
         return profile

@@ -71,8 +71,8 @@ def _refusal(
     if not _is_same(process, now):
         return _problem(
             "process_is_another",
-            f"The process that was listed as {process.pid} has ended, or cannot be told from "
-            "another one that has its number now.",
+            f"The process that was listed as {process.pid} has ended, or cannot be distinguished "
+            "from another one that has its number now.",
             "Check the list again: nothing was ended.",
         )
     if not now.is_mine:

@@ -29,7 +29,7 @@ _REFRESH: Final = "refresh"
 _DISK: Final = "disk"
 _NETWORK: Final = "network"
 _NO_ANSWER: Final = (
-    "The NVIDIA driver has not answered yet. If it never does, restart the machine and look into "
+    "The NVIDIA driver has not answered yet. If it never does, restart the machine and examine "
     "the kernel's log."
 )
 

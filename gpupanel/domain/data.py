@@ -21,9 +21,10 @@ from gpupanel.domain.data_source import Scaling as Scaling
 from gpupanel.domain.data_source import Target as Target
 from gpupanel.domain.images_data import GREATEST_SIDE as GREATEST_SIDE
 from gpupanel.domain.images_data import ImagesData as ImagesData
+from gpupanel.domain.images_data import ImageSide
 from gpupanel.domain.keras_data import KerasData as KerasData
 from gpupanel.domain.kind import kind
-from gpupanel.domain.setting import PathKind, setting
+from gpupanel.domain.setting import PathKind, Setting, setting, setting_of
 from gpupanel.domain.table_data import TableData as TableData
 from gpupanel.domain.text_data import TextData as TextData
 from gpupanel.domain.tfrecord_data import TfrecordData as TfrecordData
@@ -66,7 +67,7 @@ class WineData(DataSource):
         Choice(
             "wine",
             "Wine: 13 measures, 3 growers",
-            "178 wines that come with gpupanel, to be told apart by what a chemist measures; "
+            "178 wines that come with gpupanel, to be distinguished by what a chemist measures; "
             "nothing is downloaded.",
         ),
     )
@@ -101,7 +102,7 @@ class NpzData(PictureSource):
     Beside a ``.npy`` file the others of its folder are the arrays that there are, each named as
     its file. What is left out is found: which arrays are examples and labels, of training and of a
     test set, by their names (:mod:`gpupanel.trainer.datasets.array_layout`), and what the labels
-    are by how they look (:mod:`gpupanel.trainer.datasets.labels`).
+    are by what they hold (:mod:`gpupanel.trainer.datasets.labels`).
 
     The path is empty while none was chosen; a relative one is meant from the profile's folder.
     """
@@ -229,6 +230,129 @@ class NpzData(PictureSource):
         return bool(self.validation_path or self.validation_features)
 
 
+NO_SPLIT = "none"
+
+
+class TfdsData(PictureSource):
+    """A data set of tensorflow-datasets by its name, read from the TFRecord files it is kept in.
+
+    One that was prepared before is read without the package and without a network: pictures and
+    numbers, with classes or values. Another one is downloaded and prepared by the package
+    (``pip install "gpupanel[tfds]"``) when a run starts.
+    """
+
+    source: Literal["tfds"] = kind(
+        Choice(
+            "tfds",
+            "TensorFlow Datasets…",
+            "A data set of the catalogue of tensorflow-datasets, by its name. Downloaded once.",
+        ),
+    )
+    name: str = setting(
+        "Name",
+        "As the catalogue has it: mnist, or with a config and a version, such as "
+        "cifar10_corrupted/blur_1:1.0.0. Without a version it is the newest that is here.",
+        default="",
+        examples=["mnist"],
+    )
+    path: str = setting(
+        "Data folder",
+        "The folder that the data sets are kept in, each in one of its name. Left out, it is "
+        "$TFDS_DATA_DIR or ~/tensorflow_datasets.",
+        default="",
+        off="automatic",
+        path=PathKind((), "", "Choose the folder of data sets"),
+    )
+    training_split: str = setting(
+        "Training split", "The split that is trained on.", default="train", advanced=True
+    )
+    validation_split: str | None = setting(
+        "Validation split",
+        "The split that validates; no others are held out then. Found by itself where it is called "
+        'validation; "none" for none.',
+        default=None,
+        off="automatic",
+        is_offered=True,
+    )
+    test_split: str | None = setting(
+        "Test split",
+        "The split that the trained model is measured on once, at the end. Found by itself where "
+        'it is called test; "none" for none.',
+        default=None,
+        off="automatic",
+        is_offered=True,
+    )
+    features: str | None = setting(
+        "Examples feature",
+        "The feature that is learned from: a picture, or numbers. Left out, it is what the data "
+        "set itself says.",
+        default=None,
+        off="automatic",
+        is_offered=True,
+        advanced=True,
+    )
+    labels: str | None = setting(
+        "Labels feature",
+        "The feature that is predicted. Left out, it is what the data set itself says.",
+        default=None,
+        off="automatic",
+        is_offered=True,
+        advanced=True,
+    )
+    image_size: tuple[ImageSide, ImageSide] = setting(
+        "Image size",
+        "Every picture is scaled to this height and width, in pixels. Larger ones show more and "
+        "cost more memory and time.",
+        default=(64, 64),
+        unit="pixel",
+    )
+    color: Literal["rgb", "grayscale"] = setting(
+        "Colour",
+        "Whether pictures are read in colour or in greyscale.",
+        default="rgb",
+        choices=(
+            Choice("rgb", "Colour (RGB)", "Three channels: red, green, blue."),
+            Choice("grayscale", "Greyscale", "One channel; less to compute."),
+        ),
+    )
+    predicts: Target | None = setting(
+        "Predicted",
+        f"What the labels are. {FOUND_TARGET}",
+        default=None,
+        off="automatic",
+    )
+
+    module: ClassVar[str] = "tfds"
+    may_lack_labels: ClassVar[bool] = True
+    may_predict_several: ClassVar[bool] = True
+    path_noun: ClassVar[str] = "data set"
+
+    @property
+    @override
+    def path_setting(self) -> Setting:
+        return setting_of(type(self), "name")
+
+    @property
+    @override
+    def target_kind(self) -> Target | None:
+        return self.predicts
+
+    @property
+    @override
+    def described(self) -> str:
+        return f'the data set "{self.name}"'
+
+    @property
+    @override
+    def has_validation_set(self) -> bool:
+        return self.validation_split not in (None, NO_SPLIT)
+
+    @property
+    @override
+    def chosen_test_path(self) -> str:
+        return "" if self.test_split in (None, NO_SPLIT) else str(self.test_split)
+
+
 class PythonData(PictureSource):
     """Examples that a Python file of the person's loads.
 
@@ -298,6 +422,7 @@ DataSettings = Annotated[
     | TableData
     | TextData
     | TfrecordData
+    | TfdsData
     | PythonData,
     Field(discriminator="source"),
 ]

@@ -1,19 +1,21 @@
 """What every source of data has, and what is asked about it."""
 
 import enum
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Self
 
 from pydantic import Field
 from typing_extensions import override
 
 from gpupanel.domain.augmentation import NO_AUGMENTATION, Augmentation
 from gpupanel.domain.choice import ChoiceEnum
+from gpupanel.domain.files_below import files_below
 from gpupanel.domain.kind import KindValue
-from gpupanel.domain.setting import setting, settings_of
+from gpupanel.domain.setting import Setting, SettingType, setting, settings_of
 from gpupanel.domain.value import Fraction
 
-LABEL_FIELDS = frozenset({"data.labels", "data.labels_csv", "data.target"})
+LABEL_FIELDS = frozenset({"data.files", "data.labels", "data.labels_csv", "data.target"})
 """The settings that say what examples are: problems with these do not matter to predicting."""
 MOST_CLASSES = 100_000
 """The names of so many still fit into the one line that a run reports them in (1 MiB)."""
@@ -199,6 +201,34 @@ class DataSource(KindValue):
         return (left_out or self.target_kind is None) and not self.lacks_path
 
     @property
+    def files_setting(self) -> Setting | None:
+        """The setting that names single files to predict on; ``None``: it has none."""
+        files = (each for each in settings_of(type(self)) if each.type is SettingType.FILES)
+        return next(files, None)
+
+    @property
+    def chosen_files(self) -> tuple[str, ...]:
+        """The files that were chosen one by one: nothing says what they are."""
+        files: tuple[str, ...] = (
+            getattr(self, self.files_setting.name) if self.files_setting else ()
+        )
+        return files
+
+    def with_files(self, paths: Iterable[str]) -> Self:
+        """The same with these files alone; what means nothing beside them is as it was at first.
+
+        Args:
+            paths: Absolute.
+        """
+        key, folder = self.files_setting, self.path_setting
+        if key is None or folder is None:
+            return self
+        root, names = files_below(paths)
+        chosen = self.model_copy(update={folder.name: root, key.name: names})
+        unused = (each for each in settings_of(type(self)) if key.name in each.applies)
+        return chosen.model_copy(update={each.name: each.default for each in unused})
+
+    @property
     def described(self) -> str:
         """Which data it is, within a sentence."""
         return self.chosen_path
@@ -262,7 +292,7 @@ class DataSource(KindValue):
     @property
     def chosen_validation_path(self) -> str:
         """Where a validation set of its own is; empty: it has none."""
-        return self.chosen_paths.get("validation_path", "")
+        return "" if self.chosen_files else self.chosen_paths.get("validation_path", "")
 
     @property
     def has_validation_set(self) -> bool:
@@ -272,7 +302,7 @@ class DataSource(KindValue):
     @property
     def chosen_test_path(self) -> str:
         """Where a test set is that was chosen beside the data; empty: none was."""
-        return self.chosen_paths.get("test_path", "")
+        return "" if self.chosen_files else self.chosen_paths.get("test_path", "")
 
     @property
     def held_out_fraction(self) -> float:

@@ -446,8 +446,8 @@ _DECODER: TypeAdapter[Any] = TypeAdapter(Annotated[KnownEvent, Field(discriminat
 
 
 LONGEST_EVENT = 32 * 1024
-"""Characters of a line, where a text in it makes it longer: whoever looks for the last event of a
-run reads the end of the file only, and little space is kept for it on a full disk."""
+"""Characters of a line, where a text in it makes it longer: whoever searches for the last event of
+a run reads the end of the file only, and little space is kept for it on a full disk."""
 _LONGEST_TEXT = 8 * 1024
 
 

@@ -14,6 +14,8 @@ from gpupanel.domain.value import Fraction
 GREATEST_SIDE = 16_384
 """Pixels: a square of it takes 3 GiB as the float32 that layers take in."""
 ClassName = Annotated[str, Field(min_length=1)]
+FileName = Annotated[str, Field(min_length=1)]
+PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm")
 ImageSide = Annotated[int, Field(gt=0, le=GREATEST_SIDE)]
 FOUND_CSV_TARGET = (
     "Found by itself: folders by class are classes; in a CSV, text and whole numbers in one column "
@@ -24,7 +26,8 @@ FOUND_CSV_TARGET = (
 class ImagesData(PictureSource):
     """Pictures: a folder for each class, or a CSV that says what each of them is.
 
-    A folder of pictures alone has no labels: a model can predict on it. One that has a folder
+    A folder of pictures alone has no labels: a model can predict on it, or on some of its pictures
+    (``files``). One that has a folder
     ``train`` beside ``val`` or ``test`` is taken for three sets, each like any other folder
     (:mod:`gpupanel.trainer.datasets.image_listing`).
 
@@ -46,6 +49,14 @@ class ImagesData(PictureSource):
         "pictures are in a CSV; or only pictures, to predict on.",
         path=PathKind((), "", "Choose the data"),
     )
+    files: tuple[FileName, ...] = setting(
+        "Only these pictures",
+        "Pictures in the folder, each by its path in there: nothing else of it is used. They have "
+        "no labels: a model can predict on them.",
+        default=(),
+        off="all of the folder",
+        path=PathKind(PICTURE_SUFFIXES, "Pictures", "Choose pictures", within="path"),
+    )
     labels_csv: str = setting(
         "Labels in a CSV",
         "A CSV file with a line for each picture: first its file, then what is to be predicted, in "
@@ -53,6 +64,7 @@ class ImagesData(PictureSource):
         default="",
         off="none",
         path=PathKind((".csv", ".tsv", ".txt"), "CSV files", "Choose the labels", within="path"),
+        applies={"files": ((),)},
     )
     predicts: Target | None = setting(
         "Predicted",
@@ -67,14 +79,16 @@ class ImagesData(PictureSource):
         default="",
         off="none",
         path=PathKind((), "", "Choose the validation pictures"),
+        applies={"files": ((),)},
     )
     test_path: str = setting(
         "Test folder",
-        "Another folder with the same classes, whose pictures are looked at once, when the "
+        "Another folder with the same classes, whose pictures are read once, when the "
         "training has come to its end.",
         default="",
         off="none",
         path=PathKind((), "", "Choose the test pictures"),
+        applies={"files": ((),)},
     )
     find_sets: bool = setting(
         "Find sets in the folder",
@@ -82,6 +96,7 @@ class ImagesData(PictureSource):
         "the test set. Otherwise they are classes like all others.",
         default=True,
         advanced=True,
+        applies={"files": ((),)},
     )
     leave_out: tuple[ClassName, ...] = setting(
         "Left out",
@@ -90,7 +105,7 @@ class ImagesData(PictureSource):
         off="none",
         is_offered=True,
         advanced=True,
-        applies={"labels_csv": ("",)},
+        applies={"labels_csv": ("",), "files": ((),)},
     )
     unreadable_share: Fraction = setting(
         "May be unreadable",
@@ -134,7 +149,8 @@ class ImagesData(PictureSource):
     @property
     @override
     def leaves_something_to_find(self) -> bool:
-        return (self.find_sets or self.target_kind is None) and not self.lacks_path
+        is_open = (self.find_sets and not self.files) or self.target_kind is None
+        return is_open and not self.lacks_path
 
     @property
     @override

@@ -20,7 +20,8 @@ class InferenceSettings(Value):
             Choice(
                 "validation",
                 "Validation examples",
-                "The examples that training with this seed validates on.",
+                "The examples that training with this seed validates on; the test set where it "
+                "validates on none.",
             ),
             Choice(
                 "training",

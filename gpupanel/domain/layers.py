@@ -83,14 +83,12 @@ class Stack:
         hidden: Units of each dense layer before the output.
         dropout: The fraction of activations that is dropped in training.
         batch_norm: Whether batches are normalised after each convolution and hidden layer.
-        batch_norm_synchronized: Whether its statistics are those of the whole global batch.
     """
 
     filters: tuple[int, ...]
     hidden: tuple[int, ...]
     dropout: float
     batch_norm: bool
-    batch_norm_synchronized: bool
 
     @property
     def smallest_side(self) -> int:

@@ -54,14 +54,14 @@ def _batch_norm(layers: str) -> Any:  # noqa: ANN401
     )
 
 
-def _synchronized() -> Any:  # noqa: ANN401
+def _synchronized(**more: Any) -> Any:  # noqa: ANN401
     return setting(
         "Synchronised over the replicas",
         "Take the statistics of batch normalisation over the whole global batch: the result is the "
-        "same however the batch is divided. Without it each replica looks at its own share only, "
+        "same however the batch is divided. Without it each replica uses its own share only, "
         "which is faster, and the result depends on the shares.",
         default=True,
-        applies={"batch_norm": (True,)},
+        **more,
     )
 
 
@@ -76,6 +76,11 @@ class Model(KindValue):
         """The layers that it is made of; ``None``: known when its file or its code is read."""
         return None
 
+    @property
+    def synchronizes_batch_norm(self) -> bool:
+        """Whether batch normalisation that it has takes its statistics over all replicas."""
+        return False
+
 
 class MlpModel(Model):
     """Dense layers with ReLU between them."""
@@ -86,14 +91,19 @@ class MlpModel(Model):
     hidden: Units = _hidden(default=(128,))
     dropout: Fraction = _dropout()
     batch_norm: bool = _batch_norm("hidden layer")
-    batch_norm_synchronized: bool = _synchronized()
+    batch_norm_synchronized: bool = _synchronized(applies={"batch_norm": (True,)})
 
     module: ClassVar[str] = "layered"
 
     @property
     @override
     def stack(self) -> Stack:
-        return Stack((), self.hidden, self.dropout, self.batch_norm, self.batch_norm_synchronized)
+        return Stack((), self.hidden, self.dropout, self.batch_norm)
+
+    @property
+    @override
+    def synchronizes_batch_norm(self) -> bool:
+        return self.batch_norm_synchronized
 
 
 class CnnModel(Model):
@@ -114,16 +124,19 @@ class CnnModel(Model):
     hidden: Units = _hidden(default=())
     dropout: Fraction = _dropout()
     batch_norm: bool = _batch_norm("convolution and hidden layer")
-    batch_norm_synchronized: bool = _synchronized()
+    batch_norm_synchronized: bool = _synchronized(applies={"batch_norm": (True,)})
 
     module: ClassVar[str] = "layered"
 
     @property
     @override
     def stack(self) -> Stack:
-        return Stack(
-            self.filters, self.hidden, self.dropout, self.batch_norm, self.batch_norm_synchronized
-        )
+        return Stack(self.filters, self.hidden, self.dropout, self.batch_norm)
+
+    @property
+    @override
+    def synchronizes_batch_norm(self) -> bool:
+        return self.batch_norm_synchronized
 
 
 class SavedModel(Model):
@@ -183,9 +196,15 @@ class PythonModel(Model):
         default="",
         path=PathKind((".py",), "Python files", "Choose the code that builds the model"),
     )
+    batch_norm_synchronized: bool = _synchronized(advanced=True)
 
     module: ClassVar[str] = "python_model"
     is_code: ClassVar[bool] = True
+
+    @property
+    @override
+    def synchronizes_batch_norm(self) -> bool:
+        return self.batch_norm_synchronized
 
 
 ModelSettings = Annotated[

@@ -114,9 +114,8 @@ class Profile(Value):
 
     @property
     def synchronizes_batch_norm(self) -> bool:
-        """Whether batch normalisation takes its statistics over all replicas, where several are."""
-        stack = self.model.stack
-        return stack is not None and stack.batch_norm and stack.batch_norm_synchronized
+        """Whether, likewise, it takes its statistics over all replicas, where several are."""
+        return self.normalises_batches and self.model.synchronizes_batch_norm
 
     @property
     def epochs_to_train(self) -> int:

@@ -138,7 +138,7 @@ class DataScan(Value):
     Lists name the first of very many; the counts beside them count all.
 
     Attributes:
-        is_complete: Whether all of it was looked through; if not, what is known before, or instead.
+        is_complete: Whether all of it was scanned; if not, what is known before, or instead.
         seconds: How long that took.
         described: Which data.
         target: What the labels are.

@@ -35,12 +35,12 @@ def scan_summary(scan: DataScan) -> str:
     if scan.needs_start:
         return "This data comes from Python code, which is executed only by a run."
     if not scan.sets:
-        return "The data could not be looked through." if scan.problems else "Nothing is known yet."
+        return "The data could not be scanned." if scan.problems else "Nothing is known yet."
     parts = [f"{_counted(each.examples, f'{each.name} example')}" for each in scan.sets]
     said = ", ".join(parts)
     if not scan.is_complete:
-        return f"{said}; not looked through to the end."
-    return f"{said}, looked through in {_seconds(scan.seconds)}."
+        return f"{said}; not scanned to the end."
+    return f"{said}, scanned in {_seconds(scan.seconds)}."
 
 
 def scan_sections(scan: DataScan) -> tuple[ScanSection, ...]:

@@ -41,6 +41,8 @@ class SettingType(enum.Enum):
     NAMES = enum.auto()
     """A list of texts, or a single one."""
     PATH = enum.auto()
+    FILES = enum.auto()
+    """Files by name, a list of texts."""
     TABLE = enum.auto()
     """Settings of its own."""
     OTHER = enum.auto()
@@ -102,7 +104,7 @@ class Setting:
         bounds: Of a number, or of each of several.
         lengths: Of a list: least and greatest length.
         choices: The values, where it has few.
-        path: Of a path.
+        path: Of a path, or of each of several files.
         examples: Values that make sense.
         applies: It means something only where another setting has one of these values.
         is_offered: A preview of the data finds what can be chosen.
@@ -145,7 +147,7 @@ def setting(
     advanced: bool = False,
     choices: Iterable[Choice] = (),
     path: PathKind | None = None,
-    applies: Mapping[str, tuple[str | bool, ...]] | None = None,
+    applies: Mapping[str, tuple[str | bool | tuple[()], ...]] | None = None,
     is_offered: bool = False,
     **field_arguments: Any,  # noqa: ANN401 - as pydantic's
 ) -> Any:  # noqa: ANN401 - as pydantic's
@@ -217,7 +219,7 @@ def _setting(name: str, info: FieldInfo) -> Setting:
     choices = tuple(Choice(**choice) for choice in words.get("choices", ()))
     return Setting(
         name=name,
-        type=SettingType.PATH if path else kind,
+        type=_path_type(kind) if path else kind,
         title=info.title or name,
         description=info.description or "",
         default=None if info.is_required() else info.get_default(call_default_factory=True),
@@ -236,6 +238,10 @@ def _setting(name: str, info: FieldInfo) -> Setting:
         is_offered=words.get("is_offered", False),
         may_be_one=kind is SettingType.NAMES and get_origin(inner) is not tuple,
     )
+
+
+def _path_type(kind: SettingType) -> SettingType:
+    return SettingType.FILES if kind is SettingType.NAMES else SettingType.PATH
 
 
 def _without_none(annotation: object) -> tuple[object, bool]:

@@ -121,7 +121,7 @@ def header_setting() -> Any:  # noqa: ANN401 - as pydantic's
 class TableData(DataSource):
     """A table with a row for each example: CSV, TSV or Parquet.
 
-    What is left out is found: how a text file is written from a look at several places of it, what
+    What is left out is found: how a text file is written from several places of it, what
     each column holds, and which column is predicted: one that is called target, label, class or y,
     else the last. Numbers and dates (as days since the column's first) are standardised by the
     model, each category becomes a column of 0 and 1, and texts of more than 100 different values
@@ -206,7 +206,7 @@ class TableData(DataSource):
     )
     numbers: ColumnNames | None = setting(
         "Numbers",
-        "Columns that hold numbers; one that is not named is taken as it looks.",
+        "Columns that hold numbers; one that is not named is taken as it seems.",
         default=None,
         off="automatic",
         is_offered=True,
@@ -215,7 +215,7 @@ class TableData(DataSource):
     categories: ColumnNames | None = setting(
         "Categories",
         "Columns that hold one of a few names, such as a postcode that is written as a number; one "
-        "that is not named is taken as it looks.",
+        "that is not named is taken as it seems.",
         default=None,
         off="automatic",
         is_offered=True,

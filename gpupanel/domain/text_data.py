@@ -77,7 +77,7 @@ class TextData(DataSource):
     )
     vocabulary: Annotated[int, Field(ge=10, le=MOST_VOCABULARY)] = setting(
         "Vocabulary",
-        "How many words are told apart, the most frequent ones; all others are the same unknown "
+        "How many words are distinguished, the most frequent ones; all others are the same unknown "
         "word. More need more memory, and texts enough to learn them from.",
         default=20_000,
         unit="word",

@@ -1,11 +1,11 @@
 """How a model is trained."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import Field
 
-from gpupanel.domain.choice import ChoiceEnum
+from gpupanel.domain.optimizer import DEFAULT_OPTIMIZER, Optimizer, optimizers_taking
 from gpupanel.domain.setting import setting
 from gpupanel.domain.value import Count, Float32, Fraction, PositiveInt, Value
 
@@ -14,45 +14,6 @@ MOST_MINUTES = 1e6
 LEAST_PROGRESS = 1e-6
 """By how much of itself a loss falls at least for early stopping to see progress. The last bits of
 a sum are rounded as its steps were added up, which a run does by time."""
-
-
-@dataclass(frozen=True, slots=True)
-class OptimizerTraits:
-    """What is asked about an optimizer.
-
-    Attributes:
-        moments: Numbers that it keeps beside each weight, momentum left out.
-        has_momentum: Takes the setting ``momentum``, and keeps one more number where it is not 0.
-        decays_weights: Makes weights a little smaller with each update.
-        is_fused: A run has one operation of TensorFlow's do the whole update.
-    """
-
-    moments: int = 0
-    has_momentum: bool = False
-    decays_weights: bool = False
-    is_fused: bool = False
-
-
-class Optimizer(ChoiceEnum):
-    """Keras's optimizers that a profile can name; the label is the name of Keras's class."""
-
-    ADAM = "adam", "Adam", "Adapts the step of each weight; a good first choice."
-    ADAMW = "adamw", "AdamW", "Adam with weights that decay a little at each update."
-    SGD = "sgd", "SGD", "Plain gradient descent, with momentum if you like."
-    RMSPROP = "rmsprop", "RMSprop", "Divides each step by how large recent gradients were."
-
-    @property
-    def traits(self) -> OptimizerTraits:
-        """What is asked about it."""
-        return _TRAITS[self]
-
-
-_TRAITS = {
-    Optimizer.ADAM: OptimizerTraits(moments=2, is_fused=True),
-    Optimizer.ADAMW: OptimizerTraits(moments=2, decays_weights=True, is_fused=True),
-    Optimizer.SGD: OptimizerTraits(has_momentum=True),
-    Optimizer.RMSPROP: OptimizerTraits(moments=1, has_momentum=True),
-}
 
 
 class TrainingSettings(Value):
@@ -79,7 +40,7 @@ class TrainingSettings(Value):
     optimizer: Optimizer = setting(
         "Optimizer",
         "The algorithm that updates the weights from the gradients.",
-        default=Optimizer.ADAM,
+        default=DEFAULT_OPTIMIZER,
     )
     learning_rate: Float32 = setting(
         "Learning rate",
@@ -92,7 +53,7 @@ class TrainingSettings(Value):
         "How much of the last step goes on in the next one, from 0 to below 1. SGD and "
         "RMSprop only: Adam and AdamW keep a momentum of their own.",
         default=0.0,
-        applies={"optimizer": tuple(each.value for each in Optimizer if each.traits.has_momentum)},
+        applies={"optimizer": optimizers_taking("momentum")},
     )
     clip_norm: Float32 | None = setting(
         "Clip gradients",
@@ -195,3 +156,8 @@ class TrainingSettings(Value):
         default=True,
         advanced=True,
     )
+
+    @property
+    def optimizer_arguments(self) -> Mapping[str, object]:
+        """What Keras's class takes by keyword, beside the learning rate."""
+        return {name: getattr(self, name) for name in self.optimizer.traits.takes}

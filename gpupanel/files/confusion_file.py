@@ -147,7 +147,7 @@ def read_confusion(path: Path) -> ConfusionCells:
 
 
 def read_evaluated(path: Path) -> tuple[EvaluatedExamples | None, tuple[str, ...]]:
-    """What became of each example, and the names of the classes, from a file that others may write.
+    """What became of each example, and the names of the classes; other users may write the file.
 
     Returns:
         ``None`` where the file does not say it: of too many examples, or by an earlier version.

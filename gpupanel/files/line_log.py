@@ -1,4 +1,4 @@
-"""Appending lines to a file that several write and others follow."""
+"""Appending lines to a file that several processes write and follow."""
 
 import errno
 import os

@@ -30,8 +30,9 @@ def preset_policy(
     """The memory policy that a preset means on one GPU.
 
     To share with the desktop a run grows up to what is free now less :data:`DESKTOP_MIB`; to
-    leave room for others up to half of the GPU; the CUDA context, which no limit counts, is taken
-    off both. Growing without a limit where the memory of the GPU is not known, or has too little.
+    leave room for other processes up to half of the GPU; the CUDA context, which no limit counts,
+    is taken off both. Growing without a limit where the memory of the GPU is not known, or has too
+    little.
 
     Args:
         preset: What is wanted.

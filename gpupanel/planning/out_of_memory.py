@@ -37,8 +37,8 @@ def out_of_memory_fixes(
         inventory: The devices of this machine.
         device_key: Whose memory was not enough; ``None``: not known.
         sample: The latest readings: a device that is lost is not proposed.
-        room_mib: What TensorFlow could take of that device beside what others hold and the CUDA
-            context; ``None``: not known.
+        room_mib: What TensorFlow could take of that device beside what other processes hold
+            and the CUDA context; ``None``: not known.
     """
     device = None if device_key is None else inventory.device(device_key)
     chosen = chosen_devices(profile, inventory, sample)

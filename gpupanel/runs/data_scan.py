@@ -28,7 +28,7 @@ class _Line(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     progress: ScanProgress | None = None
-    look: DataScan | None = None
+    first: DataScan | None = None
     scan: DataScan | None = None
 
 
@@ -36,7 +36,7 @@ def ignore_progress(progress: ScanProgress) -> None:
     """Of who only wants the end."""
 
 
-def ignore_look(look: DataScan) -> None:
+def ignore_first_report(first: DataScan) -> None:
     """Likewise."""
 
 
@@ -44,10 +44,10 @@ def scan_data(
     request: ScanRequest,
     cancelled: Event | None = None,
     on_progress: Callable[[ScanProgress], None] = ignore_progress,
-    on_look: Callable[[DataScan], None] = ignore_look,
+    on_first_report: Callable[[DataScan], None] = ignore_first_report,
     command: Sequence[str] = SCAN_COMMAND,
 ) -> DataScan:
-    """Look through all of the data that a profile names, however long it takes.
+    """Scan all of the data that a profile names, however long it takes.
 
     Whatever becomes of the process, the answer is a :class:`DataScan`: a death or an answer that
     cannot be read is a problem in it; one that was cancelled is what was known until then.
@@ -56,12 +56,12 @@ def scan_data(
         request: Which data.
         cancelled: Set, by any thread, when the answer is not wanted any more.
         on_progress: Called while it goes on.
-        on_look: Called with what a first look shows, before anything is read whole.
+        on_first_report: Called with what is known first, before anything is read whole.
         command: Answers the request on stdin with lines on stdout.
     """
     # Not model_dump_json(), which raises for a path that is no UTF-8.
     question = json.dumps(request.model_dump(mode="json")).encode()
-    heard = _Answer(on_progress, on_look)
+    heard = _Answer(on_progress, on_first_report)
     try:
         child = ask_child(
             command,
@@ -76,7 +76,7 @@ def scan_data(
         return _failed(
             heard.known,
             "scan_not_started",
-            "The process that looks through the data could not be started.",
+            "The process that scans the data could not be started.",
             "Repair the installation of gpupanel; the detail says what the system answered.",
             str(error),
         )
@@ -89,9 +89,11 @@ class _Answer:
     """Takes an answer apart as it comes."""
 
     def __init__(
-        self, on_progress: Callable[[ScanProgress], None], on_look: Callable[[DataScan], None]
+        self,
+        on_progress: Callable[[ScanProgress], None],
+        on_first_report: Callable[[DataScan], None],
     ) -> None:
-        self._on_progress, self._on_look = on_progress, on_look
+        self._on_progress, self._on_first_report = on_progress, on_first_report
         self.known = DataScan()
         self.scan: DataScan | None = None
         self.misread = ""
@@ -105,9 +107,9 @@ class _Answer:
             return
         if line.progress is not None:
             self._on_progress(line.progress)
-        if line.look is not None:
-            self.known = line.look
-            self._on_look(line.look)
+        if line.first is not None:
+            self.known = line.first
+            self._on_first_report(line.first)
         if line.scan is not None:
             self.scan = line.scan
 
@@ -117,7 +119,7 @@ def _died(heard: _Answer, child: ChildAnswer) -> DataScan:
         return _failed(
             heard.known,
             "scan_unreadable",
-            "The process that looks through the data gave an unreadable answer.",
+            "The process that scans the data gave an unreadable answer.",
             "This is a defect of gpupanel; please report it with the detail.",
             f"{heard.misread}\n{child.log}",
         )
@@ -126,7 +128,7 @@ def _died(heard: _Answer, child: ChildAnswer) -> DataScan:
     return _failed(
         heard.known,
         "scan_died",
-        f"The process that looks through the data {end}.",
+        f"The process that scans the data {end}.",
         "The data may be damaged or too large for this machine's memory; copy the detail.",
         child.log,
     )

@@ -2,7 +2,7 @@
 
 ``absl::ErrnoToStatusCode`` (abseil, which TensorFlow 2.21 uses for what the system answers) makes
 ``RESOURCE_EXHAUSTED`` of a full disk, a used up quota, too many open files or links, and of memory
-that is not there. Only the words tell them apart.
+that is not there. Only the words distinguish them.
 """
 
 import errno

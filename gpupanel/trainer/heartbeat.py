@@ -27,7 +27,7 @@ def start_heartbeat(root: Path) -> None:
 
 
 def work_has_begun() -> None:
-    """From now on this process has something to save, or something that others have to save.
+    """From now on this process, or others of its run, have something to save.
 
     Before that it ends by itself as soon as its supervisor is gone, whatever it waits for: reading
     TensorFlow, data, or a peer that is not there any more.
@@ -38,7 +38,7 @@ def work_has_begun() -> None:
 def _beat(heartbeat: Path) -> None:
     with_supervisor_s = time.monotonic()
     while True:
-        # Where nobody made the folder nobody looks; a disk that is gone is reported elsewhere.
+        # Where nobody made the folder nobody reads it; a disk that is gone is reported elsewhere.
         with suppress(OSError):
             touch(heartbeat, heartbeat.parent.parent)
         if not supervisor_is_gone():

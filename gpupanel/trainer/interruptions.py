@@ -28,7 +28,7 @@ class Interruption(Enum):
 
 
 class Interruptions:
-    """Looked at between calls; answers each request with an event, once.
+    """Checked between calls; answers each request with an event, once.
 
     People's requests are for the process that leads; another one of a gang hears signals and sees
     whether its supervisor is there.
@@ -63,7 +63,7 @@ class Interruptions:
         return None
 
     def pending(self) -> Interruption | None:
-        """What to do now instead of another step; a checkpoint is looked for after what ends it."""
+        """What to do now instead of another step; a checkpoint is asked for after what ends it."""
         ending = self.ending()
         if ending is not None:
             return ending

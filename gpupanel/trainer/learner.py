@@ -53,6 +53,14 @@ _NOT_DIVIDED = Problem(
     "built before anything could place them.",
     hint="Use a strategy that keeps the model whole, such as mirrored.",
 )
+_JIT_WITH_BATCH_NORM = Problem(
+    code="jit_compile_with_batch_norm",
+    field="training.jit_compile",
+    message="XLA cannot compile a model whose batch normalisation takes its statistics over "
+    "several replicas.",
+    hint="Turn off training.jit_compile, or model.batch_norm_synchronized: each replica then "
+    "normalises by its own part of the batch.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +128,6 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
     across_replicas = strategy.num_replicas_in_sync > 1
     if not run.profile.model.is_trainable:
         raise ProblemError(_NOT_TRAINABLE)
-    _check_jit(run.profile, across_replicas=across_replicas)
     _set_precision(training)
     keras.config.set_image_data_format("channels_last")
     building = Building(split.data, split.training, run.model_code, across_replicas)
@@ -132,6 +139,8 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         built = build_model(run.profile.model, building)
         optimizer = make_optimizer(training)
         optimizer.build(built.trained.trainable_variables)
+    if training.jit_compile and built.waits_within:
+        raise ProblemError(_JIT_WITH_BATCH_NORM)
     objective = make_objective(split.data.target, built.value_units, built.value_means)
     trained_objective = _weighted(run.profile, split) or objective
     augmenter = make_augmenter(
@@ -207,21 +216,6 @@ def _weighted(profile: Profile, split: Split) -> Objective | None:
     if isinstance(weights, dict):
         return Classification(named_weights(weights, names))
     return Classification(balanced_weights(split.training.labels, len(names)))
-
-
-def _check_jit(profile: Profile, *, across_replicas: bool) -> None:
-    compiled = profile.training.jit_compile
-    if compiled and profile.synchronizes_batch_norm and across_replicas:
-        raise ProblemError(
-            Problem(
-                code="jit_compile_with_batch_norm",
-                field="training.jit_compile",
-                message="XLA cannot compile a model whose batch normalisation takes its "
-                "statistics over several replicas.",
-                hint="Turn off training.jit_compile, or model.batch_norm_synchronized: each "
-                "replica then normalises by its own part of the batch.",
-            )
-        )
 
 
 def _set_precision(training: TrainingSettings) -> None:

@@ -33,7 +33,7 @@ from gpupanel.trainer.datasets.keras_files import needs_download
 from gpupanel.trainer.datasets.source import Found, Reading, read_data, source_of
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.datasets.stand_ins import with_stand_ins
-from gpupanel.trainer.failures import problems_of
+from gpupanel.trainer.failures import LOOKING_AT_DATA, problems_of
 from gpupanel.trainer.inference.model_file import check_model_file, recipe_in
 
 _AUGMENTED = 8
@@ -65,7 +65,7 @@ def _model_problems(model: ModelSettings | None) -> tuple[Problem, ...]:
         else:
             check_model_file(model.chosen_path, most_bytes=_MODEL_BYTES)
     except Exception as error:  # noqa: BLE001 - reported as a problem, as at the start of a run
-        return problems_of(error)
+        return problems_of(error, what="The look at the model")
     return ()
 
 
@@ -93,7 +93,7 @@ def _preview_of_data(request: PreviewRequest) -> DataPreview:
             target=target or Target.CLASSES,
             offers=found.offers,
             found=found.found,
-            problems=problems_of(error),
+            problems=problems_of(error, what=LOOKING_AT_DATA),
         )
         return _of_features(request, refused)
     return DataPreview(
@@ -125,7 +125,7 @@ def _reading(request: PreviewRequest) -> Reading:
         seed=request.seed,
         must_differ=is_training,
         recipe=recipe,
-        only_looks=True,
+        is_preview=True,
     )
 
 
@@ -152,8 +152,9 @@ def _of_features(request: PreviewRequest, refused: DataPreview) -> DataPreview:
         features = read_features(found.features, drawn.astype(np.int32))
     except ProblemError as error:
         # Labels need not be there to be predicted; the features must be right.
-        problems = dict.fromkeys((*refused.problems, *error.problems))
-        return refused.model_copy(update={"problems": tuple(problems)})
+        # Not by a set: what a fix changes may be a list.
+        more = [each for each in error.problems if each not in refused.problems]
+        return refused.model_copy(update={"problems": (*refused.problems, *more)})
     greatest = 255.0 if features.dtype == np.uint8 else 1.0
     return refused.model_copy(
         update={

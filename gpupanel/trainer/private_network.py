@@ -33,7 +33,7 @@ _CAPABILITY_HEADER = struct.pack("=Ii", 0x20080522, 0)
 _NO_CAPABILITIES = bytes(24)
 
 _WAYS = (_NEW_NETWORK, _NEW_USER | _NEW_NETWORK)
-"""Root makes a network alone: in a user namespace it could not read the files of others."""
+"""Root makes a network alone: in a user namespace it could not read the files of other users."""
 
 _LIMITED = "no more namespaces are permitted"
 

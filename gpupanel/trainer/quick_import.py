@@ -37,7 +37,7 @@ def quick_import() -> Iterator[None]:
     """For an import of TensorFlow and Keras; afterwards everybody finds scikit-learn again."""
     finder = _WithoutScikitLearn()
     sys.meta_path.insert(0, finder)
-    # A million objects are made that all stay: nothing of them is worth looking for.
+    # A million objects are made that all stay: nothing of them is worth searching for.
     gc.disable()
     try:
         yield

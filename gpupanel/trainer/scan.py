@@ -1,7 +1,7 @@
 """``python -m gpupanel.trainer.scan``: what is in the data, all of it.
 
 A :class:`~gpupanel.domain.scan.ScanRequest` as JSON on standard input is answered by lines of JSON
-on standard output: first looks and progress, each with its kind, and last the
+on standard output: first reports and progress, each with its kind, and last the
 :class:`~gpupanel.domain.scan.DataScan`. Problems with the data are inside the answer. TensorFlow is
 not imported, and no code of anybody's is carried out. The process ends with the one that asked.
 """
@@ -20,7 +20,7 @@ from gpupanel.domain.scan import DataScan, ScanProgress, ScanRequest
 from gpupanel.domain.value import Value
 from gpupanel.trainer.datasets.keras_files import needs_download
 from gpupanel.trainer.datasets.scanning.report import report_of
-from gpupanel.trainer.datasets.scanning.scanned import OnLooked, Scanned
+from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 from gpupanel.trainer.datasets.source import (
     OnProgress,
     Reading,
@@ -32,21 +32,21 @@ from gpupanel.trainer.datasets.source import (
 _REPORT_S = 0.1
 
 
-def _ignore_look(scanned: Scanned) -> None:
+def ignore_first_report(scanned: Scanned) -> None:
     """Who only wants the end."""
 
 
 def scan(
     request: ScanRequest,
     on_progress: OnProgress = ignore_progress,
-    on_looked: OnLooked = _ignore_look,
+    on_first_report: OnFirstReport = ignore_first_report,
 ) -> DataScan:
     """What is in the data; whatever is wrong with it is in the report.
 
     Args:
         request: Which data.
         on_progress: Called while it is read.
-        on_looked: Called once with what a first look shows.
+        on_first_report: Called once with what is known first.
     """
     data = request.data.model_copy(update={"cache": DataCache.NONE})
     request = request.model_copy(update={"data": data})
@@ -57,18 +57,19 @@ def scan(
     if data.is_code:
         return nothing.model_copy(update={"needs_start": True})
     try:
-        scanned, problems = _looked_through(request, on_progress, on_looked)
+        scanned, problems = _scanned(request, on_progress, on_first_report)
         report = report_of(scanned, request, problems)
     except Exception as error:  # noqa: BLE001 - reported as a problem, as in training
-        # Here and not above: it takes a tenth of the time until the first look.
+        # Here and not above: it takes a tenth of the time until the first report.
         from gpupanel.trainer.failures import problems_of
 
-        report = nothing.model_copy(update={"problems": problems_of(error)})
+        problems = problems_of(error, what="The scan of the data")
+        report = nothing.model_copy(update={"problems": problems})
     return report.model_copy(update={"seconds": round(time.monotonic() - began_s, 3)})
 
 
-def _looked_through(
-    request: ScanRequest, on_progress: OnProgress, on_looked: OnLooked
+def _scanned(
+    request: ScanRequest, on_progress: OnProgress, on_first_report: OnFirstReport
 ) -> tuple[Scanned, tuple[Problem, ...]]:
     """The data, and why a training would refuse it."""
     data, source = request.data, source_of(request.data)
@@ -79,12 +80,12 @@ def _looked_through(
         on_progress=on_progress,
     )
     try:
-        return source.scan(data, reading, on_looked), ()
+        return source.scan(data, reading, on_first_report), ()
     except ProblemError as error:
         problems = error.problems
         try:
             found = source.read_all(data, reading, needs_labels=False)
-            scanned = scan_unlabelled(found, reading, on_looked)
+            scanned = scan_unlabelled(found, reading, on_first_report)
         except ProblemError:
             # What is wrong with it is said by now.
             raise error from None
@@ -111,8 +112,8 @@ class _Reporter:
             self._reported_s = now_s
             self.write("progress", ScanProgress(doing=doing, done=done, total=total))
 
-    def look(self, scanned: Scanned) -> None:
-        self.write("look", report_of(scanned, self._request))
+    def first(self, scanned: Scanned) -> None:
+        self.write("first", report_of(scanned, self._request))
 
     def write(self, kind: str, value: Value) -> None:
         sys.stdout.write(json.dumps({kind: value.model_dump(mode="json")}) + "\n")
@@ -126,11 +127,11 @@ def _leave(number: int, frame: FrameType | None) -> NoReturn:
 
 def main() -> int:
     """Answer the request on standard input."""
-    # As an exception, so that a file that is half written is removed on the way out.
+    # As an exception, so that a file that is half written is removed at the end.
     signal.signal(signal.SIGTERM, _leave)
     request = ScanRequest.model_validate_json(sys.stdin.buffer.read())
     reporter = _Reporter(request)
-    reporter.write("scan", scan(request, reporter.progress, reporter.look))
+    reporter.write("scan", scan(request, reporter.progress, reporter.first))
     return 0
 
 

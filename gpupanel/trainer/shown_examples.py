@@ -21,7 +21,7 @@ from gpupanel.files.confusion_file import EvaluatedExamples, read_evaluated
 from gpupanel.trainer.datasets.examples import AllExamples, file_of, read_features
 from gpupanel.trainer.datasets.keras_files import needs_download
 from gpupanel.trainer.datasets.source import Reading
-from gpupanel.trainer.failures import problems_of
+from gpupanel.trainer.failures import LOOKING_AT_DATA, problems_of
 from gpupanel.trainer.inference.examples import read_all_of
 from gpupanel.trainer.inference.model_file import recipe_in
 from gpupanel.trainer.inference.written_predictions import read_predictions
@@ -44,7 +44,8 @@ def shown_examples(request: ShownRequest) -> ShownExamples:
         return _with_pictures(found, request)
     except Exception as error:  # noqa: BLE001 - reported as a problem, as in training
         problems = tuple(
-            each.model_copy(update={"severity": Severity.WARNING}) for each in problems_of(error)
+            each.model_copy(update={"severity": Severity.WARNING})
+            for each in problems_of(error, what=LOOKING_AT_DATA)
         )
         return found.model_copy(update={"problems": (*found.problems, *problems)})
 
@@ -93,9 +94,9 @@ def _with_pictures(found: ShownExamples, request: ShownRequest) -> ShownExamples
     data = data.model_copy(update={"cache": DataCache.NONE})
     profile = request.profile.model_copy(update={"data": data})
     recipe = ""
-    with contextlib.suppress(ProblemError):  # a model that is gone keeps nobody from looking
+    with contextlib.suppress(ProblemError):  # a model that is gone keeps nobody from seeing them
         recipe = recipe_in(profile.model.chosen_path)
-    whole = read_all_of(profile, Reading(_no_download, recipe=recipe, only_looks=True))
+    whole = read_all_of(profile, Reading(_no_download, recipe=recipe, is_preview=True))
     shown, problems = [], list(found.problems)
     for each in found.examples:
         if each.index >= len(whole):

@@ -60,7 +60,7 @@ class StartUp:
         self._decoding = PictureDecoding()
 
     def go_on(self) -> None:
-        """Look whether somebody asked to stop or to suspend; a checkpoint waits for a step.
+        """Check whether somebody asked to stop or to suspend; a checkpoint waits for a step.
 
         Raises:
             StartUpInterrupted: Somebody did, or the supervisor is gone.

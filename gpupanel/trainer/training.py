@@ -101,7 +101,7 @@ def train(
         run: What to train.
         split: The data.
         events: Where it is reported.
-        interruptions: Looked at between calls.
+        interruptions: Checked between calls.
         record: Filled with what was reached.
         joined: What :func:`prepare_devices` gave; without it the strategy is made here.
 

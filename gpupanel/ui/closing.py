@@ -1,4 +1,4 @@
-"""How the window goes: out of sight at once, and the process when what was ordered is done."""
+"""How the window goes: hidden at once, and the process when what was ordered is done."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ LONGEST_WORK_MS = 120_000
 processes, a change of the queue 10 s; deleting many runs may take longer, and what it leaves has a
 hidden name."""
 _IDLE_MS = 500
-"""Threads that are idle have ended by then; the window is out of sight already."""
+"""Threads that are idle have ended by then; the window is hidden already."""
 _LAST_WAIT_MS = 3_000
 _CHECK_MS = 50
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)

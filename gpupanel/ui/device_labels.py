@@ -29,7 +29,7 @@ class DeviceLabels:
         return theme.current().color("others") if index is None else theme.device_color(index)
 
     def label(self, key: str, name: str = "") -> str:
-        """A short name that tells the device from its like; from ``name`` when it is unknown."""
+        """A short name that distinguishes the device; from ``name`` when it is unknown."""
         index = self.index(key)
         if self.inventory is None or index is None:
             return formatting.short_device_name(name or key)

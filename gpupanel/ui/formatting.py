@@ -86,7 +86,7 @@ def short_device_name(name: str) -> str:
 
 
 def device_labels(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Short names that tell devices apart: equal ones get a number, "RTX 3090 #2"."""
+    """Short names that distinguish devices: equal ones get a number, "RTX 3090 #2"."""
     short = [short_device_name(name) for name in names]
     labels: list[str] = []
     for position, name in enumerate(short):

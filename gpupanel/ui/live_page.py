@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QUrl, Signal, Slot
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from typing_extensions import override
 
 from gpupanel.domain.device import DeviceInventory, PhysicalDevice
 from gpupanel.domain.events import MemoryReturned
@@ -18,6 +19,7 @@ from gpupanel.runs.following.status import RunStatus
 from gpupanel.runs.following.unread_problems import unread_file_problem, unread_problem
 from gpupanel.ui.checkpoint_offer import checkpoint_offer
 from gpupanel.ui.device_labels import DeviceLabels
+from gpupanel.ui.dropped_files import kind_to_predict_on, local_paths
 from gpupanel.ui.panels.evaluation_panel import EvaluationPanel
 from gpupanel.ui.panels.live_panel import LivePanel
 from gpupanel.ui.panels.log_panel import LogPanel
@@ -29,7 +31,7 @@ from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.run_state import status_words
 from gpupanel.ui.session import Session
 from gpupanel.ui.theme import GRID
-from gpupanel.ui.workers.run_worker import RunFacts
+from gpupanel.ui.workers.run_reader import RunFacts
 
 if TYPE_CHECKING:
     from gpupanel.runs.following.readings import SampleBatch
@@ -38,8 +40,12 @@ if TYPE_CHECKING:
 class LivePage(QWidget):
     """Binds plots, findings, log and banner to the run that is shown, be it live or past."""
 
-    evaluateRequested = Signal(object, str)
-    """A trained model is to be measured: its :class:`Profile` or ``None``, and its path."""
+    evaluateRequested = Signal(object, str, bool)
+    """A trained model is to be measured: its :class:`Profile` or ``None``, its path, and whether
+    its training had a validation or a test set."""
+    predictRequested = Signal(object, str, object)
+    """The model of the run is to predict on what was dropped: its :class:`Profile`, its path, and
+    the paths."""
     keepSharesRequested = Signal(object)
     """The shares that the run measured are to be given ones: a tuple of int."""
     settingsRequested = Signal(object)
@@ -56,6 +62,7 @@ class LivePage(QWidget):
         self._plan: LaunchPlan | None = None
         self._facts: RunFacts | None = None
         self._waiting: list[SampleBatch] = []
+        self.setAcceptDrops(True)
         self.banner = RunBanner()
         self.parts = RunPartsPanel()
         self.live = LivePanel()
@@ -237,12 +244,45 @@ class LivePage(QWidget):
     @Slot()
     def _evaluate(self) -> None:
         if self._facts is not None:
-            self.evaluateRequested.emit(self._facts.profile, str(self._facts.layout.model))
+            status = self._control.shown_status
+            metrics = None if status is None else status.metrics
+            was_measured = metrics is not None and (metrics.val_loss, metrics.test_loss) != _NONE
+            self.evaluateRequested.emit(
+                self._facts.profile, str(self._facts.layout.model), was_measured
+            )
+
+    @override
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if self._model_path() and kind_to_predict_on(local_paths(event.mimeData())) is not None:
+            event.acceptProposedAction()
+        else:
+            event.ignore()
+
+    @override
+    def dropEvent(self, event: QDropEvent) -> None:
+        model, paths = self._model_path(), local_paths(event.mimeData())
+        if not model or kind_to_predict_on(paths) is None:
+            event.ignore()
+            return
+        self.predictRequested.emit(self.profile, model, paths)
+        event.acceptProposedAction()
+
+    def _model_path(self) -> str:
+        """Of the model that the run saved, or took; empty where there is none."""
+        status = self._control.shown_status
+        if self._facts is None or self.profile is None or status is None:
+            return ""
+        if self.profile.task != "train":
+            return self.profile.model.chosen_path
+        return str(self._facts.layout.model) if status.model is not None else ""
 
     @Slot()
     def _open_folder(self) -> None:
         if self._control.shown is not None:
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._control.shown.root)))
+
+
+_NONE = (None, None)
 
 
 def _problem_to_show(status: RunStatus) -> Problem | None:

@@ -159,6 +159,8 @@ class MainWindow(QMainWindow):
         self.control.refused.connect(self._show_refusal)
         self.live_page.evaluateRequested.connect(self.session_page.evaluate)
         self.live_page.evaluateRequested.connect(self.tabs.show_session)
+        self.live_page.predictRequested.connect(self.session_page.predict)
+        self.live_page.predictRequested.connect(self.tabs.show_session)
         self.live_page.keepSharesRequested.connect(self.session_page.choose_shares)
         self.runs.runOpened.connect(self._open_run)
         self._history.goingFound.connect(self._follow_going)

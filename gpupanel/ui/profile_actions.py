@@ -61,7 +61,7 @@ class ProfileActions(QObject):
         names = [stored] if isinstance(stored, str) else stored
         if not isinstance(names, list):
             return ()
-        # Not Path.is_file(), which raises for a folder that may not be looked into any more.
+        # Not Path.is_file(), which raises for a folder that may not be opened any more.
         return tuple(path for path in map(Path, map(str, names)) if QFileInfo(str(path)).isFile())
 
     @Slot()

@@ -1,13 +1,18 @@
 """What a person chooses about the task, and what has to change with it."""
 
+from collections.abc import Sequence
 from typing import Literal
 
+from gpupanel.domain.data import DataSettings
 from gpupanel.domain.inference import InferenceSettings
+from gpupanel.domain.kind import Kind
 from gpupanel.domain.model import DEFAULT_MODEL, ModelSettings, saved_model
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.setting import settings_of
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.value import Value
 from gpupanel.planning.rules.inference_rules import INFERENCE_KINDS
+from gpupanel.ui.dropped_files import kind_of_files, kind_to_predict_on
 
 Task = Literal["train", "evaluate", "predict"]
 
@@ -52,24 +57,64 @@ class TaskSwitch:
         return profile.model_copy(update=update)
 
 
-def evaluating(profile: Profile, trained: Profile | None, model_path: str) -> Profile:
+def evaluating(
+    profile: Profile, trained: Profile | None, model_path: str, *, was_measured: bool = False
+) -> Profile:
     """The profile that measures what a run has learned, on the data that it learned from.
 
     Args:
         profile: One whose task is ``evaluate``.
         trained: As the run was started; ``None`` when that cannot be read any more.
         model_path: The model that the run saved.
+        was_measured: The run had a validation or a test set, found in its data if not chosen.
     """
     update: dict[str, object] = {"model": saved_model(model_path)}
     if trained is not None:
         data = trained.data
-        has_set = bool(data.held_out_fraction or data.has_validation_set)
-        held_back = "validation" if has_set else "all"
+        has_set = data.held_out_fraction or data.has_validation_set or data.chosen_test_path
+        held_back = "validation" if has_set or was_measured else "all"
         update["data"] = data
         # The same seed, so that the same examples are held back.
         update["training"] = trained.training
         update["inference"] = profile.inference.model_copy(update={"examples": held_back})
     return profile.model_copy(update=update)
+
+
+def predicting(
+    profile: Profile, trained: Profile | None, model_path: str, paths: Sequence[str]
+) -> Profile:
+    """The profile that predicts on these, made ready as the examples that the model knows.
+
+    Args:
+        profile: One whose task is ``predict``.
+        trained: As the run was started; ``None`` when that cannot be read any more.
+        model_path: The model.
+        paths: Files, or a folder alone.
+    """
+    kind = kind_to_predict_on(paths)
+    if kind is None:
+        return profile
+    data = kind.new(**_shared(profile.data if trained is None else trained.data, kind))
+    if kind_of_files(paths) is None:
+        data = data.model_copy(update={data.path_setting.name: paths[0]})
+    else:
+        data = data.with_files(paths)
+    return profile.model_copy(
+        update={
+            "model": saved_model(model_path),
+            "data": data,
+            "inference": profile.inference.model_copy(update={"examples": "all"}),
+        }
+    )
+
+
+def _shared(data: DataSettings, kind: Kind) -> dict[str, object]:
+    """What both kinds ask for about an example, such as its size."""
+    names = {each.name for each in settings_of(kind.values) if each.name in _OF_AN_EXAMPLE}
+    return {name: getattr(data, name) for name in names if hasattr(data, name)}
+
+
+_OF_AN_EXAMPLE = ("image_size", "color")
 
 
 def _for_inference(strategy: StrategySettings) -> StrategySettings:

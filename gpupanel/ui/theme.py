@@ -33,7 +33,7 @@ class Theme:
         raised: Of inputs and buttons, on a ``surface``.
         track: What bars and sliders fill.
         others: Memory that other people's processes hold, and all that has no colour of its own.
-        devices: One colour per device, told apart by people who see fewer hues.
+        devices: One colour per device, distinguished by people who see fewer hues.
     """
 
     name: str

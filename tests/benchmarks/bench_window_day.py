@@ -31,7 +31,7 @@ from PySide6.QtCore import QObject, QSettings, QTimer, Slot
 from gpupanel.runs.directory.run_lock import hold_run_lock
 from gpupanel.ui.app import make_application, make_window
 from gpupanel.ui.main_window import MainWindow
-from gpupanel.ui.workers import device_worker, run_worker
+from gpupanel.ui.workers import device_worker, run_reader
 from tests.fakes.growing_run import EightDevices, GrowingRun
 from tests.fakes.long_run import STEPS_INTERVAL_S
 
@@ -163,8 +163,8 @@ def main() -> int:
         tempfile.TemporaryDirectory() as folder,
         mock.patch.dict(os.environ, dict.fromkeys(FOLDERS, folder)),
         mock.patch.object(device_worker, "machine_devices", return_value=EightDevices()),
-        mock.patch.object(run_worker, "COALESCE_MS", 0),
-        mock.patch.object(run_worker, "POLL_MS", 20),
+        mock.patch.object(run_reader, "COALESCE_MS", 0),
+        mock.patch.object(run_reader, "POLL_MS", 20),
     ):
         full, day, after = follow_day(
             Path(folder), arguments.hours, arguments.portion, arguments.small

@@ -1,4 +1,4 @@
-"""Windows that are closed while they are at work: out of sight at once, and never aborted."""
+"""Windows that are closed while they are at work: hidden at once, and never aborted."""
 
 import os
 import re
@@ -76,7 +76,7 @@ def windows(tmp_path: Path) -> Iterator[Windows]:
 
 
 def hidden_after_s(window: subprocess.Popen[str]) -> float:
-    """Waits until the window has said that it is out of sight; in how many seconds it was."""
+    """Waits until the window has said that it is hidden; in how many seconds it was."""
     assert window.stdout is not None
     found = re.match(r"hidden after ([\d.]+) s", line := window.stdout.readline())
     assert found is not None, (line, window.communicate(timeout=30.0), window.returncode)

@@ -93,7 +93,7 @@ def test_that_the_document_has_every_fact_and_reading_of_eight_mixed_gpus(
     assert devices[INSTANCES[0].uuid]["memory_used_mib"] == 5_000
 
 
-def test_that_what_a_bare_gpu_cannot_tell_is_null(nvml_standin: Standin) -> None:
+def test_that_what_a_bare_gpu_does_not_report_is_null(nvml_standin: Standin) -> None:
     nvml_standin.tell(EIGHT_MIXED.with_gpu(5, slow_ms=0))
 
     bare = _documents(nvml_standin)[BARE.uuid]

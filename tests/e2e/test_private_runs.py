@@ -16,12 +16,13 @@ from gpupanel.domain.data import DigitsData
 from gpupanel.domain.events import RunEnded
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.domain.model import MlpModel, PythonModel
+from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.detached import start_detached
 from gpupanel.runs.directory.requests import ask

@@ -104,7 +104,7 @@ def test_that_five_thousand_damaged_event_files_are_read_as_far_as_they_are_whol
     assert_told_as_it_is(layout, content, places)
 
 
-def assert_odd_events_are_looked_at(layout: RunLayout, odd: list[dict[str, Any]]) -> None:
+def assert_odd_events_are_read(layout: RunLayout, odd: list[dict[str, Any]]) -> None:
     """Events that are right as JSON, and strange: from another version, or another program."""
     lines = LINES.copy()
     for number, document in enumerate(odd):
@@ -121,17 +121,17 @@ ODD_EVENTS = st.lists(with_odd_values([json.loads(line) for line in LINES]), min
 
 @FEW
 @given(odd=ODD_EVENTS)
-def test_that_odd_events_are_looked_at(layout: RunLayout, odd: list[dict[str, Any]]) -> None:
-    assert_odd_events_are_looked_at(layout, odd)
+def test_that_odd_events_are_read(layout: RunLayout, odd: list[dict[str, Any]]) -> None:
+    assert_odd_events_are_read(layout, odd)
 
 
 @pytest.mark.slow
 @MANY
 @given(odd=ODD_EVENTS)
-def test_that_five_thousand_files_of_odd_events_are_looked_at(
+def test_that_five_thousand_files_of_odd_events_are_read(
     layout: RunLayout, odd: list[dict[str, Any]]
 ) -> None:
-    assert_odd_events_are_looked_at(layout, odd)
+    assert_odd_events_are_read(layout, odd)
 
 
 @FEW
@@ -139,7 +139,7 @@ def test_that_five_thousand_files_of_odd_events_are_looked_at(
     telemetry=damaged([TELEMETRY_FILE]),
     plan=st.data(),
 )
-def test_that_damaged_neighbours_of_the_events_are_looked_at(
+def test_that_damaged_neighbours_of_the_events_are_read(
     layout: RunLayout, telemetry: bytes, plan: st.DataObject
 ) -> None:
     layout.events.write_bytes(EVENT_FILE)

@@ -22,6 +22,10 @@ def build_model(input_shape, outputs):
     frozen = keras.layers.Dense(12, activation="relu")
     hidden = frozen(hidden)
     frozen.trainable = False
+    shared = keras.layers.BatchNormalization(momentum=0.9)
+    hidden = shared(keras.layers.Dense(12)(shared(hidden)))
+    apart = keras.layers.TimeDistributed(keras.layers.BatchNormalization(momentum=0.9))
+    hidden = keras.layers.Flatten()(apart(keras.layers.Reshape((4, 3))(hidden)))
     hidden = keras.layers.GaussianNoise(0.1)(hidden)
     ending = "softmax" if outputs > 1 else None
     return keras.Model(inputs, keras.layers.Dense(outputs, activation=ending)(hidden))

@@ -15,9 +15,10 @@ from gpupanel.domain.data import (
 )
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import CnnModel, MlpModel, ModelSettings, PythonModel, SavedModel
+from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import GANG_KINDS, AllReduce, StrategyKind, StrategySettings
-from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.rules.placement_rules import placeable_layers
 from gpupanel.planning.shares import proportional_shares
 from tests.sessions.material import FEATURES, LABELS, Material

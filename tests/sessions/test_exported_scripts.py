@@ -16,9 +16,10 @@ from gpupanel.domain.data import (
 )
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import CnnModel, MlpModel, PythonModel, SavedModel
+from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.domain.training import TrainingSettings
 from gpupanel.trainer.datasets.tables.recipe import TableRecipe
 from gpupanel.trainer.inference.model_file import recipe_in
 from tests.sessions.both import Both, carry_out_both
@@ -246,19 +247,19 @@ def trust_in_code(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def sessions(
     material: Material, trust_in_code: None, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Both]:
-    """All of them, carried out in one child; models that were trained there are judged there."""
+    """All of them, carried out in one child; models that were trained there are evaluated there."""
     root = tmp_path_factory.mktemp("sessions")
     chosen = chosen_sessions(material)
     # The script of the last training leaves its model in the folder of that session.
     model = SavedModel(path=str(root / f"{len(chosen) - 1:03}" / "model.keras"))
-    judged = {"data": FEW_DIGITS, "model": model}
+    evaluated = {"data": FEW_DIGITS, "model": model}
     kept = InferenceSettings(examples="training", batch_size=64, output="csv")
     chosen["evaluation"] = session(
         StrategyKind.MIRRORED,
         2,
         (50, 14),
         task="evaluate",
-        **judged,
+        **evaluated,
         inference=InferenceSettings(examples="validation", batch_size=64),
     )
     place = TRAININGS.index("pictures with a validation and a test set")
@@ -271,7 +272,7 @@ def sessions(
         inference=InferenceSettings(examples="validation", batch_size=64),
     )
     chosen["prediction"] = session(
-        StrategyKind.ONE_DEVICE, 1, task="predict", **judged, inference=kept
+        StrategyKind.ONE_DEVICE, 1, task="predict", **evaluated, inference=kept
     )
     chosen["prediction on pictures alone"] = session(
         StrategyKind.ONE_DEVICE,
@@ -296,7 +297,7 @@ def sessions(
                 *devices, task="predict", **task, inference=settings
             )
     trained = root / f"{TRAININGS.index(TABLE_SESSION):03}" / "model.keras"
-    judged = {"model": SavedModel(path=str(trained))}
+    evaluated = {"model": SavedModel(path=str(trained))}
     for task, path in (("evaluate", material.table), ("predict", material.rows)):
         chosen[f"{task} {TABLE_SESSION}"] = session(
             StrategyKind.ONE_DEVICE,
@@ -309,7 +310,7 @@ def sessions(
                 target="kind",
                 predicts=Target.CLASSES,
             ),
-            **judged,
+            **evaluated,
             inference=InferenceSettings(batch_size=64, examples="all"),
         )
     return carry_out_both(root, chosen)

@@ -16,11 +16,11 @@ import pytest
 
 from gpupanel.domain.data import DataSettings
 from gpupanel.domain.model import CnnModel, MlpModel
+from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.preview import DataPreview, PreviewRequest
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_toml import dump_profile
 from gpupanel.domain.strategy import GANG_KINDS, StrategyKind
-from gpupanel.domain.training import Optimizer
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.script.stand_alone import stand_alone_script
 from gpupanel.trainer.preview import preview

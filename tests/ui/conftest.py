@@ -92,7 +92,7 @@ def _nothing_left_behind(
     left += [
         f"{thread} still runs"
         for thread in set(threading.enumerate()) - before
-        # Python's own record of a QThread that ran Python code; the QThread is judged above.
+        # Python's own record of a QThread that ran Python code; the QThread is checked above.
         if not isinstance(thread, threading._DummyThread)
     ]
     left += [

@@ -1,4 +1,6 @@
 import base64
+import os
+import urllib.parse
 from pathlib import Path
 
 import pytest
@@ -31,7 +33,9 @@ from gpupanel.domain.data import (
 from gpupanel.domain.preview import ColumnPreview, DataPreview, ExamplePreview, TextsPreview
 from gpupanel.domain.problem import Problem
 from gpupanel.ui import theme
+from gpupanel.ui.dropped_files import local_paths
 from gpupanel.ui.inputs.counter import Counter
+from gpupanel.ui.inputs.files_edit import FilesEdit
 from gpupanel.ui.inputs.name_choices import NameChoices
 from gpupanel.ui.inputs.optional_choice import OptionalChoiceBox
 from gpupanel.ui.inputs.real_spin_box import RealSpinBox
@@ -43,6 +47,7 @@ from gpupanel.ui.widgets.class_counts_view import ClassCountsView
 from gpupanel.ui.widgets.problem_row import ProblemRow
 from gpupanel.ui.widgets.table_view import TableView
 from tests.ui.values import DATA
+from tests.unit.trainer.image_folders import make_pictures
 
 
 @pytest.fixture
@@ -89,15 +94,16 @@ def test_that_data_sets_have_human_names(panel):
     box = panel.findChild(QComboBox, "dataset_selector")
     names = [box.itemText(index) for index in range(box.count())]
     assert "MNIST: handwritten digits, 28x28" in names
-    assert names[-6:] == [
+    assert names[-7:] == [
         "NumPy arrays (.npz, .npy)…",
         "Folder of images…",
         "Table (.csv, .parquet)…",
         "Texts (folders, .csv)…",
         "TFRecord files…",
+        "TensorFlow Datasets…",
         "Python code…",
     ]
-    assert len(names) == 16
+    assert len(names) == 17
 
 
 def test_that_choosing_a_data_set_reports_once_and_validates_on_its_own_test_set(panel):
@@ -233,6 +239,54 @@ def test_that_a_drop_keeps_what_was_typed_for_its_source(panel, tmp_path):
     _choose(panel, "digits")
     assert _drop(panel, tmp_path / "mine.npz")
     assert panel.value() == NpzData(path=str(tmp_path / "mine.npz"), features="pictures")
+
+
+def test_that_dropped_pictures_become_files_to_predict_on(panel, tmp_path):
+    panel.setValue(
+        ImagesData(path="/before", labels_csv="l.csv", validation_path="/v", image_size=(8, 9))
+    )
+    for folder in ("a", "b"):
+        make_pictures(tmp_path / folder, {"1.png": 7})
+    (tmp_path / "notes.txt").write_text("")
+    assert _drop(panel, tmp_path / "a/1.png", tmp_path / "notes.txt", tmp_path / "b/1.png")
+    dropped = panel.value()
+    assert dropped == ImagesData(
+        path=str(tmp_path), files=("a/1.png", "notes.txt", "b/1.png"), image_size=(8, 9)
+    )
+    files = _named(panel, FilesEdit, "Only these pictures")
+    assert files.text() == "3: a/1.png, notes.txt, b/1.png"
+    assert not _named(panel, PathEdit, "Labels in a CSV").isEnabled()
+    assert _drop(panel, tmp_path / "a/1.png")
+    assert panel.value().files == ("1.png",)
+    assert panel.value().path == str(tmp_path / "a")
+    assert _drop(panel, tmp_path)
+    assert panel.value() == ImagesData(path=str(tmp_path), image_size=(8, 9))
+
+
+def test_that_a_dropped_picture_whose_name_is_no_utf8_is_found(panel, tmp_path):
+    make_pictures(tmp_path, {"caf\udce9.png": 7})
+    dropped = QMimeData()
+    place = urllib.parse.quote(os.fsencode(tmp_path / "caf\udce9.png"))
+    dropped.setUrls([QUrl.fromEncoded(f"file://{place}".encode())])
+    assert local_paths(dropped) == (str(tmp_path / "caf\udce9.png"),)
+    panel.setValue(ImagesData(path="").with_files(local_paths(dropped)))
+    assert panel.value().files == (r"caf\xe9.png",)
+
+
+def test_that_files_are_chosen_by_mouse_and_all_of_the_folder_again(panel):
+    panel.setValue(ImagesData(path="/before"))
+    files = panel.findChild(FilesEdit)
+    browse, all_of_it = files.findChildren(QPushButton)
+    assert all_of_it.isHidden()
+    browse.click()
+    dialog = files.findChild(QFileDialog)
+    assert "*.png" in dialog.nameFilters()[0]
+    assert dialog.fileMode() is QFileDialog.FileMode.ExistingFiles
+    dialog.filesSelected.emit(["/p/1.png", "/p/2.png"])
+    dialog.reject()
+    assert panel.value() == ImagesData(path="/p", files=("1.png", "2.png"))
+    all_of_it.click()
+    assert panel.value() == ImagesData(path="/p")
 
 
 def test_that_other_drops_are_left_to_the_window(panel, tmp_path):

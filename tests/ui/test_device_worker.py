@@ -203,7 +203,7 @@ def test_that_a_gpu_lost_and_one_that_appears_are_reported_in_time_while_another
     assert longest.gap_s < 0.3
 
 
-def test_that_a_window_closed_while_a_slow_driver_is_first_looked_at_waits_for_one_call(
+def test_that_a_window_closed_while_a_slow_driver_is_first_read_waits_for_one_call(
     qtbot, nvml_in_process
 ):
     nvml_in_process.tell(StandinState(gpus=(replace(RTX_4090, slow_ms=500), RTX_3060)))

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 
 from gpupanel.domain import events
 from gpupanel.domain.events import Phase
@@ -21,6 +22,7 @@ from gpupanel.ui.widgets.labels import EmptyState
 from gpupanel.ui.workers.launch_worker import Launcher
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.run_directory import STARTED_S, WrittenRun
+from tests.unit.trainer.image_folders import make_pictures
 
 DONE = events.ExamplesDone(
     time_s=STARTED_S + 2, examples=1024, examples_total=1797, examples_per_second=500.0
@@ -130,3 +132,45 @@ def test_that_the_figures_of_several_labels_are_read_and_a_lost_file_is_said(
         control.open(run.layout)
         qtbot.waitUntil(lambda: any(words in text for text in reported(page)), timeout=10_000)
     assert page.evaluation.findChild(ClassTable).isVisible() is is_there
+
+
+def drop(page: LivePage, *paths: Path) -> bool:
+    """Drag these over the page and let go, where it takes them."""
+    dropped = QMimeData()
+    dropped.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    how = (Qt.DropAction.CopyAction, dropped, Qt.MouseButton.LeftButton)
+    place, keys = page.rect().center(), Qt.KeyboardModifier.NoModifier
+    enter = QDragEnterEvent(place, *how, keys)
+    QApplication.sendEvent(page, enter)
+    if enter.isAccepted():
+        QApplication.sendEvent(page, QDropEvent(QPointF(place), *how, keys))
+    return enter.isAccepted()
+
+
+@pytest.mark.parametrize("task", ["train", "evaluate", "predict"])
+def test_that_pictures_dropped_on_a_run_are_predicted_on_with_its_model(
+    qtbot, page, control, runs_dir, tmp_path, task
+):
+    make_pictures(tmp_path, {"1.png": 7, "2.png": 9})
+    (tmp_path / "notes.txt").write_text("no picture")
+    pictures = [tmp_path / "1.png", tmp_path / "2.png"]
+    heard = []
+    page.predictRequested.connect(lambda *what: heard.append(what))
+    assert not drop(page, *pictures)
+    profile = Profile(devices=DeviceSettings(visible=("cpu",)))
+    profile = profile if task == "train" else evaluating(task)
+    with WrittenRun(runs_dir, profile) as run:
+        run.begin()
+        control.open(run.layout)
+        qtbot.waitUntil(lambda: page.profile is not None, timeout=5000)
+        qtbot.waitUntil(lambda: control.shown_status is not None, timeout=5000)
+        assert drop(page, *pictures) is (task != "train")  # not trained yet
+        heard.clear()
+        run.write(events.ModelSaved(time_s=STARTED_S + 3, path="model.keras"))
+        qtbot.waitUntil(lambda: control.shown_status.model is not None, timeout=5000)
+        assert drop(page, *pictures)
+        assert drop(page, tmp_path)
+        assert not drop(page, tmp_path / "notes.txt")
+    model = str(run.layout.model) if task == "train" else "/models/digits.keras"
+    names = tuple(map(str, pictures))
+    assert heard == [(profile, model, names), (profile, model, (str(tmp_path),))]

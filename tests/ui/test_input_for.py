@@ -15,6 +15,7 @@ from gpupanel.domain.value import Value
 from gpupanel.ui.forms.input_for import input_for
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.inputs.counter import GREATEST, Counter, OptionalCounter
+from gpupanel.ui.inputs.files_edit import FilesEdit
 from gpupanel.ui.inputs.name_choices import NameChoices
 from gpupanel.ui.inputs.number_list_edit import NumberListEdit
 from gpupanel.ui.inputs.optional_real import OptionalReal
@@ -73,6 +74,13 @@ class Values(Value):
     )
     folder: str = setting("Folder", "A folder.", default="", path=PathKind((), "", "Choose it"))
     names: tuple[str, ...] = setting("Names", "Of columns.", default=())
+    files: tuple[str, ...] = setting(
+        "Files",
+        "Some.",
+        default=(),
+        off="all",
+        path=PathKind((".png", ".jpg"), "Pictures", "Choose them"),
+    )
     other: dict[str, int] = setting("Other", "What has no input here.", default={})
 
 
@@ -102,6 +110,7 @@ def make(qtbot):
         ("text", TextInput),
         ("file", PathEdit),
         ("names", NameChoices),
+        ("files", FilesEdit),
     ],
 )
 def test_that_the_input_is_that_of_the_setting_type(make, name, kind):
@@ -264,6 +273,7 @@ CHANGES: dict[str, tuple[object, Callable[[QWidget], object]]] = {
     "text": ("some", _type),
     "file": ("some", _type),
     "names": (("a", "b"), _clear),
+    "files": (("a.png", "b.png"), lambda widget: widget.findChildren(QPushButton)[1].click()),
 }
 """For an input of each kind: another value, and what a person does to it then."""
 

@@ -337,7 +337,7 @@ def test_that_what_was_asked_of_a_starting_run_is_passed_on_before_threads_end(o
     assert calls == [Request.STOP, "end"]
 
 
-def test_that_a_recent_profile_that_may_not_be_looked_at_does_not_keep_the_window_from_opening(
+def test_that_a_recent_profile_that_may_not_be_read_does_not_keep_the_window_from_opening(
     opened, settings, tmp_path, monkeypatch
 ):
     settings.setValue("profiles/recent", [str(tmp_path / "a.toml")])

@@ -8,7 +8,7 @@ from gpupanel.runs.following import event_tail
 from gpupanel.runs.following.event_tail import PORTION_BYTES
 from gpupanel.runs.following.status import RunStage
 from gpupanel.runs.history.summaries import summarize_run
-from gpupanel.ui.workers import run_worker
+from gpupanel.ui.workers import run_reader
 from gpupanel.ui.workers.run_worker import RunWatch
 from tests.fakes.devices import CPU_ONLY
 from tests.fakes.hostile_files import IN_PLACE_OF_A_FILE, put_in_place
@@ -149,7 +149,7 @@ def test_that_the_last_events_of_a_run_come_before_its_end(qtbot, runs_dir, monk
         with qtbot.waitSignal(
             watch.statusChanged, check_params_cb=lambda status: status.has_ended, timeout=5000
         ):
-            monkeypatch.setattr(run_worker, "summarize_run", ended_meanwhile)
+            monkeypatch.setattr(run_reader, "summarize_run", ended_meanwhile)
         watch.stop()
 
     assert [event.kind for event in heard.events][-2:] == ["epoch_done", "run_ended"]
@@ -168,7 +168,7 @@ def test_that_events_that_cannot_be_read_any_more_are_no_end_of_a_run(qtbot, run
             return summarize_run(layout)
 
         with qtbot.waitSignal(watch.unreadable, timeout=5000):
-            monkeypatch.setattr(run_worker, "summarize_run", looked_at_too_late)
+            monkeypatch.setattr(run_reader, "summarize_run", looked_at_too_late)
         watch.stop()
 
     assert watch.status.outcome is None

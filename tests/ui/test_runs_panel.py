@@ -118,10 +118,10 @@ def test_that_a_name_of_its_own_takes_the_place_of_the_profiles(panel, table):
 
 
 def test_that_an_evaluation_reports_what_it_found(panel, table):
-    judged = BEST.model_copy(
+    evaluated = BEST.model_copy(
         update={"task": "evaluate", "metrics": Metrics(accuracy=0.5, loss=2.0)}
     )
-    panel.setRuns((judged,))
+    panel.setRuns((evaluated,))
 
     assert _rows(table)[0][4:6] == ["50.0 %", "2.000"]
 
@@ -304,7 +304,7 @@ def test_that_the_chosen_runs_stay_chosen_when_the_list_changes(panel, table):
     assert panel.chosen_runs() == (BEST,)
 
 
-def test_that_what_is_in_sight_stays_when_a_run_comes_above_it(qtbot, panel, table):
+def test_that_visible_rows_stay_when_a_run_comes_above_it(qtbot, panel, table):
     runs = many(200)
     panel.setRuns(runs)
     qtbot.waitUntil(lambda: table.verticalScrollBar().maximum() > 100)

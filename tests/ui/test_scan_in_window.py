@@ -28,7 +28,7 @@ from tests.unit.trainer.test_scan_of_pictures import make_many
 
 _SLOW = (
     "import time\n"
-    'print(\'{"look": {"described": "x", "sets": [{"name": "training", "examples": 7, '
+    'print(\'{"first": {"described": "x", "sets": [{"name": "training", "examples": 7, '
     '"labelled": 7}]}}\', flush=True)\n'
     'print(\'{"progress": {"doing": "reading", "done": 2, "total": 7}}\', flush=True)\n'
     "time.sleep(60)"
@@ -189,7 +189,7 @@ def test_that_stop_ends_the_process_and_what_was_seen_stays(qtbot, asked):
     assert time.monotonic() - began_s < 3.0
     assert words(window.dialog) == (
         "Not scanned to the end",
-        "7 training examples; not looked through to the end.",
+        "7 training examples; not scanned to the end.",
     )
     assert button(window.dialog, "scan_again").isEnabled()
 
@@ -205,12 +205,12 @@ def test_that_closing_the_dialog_ends_the_process(qtbot, asked):
 def test_that_a_late_word_of_a_scan_that_was_dropped_is_not_shown(qtbot, asked):
     window = asked(_SLOW)
     heard = []
-    window.scanner.looked.connect(heard.append)
+    window.scanner.partScanned.connect(heard.append)
     window.click()
     qtbot.waitUntil(lambda: len(heard) == 1, timeout=20_000)
     before = window.scanner.dropped
     window.scanner.cancel()
-    window.scanner._heard.emit(before, DataScan(described="late"))
+    window.scanner._reported.emit(before, DataScan(described="late"))
     assert len(heard) == 1
 
 
@@ -218,12 +218,12 @@ def test_that_another_profile_makes_a_report_outdated_and_back_again(qtbot, aske
     window = asked()
     with qtbot.waitSignal(window.scanner.scanned, timeout=60_000):
         window.click()
-    assert "looked through" in words(window.dialog)[1]
+    assert "scanned in" in words(window.dialog)[1]
     other = Profile(data=DigitsData(validation_fraction=0.5))
     window.session.edit(other)
     assert words(window.dialog)[1].startswith("The settings have changed since.")
     window.session.edit(Profile())
-    assert "looked through" in words(window.dialog)[1]
+    assert "scanned in" in words(window.dialog)[1]
 
 
 def test_that_data_that_was_not_chosen_cannot_be_scanned(asked):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from gpupanel.domain.data import DigitsData, ImagesData, NpzData
+from gpupanel.domain.data import DigitsData, ImagesData, NpzData, TfrecordData
 from gpupanel.domain.events import SharesChosen
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import CnnModel, MlpModel, SavedModel
@@ -20,9 +20,10 @@ from gpupanel.ui.panels.task_panel import TaskPanel
 from gpupanel.ui.run_state import RunState
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
-from gpupanel.ui.task_choices import TaskChoices, TaskSwitch, evaluating
+from gpupanel.ui.task_choices import TaskChoices, TaskSwitch, evaluating, predicting
 from gpupanel.ui.workers.preview_worker import PreviewLoader
 from tests.ui.values import TWO_GPUS
+from tests.unit.trainer.image_folders import make_pictures
 
 CHOICES = st.builds(
     TaskChoices,
@@ -149,6 +150,32 @@ def test_that_a_trained_model_is_measured_on_what_its_training_held_back():
     in_sets = whole.model_copy(update={"data": ImagesData(path="/i", validation_path="/v")})
     assert evaluating(profile, in_sets, "m.keras").inference.examples == "validation"
     assert evaluating(profile, None, "m.keras").data == data
+    for found in ({"test_path": "/t"}, {"validation_path": "/v"}):
+        beside = whole.model_copy(update={"data": ImagesData(path="/i", **found)})
+        assert evaluating(profile, beside, "m.keras").inference.examples == "validation"
+
+
+def test_that_sets_that_the_training_found_by_itself_are_what_is_measured_on():
+    trained = TRAINED.model_copy(update={"data": ImagesData(path="/i")})
+    profile = Profile(task="evaluate", inference=InferenceSettings(examples="training"))
+    measured = evaluating(profile, trained, "m.keras", was_measured=True)
+    assert measured.inference.examples == "validation"
+    assert evaluating(profile, trained, "m.keras").inference.examples == "all"
+
+
+def test_that_dropped_pictures_are_predicted_on_as_the_model_knows_pictures(tmp_path):
+    make_pictures(tmp_path, {"1.png": 7, "2.png": 9})
+    known = TfrecordData(path="/r", image_size=(8, 9), color="grayscale")
+    trained = TRAINED.model_copy(update={"data": known})
+    profile = Profile(task="predict", inference=InferenceSettings(examples="validation"))
+    paths = [str(tmp_path / name) for name in ("1.png", "2.png")]
+    pictures = ImagesData(path=str(tmp_path), image_size=(8, 9), color="grayscale")
+    found = predicting(profile, trained, "m.keras", paths)
+    assert found.data == pictures.model_copy(update={"files": ("1.png", "2.png")})
+    assert (found.model, found.inference.examples) == (SavedModel(path="m.keras"), "all")
+    assert predicting(profile, trained, "m.keras", [str(tmp_path)]).data == pictures
+    assert predicting(profile, None, "m.keras", paths[:1]).data.image_size == (64, 64)
+    assert predicting(profile, trained, "m.keras", ["/a.toml"]) == profile
 
 
 def test_that_the_page_shows_the_panels_of_the_task(page, session):
@@ -207,7 +234,7 @@ def test_that_a_problem_leads_to_the_fields_of_the_task(page, session, qtbot):
 
 
 def test_that_a_run_can_be_evaluated_with_one_call(page, session):
-    page.evaluate(TRAINED, "/runs/one/model.keras")
+    page.evaluate(TRAINED, "/runs/one/model.keras", False)
     assert session.profile.task == "evaluate"
     assert session.profile.model == SavedModel(path="/runs/one/model.keras")
     assert page.task.value().task == "evaluate"

@@ -71,7 +71,7 @@ def test_that_every_device_colour_stands_out_from_its_surface(colors: Theme):
 
 @pytest.mark.parametrize("colors", [LIGHT, DARK], ids=lambda each: each.name)
 @pytest.mark.parametrize("sight", SIGHTS)
-def test_that_people_who_see_fewer_hues_tell_devices_apart(colors: Theme, sight: str):
+def test_that_people_who_see_fewer_hues_distinguish_devices(colors: Theme, sight: str):
     for one, other in itertools.combinations(colors.devices, 2):
         distance = sum(
             (a - b) ** 2 for a, b in zip(seen(one, sight), seen(other, sight), strict=True)

@@ -5,7 +5,8 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QWidget
 from pytestqt.qtbot import QtBot
 
-from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.domain.optimizer import Optimizer
+from gpupanel.domain.training import TrainingSettings
 from gpupanel.ui.inputs.counter import Counter
 from gpupanel.ui.inputs.real_spin_box import RealSpinBox
 from gpupanel.ui.inputs.switch import Switch

@@ -14,7 +14,7 @@ from gpupanel.devices.doctor import gpu_support
 from gpupanel.domain.gpu_support import GpuSupport
 from gpupanel.runs.directory.run_lock import hold_run_lock
 from gpupanel.ui.main_window import MainWindow
-from gpupanel.ui.workers import device_worker, run_worker
+from gpupanel.ui.workers import device_worker, run_reader
 from tests.fakes.growing_run import EightDevices, GrowingRun
 from tests.fakes.person import Person
 from tests.ui.new_window import new_window
@@ -88,8 +88,8 @@ def followed(
     monkeypatch.setattr(device_worker, "machine_devices", lambda _folder: EightDevices())
     # Else a child is asked about the GPUs, and what it says appears some seconds later.
     monkeypatch.setattr(gpu_support, "remembered_support", lambda *_: GpuSupport())
-    monkeypatch.setattr(run_worker, "COALESCE_MS", 0)
-    monkeypatch.setattr(run_worker, "POLL_MS", 20)
+    monkeypatch.setattr(run_reader, "COALESCE_MS", 0)
+    monkeypatch.setattr(run_reader, "POLL_MS", 20)
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
     window = new_window(settings, runs_dir, Person())
     run = GrowingRun(runs_dir, window._device_watch.sampled.emit)

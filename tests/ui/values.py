@@ -16,9 +16,10 @@ from gpupanel.domain.data import (
 )
 from gpupanel.domain.device import DeviceInventory, DeviceKind, PhysicalDevice
 from gpupanel.domain.model import CnnModel, MlpModel, PythonModel, SavedModel
+from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
-from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.domain.training import TrainingSettings
 from gpupanel.domain.value import GREATEST_COUNT
 
 COUNTS = st.integers(1, GREATEST_COUNT)

@@ -7,17 +7,27 @@ import ast
 import inspect
 import os
 import sys
-from typing import get_args, get_type_hints
+from types import ModuleType
+from typing import ClassVar, Literal, get_args, get_type_hints
 
 import pytest
+from typing_extensions import override
 
+from gpupanel.domain.choice import Choice, ChoiceEnum
 from gpupanel.domain.data import DataSettings
-from gpupanel.domain.kind import KindValue, kinds_of
-from gpupanel.domain.model import ModelSettings
-from gpupanel.domain.training import Optimizer
+from gpupanel.domain.kind import KindValue, kind, kinds_of
+from gpupanel.domain.layers import Stack
+from gpupanel.domain.model import MlpModel, Model, ModelSettings
+from gpupanel.domain.optimizer import Optimizer, OptimizerTraits
+from gpupanel.domain.profile import DeviceSettings, Profile
+from gpupanel.domain.setting import setting, settings_of
+from gpupanel.domain.training import TrainingSettings
+from gpupanel.planning.prepare import prepare
 from gpupanel.planning.script.data_section import SourceScript, script_of
-from gpupanel.planning.script.model_section import ModelScript, script_of_model
+from gpupanel.planning.script.model_section import BuiltText, ModelScript, script_of_model
+from gpupanel.planning.script.stand_alone import stand_alone_script
 from gpupanel.trainer.datasets.source import Source, source_of
+from tests.fakes.devices import CPU_ONLY
 from tests.forked.processes import run_forked
 from tests.unit.parsed_package import PACKAGE, nodes_of_package
 
@@ -80,11 +90,33 @@ import keras
 from tests.unit.test_kinds import TRAINABLE, check_fit, one_of
 from gpupanel.trainer.models.network import Network, network_of
 from gpupanel.trainer.models.optimizers import FUSED, make_optimizer
-from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.domain.choice import ChoiceEnum
+from gpupanel.domain.optimizer import Optimizer, OptimizerTraits
+from gpupanel.domain.setting import setting
+from gpupanel.domain.training import TrainingSettings
 from tests.forked.processes import run_forked
 
 for values in TRAINABLE:
     check_fit(type(network_of(one_of(values))), Network, values, "model")
+class Later(ChoiceEnum):
+    NADAM = "nadam", "Nadam", "Adam with Nesterov momentum."
+    ADAGRAD = "adagrad", "Adagrad", "Steps that become smaller."
+
+    @property
+    def traits(self):
+        return OptimizerTraits(moments=1, takes=("epsilon",) if self is Later.ADAGRAD else ())
+
+
+class LaterTraining(TrainingSettings):
+    optimizer: Later = setting("Optimizer", "Those of a later version.", default=Later.NADAM)
+    epsilon: float = setting("Epsilon", "Added to a divisor.", default=0.25)
+
+
+made = make_optimizer(LaterTraining(learning_rate=0.5))
+assert type(made) is keras.optimizers.Nadam
+assert (float(made.learning_rate), made.name, made.epsilon) == (0.5, "nadam", 1e-7)
+made = make_optimizer(LaterTraining(optimizer=Later.ADAGRAD))
+assert (type(made), made.epsilon) == (keras.optimizers.Adagrad, 0.25)
 assert set(FUSED) == {each.label for each in Optimizer if each.traits.is_fused}
 for each in Optimizer:
     made = make_optimizer(TrainingSettings(optimizer=each, momentum=0.5))
@@ -109,6 +141,70 @@ def test_that_each_model_that_is_trained_and_each_optimizer_is_made_by_keras() -
         check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]
+
+
+class Later(ChoiceEnum):
+    """Optimizers of a later version."""
+
+    NADAM = "nadam", "Nadam", "Adam with Nesterov momentum."
+    ADAGRAD = "adagrad", "Adagrad", "Steps that become smaller."
+
+    @property
+    def traits(self) -> OptimizerTraits:
+        return OptimizerTraits(moments=1, takes=("epsilon",) if self is Later.ADAGRAD else ())
+
+
+class LaterTraining(TrainingSettings):
+    optimizer: Later = setting("Optimizer", "Those of a later version.", default=Later.NADAM)
+    epsilon: float = setting("Epsilon", "Added to a divisor.", default=0.25)
+
+
+class LaterModel(Model):
+    """One whose layers are declared."""
+
+    source: Literal["later"] = kind(Choice("later", "Later: two layers", "Of a later version."))
+    width: int = setting("Width", "Of each layer.", default=3)
+    module: ClassVar[str] = "layered"
+
+    @property
+    @override
+    def stack(self) -> Stack:
+        return Stack((), (self.width, self.width), 0.0, batch_norm=False)
+
+
+def exported(**parts: object) -> str:
+    profile = Profile(devices=DeviceSettings(visible=("cpu",)))
+    plan = prepare(profile, CPU_ONLY).plan
+    assert plan is not None
+    return stand_alone_script(profile.model_copy(update=parts), plan)
+
+
+def test_that_a_new_optimizer_is_exported_with_what_it_takes() -> None:
+    assert "optimizer = keras.optimizers.Nadam(0.001)" in exported(training=LaterTraining())
+    adagrad = LaterTraining(optimizer=Later.ADAGRAD, epsilon=0.5)
+    assert "optimizer = keras.optimizers.Adagrad(0.001, epsilon=0.5)" in exported(training=adagrad)
+
+
+def test_that_a_new_model_of_layers_is_chosen_and_exported_with_its_value_alone() -> None:
+    (later,) = (each for each in kinds_of(MlpModel | LaterModel) if each.source == "later")
+    assert (later.name, [each.name for each in settings_of(later.values)]) == ("Later", ["width"])
+    text = exported(model=later.new(width=5))
+    assert [line for line in text.splitlines() if 'Dense(5, name="dense_' in line][1:]
+
+
+def test_that_a_new_model_is_built_and_exported_by_the_files_that_it_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class _Written:
+        def built(self, model: Model, profile: Profile, plan: object) -> BuiltText:
+            return BuiltText("", "later = 1", "keras.Sequential()")
+
+    module = ModuleType("later")
+    module.SCRIPT = _Written()
+    monkeypatch.setitem(sys.modules, "gpupanel.planning.script.models.of_later", module)
+    monkeypatch.setattr(LaterModel, "module", "of_later")
+    text = exported(model=LaterModel())
+    assert "    later = 1\n    model = keras.Sequential()\n" in text
 
 
 def test_that_no_two_sources_share_a_file() -> None:
@@ -140,7 +236,7 @@ def test_that_no_other_file_names_an_optimizer() -> None:
         and isinstance(node.value, ast.Name)
         and node.value.id == Optimizer.__name__
     }
-    assert {path for path, _ in names} == {"domain/training.py"}
+    assert {path for path, _ in names} == {"domain/optimizer.py"}
 
 
 def importing(names: set[str]) -> set[str]:

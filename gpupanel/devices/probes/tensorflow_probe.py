@@ -83,7 +83,7 @@ def _interpret(child: ChildAnswer, log: str) -> ProbeAnswer:
 _CANCELLED: Final = Problem(
     code="tensorflow_probe_cancelled",
     message="The check of TensorFlow was cancelled.",
-    hint="Look again.",
+    hint="Check again.",
 )
 
 

@@ -5,23 +5,60 @@ from collections.abc import Iterator
 
 from gpupanel.domain.data import ClassWeights, Holdout, Target
 from gpupanel.domain.data_source import LABEL_FIELDS
+from gpupanel.domain.files_below import MOST_FILES, are_too_many
 from gpupanel.domain.layers import Stack
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Fix, Problem, Severity
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.setting import settings_of
 from gpupanel.planning.context import PlanningContext
 
 
 def path_missing(context: PlanningContext) -> Iterator[Problem]:
     """Data from a file or folder that was not chosen."""
     data = context.profile.data
-    if data.lacks_path:
+    if data.path_setting is not None and data.lacks_path:
         yield Problem(
             code="data_path_missing",
-            field="data.path",
+            field=f"data.{data.path_setting.name}",
             message=f"No {data.path_noun} was chosen.",
             hint=f"Choose a {data.path_noun}.",
         )
+
+
+def too_many_files(context: PlanningContext) -> Iterator[Problem]:
+    """More files named one by one than a profile can hold."""
+    files = context.profile.data.chosen_files
+    if are_too_many(files):
+        yield Problem(
+            code="data_files_too_many",
+            field="data.files",
+            message=f"{len(files):,} files are named one by one, and a profile holds the names of "
+            f"{MOST_FILES:,} at most, fewer where these are long.",
+            hint="Put them into a folder of their own, and choose that.",
+        )
+
+
+def keys_unused(context: PlanningContext) -> Iterator[Problem]:
+    """Keys that mean nothing beside others: what a person said with them is not done."""
+    data = context.profile.data
+    for each in settings_of(type(data)):
+        is_default = getattr(data, each.name) == each.default
+        if is_default or each.applies_in(data) or each.name in _WITH_OWN_RULE:
+            continue
+        beside = next(key for key, meant in each.applies.items() if getattr(data, key) not in meant)
+        yield Problem(
+            code="data_key_unused",
+            severity=Severity.WARNING,
+            field=f"data.{each.name}",
+            message=f"data.{each.name} is not used: it means nothing beside data.{beside} as that "
+            "is set.",
+            hint=f"Remove it, or change data.{beside}.",
+            fix=Fix.of(f"Remove {each.name}", f"data.{each.name}"),
+        )
+
+
+_WITH_OWN_RULE = ("stratify",)
 
 
 def found_in_data(context: PlanningContext) -> Iterator[Problem]:

@@ -77,13 +77,16 @@ def balanced_for_training_only(context: PlanningContext) -> Iterator[Problem]:
 
 
 def no_validation_examples(context: PlanningContext) -> Iterator[Problem]:
-    """Validation examples of data that holds none out.
+    """Validation examples of data that holds none out, and has no test set either.
 
     Sources with a test set of their own validate on it when no fraction is given. Whether arrays
     or Python code bring one is known when they are read.
     """
-    examples = context.profile.inference.examples
+    examples, preview = context.profile.inference.examples, context.preview
     if context.trains or examples != "validation" or context.may_validate:
+        return
+    has_test_set = preview is not None and preview.test_example_count > 0
+    if has_test_set or context.profile.data.chosen_test_path:
         return
     yield Problem(
         code="inference_no_validation_examples",

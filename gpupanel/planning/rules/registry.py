@@ -39,6 +39,8 @@ RULES: Final[tuple[Rule, ...]] = (
     memory_rules.policy_of_absent_device,
     memory_rules.limit_above_memory,
     data_rules.path_missing,
+    data_rules.too_many_files,
+    data_rules.keys_unused,
     data_rules.sets_of_same_examples,
     data_rules.found_in_data,
     data_rules.source_without_pictures,

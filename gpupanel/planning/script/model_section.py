@@ -126,7 +126,7 @@ def _optimizer(training: TrainingSettings) -> str:
     traits = training.optimizer.traits
     arguments = [
         str(training.learning_rate),
-        *([f"momentum={training.momentum}"] if traits.has_momentum else []),
+        *(f"{name}={value!r}" for name, value in training.optimizer_arguments.items()),
         *([_KEPT_AS_FLOAT32] if traits.is_fused else []),
     ]
     made = f"keras.optimizers.{training.optimizer.label}({', '.join(arguments)})"

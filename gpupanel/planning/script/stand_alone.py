@@ -50,7 +50,7 @@ _IN_ONE_PROCESS = {
     StrategyKind.MULTI_WORKER: "# A run has a process for each worker. The mathematics is that of "
     "replicas in one process.",
     StrategyKind.PARAMETER_SERVER: "# The workers of a run take steps by turns, with weights that "
-    "others have changed meanwhile: no\n# two runs give the same. Here each step follows the one "
+    "other workers changed meanwhile: no\n# two runs give the same. Here each step follows the one "
     "before it, on one device.",
 }
 

@@ -42,6 +42,14 @@ def read_run_profile(layout: RunLayout) -> Profile:
     return _read(layout.profile, open_to_read)
 
 
+def run_profile_if_readable(layout: RunLayout) -> Profile | None:
+    """The profile that a run was started with; ``None``: it cannot be read any more."""
+    try:
+        return read_run_profile(layout)
+    except ProblemError:
+        return None
+
+
 def _read(path: Path, open_file: Callable[[Path], BinaryIO]) -> Profile:
     try:
         with open_file(path) as file:

@@ -105,7 +105,7 @@ def _ended(entry: QueueEntry, outcome: Outcome, problem: Problem | None) -> Queu
 def _removed(entry: QueueEntry) -> Problem:
     return Problem(
         code="run_removed",
-        message=f"The folder of “{entry.name}” was removed while the queue looked after it.",
+        message=f"The folder of “{entry.name}” was removed while the queue supervised it.",
         hint="Add its profile to the queue again; that makes a new run.",
         detail=str(entry.run or ""),
     )

@@ -156,7 +156,7 @@ class Scheduler:
         return entry.run.is_dir() and not is_start_claimed(RunLayout(entry.run))
 
     def _take_over(self, entry: QueueEntry) -> None:
-        """Go on with an entry that another scheduler was killed over, or just look after it."""
+        """Go on with an entry that another scheduler was killed over, or just supervise it."""
         if not entry.is_filled:
             put_back(self._files, entry)
             return
@@ -213,7 +213,7 @@ class Scheduler:
 
 
 def main() -> int:
-    """Look after the queue in the folder that is the one argument."""
+    """Schedule the queue in the folder that is the one argument."""
     # The terminal that it was started from may close; people end it with SIGTERM.
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     files = QueueFiles(Path(sys.argv[1]))

@@ -162,7 +162,7 @@ class Attempt:
         )
 
     def _report_open_port(self) -> None:
-        """Report where the gang got no network of its own, and others could reach its ports."""
+        """Report where the gang got no network of its own, so other users could reach it."""
         if not self._gang.network_refusal:
             return
         write_to_process_log(f"supervisor: no network of its own: {self._gang.network_refusal}")

@@ -53,9 +53,9 @@ def read_failure(
 ) -> Ending | None:
     """What made a gang fail, if something did; the leader's word of success ends all failing.
 
-    A process that fails takes the others along, so the first that is seen to end need not be the
-    one that failed: they report that they lost a peer, or TensorFlow aborts them. Such signs count
-    only when it is late: no better one has come.
+    A process that fails ends the other ones with it, so the first that is seen to end need not be
+    the one that failed: they report that they lost a peer, or TensorFlow aborts them. Such signs
+    count only when it is late: no better one has come.
 
     Args:
         members: In the order of their places.

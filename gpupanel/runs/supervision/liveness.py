@@ -47,8 +47,8 @@ class Liveness:
     """Remembers when one process last showed a sign of life.
 
     A process that imports TensorFlow on a busy machine may keep its heartbeat thread waiting for
-    long, but it works; one that waits for others or sleeps does not work, but its heart beats.
-    Only where both have ceased is nobody there. Times are those of the observer: the clocks
+    long, but it works; one that waits for other processes or sleeps does not work, but its heart
+    beats. Only where both have ceased is nobody there. Times are those of the observer: the clocks
     of files are only compared with themselves.
     """
 

@@ -93,7 +93,7 @@ def inventory_of(profile: Profile, plan: LaunchPlan) -> DeviceInventory:
 
 
 def _room_mib(device: PhysicalDevice | None, context: ShortageContext) -> int | None:
-    """What TensorFlow could take of a GPU beside the others and the CUDA context."""
+    """What TensorFlow could take of a GPU beside other processes and the CUDA context."""
     if device is None or device.memory_total_mib is None or context.other_processes_mib is None:
         return None
     return max(0, device.memory_total_mib - context.other_processes_mib - CUDA_CONTEXT_MIB)

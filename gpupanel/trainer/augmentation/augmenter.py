@@ -127,7 +127,7 @@ def make_augmenter(
         augmentation: See :class:`Augmenter`.
         examples: See :class:`Augmenter`.
         target: What the labels are.
-        class_count: How many classes the model tells apart, where it does.
+        class_count: How many classes the model distinguishes, where it does.
         greatest: See :class:`Augmenter`.
         seed: See :class:`Augmenter`.
 

@@ -41,7 +41,7 @@ class Balancing:
         # An empty micro-batch would have no statistics for batch normalisation.
         self._least = run.plan.accumulation_steps
         # Then replicas wait for each other while they compute, and their seconds say nothing.
-        self._waits_within = run.profile.synchronizes_batch_norm
+        self._waits_within = learner.built.waits_within
         self._learner = learner
         self._trials = trials
         self._events = events

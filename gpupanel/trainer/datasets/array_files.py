@@ -28,7 +28,7 @@ from gpupanel.trainer.size_limits import check_size, check_unpacked
 
 _SUFFIX = ".npy"
 _MOST_ARRAYS = 1000
-"""More are not looked at: a folder may have a million files."""
+"""More are not read: a folder may have a million files."""
 
 Found = TypeVar("Found")
 
@@ -121,7 +121,7 @@ class NpzFile(ArrayFile):
                 found[member.removesuffix(_SUFFIX)] = read_member_header(archive, member)
             except MemoryError:
                 raise
-            except Exception:  # noqa: BLE001 - who reads the array is told why
+            except Exception:  # noqa: BLE001 - reported to who reads the array
                 found[member.removesuffix(_SUFFIX)] = None
         return found
 
@@ -174,7 +174,7 @@ class NpyFolder(ArrayFile):
                 return read_header(file, os.fstat(file.fileno()).st_size, path.name)
         except MemoryError:
             raise
-        except Exception:  # noqa: BLE001 - who reads the array is told why
+        except Exception:  # noqa: BLE001 - reported to who reads the array
             return None
 
 
@@ -247,7 +247,7 @@ def _unreadable(path: Path, error: OSError, key: str) -> ProblemError:
             code="data_file_unreadable",
             field=key,
             message=f"The data file {path} cannot be read: {error.strerror}.",
-            hint="Choose a file that you may read, or look at the disk that holds it.",
+            hint="Choose a file that you may read, or check the disk that holds it.",
         )
     )
 

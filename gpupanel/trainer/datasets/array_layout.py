@@ -74,7 +74,7 @@ class AmbiguousArraysError(Exception):
     """The names do not show which array it is.
 
     Attributes:
-        wanted: What was looked for: ``features`` or ``labels``.
+        wanted: What was searched for: ``features`` or ``labels``.
     """
 
     def __init__(self, wanted: str) -> None:

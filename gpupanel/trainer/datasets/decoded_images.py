@@ -36,7 +36,7 @@ from gpupanel.trainer.file_errors import is_no_space
 _DECODER = 3
 """Another one gives other pixels for the same file."""
 _CHUNK = 32
-"""Images decoded between two looks at what people want."""
+"""Images decoded between two checks for stop requests."""
 _READ_AHEAD = 2
 _LARGEST_RECORD_BYTES = 2**30
 _DOING = "decoding images"
@@ -116,7 +116,7 @@ def decode_onto_disk(files: ImageFiles, root: Path, on_progress: OnProgress) -> 
     place_of = {path: row for row, path in enumerate(paths)}
     rows = np.fromiter((place_of[path] for path in files.paths), np.int32, len(files.paths))
     try:
-        looked = DataFiles(root, paths)
+        listed = DataFiles(root, paths)
     except OSError as error:
         raise image_vanished(str(error.filename), files.key) from error
     unique = replace(files, paths=paths)
@@ -128,7 +128,7 @@ def decode_onto_disk(files: ImageFiles, root: Path, on_progress: OnProgress) -> 
             on_progress("waiting for another run that decodes these images", 0, len(paths))
 
         with locked_patiently(place.with_suffix(".lock"), on_wait):
-            file = _Decoding(unique, looked, place, on_progress).file()
+            file = _Decoding(unique, listed, place, on_progress).file()
         return DecodedImages(file, files.shape, rows)
     except OSError as error:
         if is_no_space(error):
@@ -145,7 +145,7 @@ class _Record(Value):
     """What the rows of a file hold: the images as they were when they were decoded.
 
     Attributes:
-        looked_ns: When they were looked at before, in nanoseconds since the epoch.
+        looked_ns: When they were examined before, in nanoseconds since the epoch.
         unreadable: The rows that hold nothing, since their files could not be read.
     """
 
@@ -158,7 +158,7 @@ class _Record(Value):
 @dataclass(frozen=True, slots=True)
 class _Decoding:
     files: ImageFiles
-    looked: DataFiles
+    listed: DataFiles
     place: Path
     on_progress: OnProgress
 
@@ -175,11 +175,11 @@ class _Decoding:
         }
         kept = {
             row: was[each.path]
-            for row, each in enumerate(self.looked.prints)
+            for row, each in enumerate(self.listed.prints)
             if each.path in was
             and each.is_untouched_since(record.prints[was[each.path]], record.looked_ns)
         }
-        if len(kept) == len(record.prints) == len(self.looked.prints) and all(
+        if len(kept) == len(record.prints) == len(self.listed.prints) and all(
             new == old for new, old in kept.items()
         ):
             for path in (self._record_file, self._pixels_file(record)):
@@ -222,7 +222,7 @@ class _Decoding:
         needed = count * self._row_bytes
         if needed > _free_bytes(self.place.parent):
             raise _no_space(needed, self.place.parent)
-        record = _Record(looked_ns=self.looked.looked_ns, prints=self.looked.prints)
+        record = _Record(looked_ns=self.listed.looked_ns, prints=self.listed.prints)
         pixels_file, unreadable = self._pixels_file(record), set[int]()
         chunks = _chunks(np.arange(count, dtype=np.int32))
         decoding = closing(_read_ahead(chunks, lambda rows: self._pixels(rows, kept, before)))

@@ -43,7 +43,7 @@ class FilePrint(NamedTuple):
     digest: str = ""
 
     def is_untouched_since(self, before: "FilePrint", looked_ns: int) -> bool:
-        """Whether nothing was done to it since it was looked at, so that it need not be read."""
+        """Whether nothing was done to it since it was examined, so that it need not be read."""
         return _marks(self) == _marks(before) and before.ctime_ns < looked_ns - _RECENT_NS
 
 
@@ -58,7 +58,7 @@ class DataFiles:
     Attributes:
         prints: In the same order, without digests.
         places: Where each is, by the path in its print.
-        looked_ns: When they were looked at, in nanoseconds since the epoch.
+        looked_ns: When they were examined, in nanoseconds since the epoch.
 
     Raises:
         OSError: One of them is not there any more; its ``filename`` says which.

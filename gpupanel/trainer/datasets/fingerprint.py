@@ -34,7 +34,7 @@ class Fingerprint(Value):
     """All that a run learns from.
 
     Attributes:
-        looked_ns: When it was looked at, in nanoseconds since the epoch.
+        looked_ns: When it was examined, in nanoseconds since the epoch.
         arrays: Of data that is held in memory.
         files: Of data in files, in the order of their examples.
     """

@@ -179,7 +179,7 @@ def image_unreadable(path: str, error: Exception, key: str) -> ProblemError:
     if isinstance(error, OSError) and error.errno is not None:
         # The system's, not the decoder's.
         message = f"The image {path} cannot be read: {error.strerror}."
-        hint = "Look at its permissions, and at the disk that holds it; or remove the file."
+        hint = "Check its permissions, and the disk that holds it; or remove the file."
     detail = f"{type(error).__name__}: {error}"
     return _problem("data_image_unreadable", message, hint, key, detail)
 

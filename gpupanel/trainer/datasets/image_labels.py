@@ -113,8 +113,8 @@ def _classes(
     if len(names) > MOST_CLASSES:
         raise problem_of(
             "data_too_many_classes",
-            f"{lines.path} names {len(names):,} classes, and {MOST_CLASSES:,} can be told apart at "
-            "most.",
+            f"{lines.path} names {len(names):,} classes, and {MOST_CLASSES:,} can be distinguished "
+            "at most.",
             "Choose a CSV whose second column is the class; or predict values.",
         )
     numbers = {name: number for number, name in enumerate(names)}
@@ -126,7 +126,7 @@ def _classes(
     if must_differ and len(names) < 2:
         raise problem_of(
             "data_one_class",
-            f'{lines.path} has one class only ("{names[0]}"), so there is nothing to tell apart.',
+            f'{lines.path} has one class only ("{names[0]}"), so there is nothing to distinguish.',
             "Use pictures of two classes or more.",
         )
     array = np.array([numbers[text] for text in texts], np.int32)

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpupanel.domain.data import ImagesData
+from gpupanel.domain.images_data import PICTURE_SUFFIXES
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.visible_text import as_utf8
 
-SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm"})
+SUFFIXES = frozenset(PICTURE_SUFFIXES)
 _TRAINING = frozenset({"train", "training"})
 _SETS: Mapping[str, frozenset[str]] = {
     "validation_path": frozenset({"val", "valid", "validation"}),
@@ -132,7 +133,7 @@ def with_found_sets(data: ImagesData) -> ImagesData:
     Raises:
         ProblemError: The folder cannot be read, or two folders have names of the same set.
     """
-    if not data.find_sets:
+    if not data.find_sets or data.files:
         return data
     root = Path(data.path)
     folders = look_into(root, "data.path").folders

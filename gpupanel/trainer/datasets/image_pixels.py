@@ -16,7 +16,7 @@ from PIL.ImageFile import ImageFile
 FORMATS = ("PNG", "JPEG", "BMP", "DIB", "GIF", "WEBP", "TIFF", "PPM")
 """The only ones that are tried, whatever a name ends in: Pillow would have a PostScript program
 carried out, and read formats that nobody here means."""
-Image.init()  # a format that is named is not looked for: its decoder has to be there
+Image.init()  # a format that is named is not searched for: its decoder has to be there
 _DEEP = ("I;16", "I;16L", "I;16B", "I;16N")
 _LARGE_PIXELS = 16 * 2**20
 _LARGE_BYTES = 64 * 2**20

@@ -9,6 +9,7 @@ import numpy as np
 from gpupanel.domain.data import MOST_CLASSES, ImagesData, Target
 from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
 from gpupanel.domain.visible_text import as_utf8
+from gpupanel.trainer.datasets.chosen_pictures import chosen_pictures
 from gpupanel.trainer.datasets.image_files import ImageFiles
 from gpupanel.trainer.datasets.image_labels import PictureLabels, labels_of
 from gpupanel.trainer.datasets.image_lines import FIELD, PictureLines, read_lines
@@ -73,7 +74,7 @@ def list_sets(
     sets: dict[str, ImageSet] = {}
     for name, key in PATHS.items():
         path = getattr(data, key)
-        if path or name == "training":
+        if (path and not data.files) or name == "training":
             lister = _Lister(data, Path(path), f"data.{key}", sets.get("training"))
             sets[name] = lister.listed(must_differ=must_differ, needs_labels=needs_labels)
     return sets
@@ -96,6 +97,10 @@ class _Lister:
     training: ImageSet | None
 
     def listed(self, *, must_differ: bool, needs_labels: bool) -> ImageSet:
+        if self.data.files:
+            if needs_labels:
+                raise self._no_labels_of_files()
+            return ImageSet(self.root, self._files(chosen_pictures(self.data)), None)
         folder = look_into(self.root, self.key)
         csv = self._labels_file()
         if csv is not None and (needs_labels or csv.is_file()):
@@ -179,7 +184,7 @@ class _Lister:
                 severity=Severity.HINT,
                 field="data.leave_out",
                 message=f"{self.root} has no class folder {_shown(unknown)} to be left out.",
-                hint="Look at its name; capital letters count.",
+                hint="Check its name; capital letters count.",
                 fix=Fix.of(
                     "Leave out those that are there",
                     "data.leave_out",
@@ -197,14 +202,14 @@ class _Lister:
             raise _problem(
                 "data_one_class",
                 f'{self.root} has one class folder only ("{names[0]}"), so there is nothing to '
-                "tell apart.",
+                "distinguish.",
                 "Sort the images into a folder for each of two classes or more.",
             )
         if len(names) > MOST_CLASSES:
             raise _problem(
                 "data_too_many_classes",
                 f"{self.root} has {len(names):,} class folders, and {MOST_CLASSES:,} classes can "
-                "be told apart at most.",
+                "be distinguished at most.",
                 "Choose a folder whose sub-folders are the classes.",
             )
 
@@ -260,6 +265,15 @@ class _Lister:
             "line for each: its file, and what it is. To predict on them needs neither.",
             FIELD,
             fix,
+        )
+
+    def _no_labels_of_files(self) -> ProblemError:
+        return _problem(
+            "data_labels_missing",
+            "The pictures were chosen one by one, and nothing says what they are.",
+            "Predict on them; to train or to evaluate choose a folder with labels.",
+            "data.files",
+            Fix.of("Take all of the folder", "data.files"),
         )
 
     def _files(self, paths: Sequence[str]) -> ImageFiles:

@@ -32,7 +32,7 @@ from gpupanel.trainer.datasets.image_sets import PATHS, ImageSet, list_sets
 from gpupanel.trainer.datasets.picture_decoding import PictureDecoding
 from gpupanel.trainer.datasets.scanning.picture_sets import list_all_sets
 from gpupanel.trainer.datasets.scanning.pictures import listed_pictures, scan_pictures
-from gpupanel.trainer.datasets.scanning.scanned import OnLooked, Scanned
+from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 from gpupanel.trainer.datasets.source import (
     Found,
@@ -209,7 +209,8 @@ class _Images(Source[ImagesData]):
     @override
     def find(self, data: ImagesData, reading: Reading) -> Found:
         found = with_found_sets(data) if data.path else data
-        offers = {} if data.labels_csv or not found.path else {"leave_out": _classes(found)}
+        has_classes = found.path and not data.labels_csv and not data.files
+        offers = {"leave_out": _classes(found)} if has_classes else {}
         if found is data:
             return Found(offers=offers)
         paths = {key: getattr(found, key) for key in PATHS.values()}
@@ -219,12 +220,12 @@ class _Images(Source[ImagesData]):
         return Found(offers=offers, found=changed)
 
     @override
-    def scan(self, data: ImagesData, reading: Reading, on_looked: OnLooked) -> Scanned:
+    def scan(self, data: ImagesData, reading: Reading, on_first_report: OnFirstReport) -> Scanned:
         found = list_all_sets(
             data, must_differ=reading.must_differ, needs_labels=reading.needs_labels
         )
         listed = listed_pictures(found, data.unreadable_share)
-        return scan_pictures(found.sets, listed, reading.on_progress, on_looked)
+        return scan_pictures(found.sets, listed, reading.on_progress, on_first_report)
 
 
 def _classes(data: ImagesData) -> tuple[Choice, ...]:

@@ -21,7 +21,7 @@ from gpupanel.files.locks import locked_patiently
 from gpupanel.files.whole_files import whole_file, write_whole
 
 _RECENT_NS = 2 * 10**9
-"""A file that was changed so shortly before it was looked at may be changed again unseen."""
+"""A file that was changed so shortly before it was examined may be changed again unseen."""
 
 Marks = tuple[int, ...]
 
@@ -30,7 +30,7 @@ class _Kept(Value):
     """What is known of a kept file.
 
     Attributes:
-        looked_ns: When what it is made of was looked at, in nanoseconds since the epoch.
+        looked_ns: When what it is made of was examined, in nanoseconds since the epoch.
         size: Of the kept file.
     """
 

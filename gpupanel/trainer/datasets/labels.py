@@ -71,7 +71,7 @@ def checked_labels(
 
 
 def found_target(labels: Array) -> Target:
-    """What labels are, by how they look.
+    """What labels are, by what they hold.
 
     Whole numbers are classes; as floats only where each class from 0 on occurs, since prices and
     years are whole numbers, too. Rows of 0 and 1 are classes where each has a single 1, else
@@ -166,7 +166,7 @@ def checked_classes(
     if must_differ and least == greatest:
         raise name.problem(
             "data_one_class",
-            f"{name} holds one class only ({least}), so there is nothing to tell apart.",
+            f"{name} holds one class only ({least}), so there is nothing to distinguish.",
             "Use data with examples of two classes or more.",
         )
     return labels.astype(np.int32)

@@ -39,7 +39,7 @@ from gpupanel.trainer.datasets.examples import (
 from gpupanel.trainer.datasets.file_prints import DataFiles
 from gpupanel.trainer.datasets.labels import Labels, checked_labels
 from gpupanel.trainer.datasets.npy_rows import NpyRows
-from gpupanel.trainer.datasets.scanning.scanned import OnLooked, Scanned
+from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 from gpupanel.trainer.datasets.source import Found, Reading, Source
 
 
@@ -268,13 +268,13 @@ class _Npz(Source[NpzData]):
         return Found(offers=offers, found={name: value for name, value in found.items() if value})
 
     @override
-    def scan(self, data: NpzData, reading: Reading, on_looked: OnLooked) -> Scanned:
+    def scan(self, data: NpzData, reading: Reading, on_first_report: OnFirstReport) -> Scanned:
         arrays = _scanned_arrays(data)
 
-        def look(scanned: Scanned) -> None:
-            on_looked(replace(scanned, arrays=arrays))
+        def report_first(scanned: Scanned) -> None:
+            on_first_report(replace(scanned, arrays=arrays))
 
-        return replace(super().scan(data, reading, look), arrays=arrays)
+        return replace(super().scan(data, reading, report_first), arrays=arrays)
 
 
 def _scanned_arrays(data: NpzData) -> tuple[ScannedArray, ...]:

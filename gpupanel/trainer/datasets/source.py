@@ -15,7 +15,7 @@ from gpupanel.trainer.datasets.download import OnDownload
 from gpupanel.trainer.datasets.examples import AllExamples, DataSet, Examples, chained
 from gpupanel.trainer.datasets.picture_decoding import PictureDecoding
 from gpupanel.trainer.datasets.scanning.examples import scan_examples
-from gpupanel.trainer.datasets.scanning.scanned import OnLooked, Scanned
+from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 from gpupanel.trainer.user_code import RunCode
 
 OnProgress = Callable[[str, int, int], None]
@@ -26,7 +26,7 @@ Settings = TypeVar("Settings", bound=DataSource, contravariant=True)
 
 
 def ignore_progress(doing: str, done: int, total: int) -> None:
-    """The :data:`OnProgress` of who only looks."""
+    """The :data:`OnProgress` of a preview."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Reading:
             but a trained model can be evaluated on them.
         recipe: How the features were made that a saved model takes, as the source wrote it; empty
             where none is used, or it says nothing.
-        only_looks: A preview: what would take minutes is left to a run.
+        is_preview: A preview: what would take minutes is left to a run.
         needs_labels: In a scan, say so where nothing shows what the examples are.
         on_progress: Called while data is made ready for its first use, which takes long.
         decoding: What may decode many pictures at once.
@@ -53,7 +53,7 @@ class Reading:
     seed: int = 0
     must_differ: bool = True
     recipe: str = ""
-    only_looks: bool = False
+    is_preview: bool = False
     needs_labels: bool = True
     on_progress: OnProgress = ignore_progress
     decoding: PictureDecoding = field(default_factory=PictureDecoding)
@@ -61,7 +61,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a look at the data finds.
+    """What a preview finds.
 
     Attributes:
         offers: What can be chosen, by the setting's key.
@@ -103,39 +103,41 @@ class Source(Protocol[Settings]):
         return all_examples(self.read(data, replace(reading, must_differ=False)))
 
     def find(self, data: Settings, reading: Reading) -> Found:
-        """What is found where nobody chose, from a look that reads no examples.
+        """What is found where nobody chose, from a preview that reads no examples.
 
         Args:
             data: Which; a path in it is absolute.
             reading: What reading it would need.
 
         Raises:
-            ProblemError: The data cannot be looked at, and why.
+            ProblemError: The data cannot be read, and why.
         """
         del data, reading
         return Found()
 
-    def scan(self, data: Settings, reading: Reading, on_looked: OnLooked) -> Scanned:
-        """Look through all of the data, in memory that does not grow with it.
+    def scan(self, data: Settings, reading: Reading, on_first_report: OnFirstReport) -> Scanned:
+        """Scan all of the data, in memory that does not grow with it.
 
         Args:
             data: Which; a path in it is absolute.
             reading: What reading it may need.
-            on_looked: Called once with what a first look shows.
+            on_first_report: Called once with what is known first.
 
         Raises:
             ProblemError: It cannot be read, and why.
         """
-        return scan_examples(self.read(data, reading), reading.on_progress, on_looked)
+        return scan_examples(self.read(data, reading), reading.on_progress, on_first_report)
 
 
-def scan_unlabelled(found: AllExamples, reading: Reading, on_looked: OnLooked) -> Scanned:
-    """Look through examples that nobody need know the labels of.
+def scan_unlabelled(
+    found: AllExamples, reading: Reading, on_first_report: OnFirstReport
+) -> Scanned:
+    """Scan examples that nobody need know the labels of.
 
     Args:
         found: All of a source.
         reading: As it was read with.
-        on_looked: Called once with what a first look shows.
+        on_first_report: Called once with what is known first.
     """
     count = len(found)
     labels = np.zeros(count, np.int32) if found.labels is None else found.labels
@@ -151,10 +153,10 @@ def scan_unlabelled(found: AllExamples, reading: Reading, on_looked: OnLooked) -
         sets = {name: replace(each, labels=None) for name, each in scanned.sets.items()}
         return replace(scanned, sets=sets, class_names=(), target=found.target)
 
-    def look(scanned: Scanned) -> None:
-        on_looked(without_labels(scanned))
+    def report_first(scanned: Scanned) -> None:
+        on_first_report(without_labels(scanned))
 
-    return without_labels(scan_examples(whole, reading.on_progress, look))
+    return without_labels(scan_examples(whole, reading.on_progress, report_first))
 
 
 def all_examples(found: DataSet) -> AllExamples:

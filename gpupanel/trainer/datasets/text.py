@@ -13,6 +13,7 @@ from gpupanel.domain.preview import TextsPreview
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.trainer.datasets.checks import stays_on_disk
+from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.examples import (
     AllExamples,
     DataSet,
@@ -22,14 +23,13 @@ from gpupanel.trainer.datasets.examples import (
     chained,
 )
 from gpupanel.trainer.datasets.scanning.examples import scan_examples
-from gpupanel.trainer.datasets.scanning.scanned import OnLooked, Scanned
+from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 from gpupanel.trainer.datasets.source import Found, Reading, Source
 from gpupanel.trainer.datasets.split import divide
 from gpupanel.trainer.datasets.tables.targets import TargetLabels
-from gpupanel.trainer.datasets.texts import problems
 from gpupanel.trainer.datasets.texts.recipe import TextRecipe
 from gpupanel.trainer.datasets.texts.rows import TextRows, counted, numbers_in
-from gpupanel.trainer.datasets.texts.table_texts import chosen_columns, look_at_texts
+from gpupanel.trainer.datasets.texts.table_texts import chosen_columns, overview_of_texts
 from gpupanel.trainer.datasets.texts.text_sets import TextSet, files_of, read_sets
 from gpupanel.trainer.datasets.texts.words import FIRST_WORD, SPECIAL_WORDS, most_frequent
 
@@ -46,7 +46,7 @@ def _recipe(reading: Reading) -> TextRecipe:
     try:
         return TextRecipe.model_validate_json(reading.recipe)
     except ValidationError as error:
-        raise problems.problem(
+        raise data_problem(
             "text_recipe_missing",
             "The saved model does not say which words it knows, so texts cannot be given to it.",
             "Use a model that was trained on texts here.",
@@ -84,10 +84,10 @@ def _preview(data: TextData, lengths: Numbers, counts: Numbers, known: Numbers) 
 
 def _check_differ(path: Path, labels: TargetLabels) -> None:
     if len(labels.class_names) == 1 and labels.array.ndim == 1:
-        raise problems.problem(
+        raise data_problem(
             "data_one_class",
             f'The texts of {path} are all of one class ("{labels.class_names[0]}"), so there is '
-            "nothing to tell apart.",
+            "nothing to distinguish.",
             "Use texts of two classes or more.",
         )
 
@@ -166,22 +166,17 @@ class _Texts(Source[TextData]):
     def find(self, data: TextData, reading: Reading) -> Found:
         if not data.is_table:
             return Found()
-        look = look_at_texts(data, data.path, "data.path")
+        overview = overview_of_texts(data, data.path, "data.path")
         columns = tuple(
-            Choice(name, f"{visible_line(name)}: {kind}") for name, kind in look.columns
+            Choice(name, f"{visible_line(name)}: {kind}") for name, kind in overview.columns
         )
         found: dict[str, str | tuple[str, ...]] = {}
-        if look.form is not None:
-            found = {
-                "delimiter": look.form.delimiter,
-                "decimal": look.form.decimal,
-                "encoding": look.form.encoding,
-                "header": "first_line" if look.form.has_names else "none",
-            }
+        if overview.form is not None:
+            found |= overview.form.settings
         try:
             known = _recipe(reading) if reading.recipe else None
             taken = chosen_columns(
-                look,
+                overview,
                 data.text,
                 data.targets or (known.targets if known else ()),
                 known_text=known.text if known else "",
@@ -194,10 +189,10 @@ class _Texts(Source[TextData]):
         return Found(offers=dict.fromkeys(("text", "target"), columns), found=found)
 
     @override
-    def scan(self, data: TextData, reading: Reading, on_looked: OnLooked) -> Scanned:
+    def scan(self, data: TextData, reading: Reading, on_first_report: OnFirstReport) -> Scanned:
         # The number of a word says nothing by itself.
         found = self.read(data, reading)
-        return scan_examples(found, reading.on_progress, on_looked, has_columns=False)
+        return scan_examples(found, reading.on_progress, on_first_report, has_columns=False)
 
     @staticmethod
     def _examples(

@@ -16,7 +16,7 @@ from gpupanel.trainer.datasets.examples import Array, Indices
 from gpupanel.trainer.inference.meaning import (
     Floats,
     Meaning,
-    Reading,
+    OutputMeaning,
     label_scores,
     scores_of,
 )
@@ -53,7 +53,7 @@ class Evaluation:
     however many classes there are.
     """
 
-    def __init__(self, labels: Array, reading: Reading) -> None:
+    def __init__(self, labels: Array, reading: OutputMeaning) -> None:
         self._labels = labels
         self._reading = reading
         self._places = np.empty(0, np.int64)

@@ -145,8 +145,11 @@ def _chosen(profile: Profile, found: AllExamples) -> Indices:
     if which == "all":
         return everything
     kept, held_back = everything[:training], everything[training:]
+    has_test_alone = len(held_back) > 0 and not data.held_out_fraction
     if found.validation_count:
         held_back = held_back[: found.validation_count]
+    elif has_test_alone:
+        pass  # nothing validated: what the training was measured on at its end
     elif not data.may_validate_on_test_set:
         labels = found.labels if found.target is Target.CLASSES else None
         if labels is None and data.stratify and found.target is Target.CLASSES:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from gpupanel.trainer.steps.calls import CallSums
 
 _LOOK_S = 0.1
-"""How long nobody looks for requests while all calls are under way."""
+"""How long nobody checks for requests while all calls are under way."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,7 +115,7 @@ class SeveralProcesses:
 
 
 def make_consensus(run: StartedRun, interruptions: Interruptions) -> Consensus:
-    """How this process of the run agrees with the others."""
+    """How this process of the run agrees with the other processes."""
     if run.plan.strategy is not StrategyKind.MULTI_WORKER:
         return SingleProcess(interruptions)
     return SeveralProcesses(interruptions, leads=run.leads)

@@ -23,7 +23,7 @@ class DataWaits:
         self._is_reported = False
 
     def check(self, record: TrainingRecord) -> None:
-        """Look at what was reached by now."""
+        """Take what was reached by now."""
         waiting = record.waiting_for_data
         if self._is_reported or waiting is None or record.training_s < _SETTLED_S:
             return

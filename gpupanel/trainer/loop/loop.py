@@ -100,7 +100,7 @@ class TrainingLoop:
     def _train_epochs(self, board: TensorBoardFiles) -> Interruption | None:
         every, last = self._settings.checkpoint_every_epochs, self._settings.epochs
         while self._position.epoch <= last:
-            # Looked at before the epoch: a checkpoint may be of just this moment.
+            # Checked before the epoch: a checkpoint may be of just this moment.
             reason = reason_to_stop(self._position, self._settings)
             if reason is not None:
                 self._events.write(ProblemReported(time_s=time.time(), problem=reason))

@@ -8,6 +8,7 @@ import numpy as np
 from gpupanel.domain.data import Target
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.trainer.models.batch_norm import batch_norms, prepare_batch_norms
 from gpupanel.trainer.models.network import Building, network_of
 from gpupanel.trainer.models.objectives import Floats
 from gpupanel.trainer.models.scaling import statistics
@@ -40,6 +41,12 @@ class BuiltModel:
     value_means: Floats
     settings: ModelSettings
     building: Building
+
+    @property
+    def waits_within(self) -> bool:
+        """Whether replicas wait for each other while they compute: normalisation over all."""
+        normalises = any(norm.trainable for norm in batch_norms(self.trained))
+        return normalises and _synchronizes(self.settings, self.building)
 
     def plain(self) -> keras.Model:
         """The model as people use it, in Keras's own layers, with the weights of this moment.
@@ -87,9 +94,14 @@ def build_model(model: ModelSettings, building: Building) -> BuiltModel:
     inputs = building.inputs
     outputs = network_of(model).outputs(model, inputs, building)
     trained = keras.Model(inputs, outputs, name="trained")
+    prepare_batch_norms(trained, across_replicas=_synchronizes(model, building))
     units = means = np.empty(0, np.float32)
     if building.data.target is Target.VALUES:
         columns = building.training.labels.reshape(len(building.training), -1)
         found = statistics(columns)
         units, means = found.deviation, found.mean
     return BuiltModel(trained, units, means, model, building)
+
+
+def _synchronizes(model: ModelSettings, building: Building) -> bool:
+    return building.across_replicas and model.synchronizes_batch_norm

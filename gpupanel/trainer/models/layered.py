@@ -7,7 +7,6 @@ from gpupanel.domain.layers import Layer, LayerKind, word_layers
 from gpupanel.domain.model import CnnModel, MlpModel
 from gpupanel.trainer.models.network import Building, Network
 from gpupanel.trainer.models.scaling import scaled
-from gpupanel.trainer.models.synchronized_batch_norm import SynchronizedBatchNormalization
 
 
 class _Layered(Network[MlpModel | CnnModel]):
@@ -18,7 +17,6 @@ class _Layered(Network[MlpModel | CnnModel]):
         self, model: MlpModel | CnnModel, inputs: keras.KerasTensor, building: Building
     ) -> keras.KerasTensor:
         hidden = scaled(inputs, building)
-        synchronized = building.across_replicas and model.batch_norm_synchronized
         words = word_layers(building.data.token_count)
         for layer in (*words, *model.stack.layers):
             if layer.kind is LayerKind.CHANNEL:
@@ -26,14 +24,12 @@ class _Layered(Network[MlpModel | CnnModel]):
                     channel = keras.layers.Reshape((*hidden.shape[1:], 1), name=layer.name)
                     hidden = building.through(channel, hidden)
             else:
-                hidden = building.through(_made(layer, synchronized=synchronized), hidden)
+                hidden = building.through(_made(layer), hidden)
         last = keras.layers.Dense(building.output_count, name="outputs", dtype="float32")
         return building.through(last, hidden)
 
 
-def _made(layer: Layer, *, synchronized: bool) -> keras.layers.Layer:
-    if layer.kind is LayerKind.NORM and synchronized:
-        return SynchronizedBatchNormalization(name=layer.name)
+def _made(layer: Layer) -> keras.layers.Layer:
     kind = getattr(keras.layers, layer.kind)
     return kind(*layer.arguments, **dict(layer.options), name=layer.name)
 

@@ -183,7 +183,7 @@ def balanced_weights(labels: Array, class_count: int) -> Floats:
 
     Args:
         labels: Of the training examples, shape [examples].
-        class_count: How many classes the model tells apart.
+        class_count: How many classes the model distinguishes.
     """
     counts = np.bincount(labels, minlength=class_count)
     weights = len(labels) / (np.count_nonzero(counts) * np.maximum(counts, 1))

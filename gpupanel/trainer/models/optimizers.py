@@ -64,6 +64,6 @@ def make_optimizer(training: TrainingSettings) -> keras.optimizers.Optimizer:
     """
     label, traits = training.optimizer.label, training.optimizer.traits
     made = FUSED[label] if traits.is_fused else getattr(keras.optimizers, label)
-    more = {"momentum": training.momentum} if traits.has_momentum else {}
     # Without a name Keras numbers them through the process, and so what a checkpoint calls them.
-    return made(training.learning_rate, name=training.optimizer.value, **more)
+    name = training.optimizer.value
+    return made(training.learning_rate, name=name, **training.optimizer_arguments)

@@ -64,7 +64,7 @@ def fingerprint_unreadable(name: str, error: Exception) -> Problem:
         severity=Severity.WARNING,
         message="Whether the data is still what the run has learned from could not be compared: "
         f"{name} in its folder is damaged or cannot be read.",
-        hint="Look whether the data is the same; what it is now is kept from now on.",
+        hint="Check whether the data is the same; what it is now is kept from now on.",
         detail=f"{type(error).__name__}: {error}",
     )
 

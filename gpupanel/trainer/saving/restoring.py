@@ -71,7 +71,6 @@ def _damaged(damage: Damage, used_step: int | None) -> Problem:
         severity=Severity.WARNING,
         message=f"The checkpoint {damage.place.name} is damaged: its files are not what was "
         f"written; {instead}.",
-        hint="Look at the health of the disk; the damaged one is deleted when the next one is "
-        "saved.",
+        hint="Check the health of the disk; the damaged one is deleted when the next one is saved.",
         detail=f"{damage.place}\n{damage.detail}",
     )

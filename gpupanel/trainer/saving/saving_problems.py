@@ -71,7 +71,7 @@ def not_finite(what: str, position: Position) -> ProblemError:
             field="training.learning_rate",
             message=f"NaN or infinity in the {what} at step {position.step:,} (epoch "
             f"{position.epoch}), so training ended; nothing would be learned from there on.",
-            hint="Lower the learning rate, or look for extreme values in the data; complete "
+            hint="Lower the learning rate, or search for extreme values in the data; complete "
             "checkpoints are kept.",
         )
     )
@@ -86,4 +86,4 @@ def _why(cause: OSError) -> str:
 def _what_to_do(cause: OSError) -> str:
     if is_no_space(cause):
         return "Free some space"
-    return "Look at the run's folder and at the disk that holds it"
+    return "Check the run's folder and the disk that holds it"

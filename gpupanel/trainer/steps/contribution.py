@@ -5,11 +5,13 @@ have changed comes out: so XLA can compile it wherever the weights live, and eve
 it over the replicas before anything changes.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import keras
 import tensorflow as tf
 
+from gpupanel.trainer.models.batch_norm import Moments, batch_norms, measured_calls
 from gpupanel.trainer.models.objectives import Objective
 
 
@@ -20,9 +22,9 @@ class Contribution(NamedTuple):
         sums: Over the examples, of loss and measures, as
             :class:`~gpupanel.trainer.models.objectives.Objective` counts them.
         gradients: Of each weight; the loss is divided by the examples of the whole batch.
-        moments: Of each batch normalisation, shape [2, channels]: mean of its inputs and of their
-            squares, both measured from the moving mean and weighted by the part of the whole
-            batch that these examples are.
+        moments: Of each batch normalisation, shape [calls, 2, channels]: mean of its inputs and of
+            their squares, both measured from the moving mean and weighted by the part of the whole
+            batch that these examples are. One that is frozen, or only infers, is never called.
         seeds: Where each source of random numbers stands afterwards.
     """
 
@@ -55,12 +57,12 @@ class State(NamedTuple):
 
     Attributes:
         weights: Of the model's trainable variables.
-        centres: The moving mean of each batch normalisation.
+        fixed: What its other weights hold: moving statistics, and what is frozen.
         seeds: Where each source of random numbers stands on this replica.
     """
 
     weights: list[tf.Tensor]
-    centres: list[tf.Tensor]
+    fixed: list[tf.Tensor]
     seeds: list[tf.Tensor]
 
 
@@ -69,27 +71,20 @@ class Variables:
 
     Attributes:
         weights: Learn.
+        fixed: The other weights, which no gradient changes.
         norms: Batch normalisations that keep moving statistics.
         seeds: States of random numbers.
     """
 
     def __init__(self, model: keras.Model) -> None:
         self.weights: list[keras.Variable] = model.trainable_variables
-        self.norms = [layer for layer in _layers(model) if _keeps_statistics(layer)]
+        learn = {id(weight) for weight in self.weights}
+        self.fixed = [weight for weight in model.weights if id(weight) not in learn]
+        self.norms = [norm for norm in batch_norms(model) if norm.trainable]
         known = {id(weight) for weight in model.weights}
         self.seeds: list[keras.Variable] = [
             variable for variable in model.variables if id(variable) not in known
         ]
-
-
-def _layers(model: keras.layers.Layer) -> list[keras.layers.Layer]:
-    """Every layer, those of models within models too."""
-    inner = [_layers(layer) for layer in getattr(model, "layers", [])]
-    return [model, *(layer for layers in inner for layer in layers)]
-
-
-def _keeps_statistics(layer: keras.layers.Layer) -> bool:
-    return isinstance(layer, keras.layers.BatchNormalization) and layer.trainable
 
 
 class ContributionOf:
@@ -133,7 +128,8 @@ class ContributionOf:
     def _compute(
         self, state: State, features: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor
     ) -> Contribution:
-        with keras.StatelessScope(state_mapping=self._mapping(state)) as scope:
+        mapping = self._mapping(state)
+        with measured_calls() as calls, keras.StatelessScope(state_mapping=mapping) as scope:
             outputs = self._model(features, training=True)
         sums = self._objective.sums(outputs, labels)
         # Not a tape: this puts the gradient of an operation on the device of the operation, which
@@ -144,31 +140,31 @@ class ContributionOf:
             unconnected_gradients=tf.UnconnectedGradients.ZERO,
         )
         share = tf.cast(tf.shape(labels)[0], tf.float32) / examples
+        variables = self._variables
+        fixed = {id(each): now for each, now in zip(variables.fixed, state.fixed, strict=True)}
         return Contribution(
             tf.stack(sums),
             # That of an embedding comes as rows, which can be neither added up nor clipped.
             [tf.convert_to_tensor(gradient) for gradient in gradients],
-            self._moments(scope, state.centres, share),
-            [scope.get_current_value(seed) for seed in self._variables.seeds],
+            [
+                _moments(calls.of(norm), fixed[id(norm.moving_mean)], share)
+                for norm in variables.norms
+            ],
+            [scope.get_current_value(seed) for seed in variables.seeds],
         )
 
     def _mapping(self, state: State) -> list[tuple[keras.Variable, tf.Tensor]]:
         variables = self._variables
         mapping = list(zip(variables.weights, state.weights, strict=True))
+        mapping += zip(variables.fixed, state.fixed, strict=True)
         mapping += zip(variables.seeds, state.seeds, strict=True)
-        for norm in variables.norms:
-            # From zero, one step of a moving average is the new value times 1 - momentum.
-            mapping.append((norm.moving_mean, tf.zeros(norm.moving_mean.shape)))
-            mapping.append((norm.moving_variance, tf.zeros(norm.moving_variance.shape)))
         return mapping
 
-    def _moments(
-        self, scope: keras.StatelessScope, centres: list[tf.Tensor], share: tf.Tensor
-    ) -> list[tf.Tensor]:
-        moments = []
-        for norm, centre in zip(self._variables.norms, centres, strict=True):
-            new = 1.0 - norm.momentum
-            mean = scope.get_current_value(norm.moving_mean) / new - centre
-            variance = scope.get_current_value(norm.moving_variance) / new
-            moments.append(share * tf.stack([mean, variance + tf.square(mean)]))
-        return moments
+
+def _moments(calls: Sequence[Moments], centre: tf.Tensor, share: tf.Tensor) -> tf.Tensor:
+    """What one batch normalisation contributes, shape [calls, 2, channels]."""
+    rows = []
+    for mean, variance in calls:
+        distance = mean - centre
+        rows.append(share * tf.stack([distance, variance + tf.square(distance)]))
+    return tf.stack(rows) if rows else tf.zeros([0, 2, *centre.shape])

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.trainer.memory_shortage import is_out_of_memory
-from gpupanel.trainer.models.synchronized_batch_norm import normalised_alone
+from gpupanel.trainer.models.batch_norm import normalised_alone
 from gpupanel.trainer.steps.feeds import Feed
 from gpupanel.trainer.steps.replica_sums import ReplicaSums
 from gpupanel.trainer.steps.trial import Trial

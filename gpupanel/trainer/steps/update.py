@@ -5,6 +5,8 @@ gradient than the whole batch's. So only the arithmetic of Keras's optimizers is
 public ``update_step``; what happens around it is this file.
 """
 
+from functools import partial
+
 import keras
 import tensorflow as tf
 
@@ -41,7 +43,7 @@ class Update:
         variables = self._variables
         return State(
             [tf.convert_to_tensor(weight.value) for weight in variables.weights],
-            [tf.convert_to_tensor(norm.moving_mean.value) for norm in variables.norms],
+            [tf.convert_to_tensor(weight.value) for weight in variables.fixed],
             [_of_this_replica(seed) for seed in variables.seeds],
         )
 
@@ -55,25 +57,36 @@ class Update:
         drawn = [
             after - start for after, start in zip(contribution.seeds, before.seeds, strict=True)
         ]
+        # Those that were called, which is the same on all replicas.
+        measured = [
+            (norm, moments)
+            for norm, moments in zip(self._variables.norms, contribution.moments, strict=True)
+            if moments.shape[0]
+        ]
         # One sum for all: every collective costs a round trip.
         tf.distribute.get_replica_context().merge_call(
-            self._apply, args=([*contribution.gradients, *contribution.moments], drawn)
+            partial(self._apply, [norm for norm, _ in measured]),
+            args=([*contribution.gradients, *(moments for _, moments in measured)], drawn),
         )
 
     def _apply(
-        self, strategy: tf.distribute.Strategy, contributed: list[tf.Tensor], drawn: list[tf.Tensor]
+        self,
+        norms: list[keras.layers.BatchNormalization],
+        strategy: tf.distribute.Strategy,
+        contributed: list[tf.Tensor],
+        drawn: list[tf.Tensor],
     ) -> None:
         """Within the context of all replicas; the tensors are one a replica."""
         variables = self._variables
         weights = [weight.value for weight in variables.weights]
-        places = [*weights, *(norm.moving_mean.value for norm in variables.norms)]
+        places = [*weights, *(norm.moving_mean.value for norm in norms)]
         sums = strategy.extended.batch_reduce_to(
             tf.distribute.ReduceOp.SUM, list(zip(contributed, places, strict=True))
         )
         gradients, moments = sums[: len(weights)], sums[len(weights) :]
         self._learn(strategy, weights, gradients)
-        for norm, moment in zip(variables.norms, moments, strict=True):
-            self._follow(strategy, norm, moment)
+        for norm, of_norm in zip(norms, moments, strict=True):
+            self._follow(strategy, norm, of_norm)
         for seed, numbers in zip(variables.seeds, drawn, strict=True):
             strategy.extended.update(seed.value, _add, args=(numbers,), group=False)
 
@@ -105,22 +118,28 @@ class Update:
 
     @staticmethod
     def _follow(
-        strategy: tf.distribute.Strategy, norm: keras.layers.BatchNormalization, moment: tf.Tensor
+        strategy: tf.distribute.Strategy, norm: keras.layers.BatchNormalization, moments: tf.Tensor
     ) -> None:
-        """Move the moving statistics once, towards those of the whole batch."""
+        """Move the moving statistics once a call, towards those of the whole batch."""
         new = 1.0 - norm.momentum
 
-        def follow_mean(mean: tf.Variable, moment: tf.Tensor) -> None:
-            mean.assign_add(new * moment[0])
+        def follow_mean(mean: tf.Variable, moments: tf.Tensor) -> None:
+            moved = tf.zeros(mean.shape)
+            for distance, _ in map(tf.unstack, tf.unstack(moments)):
+                moved += new * (distance - moved)
+            mean.assign_add(moved)
 
-        def follow_variance(variance: tf.Variable, moment: tf.Tensor) -> None:
-            # From any centre, it is the mean square less the square of the mean.
-            whole = tf.maximum(moment[1] - tf.square(moment[0]), 0.0)
-            variance.assign_add(new * (whole - variance))
+        def follow_variance(variance: tf.Variable, moments: tf.Tensor) -> None:
+            now = tf.convert_to_tensor(variance)
+            for distance, square in map(tf.unstack, tf.unstack(moments)):
+                # From any centre, it is the mean square less the square of the mean.
+                whole = tf.maximum(square - tf.square(distance), 0.0)
+                now += new * (whole - now)
+            variance.assign(now)
 
         update = strategy.extended.update
-        update(norm.moving_mean.value, follow_mean, args=(moment,), group=False)
-        update(norm.moving_variance.value, follow_variance, args=(moment,), group=False)
+        update(norm.moving_mean.value, follow_mean, args=(moments,), group=False)
+        update(norm.moving_variance.value, follow_variance, args=(moments,), group=False)
 
 
 def clipping_scale(gradients: list[tf.Tensor], clip_norm: float) -> tf.Tensor:

@@ -4,7 +4,7 @@ The workers of a run talk over gRPC, which has no authentication here, and Tenso
 server to every address (``AddListeningPort("0.0.0.0:PORT")`` in ``grpc_server_lib.cc``, read in
 TensorFlow 2.21) whatever its cluster says. It has no setting for that, so the entry of ``bind`` in
 the import tables of TensorFlow's own libraries is pointed at a function that turns "every address"
-into 127.0.0.1. Nothing else of the process is touched, and what came of it is looked at afterwards:
+into 127.0.0.1. Nothing else of the process is touched, and what came of it is checked afterwards:
 a process that listens elsewhere does not go on.
 """
 

@@ -93,7 +93,7 @@ def layer_sizes(model: ModelSettings, building: Building) -> tuple[LayerSize, ..
 
 
 def _on(device: str, function: Callable[P, R]) -> Callable[P, R]:
-    # Keras looks at the signature to see which arguments a layer takes: wraps keeps it.
+    # Keras reads the signature to see which arguments a layer takes: wraps keeps it.
     @functools.wraps(function)
     def placed(*args: P.args, **kwargs: P.kwargs) -> R:
         with tf.device(device):

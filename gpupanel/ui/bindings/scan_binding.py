@@ -22,7 +22,7 @@ class ScanBinding(QObject):
     Args:
         page: Asks, and shows a setting that a problem is about.
         window: What the dialog stands before.
-        scanner: Looks through the data.
+        scanner: Scans the data.
     """
 
     refused = Signal(object)
@@ -74,7 +74,7 @@ class ScanBinding(QObject):
         dialog.fieldActivated.connect(self._page.go_to_field)
         self._scanner.busyChanged.connect(dialog.setBusy)
         self._scanner.progressed.connect(dialog.setProgress)
-        self._scanner.looked.connect(dialog.setScan)
+        self._scanner.partScanned.connect(dialog.setScan)
         self._scanner.scanned.connect(dialog.setScan)
         return dialog
 

@@ -1,4 +1,4 @@
-"""Closing the window: asked first, then out of sight at once, and remembered where it was."""
+"""Closing the window: asked first, then hidden at once, and remembered where it was."""
 
 from collections.abc import Callable, Sequence
 
@@ -30,7 +30,7 @@ class WindowClosing(QObject):
     """
 
     closed = Signal()
-    """The window is out of sight; what was ordered in it may still be at work."""
+    """The window is hidden; what was ordered in it may still be at work."""
 
     def __init__(
         self,

@@ -17,7 +17,7 @@ class ExamplesDialog(QDialog):
     choiceRequested = Signal(object)
     """Other ones are wanted: an :class:`ExampleChoice`."""
     closed = Signal()
-    """Nobody looks at them any more."""
+    """Nobody sees them any more."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

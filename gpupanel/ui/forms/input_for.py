@@ -4,9 +4,10 @@ import math
 
 from PySide6.QtWidgets import QWidget
 
-from gpupanel.domain.setting import Bounds, Setting, SettingType
+from gpupanel.domain.setting import Bounds, PathKind, Setting, SettingType
 from gpupanel.ui.inputs.choice_box import ChoiceBox
 from gpupanel.ui.inputs.counter import GREATEST, Counter, OptionalCounter
+from gpupanel.ui.inputs.files_edit import FilesEdit
 from gpupanel.ui.inputs.name_choices import NameChoices
 from gpupanel.ui.inputs.number_list_edit import NumberListEdit
 from gpupanel.ui.inputs.optional_choice import OptionalChoiceBox
@@ -57,6 +58,8 @@ def input_for(setting: Setting) -> QWidget:
             return TextInput()
         case SettingType.PATH:
             return _path(setting)
+        case SettingType.FILES:
+            return _files(setting)
     raise TypeError(f"{setting.name} needs an input of its own")
 
 
@@ -125,14 +128,24 @@ def _counts(setting: Setting) -> NumberListEdit:
     return NumberListEdit(placeholder=placeholder, least_length=least, most_length=most)
 
 
+def _files(setting: Setting) -> FilesEdit:
+    kind = setting.path
+    assert kind is not None
+    return FilesEdit(file_filter=_filter(kind), off=setting.off, title=kind.title)
+
+
+def _filter(kind: PathKind) -> str:
+    patterns = " ".join(f"*{suffix}" for suffix in kind.suffixes)
+    return f"{kind.name} ({patterns})" if patterns else ""
+
+
 def _path(setting: Setting) -> PathEdit:
     kind = setting.path
     assert kind is not None
-    patterns = " ".join(f"*{suffix}" for suffix in kind.suffixes)
     endings = " or ".join(kind.suffixes)
     dropped = f"drop a {endings} file" if endings else "drop a folder"
     return PathEdit(
-        file_filter=f"{kind.name} ({patterns})" if patterns else "",
+        file_filter=_filter(kind),
         placeholder=f"a folder, or a {endings} file" if kind.may_be_folder else dropped,
         title=kind.title,
         may_be_folder=kind.may_be_folder,

@@ -122,7 +122,7 @@ class KindForm(QWidget):
         offers: Mapping[str, Sequence[Choice]],
         found: Mapping[str, str | tuple[str, ...]],
     ) -> None:
-        """Offers what a look found for the kind that is shown, as :class:`ValueForm` does."""
+        """Offers what a preview found for the kind that is shown, as :class:`ValueForm` does."""
         self._form(self._value).setFound(offers, found)
 
     def setProblems(self, problems: Mapping[str, Problem]) -> None:

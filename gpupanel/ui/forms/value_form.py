@@ -87,7 +87,7 @@ class ValueForm(SettingsForm):
         offers: Mapping[str, Sequence[Choice]],
         found: Mapping[str, str | tuple[str, ...]],
     ) -> None:
-        """Offers what a look at the data found, silently.
+        """Offers what a preview found, silently.
 
         Args:
             offers: What can be chosen, by the key of the setting.

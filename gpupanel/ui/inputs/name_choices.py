@@ -70,7 +70,7 @@ class NameChoices(QWidget):
         self._show()
 
     def setFound(self, choices: Sequence[Choice], found: str | Sequence[str]) -> None:
-        """Offers what a look at the data found, silently.
+        """Offers what a preview found, silently.
 
         Args:
             choices: What can be chosen.

@@ -43,12 +43,12 @@ class OptionalChoiceBox(QWidget):
 
     def setValue(self, value: str | None) -> None:
         """Shows another value silently."""
-        # Without a look at the data nobody knows what is there.
+        # Without a preview nobody knows what is there.
         unoffered = "{} (not found)" if self._choices else "{}"
         self._box.setValue(_LEFT_OUT if value is None else value, unoffered=unoffered)
 
     def setFound(self, choices: Sequence[Choice] | None, found: str | None) -> None:
-        """Offers what a look at the data found, silently.
+        """Offers what a preview found, silently.
 
         Args:
             choices: What can be chosen; ``None``: as before.

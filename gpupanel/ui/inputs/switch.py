@@ -11,7 +11,7 @@ _WIDTH, _HEIGHT = 34, 20
 
 
 class Switch(QAbstractButton):
-    """Told apart by the knob's side and by a bar in it, not by colour alone.
+    """Distinguished by the knob's side and by a bar in it, not by colour alone.
 
     Space or a click turns it; ``toggled`` follows each change, ``clicked`` a person's act only.
     """

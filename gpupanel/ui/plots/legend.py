@@ -11,7 +11,7 @@ from gpupanel.ui import theme
 from gpupanel.ui.widgets.tips import wrapped
 
 _MARK, _LONG_MARK, _GAP, _BETWEEN = 8, 24, 5, 14
-"""Pixels; a mark is long where dashes have to be told apart."""
+"""Pixels; a mark is long where dashes have to be distinguished."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from gpupanel.ui import theme
 
 _HEIGHT = 24
 _NARROWEST = 4.0
-"""Pixels that a bar with its gap needs to be told from its neighbours."""
+"""Pixels that a bar with its gap needs to be distinguished from its neighbours."""
 _WIDEST = 24.0
 _PALE = 0.35
 

@@ -156,7 +156,7 @@ _UNKNOWN_TIP = "TensorFlow's log reports the PCI bus of a GPU. This process's lo
 
 
 class DeviceReportRows(QWidget):
-    """A row for each logical device: agreement, colour, name, limit and memory, in words.
+    """A row for each logical device: match, colour, name, limit and memory, in words.
 
     Args:
         wide: There is room for the words beside the name; else they stand below.

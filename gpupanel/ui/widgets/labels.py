@@ -27,7 +27,7 @@ def set_tone(widget: QWidget, tone: Tone) -> None:
     if widget.property("tone") == tone.value:
         return
     widget.setProperty("tone", tone.value)
-    # A style sheet looks at properties only when it is applied.
+    # A style sheet reads properties only when it is applied.
     widget.style().unpolish(widget)
     widget.style().polish(widget)
 
@@ -42,7 +42,7 @@ class ElidedLabel(QLabel):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def setElideMode(self, mode: Qt.TextElideMode) -> None:
-        """Shorten it there instead of at its end, where the end tells things apart."""
+        """Shorten it there instead of at its end, where the end distinguishes things."""
         self._elide_mode = mode
         self.update()
 
@@ -139,7 +139,7 @@ class Note(QLabel):
         self.setWordWrap(True)
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        # A wrapped label asks for as much width as its text; this one takes what there is.
+        # A wrapped label asks for as much width as its text; this one takes the width that is free.
         policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)

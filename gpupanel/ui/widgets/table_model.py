@@ -57,7 +57,7 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
 
     Args:
         columns: From left to right.
-        key: What tells a row from the others, and stays while its values change.
+        key: What distinguishes a row, and stays while its values change.
         tip: The tooltip of a row.
         sorted_by: Place of the column, and direction; left out: rows stay in the order in which
             they are given until a column is chosen.

@@ -12,6 +12,7 @@ from typing_extensions import override
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.plan_file import plan_if_readable
+from gpupanel.runs.directory.profile_file import run_profile_if_readable
 from gpupanel.runs.error_problems import problems_of
 from gpupanel.runs.history.curves import CurveReader
 from gpupanel.runs.history.differences import Difference, differences
@@ -19,7 +20,6 @@ from gpupanel.runs.history.metrics import Metric
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.runs.history.summaries import summarize_run
 from gpupanel.ui.workers.facade import WorkerFacade
-from gpupanel.ui.workers.run_worker import run_profile
 from gpupanel.ui.workers.worker_thread import Worker, guarded_slot
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class _ComparisonReader(Worker):
             # Timers belong to the thread that makes them.
             self._next = QTimer(self, singleShot=True)
             self._next.timeout.connect(self.read)
-        profiles = [run_profile(reading.layout) for reading in self._readings]
+        profiles = [run_profile_if_readable(reading.layout) for reading in self._readings]
         plans = [plan_if_readable(reading.layout) for reading in self._readings]
         found = differences(profiles, plans)
         self._next.start(0)

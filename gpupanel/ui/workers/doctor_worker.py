@@ -1,15 +1,12 @@
 """Examines driver and TensorFlow off the GUI thread: that takes seconds."""
 
 from collections.abc import Callable
-from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
-from typing_extensions import override
 
-from gpupanel.domain.problem import Problem
-from gpupanel.ui.workers.facade import WorkerFacade
+from gpupanel.ui.workers.single_request import SingleRequestFacade
 
 if TYPE_CHECKING:
     from gpupanel.devices.doctor import DoctorReport
@@ -25,13 +22,11 @@ def _examine(cancelled: Event) -> "DoctorReport":
     return examine(cancelled=cancelled)
 
 
-class DoctorExaminer(WorkerFacade):
+class DoctorExaminer(SingleRequestFacade):
     """One examination at a time."""
 
     examined = Signal(object)
     """The :class:`DoctorReport` of the examination that was asked for last."""
-    busyChanged = Signal(bool)
-    """Whether an examination goes on."""
 
     def __init__(self, examination: Examination = _examine, parent: QObject | None = None) -> None:
         super().__init__("doctor", parent)
@@ -41,28 +36,5 @@ class DoctorExaminer(WorkerFacade):
     def begin(self) -> None:
         """Begin an examination, unless one goes on; ``examined`` follows."""
         if not self.is_busy():
-            self.submit(partial(self._examination, self.dropped), self._take_report)
-            self.busyChanged.emit(True)
-
-    @Slot()
-    def cancel(self) -> None:
-        """End the examination that goes on, if any; nothing comes of it."""
-        if self.is_busy():
-            self.drop()
-            self.busyChanged.emit(False)
-
-    @override
-    def stop(self) -> None:
-        """Examine nothing any more; processes that were asked are ended."""
-        self.cancel()
-        super().stop()
-
-    def _take_report(self, report: "DoctorReport") -> None:
-        self.busyChanged.emit(False)
-        self.examined.emit(report)
-
-    @Slot(object)
-    @override
-    def _on_failed(self, problems: tuple[Problem, ...]) -> None:
-        self.busyChanged.emit(False)
-        super()._on_failed(problems)
+            examination = self._examination
+            self.carry_out(lambda dropped, _: examination(dropped), self.examined.emit)

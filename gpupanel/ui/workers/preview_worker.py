@@ -5,20 +5,17 @@ outside, and a preview that nobody wants any more can be ended at once.
 """
 
 from collections.abc import Sequence
-from functools import partial
 
-from PySide6.QtCore import QObject, Signal, Slot
-from typing_extensions import override
+from PySide6.QtCore import QObject, Signal
 
 from gpupanel.domain.preview import DataPreview, PreviewRequest
-from gpupanel.domain.problem import Problem
 from gpupanel.runs.data_preview import PREVIEW_COMMAND, preview_data
-from gpupanel.ui.workers.facade import WorkerFacade
+from gpupanel.ui.workers.single_request import SingleRequestFacade
 
 TIME_LIMIT_S = 30.0
 
 
-class PreviewLoader(WorkerFacade):
+class PreviewLoader(SingleRequestFacade):
     """Asks for one preview at a time; a new request ends the one before.
 
     Whatever becomes of the process, the answer is a :class:`DataPreview`: a death, a time limit
@@ -27,8 +24,6 @@ class PreviewLoader(WorkerFacade):
 
     previewReady = Signal(object)
     """The :class:`DataPreview` of the last request."""
-    busyChanged = Signal(bool)
-    """Whether a preview is being made."""
 
     def __init__(
         self,
@@ -43,28 +38,10 @@ class PreviewLoader(WorkerFacade):
 
     def load(self, request: PreviewRequest) -> None:
         """Preview that; ends the preview before, whose answer will not come."""
-        was_busy = self.is_busy()
-        self.drop()
-        work = partial(preview_data, request, self._time_limit_s, self.dropped, self._command)
-        self.submit(work, self._take_preview)
-        if not was_busy:
-            self.busyChanged.emit(True)
-
-    @override
-    def stop(self) -> None:
-        """End the preview that is being made, if any, and leave no process behind."""
-        if self.is_busy():
-            self.drop()
-            self.busyChanged.emit(False)
-        super().stop()
-
-    def _take_preview(self, preview: DataPreview) -> None:
-        self.busyChanged.emit(False)
-        self.previewReady.emit(preview)
-
-    @Slot(object)
-    @override
-    def _on_failed(self, problems: tuple[Problem, ...]) -> None:
-        # What is known of the data before is not what was asked for.
-        self._take_preview(DataPreview(problems=problems))
-        super()._on_failed(problems)
+        limit_s, command = self._time_limit_s, self._command
+        self.carry_out(
+            lambda dropped, _: preview_data(request, limit_s, dropped, command),
+            self.previewReady.emit,
+            # What is known of the data before is not what was asked for.
+            failed=lambda problems: DataPreview(problems=problems),
+        )

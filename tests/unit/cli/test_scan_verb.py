@@ -34,11 +34,11 @@ def test_that_the_report_is_one_json_document(profile: Path) -> None:
     assert found.unreadable_count == 15
 
 
-def test_that_people_read_problems_with_their_fixes_then_what_there_is(profile: Path) -> None:
+def test_that_people_read_problems_with_their_fixes_then_the_contents(profile: Path) -> None:
     answer = CliRunner().invoke(app, ["scan", str(profile)], env={"COLUMNS": "300"})
     assert answer.exit_code == 1
     text = answer.stdout
-    assert "51 training examples, looked through in" in text
+    assert "51 training examples, scanned in" in text
     assert "→ Skip 15 unreadable images: data.unreadable_share = 0.2942" in text
     assert "... and 5 more; --json names them" in text
     assert text.index("unreadable images") < text.index("Pixels, width x height")

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from jsonschema import Draft202012Validator
 
+from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.profile_schema import EXTENDED, EXTENSION, profile_schema
 from gpupanel.domain.profile_toml import dump_profile, parse_profile, profile_from_document
-from gpupanel.domain.training import Optimizer
 from tests.fakes.every_setting import UnknownProfile
 from tests.fuzz.mutations import with_odd_values
 from tests.unit.domain.test_profile_toml import profiles

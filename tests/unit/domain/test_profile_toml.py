@@ -19,13 +19,14 @@ from gpupanel.domain.data import (
 )
 from gpupanel.domain.memory import AllMemory, GrowingMemory, LimitedMemory, SplitMemory
 from gpupanel.domain.model import CnnModel, MlpModel
+from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.profile_mistakes import MOST_MISTAKES, mistakes
 from gpupanel.domain.profile_toml import dump_profile, parse_profile
 from gpupanel.domain.setting import setting
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
-from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.domain.training import TrainingSettings
 from gpupanel.domain.value import Value
 
 names = st.text(min_size=1, max_size=30)

@@ -69,7 +69,7 @@ WHOLE = DataScan(
 def test_that_all_that_is_known_stands_in_the_text() -> None:
     text = scan_text(WHOLE)
     assert text.startswith(
-        "Data: /data\n3 training examples, 1 validation example, looked through in 2.3 s.\n"
+        "Data: /data\n3 training examples, 1 validation example, scanned in 2.3 s.\n"
     )
     assert text.index("That is odd.") < text.index("Examples\n")
     lines = [" ".join(line.split()) for line in text.splitlines()]
@@ -103,7 +103,7 @@ def test_that_what_is_not_known_is_said() -> None:
     assert "could not" in scan_summary(DataScan(problems=(ODD,)))
     assert scan_sections(DataScan()) == ()
     part = WHOLE.model_copy(update={"is_complete": False})
-    assert scan_summary(part).endswith("; not looked through to the end.")
+    assert scan_summary(part).endswith("; not scanned to the end.")
     assert "Unreadable" not in [row.name for row in scan_sections(part)[0].rows]
     assert "1 min" in scan_summary(WHOLE.model_copy(update={"seconds": 119.0}))
 

@@ -12,10 +12,11 @@ from gpupanel.domain.data import (
 )
 from gpupanel.domain.memory import GrowingMemory, LimitedMemory
 from gpupanel.domain.model import MlpModel
+from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.problem import Change, Fix
 from gpupanel.domain.profile import DeviceDescription, DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.resuming import changes_between, resume_differences, with_devices_of
 

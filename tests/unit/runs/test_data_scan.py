@@ -9,7 +9,7 @@ from gpupanel.domain.data import DigitsData
 from gpupanel.domain.scan import DataScan, ScanRequest
 from gpupanel.runs.data_scan import scan_data
 
-_LOOK = '{"look": {"described": "first", "sets": []}}'
+_LOOK = '{"first": {"described": "first", "sets": []}}'
 _SCAN = '{"scan": {"described": "all", "is_complete": true}}'
 
 
@@ -62,7 +62,7 @@ def test_that_one_that_is_cancelled_is_what_was_known(tmp_path) -> None:
     found = scan_data(
         ScanRequest(data=DigitsData()),
         cancelled,
-        on_look=look,
+        on_first_report=look,
         command=(sys.executable, "-c", code),
     )
     assert found == looks[0]
@@ -78,7 +78,7 @@ def test_that_one_that_does_not_heed_it_is_killed() -> None:
     found = scan_data(
         ScanRequest(data=DigitsData()),
         cancelled,
-        on_look=lambda _: cancelled.set(),
+        on_first_report=lambda _: cancelled.set(),
         command=(sys.executable, "-c", code),
     )
     assert found.described == "first"

@@ -111,7 +111,7 @@ def test_that_only_what_was_changed_added_or_renamed_is_decoded_again(
     assert decoded == []
 
 
-def test_that_what_was_changed_just_before_it_was_looked_at_is_not_relied_upon(
+def test_that_what_was_changed_just_before_it_was_examined_is_not_relied_upon(
     root: Path, decoded: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(file_prints, "_RECENT_NS", 3600 * 10**9)

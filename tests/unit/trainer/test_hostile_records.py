@@ -181,7 +181,7 @@ def test_that_gzip_in_several_pieces_is_one_file(tmp_path: Path) -> None:
 def test_that_a_record_unlike_the_others_is_named(
     tmp_path: Path, odd: bytes, code: str, words: str, cache: str
 ) -> None:
-    # After those that a look at the first records sees.
+    # After those that a preview reads.
     path = write_records(tmp_path / "a.tfrecord", [*RECORDS, odd, *RECORDS])
     problem = refused(path, cache=cache)
     assert problem.code == code
@@ -316,7 +316,7 @@ def test_that_a_bomb_of_good_records_leaves_room_on_the_disk(
     assert problem.code == "records_no_space"
     assert not list(cache_folder("records").glob(".*"))
     monkeypatch.undo()
-    monkeypatch.setattr("gpupanel.trainer.datasets.tfrecord._LARGEST_LOOK_BYTES", 2**22)
+    monkeypatch.setattr("gpupanel.trainer.datasets.tfrecord._LARGEST_PREVIEW_BYTES", 2**22)
     shown = preview(PreviewRequest(data=TfrecordData(path=str(path), predicts="values")))
     assert [each.code for each in shown.problems] == ["records_not_counted"]
 

@@ -293,7 +293,7 @@ def test_that_a_cache_that_cannot_be_written_is_reported(
 def test_that_a_preview_leaves_what_takes_long_to_a_run(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text_sets, "_LONGEST_LOOK_S", 0.0)
+    monkeypatch.setattr(text_sets, "_LONGEST_PREVIEW_S", 0.0)
     shown = preview(PreviewRequest(data=TextData(path=str(folder))))
     assert [problem.code for problem in shown.problems] == ["texts_not_counted"]
     assert not shown.is_refused

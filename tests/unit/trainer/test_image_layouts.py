@@ -72,7 +72,7 @@ def test_that_sets_are_classes_where_that_is_said(tmp_path: Path) -> None:
     assert not SOURCE.find(data, Reading(print)).found
 
 
-def test_that_one_level_of_sets_is_looked_at_and_a_chosen_one_stays(tmp_path: Path) -> None:
+def test_that_one_level_of_sets_is_found_and_a_chosen_one_stays(tmp_path: Path) -> None:
     make_classes(tmp_path / "train" / "train", {"cat": 1})
     make_classes(tmp_path / "train" / "val", {"cat": 1})
     make_classes(tmp_path / "val", {"train": 1, "val": 2})

@@ -182,6 +182,9 @@ def add_special_data(folder: Path, add: Callable[..., None]) -> None:
     add("unknown refused", "softmax_layer", task="evaluate", data=unknown)
     add("few", "softmax_layer", (40, 24), data=few)
     add("pictures", "small_pictures", (2, 1), data=pictures)
+    files = [str(folder / "images" / name) for name in ("dark/3.png", "light/0.png")]
+    some = pictures.with_files(files)
+    add("chosen pictures", "small_pictures", (2, 1), "predict", some, output="csv")
     add("values", "house_price", (5, 2), data=KerasData(source="boston_housing"))
     data = KerasData(source="boston_housing")
     add("predict values of a sigmoid", "house_sigmoid", task="predict", data=data)
@@ -350,6 +353,19 @@ def test_that_pictures_are_read_as_they_are_needed(evaluated: Callable[[str], Ev
     run = evaluated("pictures")
     as_keras_measures(run)
     assert run.matrix.class_names == ("dark", "light")
+
+
+def test_that_pictures_that_were_chosen_are_predicted_on_in_their_order(
+    evaluated: Callable[[str], Evaluated],
+) -> None:
+    found = evaluated("chosen pictures")
+    with found.layout.predictions("csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["index"] for row in rows] == ["0", "1"]
+    assert "label" not in rows[0]
+    first = [float(row["probability of 0"]) for row in rows]
+    np.testing.assert_allclose(first, found.keras["outputs"][:, 0], atol=1e-6)
+    assert first[0] != pytest.approx(first[1])
 
 
 def test_that_the_sigmoid_of_a_model_of_values_is_a_part_of_it(

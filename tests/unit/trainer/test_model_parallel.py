@@ -12,11 +12,12 @@ from gpupanel.domain.data import DigitsData
 from gpupanel.domain.event_details import PlacedLayer
 from gpupanel.domain.events import LayersPlaced
 from gpupanel.domain.model import CnnModel, MlpModel, ModelSettings
+from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.plan import LaunchPlan, LogicalPlace
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.rules.placement_rules import placeable_layers
 from tests.forked.processes import run_forked
 from tests.unit.trainer.conftest import MakeRun, cpu_plan

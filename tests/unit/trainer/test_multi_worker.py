@@ -12,10 +12,10 @@ from PIL import Image
 from gpupanel.domain.augmentation import Augmentation, Flip
 from gpupanel.domain.data import DataCache, ImagesData
 from gpupanel.domain.model import CnnModel, MlpModel
+from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.domain.training import Optimizer
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.launcher import create_run
 from gpupanel.runs.supervision.cluster import process_environments

@@ -29,12 +29,13 @@ from gpupanel.domain.events import (
     TrainingResumed,
 )
 from gpupanel.domain.model import CnnModel, MlpModel
+from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.directory.requests import ask
 from gpupanel.runs.launcher import create_run, launch, resume

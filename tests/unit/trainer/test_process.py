@@ -18,13 +18,14 @@ from gpupanel.domain import events
 from gpupanel.domain.data import DataCache, DigitsData, ImagesData, KerasData
 from gpupanel.domain.events import Phase
 from gpupanel.domain.model import CnnModel, MlpModel
+from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.outcome import Metrics, Outcome
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.process_environment import NO_SPACE_STATUS
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.domain.training import TrainingSettings
 from gpupanel.trainer.saving.checkpoints import Checkpoints
 from gpupanel.trainer.saving.position import Position
 from tests.fakes.small_disks import (  # noqa: F401 - fixtures

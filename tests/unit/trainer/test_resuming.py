@@ -19,12 +19,13 @@ from gpupanel.domain.events import (
     TrainingResumed,
 )
 from gpupanel.domain.model import MlpModel
+from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.domain.training import TrainingSettings
 from tests.forked.processes import run_forked
 from tests.unit.trainer.conftest import MakeRun, StartTrainer, Trainer, cpu_plan
 from tests.unit.trainer.test_model_parallel import placed_plan

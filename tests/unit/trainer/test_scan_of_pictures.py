@@ -241,7 +241,7 @@ def test_that_a_first_look_comes_before_any_file_is_opened(
     def look(listed: Scanned) -> None:
         looks.append((len(opened), {name: each.count for name, each in listed.sets.items()}))
 
-    scan(ScanRequest(data=ImagesData(path=str(tmp_path))), on_looked=look)
+    scan(ScanRequest(data=ImagesData(path=str(tmp_path))), on_first_report=look)
     assert looks == [(0, {"training": 5})]
     assert opened
 

@@ -312,7 +312,7 @@ def test_that_a_table_is_imported_once_and_anew_when_it_changed(
     assert features(read(TableData(path=path))).tolist() == [[1], [2], [3]]
 
 
-def test_that_names_that_are_alike_or_empty_are_told_apart(tmp_path: Path) -> None:
+def test_that_names_that_are_alike_or_empty_are_distinguished(tmp_path: Path) -> None:
     path = write(tmp_path / "t.csv", "a,a,,a (2),y\n1,2,3,4,5.5\n2,3,4,5,6\n")
     found = read(TableData(path=path))
     names = [each.name for each in found.columns]
@@ -322,13 +322,13 @@ def test_that_names_that_are_alike_or_empty_are_told_apart(tmp_path: Path) -> No
 def test_that_a_look_leaves_a_large_table_to_a_run_and_shows_it_afterwards(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gpupanel.trainer.datasets.table._LARGEST_LOOK_BYTES", 10)
+    monkeypatch.setattr("gpupanel.trainer.datasets.tables.chosen_table._LARGEST_PREVIEW_BYTES", 10)
     monkeypatch.setattr("gpupanel.trainer.datasets.tables.table_file._RECENT_NS", 0)
     data = TableData(path=write(tmp_path / "t.csv", "x,y\n1,5\n2,6.5\n"))
-    problem = refused(data, only_looks=True)
+    problem = refused(data, is_preview=True)
     assert (problem.code, problem.is_error) == ("table_not_imported", False)
     read(data)
-    assert len(read(data, only_looks=True).training) == 2
+    assert len(read(data, is_preview=True).training) == 2
 
 
 def test_that_rows_of_a_group_are_held_out_together(tmp_path: Path) -> None:

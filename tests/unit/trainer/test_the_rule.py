@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 import pytest
 
+from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
-from gpupanel.domain.training import Optimizer
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.trained_runs import (
     changed,

@@ -1,15 +1,16 @@
 """Any split of a batch of texts is the same mathematics, though a gradient comes as rows."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from gpupanel.domain.data import TextData
 from gpupanel.domain.model import MlpModel
+from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.domain.training import Optimizer, TrainingSettings
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.test_the_rule import CENTRAL, HIERARCHICAL, MIRRORED, ONE, TO_ONE_DEVICE
 from tests.unit.trainer.text_folders import reviews, write_table
@@ -21,6 +22,9 @@ from tests.unit.trainer.trained_runs import (
     train_all,
     variables,
 )
+
+if TYPE_CHECKING:
+    from gpupanel.domain.training import TrainingSettings
 
 pytestmark = pytest.mark.tensorflow
 
@@ -102,6 +106,6 @@ def test_that_something_is_learned_of_words(runs: dict[str, RunLayout]) -> None:
     assert abs(first - other).max() > 1e-3
 
 
-def test_that_words_are_told_apart_under_mixed_precision(runs: dict[str, RunLayout]) -> None:
+def test_that_words_are_distinguished_under_mixed_precision(runs: dict[str, RunLayout]) -> None:
     """A half holds whole numbers up to 256 only."""
     assert last_metrics(runs["many words"]).accuracy > 0.95

@@ -11,11 +11,12 @@ import numpy as np
 from gpupanel.domain.data import DataSettings, DigitsData
 from gpupanel.domain.events import EpochDone, Event, TrainingEnded, decode_event
 from gpupanel.domain.model import MlpModel, ModelSettings
+from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategySettings
-from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.domain.training import TrainingSettings
 from gpupanel.trainer.saving.checkpoint_files import STATE_FILE
 from gpupanel.trainer.saving.checkpoints import Checkpoints
 from tests.forked.processes import run_forked

@@ -15,6 +15,7 @@ from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
 from gpupanel.planning.layers import ModelLayer, places_of
 from gpupanel.planning.rules.placement_rules import placeable_layers
+from gpupanel.planning.script.batch_norm import batch_norm_functions
 from gpupanel.planning.script.model_section import (
     WHOLE_MODEL,
     BuiltText,
@@ -25,42 +26,6 @@ from gpupanel.planning.script.model_section import (
 )
 from gpupanel.planning.script.sections import indented, joined
 
-_OVER_REPLICAS = """
-def over_replicas(norm):
-    \"\"\"Have the layer normalise by the examples of all replicas, each counted once.
-
-    Keras's own synchronized=True takes the variance as E[x^2] - E[x]^2, which loses its digits
-    where the mean is great. Here it is that of the parts and of their means.
-    \"\"\"
-    call_alone = norm.call
-
-    def call(inputs, training=None, mask=None):
-        if not training or isinstance(inputs, keras.KerasTensor):
-            return call_alone(inputs, training=training, mask=mask)
-        context, values = tf.distribute.get_replica_context(), tf.cast(inputs, tf.float32)
-        mean, variance = tf.nn.moments(values, list(range(len(values.shape) - 1)))
-        count = tf.cast(tf.size(values) // tf.shape(values)[-1], tf.float32)
-        place = tf.one_hot(context.replica_id_in_sync_group, context.num_replicas_in_sync)
-        own = tf.concat([[count], mean, variance], axis=0)
-        # Summed with zeros of the others, the numbers of each replica stand in a row of their own.
-        parts = context.all_reduce(tf.distribute.ReduceOp.SUM, place[:, tf.newaxis] * own)
-        weights = parts[:, :1] / tf.reduce_sum(parts[:, 0])
-        means, variances = tf.split(parts[:, 1:], 2, axis=1)
-        mean = tf.reduce_sum(weights * means, axis=0)
-        variance = tf.reduce_sum(weights * (variances + (means - mean) ** 2), axis=0)
-        for moving, new in ((norm.moving_mean, mean), (norm.moving_variance, variance)):
-            moving.assign(moving * norm.momentum + new * (1 - norm.momentum))
-        outputs = tf.nn.batch_normalization(
-            values, mean, variance, norm.beta, norm.gamma, norm.epsilon
-        )
-        return tf.cast(outputs, norm.compute_dtype)
-
-    norm.call = call
-    return norm
-"""
-"""As ``trainer/models/synchronized_batch_norm.py`` does it."""
-
-
 _PLACED = """
 from functools import wraps
 
@@ -70,7 +35,7 @@ def placed(layer):
     device = PLACES[PLACEMENT.get(layer.name, 0)]
 
     def on_device(function):
-        @wraps(function)  # Keras looks at the arguments
+        @wraps(function)  # Keras reads the arguments
         def there(*args, **kwargs):
             with tf.device(device):
                 return function(*args, **kwargs)
@@ -114,7 +79,8 @@ class _Layered(ModelScript[MlpModel | CnnModel]):
         ]
         text = joined(scaled(profile.data, around), "\n".join(lines))
         if not placed:
-            return BuiltText(definitions=_OVER_REPLICAS if whole else "", in_scope=text)
+            definitions = batch_norm_functions(over_replicas=whole, call_by_call=False)
+            return BuiltText(definitions, in_scope=text)
         build = f"def build(placed):\n{indented(text)}\n    return {WHOLE_MODEL}"
         placement = _placement(profile, model, plan.global_batch_size)
         return BuiltText(joined(_PLACED, build, placement), in_scope="", model="build(placed)")

@@ -8,6 +8,7 @@ from gpupanel.domain.data import Target
 from gpupanel.domain.model import PythonModel
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.profile import Profile
+from gpupanel.planning.script.batch_norm import batch_norm_functions
 from gpupanel.planning.script.model_section import BuiltText, ModelScript, outputs_of, scaled
 from gpupanel.planning.script.sections import joined
 
@@ -17,6 +18,9 @@ if isinstance(network, keras.Sequential) and not network.built:
     network.build((None, *x.shape[1:]))
 $without_ending
 network.name = "python_model"
+for layer in network._flatten_layers():  # those within other layers, too
+    if isinstance(layer, keras.layers.BatchNormalization) and layer.trainable:
+        measured($norm)
 hidden = network(hidden)
 outputs = keras.layers.Activation("linear", name="outputs", dtype="float32")(hidden)
 """
@@ -42,13 +46,16 @@ class _PythonModel(ModelScript[PythonModel]):
 
     @override
     def built(self, model: PythonModel, profile: Profile, plan: LaunchPlan) -> BuiltText:
+        several = len(plan.replicas) > 1 and model.synchronizes_batch_norm
+        definitions = batch_norm_functions(over_replicas=several, call_by_call=True)
         values = {
+            "norm": "over_replicas(layer)" if several else "layer",
             "path": repr(model.path),
             "outputs": outputs_of(profile.data),
             "without_ending": _WITHOUT_ENDING.get(profile.data.target_kind, "").strip("\n"),
         }
         text = Template(_PYTHON).substitute(values)
-        return BuiltText(definitions="", in_scope=joined(scaled(profile.data), text))
+        return BuiltText(definitions, in_scope=joined(scaled(profile.data), text))
 
 
 SCRIPT = _PythonModel()

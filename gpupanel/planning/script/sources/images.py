@@ -80,6 +80,25 @@ P |        return [], np.array(pictures_below(root), object), None
   |class_count = len(folders)
 '''
 
+_BY_NAME = """
+  |class_count = 0
+  |
+  |
+  |def chosen_pictures():
+  |    \"\"\"The pictures that the profile names; what is no UTF-8 stands written out there.\"\"\"
+  |    for name in FILES:
+  |        path = Path(ROOT, name)
+  |        if not path.exists():
+  |            path = Path(ROOT)
+  |            for part in Path(name).parts:
+  |                odd = {as_utf8(each): each for each in os.listdir(path)}
+  |                path = path / (part if (path / part).exists() else odd[part])
+  |        yield path
+  |
+  |
+  |folders, x, y = [], np.array([*chosen_pictures(), None], object)[:-1], None
+"""
+
 # In the margin: C classes, K several labels at once, V values to be predicted; P as above.
 _BY_CSV = '''
   |import csv
@@ -138,6 +157,16 @@ class _Images(SourceScript[ImagesData]):
     def read(self, data: ImagesData, *, needs_labels: bool) -> str:
         height, width, channels = data.chosen_shape
         images = Template(_IMAGES).substitute(channels=channels, height=height, width=width)
+        if data.files:
+            named = f"ROOT, FILES = {data.path!r}, {list(data.files)!r}"
+            return joined(
+                picture_function(data.image_size, data.color),
+                images,
+                AS_UTF8,
+                named,
+                lines_for(_BY_NAME, []),
+                f"most_unreadable = int({data.unreadable_share} * len(x))",
+            )
         target = data.target_kind or Target.CLASSES
         holds = {
             "P": not needs_labels,
@@ -170,6 +199,8 @@ class _Images(SourceScript[ImagesData]):
 
     @override
     def class_names(self, data: ImagesData) -> str:
+        if data.files:
+            return "class_names = []"
         if data.labels_csv:
             return "class_names = names"
         names = "class_names = [as_utf8(folder.name) for folder in folders]"

@@ -1,4 +1,4 @@
-"""A table, by pyarrow: the whole of it at once, where a run reads it in pieces.
+"""A table: features of its columns, made as training made them, and labels.
 
 What a profile leaves out a preview fills in (:func:`~gpupanel.domain.preview.with_found`): how the
 file is written, and what each column holds.
@@ -12,130 +12,11 @@ from gpupanel.domain.data import TableData, Target
 from gpupanel.domain.table_data import (
     MOST_CATEGORIES,
     RECIPE_MEMBER,
-    HeaderLine,
     MissingValues,
 )
 from gpupanel.planning.script.data_section import SourceScript
 from gpupanel.planning.script.sections import indented, joined
-
-_IMPORTS = """
-import pyarrow as pa
-import pyarrow.compute as pc
-"""
-
-_TEXT = """
-import csv
-
-import pyarrow.csv
-
-MISSING = ["", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "#N/A", "?", "-"]
-
-
-def $function(path):
-    \"\"\"The cells of each column, as texts, by its name.\"\"\"
-    with open(path, encoding=$first_encoding, newline="") as file:
-        header = next(row for row in csv.reader(file, delimiter=$delimiter) if row)
-    places = [str(place) for place in range(len(header))]
-    table = pyarrow.csv.read_csv(
-        path,
-        read_options=pyarrow.csv.ReadOptions(
-            column_names=places,
-            skip_rows_after_names=$skipped,
-            encoding=$encoding,
-            block_size=2**20,
-        ),
-        parse_options=pyarrow.csv.ParseOptions(delimiter=$delimiter, newlines_in_values=True),
-        convert_options=pyarrow.csv.ConvertOptions(
-            column_types=dict.fromkeys(places, pa.string()),
-            null_values=MISSING,
-            strings_can_be_null=True,
-        ),
-    )
-    return named($names, table.columns)
-"""
-
-_PARQUET = """
-import pyarrow.parquet
-
-
-def $function(path):
-    \"\"\"The cells of each column, by its name.\"\"\"
-    table = pyarrow.parquet.read_table(path)
-    return named(table.column_names, table.columns)
-"""
-
-_EITHER = """
-def read_table(path):
-    return (read_parquet if path.lower().endswith(".parquet") else read_text)(path)
-"""
-
-_NAMED = '''
-def named(header, columns):
-    """Columns by their names, each another one."""
-    found = {}
-    for place, (name, cells) in enumerate(zip(header, columns), 1):
-        name = wanted = name.strip() or f"column {place}"
-        number = 2
-        while name in found:
-            name, number = f"{wanted} ({number})", number + 1
-        cells = cells.combine_chunks()
-        if isinstance(cells, pa.ChunkedArray):
-            cells = pa.concat_arrays(cells.chunks)
-        if pa.types.is_dictionary(cells.type):
-            cells = cells.dictionary_decode()
-        found[name] = cells
-    return found
-
-
-def is_text(cells):
-    return pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)
-
-
-def numbers(cells):
-    """NaN where a cell holds nothing, or no finite number."""
-    if is_text(cells):
-        cells = pc.utf8_trim_whitespace(pc.replace_substring(cells, DECIMAL, "."))
-    if pa.types.is_boolean(cells.type):
-        cells = cells.cast(pa.uint8())
-    found = cells.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    with np.errstate(over="ignore"):
-        found = np.array(found, np.float32)
-    found[np.isinf(found)] = np.nan
-    return found
-
-
-def stamps(cells):
-    for kind in (pa.timestamp("us"), pa.timestamp("us", "UTC")):
-        try:
-            return cells.cast(kind)
-        except pa.ArrowInvalid:
-            pass
-    for form in ("%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S"):
-        try:
-            return pc.strptime(cells, format=form, unit="us")
-        except pa.ArrowInvalid:
-            pass
-    raise SystemExit("A column of dates holds something else.")
-
-
-def days(cells, first=None):
-    """Days since the first row's, or another day, and that day."""
-    cells = stamps(cells) if is_text(cells) else cells
-    found = pc.cast(cells, pa.timestamp("us"), safe=False).cast(pa.int64())
-    found = found.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False) / 86_400_000_000
-    held = found[~np.isnan(found)]
-    if first is None:
-        first = np.floor(held[0]) if len(held) else 0.0
-    return np.float32(found - first), first
-
-
-def texts(cells):
-    return (cells if is_text(cells) else cells.cast(pa.string())).to_pylist()
-
-
-def shown(number):
-    return str(number.item() if number == np.floor(number) else number).removesuffix(".0")
-'''
+from gpupanel.planning.script.tables import table_functions
 
 _MADE_AS = '''
 def made_as(features, table):
@@ -288,7 +169,7 @@ class _Table(SourceScript[TableData]):
         made_as = _MADE_AS if sets else ""
         kept = joined(labels, _missing(data, drops=True), _KEPT, _groups(data), made_as, sets)
         count = "" if data.target_kind is Target.VALUES else "class_count = len(class_names)"
-        return joined(table_functions(data), trained_on, kept, count)
+        return joined(_functions(data), trained_on, kept, count)
 
     @override
     def read_for_model(self, data: TableData, model_path: str, *, needs_labels: bool) -> str:
@@ -305,14 +186,14 @@ class _Table(SourceScript[TableData]):
         if needs_labels:
             sets = _sets(data, is_category=is_category)
             kept = joined(labels, missing, _KEPT, _groups(data), sets)
-            return joined(table_functions(data), opened, kept)
+            return joined(_functions(data), opened, kept)
         labels = indented(joined(labels, _UNKNOWN, "lacking = np.zeros(len(x), bool)"))
         # A prediction is on the table itself.
         none = [
             f"x_{name}, y_{name} = x[:0], None if y is None else y[:0]" for name in _set_paths(data)
         ]
         without_sets = "\n".join(none)
-        return joined(table_functions(data), opened, _WHERE_THERE, labels, missing, without_sets)
+        return joined(_functions(data), opened, _WHERE_THERE, labels, missing, without_sets)
 
     @override
     def kept_in_model(self, data: TableData) -> str:
@@ -328,28 +209,8 @@ class _Table(SourceScript[TableData]):
         return ""  # they were read with the labels
 
 
-def table_functions(data: TableData) -> str:
-    """Python with the function ``read_table(path)``, and those that make something of its cells."""
-    paths = [data.path, *_set_paths(data).values()]
-    kinds = {path.lower().endswith(".parquet") for path in paths}
-    # Where the tables are of two kinds, each has a function of its own.
-    names = ("read_text", "read_parquet") if len(kinds) > 1 else ("read_table", "read_table")
-    parquet = Template(_PARQUET).substitute(function=names[1]) if True in kinds else ""
-    if False not in kinds:
-        return joined(_IMPORTS, parquet, "DECIMAL = '.'", _NAMED)
-    encoding = data.encoding or "utf-8"
-    has_names = data.header is not HeaderLine.NONE
-    text = Template(_TEXT).substitute(
-        function=names[0],
-        encoding=repr(encoding),
-        # The mark at the start of a file is no part of the first name.
-        first_encoding=repr("utf-8-sig" if encoding == "utf-8" else encoding),
-        delimiter=repr(data.delimiter or ","),
-        skipped=int(has_names),
-        names="header" if has_names else '[""] * len(header)',
-    )
-    either = _EITHER if len(kinds) > 1 else ""
-    return joined(_IMPORTS, parquet, text, either, f"DECIMAL = {data.decimal or '.'!r}", _NAMED)
+def _functions(data: TableData) -> str:
+    return table_functions(data, data.path, *_set_paths(data).values())
 
 
 def _labels(data: TableData, *, is_category: str, names: str) -> str:

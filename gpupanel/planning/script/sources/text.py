@@ -7,11 +7,11 @@ from string import Template
 
 from typing_extensions import override
 
-from gpupanel.domain.data import TableData, Target, TextData
+from gpupanel.domain.data import Target, TextData
 from gpupanel.domain.table_data import RECIPE_MEMBER
 from gpupanel.planning.script.data_section import AS_UTF8, SourceScript
 from gpupanel.planning.script.sections import joined, lines_for
-from gpupanel.planning.script.sources.table import table_functions
+from gpupanel.planning.script.tables import table_functions
 
 _FOLDER = '''
 from pathlib import Path
@@ -197,15 +197,8 @@ def _read(data: TextData, names: str, *, needs_labels: bool) -> str:
         "P": not needs_labels,
         "Q": data.path.lower().endswith(".parquet"),
     }
-    table = TableData(
-        path=data.path,
-        delimiter=data.delimiter,
-        decimal=data.decimal,
-        encoding=data.encoding,
-        header=data.header,
-    )
     read = lines_for(_TABLE, [each for each in holds if holds[each]])
-    return joined(table_functions(table), read, *lines, *count)
+    return joined(table_functions(data, data.path), read, *lines, *count)
 
 
 SCRIPT = _Text()

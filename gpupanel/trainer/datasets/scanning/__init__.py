@@ -1,1 +1,1 @@
-"""What is in the data: every example looked at once, in memory that does not grow with them."""
+"""What is in the data: every example read once, in memory that does not grow with them."""

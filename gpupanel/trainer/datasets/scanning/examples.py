@@ -1,4 +1,4 @@
-"""Looks through the examples of any source, as it gives them to a training."""
+"""Scans the examples of any source, as it gives them to a training."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ from gpupanel.trainer.datasets.scanning.numbers import (
 from gpupanel.trainer.datasets.scanning.scanned import (
     MOST_NAMED,
     ExamplesOfSet,
-    OnLooked,
+    OnFirstReport,
     Scanned,
     example_name,
 )
@@ -28,8 +28,8 @@ _MOST_ROWS = 16_384
 MOST_COLUMNS = 200
 """That are listed."""
 _WIDEST = 50_000
-"""A row of more numbers is not looked at column by column."""
-_DOING = "looking at examples"
+"""A row of more numbers is not read column by column."""
+_DOING = "scanning examples"
 
 OnProgress = Callable[[str, int, int], None]
 NameOf = Callable[[SetName, int], str]
@@ -43,7 +43,7 @@ def _example_name(of_set: SetName, index: int) -> str:
 def scan_examples(
     found: DataSet,
     on_progress: OnProgress,
-    on_looked: OnLooked,
+    on_first_report: OnFirstReport,
     name_of: NameOf = _example_name,
     *,
     has_columns: bool = True,
@@ -53,7 +53,7 @@ def scan_examples(
     Args:
         found: The data; what is not in memory is read piece by piece.
         on_progress: Called with how many examples are done.
-        on_looked: Called once before.
+        on_first_report: Called once before.
         name_of: What an example of a set is called.
         has_columns: Report examples that are rows of numbers column by column.
     """
@@ -62,7 +62,7 @@ def scan_examples(
         parts["validation"] = found.validation
     if found.test is not None:
         parts["test"] = found.test
-    looked = Scanned(
+    first = Scanned(
         sets={name: _listed(name, part, name_of) for name, part in parts.items()},
         target=found.target,
         class_names=found.class_names,
@@ -72,25 +72,25 @@ def scan_examples(
         is_complete=False,
         problems=found.notes,
     )
-    on_looked(looked)
+    on_first_report(first)
     total, done = sum(map(len, parts.values())), 0
     sets: dict[SetName, ExamplesOfSet] = {}
     columns: tuple[ScannedColumn, ...] = ()
     problems = list(found.notes)
     for name, part in parts.items():
         is_row = len(part.feature_shape) == 1 and part.feature_shape[0] <= _WIDEST
-        looker = _Looker(part, looked.sets[name], on_progress, done, total)
-        sets[name] = looker.looked(as_columns=has_columns and is_row)
+        scan = _SetScan(part, first.sets[name], on_progress, done, total)
+        sets[name] = scan.scanned(as_columns=has_columns and is_row)
         done += len(part)
-        facts = looker.numbers.facts() if looker.numbers is not None else ()
+        facts = scan.numbers.facts() if scan.numbers is not None else ()
         if name == "training" and facts:
             columns = tuple(_column(place, each) for place, each in enumerate(facts[:MOST_COLUMNS]))
             problems += _constant(facts)
         named = ((f"feature {place + 1:,}", each) for place, each in enumerate(facts))
-        problems += values_far_outside(named, looked.sets[name].name_of)
+        problems += values_far_outside(named, first.sets[name].name_of)
         if not found.class_names:
-            problems += _odd_values(part.labels, looked.sets[name])
-    return replace(looked, sets=sets, columns=columns, is_complete=True, problems=tuple(problems))
+            problems += _odd_values(part.labels, first.sets[name])
+    return replace(first, sets=sets, columns=columns, is_complete=True, problems=tuple(problems))
 
 
 def _listed(name: SetName, part: Examples, name_of: NameOf) -> ExamplesOfSet:
@@ -98,8 +98,8 @@ def _listed(name: SetName, part: Examples, name_of: NameOf) -> ExamplesOfSet:
 
 
 @dataclass(slots=True)
-class _Looker:
-    """Looks through one set."""
+class _SetScan:
+    """Scans one set."""
 
     part: Examples
     listed: ExamplesOfSet
@@ -108,7 +108,7 @@ class _Looker:
     total: int
     numbers: NumberScan | None = None
 
-    def looked(self, *, as_columns: bool) -> ExamplesOfSet:
+    def scanned(self, *, as_columns: bool) -> ExamplesOfSet:
         part, count = self.part, len(self.part)
         digests = np.zeros((count, 2), np.uint64)
         is_readable = np.ones(count, np.bool_)

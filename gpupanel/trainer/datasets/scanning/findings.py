@@ -37,7 +37,7 @@ def findings(
         scanned: The data.
         request: What was asked for.
         parts: Its sets as a run has them.
-        same: What in them is the same; ``None``: they were not looked through.
+        same: What in them is the same; ``None``: they were not scanned.
         problems: What was said while it was read.
     """
     said = [*problems, *scanned.problems]
@@ -112,7 +112,7 @@ def _conflicts(same: SameContents, scanned: Scanned) -> Iterator[Problem]:
         field="data",
         message=f"{count:,} {'content has' if count == 1 else 'contents have'} different labels: "
         f"{_first(lines)}.",
-        hint="No model can be right about all of them; look which label is meant.",
+        hint="No model can be right about all of them; check which label is meant.",
         detail=_rest(lines),
     )
 
@@ -187,7 +187,7 @@ def _names_alike(names: Sequence[str]) -> Iterator[Problem]:
         severity=Severity.WARNING,
         field="data",
         message=f"Names of classes differ only in case, spaces or accents: {_first(lines)}.",
-        hint="If they mean the same, give them the same name: a model learns to tell them apart.",
+        hint="If they mean the same, give them the same name: a model learns to distinguish them.",
         detail=_rest(lines),
     )
 

@@ -1,4 +1,4 @@
-"""What was seen of each picture's file, kept in the cache for the next look.
+"""What was seen of each picture's file, kept in the cache for the next scan.
 
 A file is known by its disk, number, size and times, as
 :mod:`gpupanel.trainer.datasets.file_prints` says; its name does not matter. Each takes some seventy
@@ -23,7 +23,7 @@ from gpupanel.files.guarded_files import read_file
 from gpupanel.files.whole_files import whole_file
 
 _VERSION: Final = 1
-"""Another one looks at other things, or decodes otherwise."""
+"""Another version reads other things, or decodes otherwise."""
 _RECENT_NS: Final = 2 * 10**9
 _MOST_BYTES: Final = 2**31
 _MOST_FORMS: Final = 60_000
@@ -84,7 +84,7 @@ class PictureFacts:
     Attributes:
         rows: Of :data:`SEEN`.
         forms: How files are stored, each once.
-        looked_ns: When the files were first looked at, in nanoseconds since the epoch.
+        looked_ns: When the files were first examined, in nanoseconds since the epoch.
     """
 
     rows: Seen

@@ -9,13 +9,13 @@ from gpupanel.trainer.datasets.image_listing import with_found_sets
 from gpupanel.trainer.datasets.image_sets import ImageSet, list_sets
 
 _ALL = 0.9999
-"""Of the files may be missing: they are reported, and the others looked at."""
+"""Of the files may be missing: they are reported, and the others read."""
 _LEAVE_OUT = ("data", "leave_out")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PictureSets:
-    """What there is.
+    """The pictures of each set.
 
     Attributes:
         sets: By ``training``, ``validation`` and ``test``.

@@ -1,4 +1,4 @@
-"""Looks through folders of pictures: each file once, on several threads."""
+"""Scans folders of pictures: each file once, on several threads."""
 
 import os
 import threading
@@ -36,7 +36,7 @@ from gpupanel.trainer.datasets.scanning.picture_sets import PictureSets
 from gpupanel.trainer.datasets.scanning.scanned import (
     MOST_NAMED,
     ExamplesOfSet,
-    OnLooked,
+    OnFirstReport,
     Scanned,
 )
 from gpupanel.trainer.size_limits import LARGEST_IMAGE_PIXELS
@@ -46,8 +46,8 @@ _CHUNK = 256
 _SIDE = 64
 """Decoding shows whether a file can be read, whatever size it is scaled to."""
 _BATCH = 8
-"""Files that a thread looks at before it is given others: small ones are seen as fast as that."""
-_DOING = "looking at pictures"
+"""Files that a thread reads before it is given others: small ones are seen as fast as that."""
+_DOING = "scanning pictures"
 
 OnProgress = Callable[[str, int, int], None]
 
@@ -56,29 +56,29 @@ def scan_pictures(
     sets: Mapping[str, ImageSet],
     listed: Scanned,
     on_progress: OnProgress,
-    on_looked: OnLooked,
+    on_first_report: OnFirstReport,
 ) -> Scanned:
     """Every picture once: readable or not, its size and form, its content.
 
-    What the last look at the same folders saw of files that have not changed since is taken from
+    What the last scan of the same folders found of files that have not changed since is taken from
     the cache.
 
     Args:
         sets: The files.
         listed: What is known of them by their folders and tables.
         on_progress: Called with how many files are done.
-        on_looked: Called once before the first is opened.
+        on_first_report: Called once before the first is opened.
     """
     named = {name: each for name, each in sets.items() if name in listed.sets}
-    on_looked(listed)
+    on_first_report(listed)
     roots = tuple(each.root for each in named.values())
     total = sum(len(each.files.paths) for each in named.values())
-    looking = _Looking(cached_facts(roots), on_progress, total)
-    seen = {name: looking.looked(each) for name, each in named.items()}
+    scan = _FileScan(cached_facts(roots), on_progress, total)
+    seen = {name: scan.scanned(each) for name, each in named.items()}
     rows = np.concatenate([each.rows for each in seen.values()])
     readable = rows[rows["is_readable"]]
     # What could not be read is tried again the next time.
-    keep_facts(roots, PictureFacts(readable, tuple(looking.forms.texts), looking.looked_ns))
+    keep_facts(roots, PictureFacts(readable, tuple(scan.forms.texts), scan.looked_ns))
     found: dict[SetName, ExamplesOfSet] = {}
     for name, whole in listed.sets.items():
         facts = seen[name]
@@ -91,7 +91,7 @@ def scan_pictures(
             name_of=whole.name_of,
         )
     gone = [_gone(each.root) for each in named.values() if not each.root.is_dir()]
-    problems = (*listed.problems, *gone, *_odd(seen, listed, looking.changed))
+    problems = (*listed.problems, *gone, *_odd(seen, listed, scan.changed))
     return Scanned(
         sets=found,
         target=listed.target,
@@ -99,7 +99,7 @@ def scan_pictures(
         feature_shape=listed.feature_shape,
         unlabelled=listed.unlabelled,
         empty_classes=listed.empty_classes,
-        formats=_counted(readable["form"], looking.forms.texts),
+        formats=_counted(readable["form"], scan.forms.texts),
         sizes=_sizes(readable),
         # Of files that went away nobody skips a part.
         unreadable_share=None if gone else listed.unreadable_share,
@@ -165,14 +165,14 @@ class _SeenSet:
 
 
 @dataclass(slots=True)
-class _Looking:
-    """Looks at the files of one set after the other.
+class _FileScan:
+    """Reads the files of one set after the other.
 
     Attributes:
         before: What is known from the last time.
         total: Files of all sets.
         done: Of them.
-        changed: Files that changed while they were looked at; of very many the first.
+        changed: Files that changed while they were examined; of very many the first.
     """
 
     before: PictureFacts
@@ -187,15 +187,15 @@ class _Looking:
     def __post_init__(self) -> None:
         self.forms = Forms(list(self.before.forms))
 
-    def looked(self, part: ImageSet) -> _SeenSet:
+    def scanned(self, part: ImageSet) -> _SeenSet:
         """What is seen of the files of a set."""
         paths, key = part.files.paths, part.files.key
         rows = _marks(paths)
         rows, is_known = self.before.known(rows)
         unreadable: dict[int, str] = {}
 
-        def look(batch: Sequence[str]) -> list[tuple[object, ...] | str]:
-            return [self._look(path, key) for path in batch]
+        def scan_files(batch: Sequence[str]) -> list[tuple[object, ...] | str]:
+            return [self._scan_file(path, key) for path in batch]
 
         waiting = np.flatnonzero(~is_known)
         self.done += int(is_known.sum())
@@ -208,7 +208,7 @@ class _Looking:
                     [paths[place] for place in chunk[start : start + _BATCH]]
                     for start in range(0, len(chunk), _BATCH)
                 ]
-                found = chain.from_iterable(pool.map(look, batches))
+                found = chain.from_iterable(pool.map(scan_files, batches))
                 for place, seen in zip(chunk, found, strict=True):
                     if isinstance(seen, str):
                         rows[place]["is_readable"] = False
@@ -222,7 +222,7 @@ class _Looking:
             pool.shutdown(cancel_futures=True)
         return _SeenSet(rows, unreadable)
 
-    def _look(self, path: str, key: str) -> tuple[object, ...] | str:
+    def _scan_file(self, path: str, key: str) -> tuple[object, ...] | str:
         """What is seen of a file, or why it cannot be read."""
         try:
             with image_errors(path, key), open_regular(Path(path)) as file:
@@ -237,7 +237,7 @@ class _Looking:
             return str(error)
         marks = marks_of(before)
         if marks_of(after) != marks:
-            marks = (0,) * len(MARKS)  # the next look begins anew
+            marks = (0,) * len(MARKS)  # the next scan begins anew
             if len(self.changed) < MOST_NAMED:
                 self.changed.append(path)
         stored = self.forms.place(f"{form.format}, {form.mode}")
@@ -298,7 +298,7 @@ def _odd(
         problems.append(
             _hint(
                 "scan_files_changed",
-                f"{len(names):,} files changed while they were looked at: {_shown(names)}.",
+                f"{len(names):,} files changed while they were examined: {_shown(names)}.",
                 "Scan again when nothing is written there any more.",
                 names,
             ).model_copy(update={"severity": Severity.WARNING})
@@ -310,8 +310,8 @@ def _gone(root: Path) -> Problem:
     return Problem(
         code="scan_folder_gone",
         field="data.path",
-        message=f"The folder {root} went away while it was looked through.",
-        hint="Look whether its disk is still there, and scan again.",
+        message=f"The folder {root} went away while it was scanned.",
+        hint="Check whether its disk is still there, and scan again.",
     )
 
 

@@ -1,4 +1,4 @@
-"""From what was looked at to the report: sets as a run has them, findings in order."""
+"""From what was read to the report: sets as a run has them, findings in order."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -37,7 +37,7 @@ def report_of(scanned: Scanned, request: ScanRequest, problems: Iterable[Problem
     """What a scan reports of the data to people and scripts.
 
     Args:
-        scanned: The data, looked through or only listed.
+        scanned: The data, scanned or only listed.
         request: What was asked for.
         problems: Why it could not be read as a training does.
     """

@@ -42,7 +42,7 @@ class PartOfSet:
     def digests(self) -> Digests:
         """Of their contents."""
         digests = self.whole.digests
-        assert digests is not None, "the set was looked through"
+        assert digests is not None, "the set was scanned"
         return digests if self.chosen is None else digests[self.chosen]
 
     @property

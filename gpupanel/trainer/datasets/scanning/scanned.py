@@ -1,4 +1,4 @@
-"""What a source hands over when all of it was looked through."""
+"""What a source hands over when all of it was scanned."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ class ExamplesOfSet:
     Attributes:
         labels: As :class:`~gpupanel.trainer.datasets.examples.Examples` has them; ``None``: nobody
             knows them.
-        digests: Of their contents; ``None``: they were not looked at yet.
+        digests: Of their contents; ``None``: they were not read yet.
         is_readable: Of each example; ``None``: all are.
         unreadable: Why some of them are not; of very many the first.
         name_of: What an example is called, by its place.
@@ -54,7 +54,7 @@ class Scanned:
         groups: As :class:`~gpupanel.trainer.datasets.examples.DataSet` has them.
         unreadable_share: The part of the files that may be unreadable; ``None``: nothing is
             skipped.
-        is_complete: Whether all examples were looked at.
+        is_complete: Whether all examples were read.
     """
 
     sets: Mapping[SetName, ExamplesOfSet]
@@ -73,5 +73,5 @@ class Scanned:
     problems: tuple[Problem, ...] = ()
 
 
-OnLooked = Callable[[Scanned], None]
-"""Called with what a first look shows, before anything is read whole."""
+OnFirstReport = Callable[[Scanned], None]
+"""Called with what is known first, before anything is read whole."""

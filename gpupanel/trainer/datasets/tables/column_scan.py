@@ -1,4 +1,4 @@
-"""The columns of a table as a scan reports them: all cells are looked at."""
+"""The columns of a table as a scan reports them: all cells are read."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,18 +16,18 @@ from gpupanel.trainer.datasets.scanning.numbers import (
 )
 from gpupanel.trainer.datasets.tables.imported import ColumnFacts
 from gpupanel.trainer.datasets.tables.rows import TableRows
-from gpupanel.trainer.datasets.tables.table_file import ImportedTable, TableLook
+from gpupanel.trainer.datasets.tables.table_file import ImportedTable, TableOverview
 
 _CHUNK_BYTES = 8 * 2**20
 _MOST_COLUMNS = 200
-_DOING = "looking at columns"
+_DOING = "scanning columns"
 _NUMBERS = ("number", "date")
 
 OnProgress = Callable[[str, int, int], None]
 
 
 class ColumnScan:
-    """Looks at all cells of a table, some MiB at a time.
+    """Reads all cells of a table, some MiB at a time.
 
     Attributes:
         columns: What each holds; of very many the first.
@@ -38,7 +38,7 @@ class ColumnScan:
     def __init__(
         self, table: ImportedTable, targets: tuple[int, ...], on_progress: OnProgress
     ) -> None:
-        """Look at it.
+        """Read it.
 
         Args:
             table: All of its rows.
@@ -69,9 +69,9 @@ class ColumnScan:
             yield indices, self._table.read(indices)
 
 
-def first_columns(look: TableLook) -> tuple[ScannedColumn, ...]:
+def first_columns(overview: TableOverview) -> tuple[ScannedColumn, ...]:
     """What the columns seem to hold, before all of them was read."""
-    return tuple(ScannedColumn(name=name, holds=kind) for name, kind in look.columns)[
+    return tuple(ScannedColumn(name=name, holds=kind) for name, kind in overview.columns)[
         :_MOST_COLUMNS
     ]
 
@@ -94,13 +94,13 @@ def namer_of(found: DataSet) -> Callable[[SetName, int], str]:
     return name
 
 
-def form_of_table(look: TableLook) -> str:
+def form_of_table(overview: TableOverview) -> str:
     """How a table is stored."""
-    form = look.form
+    form = overview.form
     if form is None:
         return "Parquet"
     delimiter = "a tab" if form.delimiter == "\t" else f'"{form.delimiter}"'
-    kind = Path(look.path).suffix.lstrip(".").upper()
+    kind = Path(overview.path).suffix.lstrip(".").upper()
     return f'{kind}, {form.encoding}, {delimiter} between cells, "{form.decimal}" before decimals'
 
 

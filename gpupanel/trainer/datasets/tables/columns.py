@@ -1,4 +1,4 @@
-"""What each column of a table holds, as far as a look at some rows shows it."""
+"""What each column of a table holds, as far as some rows show it."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ Columns = tuple[tuple[str, Kind], ...]
 
 
 def columns_of_text(sample: TextSample) -> Columns:
-    """The columns of a text file by how their cells look."""
+    """The columns of a text file by what their cells hold."""
     cells = zip(*sample.rows, strict=True) if sample.rows else [()] * len(sample.names)
     return tuple(
         (name, _kind(each, sample.form.decimal))
@@ -64,7 +64,7 @@ def with_chosen(
 
     Args:
         path: Of the file, for the words.
-        columns: As they look.
+        columns: As they seem.
         data: What was chosen.
         known: What columns held when a model was trained, by name.
 

@@ -67,7 +67,7 @@ class TableRows:
         numbers, categories, first = [], [], 0
         for column in self.columns:
             place = self.table.column(column.name)
-            assert place is not None, "who makes the rows looks for their columns"
+            assert place is not None, "who makes the rows finds their columns"
             facts = self.table.columns[place]
             if column.kind == "category":
                 categories.append(_Category(place, first, _places_of(facts, column)))

@@ -30,7 +30,7 @@ def column_summaries(
     ]
     others = [
         ColumnPreview(name=name, holds="other", use="left_out", detail="left out: not read")
-        for name in table.look.left_out
+        for name in table.overview.left_out
     ]
     return tuple([*read, *others][:_MOST_SHOWN])
 

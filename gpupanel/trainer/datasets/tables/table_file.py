@@ -28,6 +28,7 @@ from gpupanel.files.locks import locked_patiently
 from gpupanel.files.regular_files import open_regular
 from gpupanel.files.whole_files import whole_file, write_whole
 from gpupanel.trainer.datasets.array_files import check_file
+from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.row_files import RowFile
 from gpupanel.trainer.datasets.tables import problems
 from gpupanel.trainer.datasets.tables.batches import open_parquet, parquet_batches, text_batches
@@ -43,7 +44,7 @@ from gpupanel.trainer.datasets.tables.imported import (
     MisfitError,
     import_rows,
 )
-from gpupanel.trainer.datasets.tables.text_form import TextForm, look_at_text
+from gpupanel.trainer.datasets.tables.text_form import TextForm, sample_of_text
 
 _VERSION: Final = 1
 """Of the rows: another one is imported anew."""
@@ -53,8 +54,8 @@ _MOST_ROWS: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class TableLook:
-    """What a look at a table finds, before it is imported.
+class TableOverview:
+    """What a preview finds of a table, before it is imported.
 
     Attributes:
         form: How it is written; ``None``: it is Parquet.
@@ -74,7 +75,7 @@ class _Import(Value):
     """What is known of an import.
 
     Attributes:
-        looked_ns: When the file was looked at, in nanoseconds since the epoch.
+        looked_ns: When the file was examined, in nanoseconds since the epoch.
     """
 
     looked_ns: int
@@ -87,13 +88,13 @@ class ImportedTable:
     """A table as rows of float32.
 
     Attributes:
-        look: At its file.
+        overview: Of its file.
         rows: How many there are.
         columns: What is known of each, over all rows.
         file: With the rows.
     """
 
-    look: TableLook
+    overview: TableOverview
     rows: int
     columns: tuple[ColumnFacts, ...]
     file: RowFile
@@ -129,7 +130,7 @@ class ImportedTable:
         return floats
 
 
-def look_at_table(data: TableData, known: Mapping[str, Kind] | None = None) -> TableLook:
+def overview_of_table(data: TableData, known: Mapping[str, Kind] | None = None) -> TableOverview:
     """What kind of file it is, and what its columns hold as far as some rows show it.
 
     Args:
@@ -137,7 +138,7 @@ def look_at_table(data: TableData, known: Mapping[str, Kind] | None = None) -> T
         known: What columns held when a model was trained, by name.
 
     Raises:
-        ProblemError: It cannot be looked at, and why.
+        ProblemError: It cannot be read, and why.
     """
     path = Path(data.path)
     check_file(path)
@@ -148,27 +149,27 @@ def look_at_table(data: TableData, known: Mapping[str, Kind] | None = None) -> T
                 columns, left_out = columns_of_schema(path, schema)
                 read = {name for name, _ in columns}
                 places = tuple(at for at, name in enumerate(schema.names) if name in read)
-                return TableLook(
+                return TableOverview(
                     path, None, with_chosen(path, columns, data, known or {}), left_out, places
                 )
-            sample = look_at_text(path, file, data)
+            sample = sample_of_text(path, file, data)
     except OSError as error:
-        raise problems.problem(
+        raise data_problem(
             "data_file_unreadable",
             f"The table {path} cannot be read: {error.strerror}.",
-            "Choose a file that you may read, or look at the disk that holds it.",
+            "Choose a file that you may read, or check the disk that holds it.",
         ) from error
     columns = with_chosen(path, columns_of_text(sample), data, known or {})
-    return TableLook(path, sample.form, columns)
+    return TableOverview(path, sample.form, columns)
 
 
 def imported(
-    look: TableLook, progress: Callable[[int, int], None], *, most_bytes: int | None = None
+    overview: TableOverview, progress: Callable[[int, int], None], *, most_bytes: int | None = None
 ) -> ImportedTable:
     """The rows of a table, from an import that is there, or a new one.
 
     Args:
-        look: At its file.
+        overview: Of its file.
         progress: Called with how many bytes of how many are imported.
         most_bytes: A larger file is not imported anew.
 
@@ -177,22 +178,22 @@ def imported(
     """
     try:
         folder = cache_folder("tables")
-        with open_regular(look.path) as source:
+        with open_regular(overview.path) as source:
             status = os.fstat(source.fileno())
-            key = _key(look, status)
+            key = _key(overview, status)
 
             def on_wait() -> None:
                 progress(0, status.st_size)
 
             with locked_patiently(folder / f"{key}.lock", on_wait):
-                return _Importing(look, source, folder / key, progress, most_bytes).table()
+                return _Importing(overview, source, folder / key, progress, most_bytes).table()
     except OSError as error:
         raise problems.cache_unusable(Path(error.filename or "the cache").parent, error) from error
 
 
 @dataclass(frozen=True, slots=True)
 class _Importing:
-    look: TableLook
+    overview: TableOverview
     source: BufferedReader
     place: Path
     progress: Callable[[int, int], None]
@@ -205,7 +206,7 @@ class _Importing:
             return there
         size = os.fstat(self.source.fileno()).st_size
         if self.most_bytes is not None and size > self.most_bytes:
-            raise problems.left_to_a_run(self.look.path, size)
+            raise problems.left_to_a_run(self.overview.path, size)
         remove_unused(self.place.parent)
         rows, facts = self._import()
         known = _Import(looked_ns=self.looked_ns, rows=rows, columns=facts)
@@ -231,43 +232,43 @@ class _Importing:
 
     def _opened(self, known: _Import) -> ImportedTable:
         file = RowFile(self.place.with_suffix(".rows"))
-        return ImportedTable(self.look, known.rows, known.columns, file)
+        return ImportedTable(self.overview, known.rows, known.columns, file)
 
     def _import(self) -> tuple[int, tuple[ColumnFacts, ...]]:
-        look, before = self.look, os.fstat(self.source.fileno())
-        decimal = look.form.decimal if look.form else "."
+        overview, before = self.overview, os.fstat(self.source.fileno())
+        decimal = overview.form.decimal if overview.form else "."
 
         def progress(rows: int) -> None:
             if rows > _MOST_ROWS:
-                raise problems.problem(
+                raise data_problem(
                     "table_too_many_rows",
-                    f"{look.path} has more than {_MOST_ROWS:,} rows.",
+                    f"{overview.path} has more than {_MOST_ROWS:,} rows.",
                     "Train on a part of it.",
                 )
             self.progress(min(self.source.tell(), before.st_size), before.st_size)
 
         try:
             with whole_file(self.place.with_suffix(".rows"), private=True) as file:
-                found = import_rows(self._batches(), look.columns, decimal, file, progress)
+                found = import_rows(self._batches(), overview.columns, decimal, file, progress)
                 if not found[0]:
-                    raise problems.empty(look.path)
+                    raise problems.empty(overview.path)
         except MisfitError as misfit:
             raise problems.does_not_fit(
-                look.path, misfit.row + 1, misfit.column, misfit.text, misfit.kind
+                overview.path, misfit.row + 1, misfit.column, misfit.text, misfit.kind
             ) from misfit
         if _marks(os.fstat(self.source.fileno())) != _marks(before):
-            raise problems.changed_meanwhile(look.path)
+            raise problems.changed_meanwhile(overview.path)
         return found
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
-        look = self.look
-        if look.form is not None:
-            return text_batches(look.path, self.source, look.form, len(look.columns))
-        return parquet_batches(look.path, self.source, look.places)
+        overview = self.overview
+        if overview.form is not None:
+            return text_batches(overview.path, self.source, overview.form, len(overview.columns))
+        return parquet_batches(overview.path, self.source, overview.places)
 
 
-def _key(look: TableLook, status: os.stat_result) -> str:
-    what = (_VERSION, _marks(status), look.form, look.columns)
+def _key(overview: TableOverview, status: os.stat_result) -> str:
+    what = (_VERSION, _marks(status), overview.form, overview.columns)
     return hashlib.sha256(repr(what).encode(errors="backslashreplace")).hexdigest()[:32]
 
 

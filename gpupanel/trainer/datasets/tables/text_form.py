@@ -1,4 +1,4 @@
-"""How a text file with a table is written: found by a look at several places of it.
+"""How a text file with a table is written: found at several places of it.
 
 pyarrow's own reader asks nobody: it takes a comma for granted, text in Windows-1252 for bytes, and
 the first block for what all others are like.
@@ -25,7 +25,7 @@ _PIECE_BYTES = 128 * 2**10
 _PIECES = 6
 _DELIMITERS = (",", ";", "\t", "|")
 _DELIMITED_ROWS = 200
-_LOOKED_ROWS = 1000
+_SAMPLED_ROWS = 1000
 """Of each place."""
 _UNDEFINED_IN_CP1252 = frozenset(b"\x81\x8d\x8f\x90\x9d")
 _WITH_COMMA = re.compile(r"[+-]?\d+,\d+")
@@ -47,10 +47,20 @@ class TextForm:
     encoding: str
     has_names: bool
 
+    @property
+    def settings(self) -> dict[str, str]:
+        """The same as a profile says it."""
+        return {
+            "delimiter": self.delimiter,
+            "decimal": self.decimal,
+            "encoding": self.encoding,
+            "header": "first_line" if self.has_names else "none",
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class TextSample:
-    """What a look at a text file finds.
+    """What a preview finds of a text file.
 
     Attributes:
         names: Of the columns, each another one.
@@ -62,8 +72,8 @@ class TextSample:
     rows: tuple[tuple[str, ...], ...]
 
 
-def look_at_text(path: Path, file: BinaryIO, data: TableData) -> TextSample:
-    """Look at the beginning of a file, its end, and places in between.
+def sample_of_text(path: Path, file: BinaryIO, data: TableData) -> TextSample:
+    """Read the beginning of a file, its end, and places in between.
 
     Args:
         path: Of the file, for the words.
@@ -179,7 +189,7 @@ def _found_delimiter(text: str) -> str:
 
 
 def _rows(
-    text: str, delimiter: str, *, is_whole: bool, most: int = _LOOKED_ROWS
+    text: str, delimiter: str, *, is_whole: bool, most: int = _SAMPLED_ROWS
 ) -> list[list[str]]:
     """The first rows of a text; the last one of a piece may be cut short, and is left out."""
     before = csv.field_size_limit(FIRST_BYTES)
@@ -206,7 +216,7 @@ def _found_decimal(cells: Iterable[str]) -> str:
 def _has_names(first: Sequence[str], rows: Sequence[Sequence[str]], decimal: str) -> bool:
     if any(is_number(cell, decimal) for cell in first):
         return False
-    # Without a number anywhere, names and rows look alike: most tables have names.
+    # Without a number anywhere, names and rows are alike: most tables have names.
     return any(cell.strip() for cell in first) or not rows
 
 

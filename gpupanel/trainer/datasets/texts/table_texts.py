@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from gpupanel.domain.data import TableData, TextData
 from gpupanel.domain.problem import ProblemError
+from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.tables import problems
 from gpupanel.trainer.datasets.tables.batches import parquet_batches, text_batches
 from gpupanel.trainer.datasets.tables.imported import (
@@ -20,7 +21,7 @@ from gpupanel.trainer.datasets.tables.imported import (
     import_rows,
 )
 from gpupanel.trainer.datasets.tables.recipe import found_targets
-from gpupanel.trainer.datasets.tables.table_file import TableLook, look_at_table
+from gpupanel.trainer.datasets.tables.table_file import TableOverview, overview_of_table
 
 USUAL_TEXTS = (
     *("text", "texts", "review", "comment", "sentence", "content", "message", "body"),
@@ -37,27 +38,27 @@ class TableColumns:
     """Which columns of a table are what.
 
     Attributes:
-        look: At the table.
+        overview: Of the table.
         text: The column of the texts.
         targets: The columns that are predicted; empty: none are read.
     """
 
-    look: TableLook
+    overview: TableOverview
     text: str
     targets: tuple[str, ...]
 
     @property
     def kinds(self) -> tuple[tuple[str, Kind], ...]:
         """What each column that is predicted holds."""
-        known = dict(self.look.columns)
+        known = dict(self.overview.columns)
         return tuple((name, known[name]) for name in self.targets)
 
 
-def look_at_texts(data: TextData, path: str, field: str) -> TableLook:
+def overview_of_texts(data: TextData, path: str, field: str) -> TableOverview:
     """What kind of table it is, and what its columns seem to hold.
 
     Raises:
-        ProblemError: It cannot be looked at.
+        ProblemError: It cannot be read.
     """
     table = TableData(
         path=path,
@@ -67,7 +68,7 @@ def look_at_texts(data: TextData, path: str, field: str) -> TableLook:
         header=data.header,
     )
     try:
-        return look_at_table(table)
+        return overview_of_table(table)
     except ProblemError as error:
         if field == "data.path":
             raise
@@ -79,7 +80,7 @@ def look_at_texts(data: TextData, path: str, field: str) -> TableLook:
 
 
 def chosen_columns(
-    look: TableLook,
+    overview: TableOverview,
     text: str | None,
     targets: tuple[str, ...],
     *,
@@ -89,7 +90,7 @@ def chosen_columns(
     """The columns of the texts and of what is predicted: chosen, or found by their names.
 
     Args:
-        look: At the table.
+        overview: Of the table.
         text: The column of the texts, where it was chosen.
         targets: Those that are predicted, likewise.
         known_text: What the column of the texts that were trained on is called.
@@ -98,44 +99,44 @@ def chosen_columns(
     Raises:
         ProblemError: One is missing, or it is not clear which it is.
     """
-    names = tuple(name for name, _ in look.columns)
+    names = tuple(name for name, _ in overview.columns)
     column = text if text is not None else known_text
     if text is None and column not in names:
-        column = _found_text(look, targets)
+        column = _found_text(overview, targets)
     if column not in names:
-        raise problems.unknown_column(look.path, column, names, "data.text")
+        raise problems.unknown_column(overview.path, column, names, "data.text")
     missing = [name for name in targets if name not in names]
     if missing and needs_targets:
-        raise problems.unknown_column(look.path, missing[0], names, "data.target")
+        raise problems.unknown_column(overview.path, missing[0], names, "data.target")
     if missing:
-        return TableColumns(look, column, ())
+        return TableColumns(overview, column, ())
     others = tuple(name for name in names if name != column)
     if not targets and others:
-        targets = found_targets(TableData(path=str(look.path)), others)
+        targets = found_targets(TableData(path=str(overview.path)), others)
     if column in targets or (not targets and needs_targets):
-        raise problems.problem(
+        raise data_problem(
             "text_without_target",
-            f'{look.path} has no column that is predicted beside the texts in "{column}".',
+            f'{overview.path} has no column that is predicted beside the texts in "{column}".',
             "Choose another column in data.target.",
             field="data.target",
         )
-    return TableColumns(look, column, targets)
+    return TableColumns(overview, column, targets)
 
 
-def _found_text(look: TableLook, targets: tuple[str, ...]) -> str:
-    may_be = [name for name, kind in look.columns if name not in targets]
+def _found_text(overview: TableOverview, targets: tuple[str, ...]) -> str:
+    may_be = [name for name, kind in overview.columns if name not in targets]
     by_name = {name.lower(): name for name in reversed(may_be)}
     named = next((by_name[word] for word in USUAL_TEXTS if word in by_name), None)
     if named is not None:
         return named
     # Whether texts are too many to be categories is known when all of them were read.
     kinds = ("text", "category")
-    texts = [name for name, kind in look.columns if kind in kinds and name in may_be]
+    texts = [name for name, kind in overview.columns if kind in kinds and name in may_be]
     if len(texts) != 1:
-        there = ", ".join(f'"{name}"' for name, _ in look.columns[:20])
-        raise problems.problem(
+        there = ", ".join(f'"{name}"' for name, _ in overview.columns[:20])
+        raise data_problem(
             "text_column_ambiguous",
-            f"It is not clear which column of {look.path} holds the texts. It has: {there}.",
+            f"It is not clear which column of {overview.path} holds the texts. It has: {there}.",
             "Choose data.text.",
             field="data.text",
         )
@@ -163,12 +164,12 @@ def read_rows(
         ProblemError: A row cannot be read.
         OSError: The file cannot be read.
     """
-    look = columns.look
-    names = [name for name, _ in look.columns]
+    overview = columns.overview
+    names = [name for name, _ in overview.columns]
     at, places = names.index(columns.text), [names.index(name) for name in columns.targets]
 
     def without_texts() -> Iterator[pa.RecordBatch]:
-        for batch in _batches(look, file):
+        for batch in _batches(overview, file):
             for cell in _texts(batch.column(at)):
                 take(cell)
             if not places:
@@ -181,17 +182,17 @@ def read_rows(
             )
 
     kept = io.BytesIO()
-    decimal = look.form.decimal if look.form else "."
+    decimal = overview.form.decimal if overview.form else "."
     try:
         rows, facts = import_rows(
             without_texts(), columns.kinds or [_NOTHING], decimal, kept, progress
         )
     except MisfitError as misfit:
         raise problems.does_not_fit(
-            look.path, misfit.row + 1, misfit.column, misfit.text, misfit.kind
+            overview.path, misfit.row + 1, misfit.column, misfit.text, misfit.kind
         ) from misfit
     if not rows:
-        raise problems.empty(look.path)
+        raise problems.empty(overview.path)
     if not places:
         return np.empty((rows, 0), np.float32), ()
     return np.frombuffer(kept.getbuffer(), np.float32).reshape(rows, -1), facts
@@ -204,7 +205,7 @@ def _texts(cells: pa.Array) -> Iterator[bytes]:
         yield (cell or b"").replace(b"\0", b" ")
 
 
-def _batches(look: TableLook, file: BufferedReader) -> Iterator[pa.RecordBatch]:
-    if look.form is not None:
-        return text_batches(look.path, file, look.form, len(look.columns))
-    return parquet_batches(look.path, file, look.places, _ROWS)
+def _batches(overview: TableOverview, file: BufferedReader) -> Iterator[pa.RecordBatch]:
+    if overview.form is not None:
+        return text_batches(overview.path, file, overview.form, len(overview.columns))
+    return parquet_batches(overview.path, file, overview.places, _ROWS)

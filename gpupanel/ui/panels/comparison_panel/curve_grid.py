@@ -72,7 +72,7 @@ class CurveGrid(QWidget):
 
     @Slot()
     def refresh(self) -> None:
-        """Draw what there is now, soon."""
+        """Draw the curves as they are now, soon."""
         self._arrange()
         for metric in self._metrics:
             plot = self.plots[metric]

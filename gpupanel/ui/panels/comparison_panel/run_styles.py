@@ -24,7 +24,7 @@ _DASHES: tuple[tuple[float, ...], ...] = (
 
 
 def color(place: int) -> QColor:
-    """The colour of a run, by its place: of the set that the window tells devices apart by."""
+    """The colour of a run, by its place: of the set that the window distinguishes devices by."""
     return theme.device_color(place)
 
 

@@ -1,8 +1,10 @@
 """The data's settings, and a preview of the data."""
 
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QFileInfo, QMimeData, Signal, Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
@@ -11,27 +13,21 @@ from gpupanel.domain.data import DEFAULT_DATA, DataSettings
 from gpupanel.domain.data_download import DownloadProgress
 from gpupanel.domain.kind import Kind, kinds_of
 from gpupanel.domain.preview import DataPreview
-from gpupanel.domain.setting import settings_of
+from gpupanel.ui.dropped_files import kind_of_files, kind_of_path, local_paths
+from gpupanel.ui.forms.input_for import input_for
 from gpupanel.ui.forms.kind_form import KindForm
 from gpupanel.ui.forms.settings_card import SettingsCard
+from gpupanel.ui.inputs.files_edit import FilesEdit
 from gpupanel.ui.panels.data_panel.class_weights_field import ClassWeightsField
 from gpupanel.ui.panels.data_panel.preview_view import PreviewView
 from gpupanel.ui.panels.data_panel.validation_field import ValidationField
 
 _SOURCE_TIP = (
     "The data to train on. You can also drop a table (.csv, .parquet), an .npz, .npy or .tfrecord "
-    "file, a folder of images or a Python file anywhere on this panel."
+    "file, a folder of images, pictures to predict on or a Python file anywhere on this panel."
 )
 _FIRST_FRACTION = DEFAULT_DATA.validation_fraction
 """Held out of a source without a test set of its own."""
-_SOURCES = {
-    suffix: kind.source
-    for kind in reversed(kinds_of(DataSettings))  # of several the first
-    for each in [path for path in settings_of(kind.values) if path.path is not None][:1]
-    if each.path is not None
-    for suffix in each.path.suffixes or ("",)
-}
-"""The sources that have a path, by how what the first of it leads to ends; empty: a folder."""
 
 
 class DataPanel(SettingsCard):
@@ -40,7 +36,7 @@ class DataPanel(SettingsCard):
     valueChanged = Signal(object)
     """A person changed a setting: the new value."""
     scanRequested = Signal()
-    """All of the data is to be looked through."""
+    """All of the data is to be scanned."""
     downloadRequested = Signal()
     """A person wants the data set to be downloaded now."""
     downloadCancelled = Signal()
@@ -56,7 +52,7 @@ class DataPanel(SettingsCard):
             title="&Data set",
             tip=_SOURCE_TIP,
             new=self._new,
-            inputs=_inputs,
+            inputs=self._inputs,
         )
         self._form.chooser.setObjectName("dataset_selector")
         self._preview = PreviewView()
@@ -107,20 +103,30 @@ class DataPanel(SettingsCard):
 
     @override
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if _dropped_source(event.mimeData()) is None:
+        paths = local_paths(event.mimeData())
+        if kind_of_path(paths) is None and kind_of_files(paths) is None:
             event.ignore()
         else:
             event.acceptProposedAction()
 
     @override
     def dropEvent(self, event: QDropEvent) -> None:
-        dropped = _dropped_source(event.mimeData())
-        if dropped is None:
+        paths = local_paths(event.mimeData())
+        kind, of_files = kind_of_path(paths), kind_of_files(paths)
+        if kind is not None:
+            draft = self._form.draft(kind.source)
+            none = {} if draft.files_setting is None else {draft.files_setting.name: ()}
+            path = str(Path(paths[0]))
+            self._form.change(draft.model_copy(update={"path": path, **none}))
+        elif of_files is not None:
+            self._take_files(of_files.source, paths)
+        else:
             event.ignore()
             return
-        source, path = dropped
-        self._form.change(self._form.draft(source).model_copy(update={"path": path}))
         event.acceptProposedAction()
+
+    def _take_files(self, source: str, paths: tuple[str, ...]) -> None:
+        self._form.change(self._form.draft(source).with_files(paths))
 
     def _show_whether_chosen(self) -> None:
         data = self.value()
@@ -134,24 +140,17 @@ class DataPanel(SettingsCard):
         fraction = None if settings.has_test_set else _FIRST_FRACTION
         return settings.model_copy(update={"validation_fraction": fraction})
 
-
-def _inputs(settings: DataSettings) -> dict[str, QWidget]:
-    # Whether Python code loads a test set is not known before it ran.
-    has_own = settings.has_test_set is not False
-    return {
-        "validation_fraction": ValidationField(has_own=has_own),
-        "class_weights": ClassWeightsField(),
-    }
-
-
-def _dropped_source(dropped: QMimeData) -> tuple[str, str] | None:
-    """The source and path that a drop means: a file by how its name ends, else a folder."""
-    paths = [url.toLocalFile() for url in dropped.urls() if url.isLocalFile()]
-    if len(paths) != 1:
-        return None
-    suffix = Path(paths[0]).suffix.lower()
-    if suffix not in _SOURCES:
-        suffix = ""
-    if not suffix and not QFileInfo(paths[0]).isDir():
-        return None
-    return _SOURCES[suffix], str(Path(paths[0]))
+    def _inputs(self, settings: DataSettings) -> Mapping[str, QWidget]:
+        # Whether Python code loads a test set is not known before it ran.
+        has_own = settings.has_test_set is not False
+        inputs: dict[str, QWidget] = {
+            "validation_fraction": ValidationField(has_own=has_own),
+            "class_weights": ClassWeightsField(),
+        }
+        if settings.files_setting is not None:
+            files = input_for(settings.files_setting)
+            if isinstance(files, FilesEdit):
+                # The folder changes with them.
+                files.chosen.connect(partial(self._take_files, settings.source))
+            inputs[settings.files_setting.name] = files
+        return inputs

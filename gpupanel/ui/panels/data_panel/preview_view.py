@@ -35,7 +35,7 @@ class PreviewView(QWidget):
     """States in words; examples and class counts below them."""
 
     scanRequested = Signal()
-    """All of the data is to be looked through."""
+    """All of the data is to be scanned."""
     downloadRequested = Signal()
     """The data is to be downloaded now."""
     downloadCancelled = Signal()
@@ -65,9 +65,7 @@ class PreviewView(QWidget):
         self._texts = TextLengthsView()
         self._scan = QPushButton("&Scan data…")
         self._scan.setObjectName("scan_button")
-        self._scan.setToolTip(
-            "Looks through all of it: what is in two sets, unreadable, copied or odd."
-        )
+        self._scan.setToolTip("Scans all of it: what is in two sets, unreadable, copied or odd.")
         self._scan.clicked.connect(self.scanRequested)
         layout = column_in(self)
         head = QHBoxLayout()
@@ -104,7 +102,7 @@ class PreviewView(QWidget):
         self._show()
 
     def setScannable(self, scannable: bool) -> None:
-        """Whether there is data to be looked through."""
+        """Whether there is data to be scanned."""
         self._scan.setEnabled(scannable)
 
     def setBusy(self, busy: bool) -> None:

@@ -18,6 +18,7 @@ _CONTENTS = {
     ".csv": "The file is a table: index (the example's position in the data), the predicted class "
     "by name and number and the probability of each (or the value), label where it is known.",
 }
+_DROP = "Drop pictures here, or a folder of them, to predict on these with the same model."
 
 
 class PredictionsView(QWidget):
@@ -68,7 +69,7 @@ class PredictionsView(QWidget):
         self._path.setText(_breakable(path))
         self._path.setAccessibleName(visible_line(str(path)))
         self._whole_path = str(path)
-        self._contents.setText(_CONTENTS.get(path.suffix, ""))
+        self._contents.setText(f"{_CONTENTS.get(path.suffix, '')} {_DROP}".strip())
 
     def forget(self) -> None:
         """What is shown was of another run."""

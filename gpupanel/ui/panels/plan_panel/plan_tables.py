@@ -175,7 +175,7 @@ class MemoryList(CellGrid):
 
 
 def _device_name(label: str) -> ElidedLabel:
-    """Its end tells the device from its like."""
+    """Its end distinguishes the device from its like."""
     name = ElidedLabel(label)
     name.setElideMode(Qt.TextElideMode.ElideMiddle)
     return name

@@ -226,7 +226,7 @@ class QueueTable(TableView[QueueRow]):
             self.selectRow(row)
 
     def _follow(self, place: int | None, before: int | None) -> None:
-        """Keep the chosen row in sight; when it is gone, choose none: Del is for one entry."""
+        """Keep the chosen row visible; when it is gone, choose none: Del is for one entry."""
         if place is None:
             self.clearSelection()
             self.setCurrentIndex(QModelIndex())

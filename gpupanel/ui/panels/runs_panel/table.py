@@ -60,7 +60,7 @@ class RunsTable(TableView[RunSummary]):
         self._prepare_header()
 
     def set_runs(self, runs: tuple[RunSummary, ...]) -> None:
-        """Show these runs; choice, current row and what is in sight stay."""
+        """Show these runs; choice, current row and the visible rows stay."""
         bar = self.verticalScrollBar()
         content = self.content
         top = content.row(bar.value()).name if 0 < bar.value() < content.rowCount() else None

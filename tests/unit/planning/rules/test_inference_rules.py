@@ -25,7 +25,7 @@ SAVED = SavedModel(path="/models/digits.keras")
 TASKS = pytest.mark.parametrize("task", ["evaluate", "predict"])
 
 
-def judging(task: str = "evaluate", **parts: Any) -> Profile:
+def inferring(task: str = "evaluate", **parts: Any) -> Profile:
     return Profile(
         **{
             "task": task,
@@ -54,7 +54,7 @@ def the_problem(profile: Profile) -> Problem:
 
 @TASKS
 def test_that_a_saved_model_is_put_on_every_device(task: str) -> None:
-    profile = judging(task, inference=InferenceSettings(batch_size=100))
+    profile = inferring(task, inference=InferenceSettings(batch_size=100))
     preparation = prepare(profile, CPU_ONLY)
     assert preparation.problems == ()
     assert isinstance(preparation.plan, LaunchPlan)
@@ -66,7 +66,7 @@ def test_that_training_settings_mean_nothing_to_a_model_that_is_there() -> None:
     odd = TrainingSettings(
         mixed_precision=True, momentum=0.5, accumulation_steps=500, early_stopping_patience=1
     )
-    assert prepare(judging(training=odd), CPU_ONLY).problems == ()
+    assert prepare(inferring(training=odd), CPU_ONLY).problems == ()
 
 
 def test_that_a_saved_model_is_not_trained() -> None:
@@ -79,13 +79,13 @@ def test_that_a_saved_model_is_not_trained() -> None:
 @TASKS
 @pytest.mark.parametrize("model", [MlpModel(), CnnModel()])
 def test_that_only_a_saved_model_is_evaluated(task: str, model: MlpModel | CnnModel) -> None:
-    problem = the_problem(judging(task, model=model))
+    problem = the_problem(inferring(task, model=model))
     assert (problem.code, problem.is_error) == ("inference_needs_saved_model", True)
 
 
 @TASKS
 def test_that_a_saved_model_needs_a_path(task: str) -> None:
-    problem = the_problem(judging(task, model=SavedModel()))
+    problem = the_problem(inferring(task, model=SavedModel()))
     assert (problem.code, problem.field) == ("model_path_missing", "model.path")
 
 
@@ -94,21 +94,21 @@ def test_that_a_saved_model_needs_a_path(task: str) -> None:
     "kind", [kind for kind in StrategyKind if kind not in ("one_device", "mirrored")]
 )
 def test_that_other_strategies_are_for_training(task: str, kind: StrategyKind) -> None:
-    problem = the_problem(judging(task, strategy=StrategySettings(kind=kind)))
+    problem = the_problem(inferring(task, strategy=StrategySettings(kind=kind)))
     assert (problem.code, problem.is_error) == ("strategy_not_for_inference", True)
 
 
 def test_that_shares_are_not_measured() -> None:
     strategy = StrategySettings(kind=StrategyKind.MIRRORED, shares="balanced")
-    problem = the_problem(judging(strategy=strategy))
+    problem = the_problem(inferring(strategy=strategy))
     assert (problem.code, problem.severity) == ("balanced_is_for_training", Severity.HINT)
 
 
 def test_that_shares_sum_to_the_batch_of_a_call() -> None:
     strategy = StrategySettings(kind=StrategyKind.MIRRORED, shares=(3, 1))
-    few = judging(strategy=strategy, inference=InferenceSettings(batch_size=4))
+    few = inferring(strategy=strategy, inference=InferenceSettings(batch_size=4))
     assert prepare(few, CPU_ONLY).is_startable
-    assert not prepare(judging(strategy=strategy), CPU_ONLY).is_startable
+    assert not prepare(inferring(strategy=strategy), CPU_ONLY).is_startable
 
 
 @pytest.mark.parametrize(
@@ -126,8 +126,8 @@ def test_that_shares_sum_to_the_batch_of_a_call() -> None:
 def test_that_validation_examples_must_be_held_back(
     data: DataSettings, *, there_are_some: bool
 ) -> None:
-    assert inference_problems(judging(data=data)) == []
-    profile = judging(data=data, inference=InferenceSettings(examples="validation"))
+    assert inference_problems(inferring(data=data)) == []
+    profile = inferring(data=data, inference=InferenceSettings(examples="validation"))
     if there_are_some:
         assert inference_problems(profile) == []
     else:
@@ -136,7 +136,7 @@ def test_that_validation_examples_must_be_held_back(
 
 def test_that_a_preview_shows_whether_there_is_a_test_set_to_validate_on() -> None:
     data = NpzData(path="x.npz")
-    profile = judging(data=data, inference=InferenceSettings(examples="validation"))
+    profile = inferring(data=data, inference=InferenceSettings(examples="validation"))
     none, some = (DataPreview(example_count=9, test_example_count=count) for count in (0, 3))
     found = prepare(profile, CPU_ONLY, preview=none).problems
     assert [problem.code for problem in found] == ["inference_no_validation_examples"]
@@ -151,24 +151,24 @@ def test_that_predicting_needs_no_labels() -> None:
     no_labels = looked("data_array_missing")
     preview = DataPreview(problems=(no_labels,))
     data = NpzData(path="x.npz")
-    assert prepare(judging("predict", data=data), CPU_ONLY, preview=preview).is_startable
-    assert not prepare(judging("evaluate", data=data), CPU_ONLY, preview=preview).is_startable
+    assert prepare(inferring("predict", data=data), CPU_ONLY, preview=preview).is_startable
+    assert not prepare(inferring("evaluate", data=data), CPU_ONLY, preview=preview).is_startable
     unclear = DataPreview(problems=(looked("data_arrays_ambiguous"),))
-    assert prepare(judging("predict", data=data), CPU_ONLY, preview=unclear).is_startable
+    assert prepare(inferring("predict", data=data), CPU_ONLY, preview=unclear).is_startable
     odd = looked("data_features_not_finite", "data.features")
     preview = DataPreview(problems=(no_labels, odd))
-    assert not prepare(judging("predict", data=data), CPU_ONLY, preview=preview).is_startable
+    assert not prepare(inferring("predict", data=data), CPU_ONLY, preview=preview).is_startable
     no_features = looked("data_array_missing", "data.features")
-    assert matters_to_task(judging("predict", data=data), no_features)
+    assert matters_to_task(inferring("predict", data=data), no_features)
 
 
 def test_that_a_fraction_that_leaves_nothing_matters_where_it_is_used() -> None:
     too_small = looked("data_validation_fraction", "data.validation_fraction")
-    assert not matters_to_task(judging(), too_small)
+    assert not matters_to_task(inferring(), too_small)
     held_back = InferenceSettings(examples="training")
-    assert matters_to_task(judging(inference=held_back), too_small)
+    assert matters_to_task(inferring(inference=held_back), too_small)
 
 
 def test_that_few_examples_are_no_problem_to_a_large_batch() -> None:
     preview = DataPreview(example_count=10, feature_shape=(8, 8))
-    assert prepare(judging(), CPU_ONLY, preview=preview).problems == ()
+    assert prepare(inferring(), CPU_ONLY, preview=preview).problems == ()

@@ -48,9 +48,9 @@ def test_that_layers_that_are_not_known_cannot_be_placed_and_that_the_fix_mends_
 
 
 def test_that_code_is_for_training() -> None:
-    judging = Profile(task="evaluate", model=CODE)
-    assert "inference_needs_saved_model" in codes(judging)
-    assert "python_model_not_divided" not in codes(judging)
+    inferring = Profile(task="evaluate", model=CODE)
+    assert "inference_needs_saved_model" in codes(inferring)
+    assert "python_model_not_divided" not in codes(inferring)
 
 
 def test_that_a_test_set_that_code_may_bring_is_not_missed() -> None:
@@ -59,15 +59,15 @@ def test_that_a_test_set_that_code_may_bring_is_not_missed() -> None:
     warned = "early_stopping_without_validation"
     assert warned not in codes(Profile(data=OWN_DATA, training=patient))
     assert warned in codes(Profile(data=whole, training=patient))
-    judging = Profile(
+    inferring = Profile(
         task="evaluate",
         model=SavedModel(path="/m.keras"),
         data=OWN_DATA,
         inference=InferenceSettings(examples="validation"),
     )
     missed = "inference_no_validation_examples"
-    assert missed not in codes(judging)
-    assert missed in codes(judging.model_copy(update={"data": whole}))
+    assert missed not in codes(inferring)
+    assert missed in codes(inferring.model_copy(update={"data": whole}))
 
 
 @pytest.mark.parametrize("part", [{"model": CODE}, {"data": OWN_DATA}])

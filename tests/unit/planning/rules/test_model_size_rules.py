@@ -7,11 +7,12 @@ import pytest
 from gpupanel.domain.data import ImagesData, NpzData
 from gpupanel.domain.device import DeviceInventory
 from gpupanel.domain.model import CnnModel, MlpModel, PythonModel
+from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.preview import DataPreview
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.rules.model_size_rules import least_parameters

@@ -23,15 +23,17 @@ from gpupanel.domain.data import (
     TableData,
     Target,
     TextData,
+    TfdsData,
     TfrecordData,
     WineData,
 )
 from gpupanel.domain.inference import InferenceSettings
 from gpupanel.domain.model import CnnModel, MlpModel, ModelSettings, PythonModel, SavedModel
+from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.script.stand_alone import stand_alone_script
 from tests.fakes.devices import CPU_ONLY
@@ -70,6 +72,7 @@ EVERY_SOURCE: list[DataSettings] = [
     NpzData(path="/data/x.npz", validation_features="x_val", validation_labels="y_val"),
     ImagesData(path="/data/images"),
     ImagesData(path="/data/images", leave_out=("eel's", "cat")),
+    ImagesData(path="/data/images", files=("eel's.png", "cat/1.png")),
     ImagesData(path="/data/images", labels_csv="/data/images/labels.csv", predicts=Target.LABELS),
     ImagesData(path="/data", labels_csv="/l.csv", validation_path="/v", predicts=Target.VALUES),
     ImagesData(path="/data", labels_csv="/data/l.csv", validation_path="/v", test_path="/t"),
@@ -88,6 +91,10 @@ EVERY_SOURCE: list[DataSettings] = [
     TextData(path="/t.csv", target=("a", "b"), predicts=Target.LABELS, validation_path="/v.csv"),
     TextData(path="/t.parquet", predicts=Target.VALUES, target="y"),
     TextData(path="/t.parquet", target="y", header="none", test_path="/e.parquet"),
+    TfdsData(name="mnist", validation_fraction=0.2),
+    TfdsData(name="mnist:3.0.1", path="/t", validation_split="test", test_split="none"),
+    TfdsData(name="it's", test_split="test", predicts=Target.VALUES, features="a", labels="b"),
+    TfdsData(name="tags", predicts=Target.LABELS),
     TfrecordData(path="/data/train*.tfrecord", validation_fraction=0.2),
     TfrecordData(path="/data/t", features="it's", labels="b", predicts=Target.VALUES, shape=(2, 3)),
     TfrecordData(path="/t", predicts=Target.LABELS, shape_features=("h", "w"), raw_type="int16"),

@@ -204,10 +204,10 @@ def test_that_an_entry_edited_just_now_is_not_started_as_it_was_before(
     added = desk.add(GPU_A, name="before")
     before = desk.entry(added)
     orders.edit(desk.files, added, profile_on(GPU_A, name="after"))
-    judged = desk.files.read()
-    assert not start_entry.reserve(desk.files, before, judged)
+    checked = desk.files.read()
+    assert not start_entry.reserve(desk.files, before, checked)
     assert desk.state(added) is EntryState.WAITING
-    assert start_entry.reserve(desk.files, desk.entry(added), judged)
+    assert start_entry.reserve(desk.files, desk.entry(added), checked)
 
 
 @pytest.mark.parametrize("act", ["pause", "move"])

@@ -11,6 +11,7 @@ from gpupanel.domain.event_details import ShortageCause
 from gpupanel.domain.events import Event, MemoryExhausted, RunEnded, RunRestarted
 from gpupanel.domain.memory import LimitedMemory
 from gpupanel.domain.model import MlpModel
+from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.outcome import Outcome
 from gpupanel.domain.plan import PlannedDevice, PlannedProcess
 from gpupanel.domain.problem import Change, Problem
@@ -18,7 +19,7 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
 from gpupanel.domain.telemetry import DeviceProcess, DeviceReading, TelemetrySample
-from gpupanel.domain.training import Optimizer, TrainingSettings
+from gpupanel.domain.training import TrainingSettings
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import prepare
 from gpupanel.runs.directory.profile_file import read_profile

@@ -19,7 +19,7 @@ class LayerPicture:
 
     @property
     def lesson(self) -> str:
-        """What a person learns who looks closer."""
+        """What a person learns who points at it."""
         return (
             "Each device holds the weights of its layers and the optimizer's state that belongs "
             "to them. A batch passes the devices one after the other and its gradients come back "

@@ -48,7 +48,7 @@ class Picture(Protocol):
 
     @property
     def lesson(self) -> str:
-        """What a person learns who looks closer."""
+        """What a person learns who points at it."""
 
     @property
     def title(self) -> str:

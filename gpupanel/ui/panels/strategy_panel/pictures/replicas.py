@@ -50,7 +50,7 @@ class ReplicaPicture:
 
     @property
     def lesson(self) -> str:
-        """What a person learns who looks closer."""
+        """What a person learns who points at it."""
         return _LESSONS[self.division.plan.strategy]
 
     @property

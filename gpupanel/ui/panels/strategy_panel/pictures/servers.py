@@ -20,7 +20,7 @@ class ServerPicture:
 
     @property
     def lesson(self) -> str:
-        """What a person learns who looks closer."""
+        """What a person learns who points at it."""
         return (
             "The coordinator hands whole batches to the workers. Each worker fetches the weights "
             "from the parameter servers, computes, and sends its gradients there at once, without "

@@ -1,0 +1,236 @@
+"""The script's steps: ``trainer/steps``, cut down to what a profile needs.
+
+Each replica finds the gradient of its part of a batch; they are summed, clipped and applied once.
+"""
+
+from string import Template
+
+from gpupanel.domain.plan import LaunchPlan
+from gpupanel.domain.profile import Profile
+from gpupanel.planning.script.loss_section import loss_conditions
+from gpupanel.planning.script.sections import lines_for
+
+# In the margin: S several replicas, A accumulation, D dropout or other random numbers, N batch
+# normalisation, Q in layers that are known when code of one's own runs, L one of A, D and N,
+# O such code or an embedding, C clipping, W weight decay, X XLA, B weighted classes, G examples are
+# changed, M something is measured beside training.
+_TEXT = '''
+  |SUM = tf.distribute.ReduceOp.SUM
+  |EPOCHS, BATCH = $epochs, $batch
+S |SHARES = $shares$measured
+A |PARTS = $parts  # micro-batches of each replica's part
+D |weights = {id(weight) for weight in model.weights}
+D |SEEDS = [variable for variable in model.variables if id(variable) not in weights]
+N |NORMS = [
+N |    layer
+NQ|    for layer in model._flatten_layers()  # those within other layers, too
+Nq|    for layer in model.layers
+N |    if isinstance(layer, keras.layers.BatchNormalization) and layer.trainable
+N |]
+NQ|TRACED = threading.local()  # what each of them measured, call by call, while it is traced
+S |
+S |
+S |def division(count):
+S |    """The part of each replica of so many examples, and how many replicas take each of them."""
+S |    if count < len(SHARES):
+S |        return [(0, count)] * len(SHARES), len(SHARES)  # too few: each replica takes all of them
+S |    borders = np.concatenate([[0], np.cumsum(SHARES)]) * count // BATCH
+Sa|    least = np.arange(len(borders))  # each replica has at least one
+SA|    least = min(count // len(SHARES), PARTS) * np.arange(len(borders))
+S |    borders = np.maximum.accumulate(borders - least) + least
+S |    borders = np.minimum(borders, count - least[::-1]).tolist()
+S |    return list(zip(borders, borders[1:])), 1
+S |
+S |
+S |def this_replica():
+S |    context = tf.distribute.get_replica_context()
+S |    return int(tf.get_static_value(context.replica_id_in_sync_group))
+  |
+  |
+X |@tf.function(jit_compile=True, autograph=False)
+  |def contribution($state, features, labels, examples):
+  |    """Loss, measure and gradients of some examples; gradients of the mean over the batch."""
+  |    known = list(zip(model.trainable_variables, weights))
+D |    known += zip(SEEDS, seeds)
+Nq|    for norm in NORMS:  # from zero, a moving average becomes the new value times 1 - momentum
+Nq|        known += [(norm.moving_mean, tf.zeros(norm.moving_mean.shape))]
+Nq|        known += [(norm.moving_variance, tf.zeros(norm.moving_variance.shape))]
+NQ|    TRACED.calls = {norm: [] for norm in NORMS}
+dn|    with keras.StatelessScope(state_mapping=known):
+dN|    with keras.StatelessScope(state_mapping=known) as scope:
+D |    with keras.StatelessScope(state_mapping=known) as scope:
+  |        outputs = model(features, training=True)
+b |    loss, measure = loss_and_measure(outputs, labels)
+B |    loss, measure = loss_and_measure(outputs, labels, CLASS_WEIGHTS)
+  |    gradients = tf.gradients(loss / examples, weights, unconnected_gradients="zero")
+O |    gradients = [tf.convert_to_tensor(gradient) for gradient in gradients]
+N |    moments, part = [], tf.cast(tf.shape(labels)[0], tf.float32) / examples
+NQ|    for norm, centre in zip(NORMS, centres):
+NQ|        calls = [(mean - centre, variance) for mean, variance in TRACED.calls[norm]]
+NQ|        moments.append([part * tf.stack([mean, variance + mean**2]) for mean, variance in calls])
+Nq|    for norm, centre in zip(NORMS, centres):
+Nq|        mean = scope.get_current_value(norm.moving_mean) / (1 - norm.momentum) - centre
+Nq|        variance = scope.get_current_value(norm.moving_variance) / (1 - norm.momentum)
+Nq|        moments.append(part * tf.stack([mean, variance + mean**2]))
+D |    seeds = [scope.get_current_value(seed) for seed in SEEDS]
+  |    return $found
+A |
+A |
+A |def micro_batches_of(sizes, shares):
+A |    """As in a full batch, or as few as keep each micro-batch no larger than there."""
+A |    if min(sizes) >= PARTS:
+A |        return PARTS
+A |    usual = [max(-(-share // PARTS), 1) for share in shares]
+A |    return min(min(sizes), max(-(-size // most) for size, most in zip(sizes, usual)))
+A |
+A |
+A |def add(one, other):
+A |    with tf.device(one.device):
+A |        return one + other
+  |
+  |
+L |def learn_from(features, labels, examples$micro_batches):
+LA|    """The contribution of one replica's part, one micro-batch after the other."""
+La|    """The contribution of one replica's part."""
+L |    weights = [tf.convert_to_tensor(weight.value) for weight in model.trainable_variables]
+N |    centres = [tf.convert_to_tensor(norm.moving_mean.value) for norm in NORMS]
+DS|    # Each replica draws random numbers of its own.
+DS|    seeds = [seed.value + [this_replica() * 0x9E3779B1, 0] for seed in SEEDS]
+Ds|    seeds = [tf.convert_to_tensor(seed.value) for seed in SEEDS]
+D |    begun = seeds
+La|    $found = contribution($state, features, labels, examples)
+A |    total, count = None, labels.shape[0]
+A |    for part in range(micro_batches):
+A |        first, end = (count * border // micro_batches for border in (part, part + 1))
+A |        with tf.control_dependencies(total[2] if total else []):  # wait: it saves memory
+A |            micro = tf.identity(features[first:end]), tf.identity(labels[first:end])
+AD|        *found, seeds = contribution($state, *micro, examples)
+Ad|        found = contribution($state, *micro, examples)
+A |        total = found if total is None else tf.nest.map_structure(add, total, found)
+A |    $sums = total
+D |    drawn = [after - before for before, after in zip(begun, seeds)]
+L |    return $answer
+L |
+L |
+C |def clipping_scale(_, gradients):
+C |    """Brings the norm of the whole batch's gradient down to the greatest that is wanted."""
+C |    norm = tf.sqrt(tf.add_n([tf.reduce_sum(tf.square(gradient)) for gradient in gradients]))
+C |    return $clip / tf.maximum(norm, $clip)
+C |
+C |
+c |def learn(weight, gradient):
+C |def learn(weight, gradient, scale):
+  |    with tf.device(weight.device):
+  |        rate = optimizer.learning_rate
+W |        weight.assign_sub(weight * optimizer.weight_decay * rate)
+c |        optimizer.update_step(gradient, weight, rate)
+C |        optimizer.update_step(gradient * scale, weight, rate)
+  |
+  |
+  |@tf.function(autograph=False)
+g |def train_step(features, labels):
+G |def train_step(features, labels, drawn):
+G |    features, labels = augmented(features, labels, drawn)
+S |    parts, copies = division(labels.shape[0])
+SA|    sizes = [end - first for first, end in parts]
+SA|    micro_batches = micro_batches_of(sizes, SHARES)
+sA|    micro_batches = micro_batches_of([labels.shape[0]], [BATCH])
+  |
+  |    def in_replica():
+S |        first, end = parts[this_replica()]
+S |        mine = features[first:end], labels[first:end]
+LS|        return learn_from(*mine, float(labels.shape[0] * copies)$micro_batches)
+Ls|        return learn_from(features, labels, float(labels.shape[0])$micro_batches)
+l |        weights = [tf.convert_to_tensor(weight.value) for weight in model.trainable_variables]
+lS|        return contribution(weights, *mine, float(labels.shape[0] * copies))
+ls|        return contribution(weights, features, labels, float(labels.shape[0]))
+  |
+  |    $answer = strategy.run(in_replica)
+  |    weights = [weight.value for weight in model.trainable_variables]
+  |    gradients = strategy.extended.batch_reduce_to(SUM, list(zip(gradients, weights)))
+C |    scale = strategy.extended.update(weights[0], clipping_scale, args=(gradients,))
+  |    for weight, gradient in zip(weights, gradients):
+c |        strategy.extended.update(weight, learn, args=(gradient,))
+C |        strategy.extended.update(weight, learn, args=(gradient, scale))
+  |    optimizer.iterations.assign_add(1)
+Nq|    for norm, moment in zip(NORMS, moments):
+Nq|        mean, square = tf.unstack(strategy.reduce(SUM, moment, axis=None))
+Nq|        variance = tf.maximum(square - mean**2, 0.0) - norm.moving_variance
+Nq|        norm.moving_mean.assign_add((1 - norm.momentum) * mean)
+Nq|        norm.moving_variance.assign_add((1 - norm.momentum) * variance)
+NQ|    for norm, calls in zip(NORMS, moments):
+NQ|        moved, now = 0.0, tf.convert_to_tensor(norm.moving_variance)
+NQ|        for moment in calls:
+NQ|            mean, square = tf.unstack(strategy.reduce(SUM, moment, axis=None))
+NQ|            moved += (1 - norm.momentum) * (mean - moved)
+NQ|            now += (1 - norm.momentum) * (tf.maximum(square - mean**2, 0.0) - now)
+NQ|        norm.moving_mean.assign_add(moved * tf.ones_like(now))
+NQ|        norm.moving_variance.assign(now)
+D |    for seed, numbers in zip(SEEDS, drawn):
+D |        seed.assign_add(strategy.experimental_local_results(numbers)[0])
+S |    return [strategy.reduce(SUM, each, axis=None) / copies for each in (loss, measure)]
+s |    return loss, measure
+M |
+M |
+M |@tf.function(autograph=False)
+M |def evaluation_step(features, labels):
+MS|    parts, copies = division(labels.shape[0])
+MS|
+M |    def in_replica():
+MS|        first, end = parts[this_replica()]
+MS|        return loss_and_measure(model(features[first:end], training=False), labels[first:end])
+Ms|        return loss_and_measure(model(features, training=False), labels)
+M |
+MS|    sums = strategy.run(in_replica)
+MS|    return [strategy.reduce(SUM, each, axis=None) / copies for each in sums]
+Ms|    return strategy.run(in_replica)
+'''
+
+
+def step_section(profile: Profile, plan: LaunchPlan) -> str:
+    """From ``loss_and_measure`` to ``train_step``, and ``evaluation_step`` where it is needed."""
+    training = profile.training
+    holds = _conditions(profile, plan)
+    state = [
+        "weights",
+        *(["seeds"] if "D" in holds else []),
+        *(["centres"] if "N" in holds else []),
+    ]
+    sums = ["loss", "measure", "gradients", *(["moments"] if "N" in holds else [])]
+    random = "D" in holds
+    return Template(lines_for(_TEXT, holds)).substitute(
+        epochs=training.epochs,
+        batch=plan.global_batch_size,
+        shares=list(plan.shares),
+        measured="  # a run measures the replicas and adjusts these" if plan.balanced else "",
+        parts=plan.accumulation_steps,
+        state=", ".join(state),
+        sums=", ".join(sums),
+        found=", ".join([*sums, *(["seeds"] if random else [])]),
+        answer=", ".join([*sums, *(["drawn"] if random else [])]),
+        micro_batches=", micro_batches" if "A" in holds else "",
+        clip=training.clip_norm,
+    )
+
+
+def _conditions(profile: Profile, plan: LaunchPlan) -> set[str]:
+    training, data = profile.training, profile.data
+    # What code of the person's own builds is known when it runs.
+    stack = profile.model.stack
+    drops, norms = (True, True) if stack is None else (stack.dropout > 0, stack.batch_norm)
+    conditions = {
+        "S": len(plan.replicas) > 1,
+        "A": plan.accumulation_steps > 1,
+        "D": drops,
+        "N": norms,
+        "Q": stack is None,
+        "O": profile.model.is_code or data.token_count > 0,
+        "C": training.clip_norm is not None,
+        "W": training.optimizer.traits.decays_weights,
+        "X": training.jit_compile,
+        "B": "B" in loss_conditions(data),
+        "G": data.chosen_augmentation.changes_anything,
+        "M": data.may_validate or data.may_test,
+    }
+    found = {letter for letter, holds in conditions.items() if holds}
+    return found | {"L"} if found & {"A", "D", "N"} else found

@@ -1,0 +1,167 @@
+"""Cells of tables, by pyarrow: the whole table at once, where a run reads it in pieces."""
+
+from string import Template
+from typing import Protocol
+
+from gpupanel.domain.table_data import HeaderLine
+from gpupanel.planning.script.sections import joined
+
+_IMPORTS = """
+import pyarrow as pa
+import pyarrow.compute as pc
+"""
+
+_TEXT = """
+import csv
+
+import pyarrow.csv
+
+MISSING = ["", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "#N/A", "?", "-"]
+
+
+def $function(path):
+    \"\"\"The cells of each column, as texts, by its name.\"\"\"
+    with open(path, encoding=$first_encoding, newline="") as file:
+        header = next(row for row in csv.reader(file, delimiter=$delimiter) if row)
+    places = [str(place) for place in range(len(header))]
+    table = pyarrow.csv.read_csv(
+        path,
+        read_options=pyarrow.csv.ReadOptions(
+            column_names=places,
+            skip_rows_after_names=$skipped,
+            encoding=$encoding,
+            block_size=2**20,
+        ),
+        parse_options=pyarrow.csv.ParseOptions(delimiter=$delimiter, newlines_in_values=True),
+        convert_options=pyarrow.csv.ConvertOptions(
+            column_types=dict.fromkeys(places, pa.string()),
+            null_values=MISSING,
+            strings_can_be_null=True,
+        ),
+    )
+    return named($names, table.columns)
+"""
+
+_PARQUET = """
+import pyarrow.parquet
+
+
+def $function(path):
+    \"\"\"The cells of each column, by its name.\"\"\"
+    table = pyarrow.parquet.read_table(path)
+    return named(table.column_names, table.columns)
+"""
+
+_EITHER = """
+def read_table(path):
+    return (read_parquet if path.lower().endswith(".parquet") else read_text)(path)
+"""
+
+_NAMED = '''
+def named(header, columns):
+    """Columns by their names, each another one."""
+    found = {}
+    for place, (name, cells) in enumerate(zip(header, columns), 1):
+        name = wanted = name.strip() or f"column {place}"
+        number = 2
+        while name in found:
+            name, number = f"{wanted} ({number})", number + 1
+        cells = cells.combine_chunks()
+        if isinstance(cells, pa.ChunkedArray):
+            cells = pa.concat_arrays(cells.chunks)
+        if pa.types.is_dictionary(cells.type):
+            cells = cells.dictionary_decode()
+        found[name] = cells
+    return found
+
+
+def is_text(cells):
+    return pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)
+
+
+def numbers(cells):
+    """NaN where a cell holds nothing, or no finite number."""
+    if is_text(cells):
+        cells = pc.utf8_trim_whitespace(pc.replace_substring(cells, DECIMAL, "."))
+    if pa.types.is_boolean(cells.type):
+        cells = cells.cast(pa.uint8())
+    found = cells.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    with np.errstate(over="ignore"):
+        found = np.array(found, np.float32)
+    found[np.isinf(found)] = np.nan
+    return found
+
+
+def stamps(cells):
+    for kind in (pa.timestamp("us"), pa.timestamp("us", "UTC")):
+        try:
+            return cells.cast(kind)
+        except pa.ArrowInvalid:
+            pass
+    for form in ("%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S"):
+        try:
+            return pc.strptime(cells, format=form, unit="us")
+        except pa.ArrowInvalid:
+            pass
+    raise SystemExit("A column of dates holds something else.")
+
+
+def days(cells, first=None):
+    """Days since the first row's, or another day, and that day."""
+    cells = stamps(cells) if is_text(cells) else cells
+    found = pc.cast(cells, pa.timestamp("us"), safe=False).cast(pa.int64())
+    found = found.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False) / 86_400_000_000
+    held = found[~np.isnan(found)]
+    if first is None:
+        first = np.floor(held[0]) if len(held) else 0.0
+    return np.float32(found - first), first
+
+
+def texts(cells):
+    return (cells if is_text(cells) else cells.cast(pa.string())).to_pylist()
+
+
+def shown(number):
+    return str(number.item() if number == np.floor(number) else number).removesuffix(".0")
+'''
+
+
+class TableFormat(Protocol):
+    """How a table is written, as the settings of a source say it."""
+
+    @property
+    def delimiter(self) -> str | None: ...  # noqa: D102 - as in the settings
+    @property
+    def decimal(self) -> str | None: ...  # noqa: D102
+    @property
+    def encoding(self) -> str | None: ...  # noqa: D102
+    @property
+    def header(self) -> HeaderLine | None: ...  # noqa: D102
+
+
+def table_functions(form: TableFormat, *paths: str) -> str:
+    """Python with the function ``read_table(path)``, and those that make something of its cells.
+
+    Args:
+        form: How the tables are written.
+        paths: Of all that are read.
+    """
+    kinds = {path.lower().endswith(".parquet") for path in paths}
+    # Where the tables are of two kinds, each has a function of its own.
+    names = ("read_text", "read_parquet") if len(kinds) > 1 else ("read_table", "read_table")
+    parquet = Template(_PARQUET).substitute(function=names[1]) if True in kinds else ""
+    if False not in kinds:
+        return joined(_IMPORTS, parquet, "DECIMAL = '.'", _NAMED)
+    encoding = form.encoding or "utf-8"
+    has_names = form.header is not HeaderLine.NONE
+    text = Template(_TEXT).substitute(
+        function=names[0],
+        encoding=repr(encoding),
+        # The mark at the start of a file is no part of the first name.
+        first_encoding=repr("utf-8-sig" if encoding == "utf-8" else encoding),
+        delimiter=repr(form.delimiter or ","),
+        skipped=int(has_names),
+        names="header" if has_names else '[""] * len(header)',
+    )
+    either = _EITHER if len(kinds) > 1 else ""
+    return joined(_IMPORTS, parquet, text, either, f"DECIMAL = {form.decimal or '.'!r}", _NAMED)

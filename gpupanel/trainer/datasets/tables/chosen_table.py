@@ -1,0 +1,103 @@
+"""A table as the settings of a profile and the recipe of a saved model choose it."""
+
+from pydantic import ValidationError
+
+from gpupanel.domain.data import Target
+from gpupanel.domain.table_data import TableData
+from gpupanel.trainer.datasets.data_problems import data_problem
+from gpupanel.trainer.datasets.examples import Indices
+from gpupanel.trainer.datasets.source import Reading
+from gpupanel.trainer.datasets.tables import problems
+from gpupanel.trainer.datasets.tables.recipe import TableRecipe, found_targets
+from gpupanel.trainer.datasets.tables.table_examples import TableExamples
+from gpupanel.trainer.datasets.tables.table_file import (
+    ImportedTable,
+    imported,
+    overview_of_table,
+)
+from gpupanel.trainer.datasets.tables.targets import (
+    TargetLabels,
+    check_columns,
+    class_numbers,
+    labels_of,
+)
+
+_LARGEST_PREVIEW_BYTES = 512 * 2**20
+"""Of a file that a preview imports: some ten seconds."""
+
+
+def opened(data: TableData, reading: Reading, recipe: TableRecipe | None) -> ImportedTable:
+    """The table's rows as numbers, imported now unless they were before.
+
+    Raises:
+        ProblemError: It cannot be read, or a preview leaves it to a run.
+    """
+    known = recipe.kinds if recipe else {}
+
+    def progress(done: int, total: int) -> None:
+        reading.on_progress("importing the table", done, total)
+
+    most_bytes = _LARGEST_PREVIEW_BYTES if reading.is_preview else None
+    return imported(overview_of_table(data, known), progress, most_bytes=most_bytes)
+
+
+def recipe_of(reading: Reading) -> TableRecipe | None:
+    """What the model's file says; ``None``: it says nothing."""
+    if not reading.recipe:
+        return None
+    try:
+        return TableRecipe.model_validate_json(reading.recipe)
+    except ValidationError as error:
+        raise data_problem(
+            "table_recipe_unreadable",
+            "What the saved model says of how its features are made of a table cannot be read.",
+            "Use the model of a run of this version of gpupanel.",
+            field="model.path",
+            detail=str(error),
+        ) from error
+
+
+def targets_of(
+    data: TableData, names: tuple[str, ...], recipe: TableRecipe | None
+) -> tuple[str, ...]:
+    """The columns that are predicted: as chosen, as the model knows them, or as they are found.
+
+    Raises:
+        ProblemError: One that was chosen is not there, or nothing remains.
+    """
+    if recipe is not None and not data.targets:
+        return recipe.targets
+    return found_targets(data, names) if recipe is None else data.targets
+
+
+def target_places(
+    table: ImportedTable, targets: tuple[str, ...], *, needs_labels: bool
+) -> tuple[int, ...]:
+    """Where the target's columns are; none where one is missing and need not be there."""
+    places = [table.column(name) for name in targets]
+    found = tuple(place for place in places if place is not None)
+    if len(found) == len(targets):
+        return found
+    if not needs_labels:
+        return ()
+    missing = next(name for name, place in zip(targets, places, strict=True) if place is None)
+    raise problems.unknown_column(table.overview.path, missing, table.names, "data.target")
+
+
+def labels_of_rows(
+    found: TableExamples, rows: Indices | None, recipe: TableRecipe | None
+) -> TargetLabels:
+    """The labels of these rows, in the classes of the model where there is one.
+
+    Raises:
+        ProblemError: They are no labels of that kind.
+    """
+    columns = [found.table.columns[place] for place in found.targets]
+    raw = found.labels(rows)
+    if recipe is None:
+        return labels_of(found.path, raw, columns, found.data.predicts)
+    if recipe.predicts is not Target.CLASSES or len(columns) > 1:
+        return labels_of(found.path, raw, columns, recipe.predicts)
+    check_columns(found.path, columns)
+    numbers = class_numbers(found.path, raw[:, 0], columns[0], recipe.class_names)
+    return TargetLabels(numbers, recipe.predicts, recipe.class_names)

@@ -1,0 +1,73 @@
+"""The tables beside that of the training rows: a validation and a test set."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.table_data import TableData
+from gpupanel.trainer.datasets.examples import Examples
+from gpupanel.trainer.datasets.source import Reading
+from gpupanel.trainer.datasets.tables.chosen_table import (
+    labels_of_rows,
+    opened,
+    target_places,
+)
+from gpupanel.trainer.datasets.tables.recipe import TableRecipe
+from gpupanel.trainer.datasets.tables.summary import unknown_categories
+from gpupanel.trainer.datasets.tables.table_examples import TableExamples
+from gpupanel.trainer.datasets.tables.table_file import TableOverview
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FurtherSets:
+    """The tables beside that of the training rows.
+
+    Attributes:
+        sets: The examples of each that was chosen, the validation set first.
+        files: The file of each.
+    """
+
+    sets: Mapping[str, Examples]
+    files: Mapping[str, tuple[Path, list[str | Path]]]
+    notes: tuple[Problem, ...]
+
+    def examples(self, name: str) -> Examples | None:
+        """Of ``validation`` or ``test``, where that was chosen."""
+        return self.sets.get(name)
+
+
+def further_sets(
+    data: TableData, reading: Reading, overview: TableOverview, recipe: TableRecipe
+) -> FurtherSets:
+    """The validation and the test table, their features made as those of the training rows."""
+    sets: dict[str, Examples] = {}
+    files: dict[str, tuple[Path, list[str | Path]]] = {}
+    notes: list[Problem] = []
+    for name, key in (("validation", "validation_path"), ("test", "test_path")):
+        chosen = data.chosen_paths.get(key)
+        if not chosen:
+            continue
+        path = Path(chosen)
+        # Written as the table is whose rows are trained on: few lines may seem anything.
+        form = overview.form.settings if overview.form else {}
+        other = TableData.model_validate({**data.model_dump(), **form, "path": chosen})
+        try:
+            table = opened(other, reading, recipe)
+            places = target_places(table, recipe.targets, needs_labels=True)
+            found = TableExamples(other, table, places, recipe.features)
+            found.check_categories()
+            rows = found.rows()
+            labels = labels_of_rows(found, rows, recipe)
+            sets[name] = Examples(found.read(rows), labels.array)
+        except ProblemError as error:
+            raise ProblemError(*(_of_set(problem, key) for problem in error.problems)) from error
+        files[name] = (path.parent, [path])
+        notes += unknown_categories(table, recipe.features)
+    return FurtherSets(sets, files, tuple(notes))
+
+
+def _of_set(problem: Problem, key: str) -> Problem:
+    """A problem with a file is one with the key that names it."""
+    is_of_file = problem.field == "data.path"
+    return problem.model_copy(update={"field": f"data.{key}"}) if is_of_file else problem

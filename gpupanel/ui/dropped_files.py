@@ -1,0 +1,70 @@
+"""What was dropped: files and folders of this machine, and which data they are."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import unquote_to_bytes
+
+from PySide6.QtCore import QFileInfo, QMimeData, QUrl
+
+from gpupanel.domain.data import DataSettings
+from gpupanel.domain.kind import Kind, kinds_of
+from gpupanel.domain.setting import SettingType, settings_of
+
+_KINDS = {
+    suffix: kind
+    for kind in reversed(kinds_of(DataSettings))  # of several the first
+    for each in [path for path in settings_of(kind.values) if path.type is SettingType.PATH][:1]
+    if each.path is not None
+    for suffix in each.path.suffixes or ("",)
+}
+"""The kinds that have a path, by how what the first of it leads to ends; empty: a folder."""
+_FILES = {
+    suffix: kind
+    for kind in reversed(kinds_of(DataSettings))
+    for each in settings_of(kind.values)
+    if each.type is SettingType.FILES and each.path is not None
+    for suffix in each.path.suffixes
+}
+"""The kinds that take single files, by how these end."""
+
+
+def local_paths(dropped: QMimeData) -> tuple[str, ...]:
+    """The paths of what was dropped; also of names that are no UTF-8, as Python holds them."""
+    return tuple(_path(url) for url in dropped.urls() if url.isLocalFile())
+
+
+def kind_of_path(paths: Sequence[str]) -> Kind | None:
+    """The kind of data that a single file or folder is: a file by how its name ends."""
+    if len(paths) != 1:
+        return None
+    suffix = _suffix(paths[0])
+    if suffix in _KINDS:
+        return _KINDS[suffix]
+    return _KINDS[""] if QFileInfo(paths[0]).isDir() else None
+
+
+def kind_of_files(paths: Sequence[str]) -> Kind | None:
+    """The kind of data that takes these as single files, at least one of them."""
+    if len(paths) == 1 and QFileInfo(paths[0]).isDir():
+        return None
+    return next((_FILES[suffix] for suffix in map(_suffix, paths) if suffix in _FILES), None)
+
+
+def kind_to_predict_on(paths: Sequence[str]) -> Kind | None:
+    """The kind of data that these are, a folder or single files, where it takes either."""
+    single = kind_of_files(paths)
+    if single is not None:
+        return single
+    kind = kind_of_path(paths)
+    return kind if kind in _FILES.values() else None
+
+
+def _suffix(path: str) -> str:
+    return Path(path).suffix.lower()
+
+
+def _path(url: QUrl) -> str:
+    # toLocalFile() would put a mark in the place of each byte that is no UTF-8.
+    encoded = url.path(QUrl.ComponentFormattingOption.FullyEncoded)
+    return os.fsdecode(unquote_to_bytes(encoded))

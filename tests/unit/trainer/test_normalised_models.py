@@ -1,0 +1,30 @@
+"""Batch normalisation wherever it stands in a model, against plain Keras and its own variables."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.forked.processes import run_forked
+
+pytestmark = pytest.mark.tensorflow
+
+MODELS = ("composite", "shared", "frozen", "inferring", "of_another_axis", "over_time", "masked")
+STRATEGIES = ("one device", "mirrored", "central storage")
+
+
+@pytest.fixture(scope="module")
+def distances() -> dict[str, dict[str, float]]:
+    script = Path(__file__).with_name("normalised_models.py")
+    done = run_forked([sys.executable, str(script)], capture_output=True, text=True, check=True)
+    found: dict[str, dict[str, float]] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("model", MODELS)
+def test_that_a_step_does_what_keras_does_on_one_device(
+    distances: dict[str, dict[str, float]], model: str, strategy: str
+) -> None:
+    assert distances[model][strategy] < 1e-5
