@@ -15,7 +15,12 @@ from gpupanel.domain.data_source import MOST_CLASSES as MOST_CLASSES
 from gpupanel.domain.data_source import ClassCount as ClassCount
 from gpupanel.domain.data_source import ClassWeights as ClassWeights
 from gpupanel.domain.data_source import DataCache as DataCache
-from gpupanel.domain.data_source import DataSource, PictureSource
+from gpupanel.domain.data_source import (
+    DataSource,
+    PictureSource,
+    class_count_setting,
+    set_path_setting,
+)
 from gpupanel.domain.data_source import Holdout as Holdout
 from gpupanel.domain.data_source import Scaling as Scaling
 from gpupanel.domain.data_source import Target as Target
@@ -180,49 +185,23 @@ class NpzData(PictureSource):
         default=None,
         off="automatic",
     )
-    validation_path: str = setting(
+    validation_path: str = set_path_setting(
         "Validation file",
         "A file of the same kind with the examples that validate; no others are held out then.",
-        default="",
-        off="none",
-        advanced=True,
-        path=PathKind((".npz", ".npy"), "NumPy files", "Choose the validation data"),
+        PathKind((".npz", ".npy"), "NumPy files", "Choose the validation data"),
     )
-    test_path: str = setting(
+    test_path: str = set_path_setting(
         "Test file",
         "A file of the same kind with the examples that the trained model is measured on once, at "
         "the end. They come in place of a test set in the file itself.",
-        default="",
-        off="none",
-        advanced=True,
-        path=PathKind((".npz", ".npy"), "NumPy files", "Choose the test data"),
+        PathKind((".npz", ".npy"), "NumPy files", "Choose the test data"),
     )
-    class_count: ClassCount | None = setting(
-        "Classes",
-        "How many classes there are. Left to the labels, it is the greatest of them plus one.",
-        default=None,
-        off="automatic",
-    )
+    class_count: ClassCount | None = class_count_setting()
 
     module: ClassVar[str] = "npz"
     has_test_set: ClassVar[bool | None] = None
     may_lack_labels: ClassVar[bool] = True
     may_predict_several: ClassVar[bool] = True
-
-    @property
-    @override
-    def target_kind(self) -> Target | None:
-        return self.predicts
-
-    @property
-    @override
-    def chosen_class_count(self) -> int | None:
-        return self.class_count
-
-    @property
-    @override
-    def counts_classes_by_labels(self) -> bool:
-        return self.class_count is None
 
     @property
     @override
@@ -401,11 +380,6 @@ class PythonData(PictureSource):
     may_predict_several: ClassVar[bool] = True
     is_code: ClassVar[bool] = True
     path_noun: ClassVar[str] = "Python file"
-
-    @property
-    @override
-    def target_kind(self) -> Target | None:
-        return self.predicts
 
     @property
     @override

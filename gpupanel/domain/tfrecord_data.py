@@ -6,7 +6,14 @@ from pydantic import BeforeValidator, Field
 from typing_extensions import override
 
 from gpupanel.domain.choice import Choice
-from gpupanel.domain.data_source import ClassCount, PictureSource, Target, one_or_several
+from gpupanel.domain.data_source import (
+    ClassCount,
+    PictureSource,
+    Target,
+    class_count_setting,
+    names_in,
+    one_or_several,
+)
 from gpupanel.domain.images_data import ImageSide
 from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, setting
@@ -149,33 +156,12 @@ class TfrecordData(PictureSource):
         off="automatic",
         advanced=True,
     )
-    class_count: ClassCount | None = setting(
-        "Classes",
-        "How many classes there are. Left to the labels, it is the greatest of them plus one.",
-        default=None,
-        off="automatic",
-        advanced=True,
-    )
+    class_count: ClassCount | None = class_count_setting(advanced=True)
 
     module: ClassVar[str] = "tfrecord"
     may_lack_labels: ClassVar[bool] = True
     may_predict_several: ClassVar[bool] = True
     path_noun: ClassVar[str] = "TFRecord file"
-
-    @property
-    @override
-    def target_kind(self) -> Target | None:
-        return self.predicts
-
-    @property
-    @override
-    def chosen_class_count(self) -> int | None:
-        return self.class_count
-
-    @property
-    @override
-    def counts_classes_by_labels(self) -> bool:
-        return self.class_count is None
 
     @property
     @override
@@ -185,8 +171,4 @@ class TfrecordData(PictureSource):
     @property
     def chosen_shape_features(self) -> tuple[str, ...]:
         """The features that were chosen to say the shape."""
-        if self.shape_features is None:
-            return ()
-        return (
-            (self.shape_features,) if isinstance(self.shape_features, str) else self.shape_features
-        )
+        return names_in(self.shape_features)

@@ -18,7 +18,7 @@ _PEER_WORDS = "Collective ops is aborted by"
 _DEVICE_NAME = re.compile(r"device:(?P<kind>[A-Z]+):(?P<index>\d+)")
 
 
-LOOKING_AT_DATA = "The look at the data"
+LOOKING_AT_DATA = "The preview of the data"
 DOWNLOADING_DATA = "The download of the data"
 _IN_LOG = "; trainer.log in the run's folder has the rest"
 _OF_RUNS = {"train": "The training", "evaluate": "The evaluation", "predict": "The prediction"}

@@ -65,7 +65,7 @@ def _model_problems(model: ModelSettings | None) -> tuple[Problem, ...]:
         else:
             check_model_file(model.chosen_path, most_bytes=_MODEL_BYTES)
     except Exception as error:  # noqa: BLE001 - reported as a problem, as at the start of a run
-        return problems_of(error, what="The look at the model")
+        return problems_of(error, what="The preview of the model")
     return ()
 
 

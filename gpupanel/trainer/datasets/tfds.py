@@ -19,7 +19,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.setting import settings_of
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.trainer.datasets.catalogue.prepared_sets import (
-    Feature,
+    PreparedFeature,
     PreparedSet,
     content_of,
     damaged_set,
@@ -120,8 +120,8 @@ def _records(data: TfdsData, prepared: PreparedSet) -> TfrecordData:
     for name, key in ((features, "features"), (labels, "labels")):
         if name is not None:
             _check_feature(prepared, name, f"data.{key}")
-    example = prepared.features.get(features or "", Feature())
-    label = prepared.features.get(labels or "", Feature())
+    example = prepared.features.get(features or "", PreparedFeature())
+    label = prepared.features.get(labels or "", PreparedFeature())
     paths = {
         key: _pattern(prepared, split, _FIELDS[f"data.{key}"])
         for key, split in prepared.chosen_splits(data).items()
@@ -148,7 +148,7 @@ def _records(data: TfdsData, prepared: PreparedSet) -> TfrecordData:
     )
 
 
-def _class_count(label: Feature) -> int | None:
+def _class_count(label: PreparedFeature) -> int | None:
     count = 0 if label.classes is None else label.classes.count
     return count if 0 < count <= MOST_CLASSES else None
 

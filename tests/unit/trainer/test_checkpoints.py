@@ -490,7 +490,7 @@ def test_that_the_unexpected_is_one_sentence_with_its_trace() -> None:
 def test_that_the_unexpected_is_worded_by_what_was_being_done() -> None:
     error = KeyError("surprise")
     (seen,) = problems_of(error, what=LOOKING_AT_DATA)
-    assert seen.message.startswith("The look at the data ended with an unexpected KeyError")
+    assert seen.message.startswith("The preview of the data ended with an unexpected KeyError")
     assert "trainer.log" not in seen.hint
     (evaluated,) = problems_of(error, task="evaluate")
     assert evaluated.message.startswith("The evaluation ended")

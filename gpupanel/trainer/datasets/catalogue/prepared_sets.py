@@ -32,7 +32,7 @@ class Described(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class Split(Described):
+class PreparedSplit(Described):
     """A split, whose files are called by a template; how many examples each of them holds."""
 
     name: str
@@ -57,7 +57,7 @@ class SetInfo(Described):
 
     name: str
     file_format: str = Field(default="tfrecord", alias="fileFormat")
-    splits: tuple[Split, ...] = ()
+    splits: tuple[PreparedSplit, ...] = ()
     supervised: _Supervised = Field(default=_Supervised(), alias="supervisedKeys")
 
 
@@ -75,7 +75,7 @@ class _Classes(Described):
     count: int = Field(default=0, alias="numClasses")
 
 
-class Feature(Described):
+class PreparedFeature(Described):
     """One feature; ``None`` stands for what it is not."""
 
     image: _Numbers | None = None
@@ -102,7 +102,7 @@ class Feature(Described):
 
 
 class _Dict(Described):
-    features: Mapping[str, Feature] = {}
+    features: Mapping[str, PreparedFeature] = {}
 
 
 class _Features(Described):
@@ -123,10 +123,10 @@ class PreparedSet:
 
     folder: Path
     info: SetInfo
-    features: Mapping[str, Feature]
+    features: Mapping[str, PreparedFeature]
 
     @property
-    def splits(self) -> dict[str, Split]:
+    def splits(self) -> dict[str, PreparedSplit]:
         """Those that hold examples, by their names."""
         return {each.name: each for each in self.info.splits if sum(each.shards)}
 
@@ -230,7 +230,7 @@ def _folders(folder: Path) -> list[str]:
         raise problem_with(
             "data_file_unreadable",
             f"The folder {folder} cannot be read: {error.strerror}.",
-            "Look at its permissions, or choose another data folder.",
+            "Check its permissions, or choose another data folder.",
         ) from error
     return [name for name in found if not name.startswith(".")]
 
