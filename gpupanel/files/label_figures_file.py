@@ -15,22 +15,26 @@ from gpupanel.files.confusion_file import Counts
 from gpupanel.files.evaluation_archive import opened_archive, read_names, written_names
 from gpupanel.files.npy_members import read_npy
 from gpupanel.files.whole_files import whole_file
+from gpupanel.files.worst_file import WorstExamples
 
 _NUMBERS = ("label_examples", "label_predicted", "label_right")
 
 
-def write_label_figures(path: Path, names: Sequence[str], counts: Counts) -> None:
+def write_label_figures(
+    path: Path, names: Sequence[str], counts: Counts, worst: WorstExamples | None = None
+) -> None:
     """Write the file, whole or not at all; longer names than any person reads are cut.
 
     Args:
         path: The file.
         names: Of the labels.
         counts: Shape [3, labels]: how many have it, are said to have it, rightly so.
+        worst: The examples with the largest loss, which stand in the same file.
 
     Raises:
         OSError: It cannot be written.
     """
-    arrays = dict(zip(_NUMBERS, counts, strict=True))
+    arrays = {**dict(zip(_NUMBERS, counts, strict=True)), **(worst.arrays() if worst else {})}
     with whole_file(path, private=True) as file:
         np.savez_compressed(file, allow_pickle=False, label_names=written_names(names), **arrays)
 

@@ -295,7 +295,9 @@ def test_that_several_labels_have_figures_each_and_no_matrix(panel):
     assert cells(table, 2) == ["40.0 %", "0.0 %"]
     assert table.isColumnHidden(5)
     assert not panel.findChild(ConfusionMap).isVisible()
-    assert not panel.findChild(QPushButton, "worst_mistakes").isVisible()
+    worst = panel.findChild(QPushButton, "worst_mistakes")
+    assert worst.isVisible()
+    assert "largest error" in worst.toolTip()
     assert any("several labels at once" in text for text in texts(panel))
     other = PETS.model_copy(update={"examples": 21})
     panel.setStatus(evaluated(other), FOLDER, PETS_CONFUSED)

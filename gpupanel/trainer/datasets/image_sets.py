@@ -20,6 +20,7 @@ from gpupanel.trainer.datasets.image_listing import (
     pictures_below,
     with_found_sets,
 )
+from gpupanel.trainer.datasets.picture_decoding import PictureDecoding
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 
 PATHS = {"training": "path", "validation": "validation_path", "test": "test_path"}
@@ -49,6 +50,10 @@ class ImageSet:
     def with_skipped(self, skipped: SkippedFiles) -> "ImageSet":
         """The same, of which some may be unreadable."""
         return replace(self, files=replace(self.files, skipped=skipped))
+
+    def with_decoding(self, decoding: PictureDecoding) -> "ImageSet":
+        """The same, decoded by what there is."""
+        return replace(self, files=replace(self.files, decoding=decoding))
 
 
 def list_sets(

@@ -20,6 +20,7 @@ from gpupanel.domain.events import (
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.confusion_file import write_confusion
 from gpupanel.files.label_figures_file import write_label_figures
+from gpupanel.files.worst_file import write_worst
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.inference.evaluation import Evaluation
 from gpupanel.trainer.inference.examples import InferenceExamples
@@ -160,16 +161,24 @@ class Inference:
         return path.name
 
     def _save_labels(self, evaluation: Evaluation, reading: OutputMeaning) -> str:
-        """The name of the file with the figures of several labels; empty likewise."""
-        if not reading.of_labels:
+        """The name of the file with the figures of several labels; empty likewise.
+
+        Of values the file has those examples alone that were worst.
+        """
+        if reading.class_count:
             return ""
         path = self._run.layout.confusion
+        names = self._class_names(reading) if reading.of_labels else ()
+        worst = evaluation.worst(self._examples.indices, names)
         try:
-            write_label_figures(path, self._class_names(reading), evaluation.label_counts)
+            if reading.of_labels:
+                write_label_figures(path, names, evaluation.label_counts, worst)
+            elif worst is not None:
+                write_worst(path, worst)
         except OSError as error:
             self._report(confusion_not_saved(error))
             return ""
-        return path.name
+        return path.name if reading.of_labels else ""
 
     def _predict(self, replicas: list[Replica], reading: OutputMeaning) -> Interruption | None:
         self._events.phase(Phase.PREDICTING)

@@ -32,7 +32,7 @@ from gpupanel.trainer.datasets.records.scan import RecordChecker
 from gpupanel.trainer.datasets.row_files import RowFile
 from gpupanel.trainer.size_limits import LARGEST_IMAGE_PIXELS
 
-_DECODER = 1
+_DECODER = 2
 """Another one gives other pixels for the same bytes."""
 _THREADS = 8
 _CHUNK_ROWS = 256
