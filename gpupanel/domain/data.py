@@ -15,15 +15,20 @@ from gpupanel.domain.data_source import MOST_CLASSES as MOST_CLASSES
 from gpupanel.domain.data_source import ClassCount as ClassCount
 from gpupanel.domain.data_source import ClassWeights as ClassWeights
 from gpupanel.domain.data_source import DataCache as DataCache
-from gpupanel.domain.data_source import DataSource, PictureSource
+from gpupanel.domain.data_source import (
+    DataSource,
+    PictureSource,
+    class_count_setting,
+    set_path_setting,
+)
 from gpupanel.domain.data_source import Holdout as Holdout
 from gpupanel.domain.data_source import Scaling as Scaling
 from gpupanel.domain.data_source import Target as Target
-from gpupanel.domain.images_data import GREATEST_SIDE as GREATEST_SIDE
+from gpupanel.domain.decoded_pictures import Color, ImageSize, color_setting, image_size_setting
 from gpupanel.domain.images_data import ImagesData as ImagesData
 from gpupanel.domain.keras_data import KerasData as KerasData
 from gpupanel.domain.kind import kind
-from gpupanel.domain.setting import PathKind, setting
+from gpupanel.domain.setting import PathKind, Setting, setting, setting_of
 from gpupanel.domain.table_data import TableData as TableData
 from gpupanel.domain.text_data import TextData as TextData
 from gpupanel.domain.tfrecord_data import TfrecordData as TfrecordData
@@ -179,29 +184,18 @@ class NpzData(PictureSource):
         default=None,
         off="automatic",
     )
-    validation_path: str = setting(
+    validation_path: str = set_path_setting(
         "Validation file",
         "A file of the same kind with the examples that validate; no others are held out then.",
-        default="",
-        off="none",
-        advanced=True,
-        path=PathKind((".npz", ".npy"), "NumPy files", "Choose the validation data"),
+        PathKind((".npz", ".npy"), "NumPy files", "Choose the validation data"),
     )
-    test_path: str = setting(
+    test_path: str = set_path_setting(
         "Test file",
         "A file of the same kind with the examples that the trained model is measured on once, at "
         "the end. They come in place of a test set in the file itself.",
-        default="",
-        off="none",
-        advanced=True,
-        path=PathKind((".npz", ".npy"), "NumPy files", "Choose the test data"),
+        PathKind((".npz", ".npy"), "NumPy files", "Choose the test data"),
     )
-    class_count: ClassCount | None = setting(
-        "Classes",
-        "How many classes there are. Left to the labels, it is the greatest of them plus one.",
-        default=None,
-        off="automatic",
-    )
+    class_count: ClassCount | None = class_count_setting()
 
     module: ClassVar[str] = "npz"
     has_test_set: ClassVar[bool | None] = None
@@ -210,23 +204,112 @@ class NpzData(PictureSource):
 
     @property
     @override
-    def target_kind(self) -> Target | None:
-        return self.predicts
+    def has_validation_set(self) -> bool:
+        return bool(self.validation_path or self.validation_features)
+
+
+NO_SPLIT = "none"
+
+
+class TfdsData(PictureSource):
+    """A data set of tensorflow-datasets by its name, read from the TFRecord files it is kept in.
+
+    One that was prepared before is read without the package and without a network: pictures and
+    numbers, with classes or values. Another one is downloaded and prepared by the package
+    (``pip install "gpupanel[tfds]"``) when a run starts.
+    """
+
+    source: Literal["tfds"] = kind(
+        Choice(
+            "tfds",
+            "TensorFlow Datasets…",
+            "A data set of the catalogue of tensorflow-datasets, by its name. Downloaded once.",
+        ),
+    )
+    name: str = setting(
+        "Name",
+        "As the catalogue has it: mnist, or with a config and a version, such as "
+        "cifar10_corrupted/blur_1:1.0.0. Without a version it is the newest that is here.",
+        default="",
+        examples=["mnist"],
+    )
+    path: str = setting(
+        "Data folder",
+        "The folder that the data sets are kept in, each in one of its name. Left out, it is "
+        "$TFDS_DATA_DIR or ~/tensorflow_datasets.",
+        default="",
+        off="automatic",
+        path=PathKind((), "", "Choose the folder of data sets"),
+    )
+    training_split: str = setting(
+        "Training split", "The split that is trained on.", default="train", advanced=True
+    )
+    validation_split: str | None = setting(
+        "Validation split",
+        "The split that validates; no others are held out then. Found by itself where it is called "
+        'validation; "none" for none.',
+        default=None,
+        off="automatic",
+        is_offered=True,
+    )
+    test_split: str | None = setting(
+        "Test split",
+        "The split that the trained model is measured on once, at the end. Found by itself where "
+        'it is called test; "none" for none.',
+        default=None,
+        off="automatic",
+        is_offered=True,
+    )
+    features: str | None = setting(
+        "Examples feature",
+        "The feature that is learned from: a picture, or numbers. Left out, it is what the data "
+        "set itself says.",
+        default=None,
+        off="automatic",
+        is_offered=True,
+        advanced=True,
+    )
+    labels: str | None = setting(
+        "Labels feature",
+        "The feature that is predicted. Left out, it is what the data set itself says.",
+        default=None,
+        off="automatic",
+        is_offered=True,
+        advanced=True,
+    )
+    image_size: ImageSize = image_size_setting()
+    color: Color = color_setting()
+    predicts: Target | None = setting(
+        "Predicted",
+        f"What the labels are. {FOUND_TARGET}",
+        default=None,
+        off="automatic",
+    )
+
+    module: ClassVar[str] = "tfds"
+    may_lack_labels: ClassVar[bool] = True
+    may_predict_several: ClassVar[bool] = True
+    path_noun: ClassVar[str] = "data set"
 
     @property
     @override
-    def chosen_class_count(self) -> int | None:
-        return self.class_count
+    def path_setting(self) -> Setting:
+        return setting_of(type(self), "name")
 
     @property
     @override
-    def counts_classes_by_labels(self) -> bool:
-        return self.class_count is None
+    def described(self) -> str:
+        return f'the data set "{self.name}"'
 
     @property
     @override
     def has_validation_set(self) -> bool:
-        return bool(self.validation_path or self.validation_features)
+        return self.validation_split not in (None, NO_SPLIT)
+
+    @property
+    @override
+    def chosen_test_path(self) -> str:
+        return "" if self.test_split in (None, NO_SPLIT) else str(self.test_split)
 
 
 class PythonData(PictureSource):
@@ -280,11 +363,6 @@ class PythonData(PictureSource):
 
     @property
     @override
-    def target_kind(self) -> Target | None:
-        return self.predicts
-
-    @property
-    @override
     def described(self) -> str:
         return f"what load() of {self.path} gives"
 
@@ -298,6 +376,7 @@ DataSettings = Annotated[
     | TableData
     | TextData
     | TfrecordData
+    | TfdsData
     | PythonData,
     Field(discriminator="source"),
 ]

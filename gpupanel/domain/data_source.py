@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Iterable
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field
 from typing_extensions import override
@@ -11,7 +11,7 @@ from gpupanel.domain.augmentation import NO_AUGMENTATION, Augmentation
 from gpupanel.domain.choice import ChoiceEnum
 from gpupanel.domain.files_below import files_below
 from gpupanel.domain.kind import KindValue
-from gpupanel.domain.setting import Setting, SettingType, setting, settings_of
+from gpupanel.domain.setting import PathKind, Setting, SettingType, setting, settings_of
 from gpupanel.domain.value import Fraction
 
 LABEL_FIELDS = frozenset({"data.files", "data.labels", "data.labels_csv", "data.target"})
@@ -26,6 +26,13 @@ def one_or_several(names: object) -> object:
     if isinstance(names, list | tuple) and len(names) < 2:
         return names[0] if names else None
     return names
+
+
+def names_in(chosen: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    """One name, several or none."""
+    if chosen is None:
+        return ()
+    return (chosen,) if isinstance(chosen, str) else chosen
 
 
 class DataCache(ChoiceEnum):
@@ -85,6 +92,22 @@ class Scaling(enum.Enum):
     """Divide by the greatest value, so that pixels lie in 0 to 1."""
     STANDARDISE = enum.auto()
     """Subtract the training examples' mean and divide by their standard deviation, by column."""
+
+
+def set_path_setting(title: str, description: str, path: PathKind) -> Any:  # noqa: ANN401
+    """The declaration of ``validation_path`` or ``test_path``: a set beside the data."""
+    return setting(title, description, default="", off="none", advanced=True, path=path)
+
+
+def class_count_setting(*, advanced: bool = False) -> Any:  # noqa: ANN401
+    """The declaration of ``class_count``, where labels are numbers of classes."""
+    return setting(
+        "Classes",
+        "How many classes there are. Left to the labels, it is the greatest of them plus one.",
+        default=None,
+        off="automatic",
+        advanced=advanced,
+    )
 
 
 class DataSource(KindValue):
@@ -164,8 +187,12 @@ class DataSource(KindValue):
 
     @property
     def target_kind(self) -> Target | None:
-        """What the labels are; ``None``: found when they are read."""
-        return Target.CLASSES
+        """What the labels are: what ``predicts`` says, classes where a source has no such setting.
+
+        ``None``: found when they are read.
+        """
+        target: Target | None = getattr(self, "predicts", Target.CLASSES)
+        return target
 
     @property
     def is_in_class_order(self) -> bool:
@@ -232,13 +259,14 @@ class DataSource(KindValue):
 
     @property
     def chosen_class_count(self) -> int | None:
-        """How many classes there are, where a setting says it."""
-        return None
+        """How many classes there are, where the setting ``class_count`` says it."""
+        count: int | None = getattr(self, "class_count", None)
+        return count
 
     @property
     def counts_classes_by_labels(self) -> bool:
         """Whether the greatest label alone shows how many classes there are, at least."""
-        return False
+        return "class_count" in type(self).model_fields and self.chosen_class_count is None
 
     @property
     def token_count(self) -> int:

@@ -84,6 +84,21 @@ class Model(KindValue):
         return 0
 
     @property
+    def begins_with(self) -> str:
+        """The weights it begins with: "none", which are drawn, or others; empty: not chosen yet."""
+        return "none"
+
+    @property
+    def weights_path(self) -> str:
+        """The file of weights that it begins with; empty where a file was not chosen."""
+        return self.chosen_paths.get("weights", "")
+
+    @property
+    def keeps_layers(self) -> bool:
+        """Whether some of its layers keep the weights that they begin with."""
+        return False
+
+    @property
     def synchronizes_batch_norm(self) -> bool:
         """Whether batch normalisation that it has takes its statistics over all replicas."""
         return False
@@ -182,7 +197,7 @@ class ApplicationModel(Model):
             Choice("none", "None: from scratch", "Drawn by the seed."),
             Choice(
                 "imagenet",
-                "ImageNet",
+                "ImageNet's photos",
                 "Learned from 1.3 million photos; downloaded once, into Keras's cache.",
             ),
         ),
@@ -219,6 +234,16 @@ class ApplicationModel(Model):
     @override
     def least_side(self) -> int:
         return self.application.family.least_side
+
+    @property
+    @override
+    def begins_with(self) -> str:
+        return self.weights
+
+    @property
+    @override
+    def keeps_layers(self) -> bool:
+        return self.frozen_layers != "none"
 
     @property
     @override

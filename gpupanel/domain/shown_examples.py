@@ -20,7 +20,8 @@ class ExampleChoice(Value):
 
     Attributes:
         which: Those of a cell of the confusion matrix; the mistakes that the model was surest of
-            first; or all predictions in their order.
+            first, of several labels and of values those with the largest error; or all predictions
+            in their order.
         row: Of the cell: the class that they are of.
         column: The class that they were taken for.
         first: How many of them are passed over.
@@ -64,6 +65,7 @@ class ShownExample(Value):
         label: What it is; empty where nobody knows.
         predicted: The most probable classes, most probable first.
         label_probability: Of its label; ``None``: not known.
+        error: Of several labels its loss, of values the mean absolute error; ``None``: not known.
         picture: It; ``None``: it cannot be shown.
     """
 
@@ -72,6 +74,7 @@ class ShownExample(Value):
     label: _Name = ""
     predicted: tuple[ShownClass, ...] = ()
     label_probability: float | None = None
+    error: float | None = None
     picture: ExamplePreview | None = None
 
     @property

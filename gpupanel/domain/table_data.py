@@ -6,7 +6,14 @@ from pydantic import BeforeValidator, Field
 from typing_extensions import override
 
 from gpupanel.domain.choice import Choice, ChoiceEnum
-from gpupanel.domain.data_source import DataSource, Scaling, Target, one_or_several
+from gpupanel.domain.data_source import (
+    DataSource,
+    Scaling,
+    Target,
+    names_in,
+    one_or_several,
+    set_path_setting,
+)
 from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, setting
 
@@ -186,23 +193,17 @@ class TableData(DataSource):
         advanced=True,
         applies={"holdout": ("random",)},
     )
-    validation_path: str = setting(
+    validation_path: str = set_path_setting(
         "Validation table",
         "Another table with the same columns, whose rows validate after each epoch; none of the "
         "others are held out then. Its features are made as those of the rows to train on.",
-        default="",
-        off="none",
-        advanced=True,
-        path=PathKind(TABLE_SUFFIXES, "Tables", "Choose the validation table"),
+        PathKind(TABLE_SUFFIXES, "Tables", "Choose the validation table"),
     )
-    test_path: str = setting(
+    test_path: str = set_path_setting(
         "Test table",
         "Another table with the same columns, which the trained model is measured on once, at the "
         "end.",
-        default="",
-        off="none",
-        advanced=True,
-        path=PathKind(TABLE_SUFFIXES, "Tables", "Choose the test table"),
+        PathKind(TABLE_SUFFIXES, "Tables", "Choose the test table"),
     )
     numbers: ColumnNames | None = setting(
         "Numbers",
@@ -243,16 +244,9 @@ class TableData(DataSource):
     path_noun: ClassVar[str] = "table"
 
     @property
-    @override
-    def target_kind(self) -> Target | None:
-        return self.predicts
-
-    @property
     def targets(self) -> ColumnNames:
         """The columns that were chosen to be predicted."""
-        if self.target is None:
-            return ()
-        return (self.target,) if isinstance(self.target, str) else self.target
+        return names_in(self.target)
 
     @property
     @override

@@ -6,7 +6,14 @@ from pydantic import BeforeValidator, Field
 from typing_extensions import override
 
 from gpupanel.domain.choice import Choice
-from gpupanel.domain.data_source import DataSource, Scaling, Target, one_or_several
+from gpupanel.domain.data_source import (
+    DataSource,
+    Scaling,
+    Target,
+    names_in,
+    one_or_several,
+    set_path_setting,
+)
 from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, setting
 from gpupanel.domain.table_data import (
@@ -97,23 +104,17 @@ class TextData(DataSource):
         default=None,
         off="automatic",
     )
-    validation_path: str = setting(
+    validation_path: str = set_path_setting(
         "Validation texts",
         "Another folder with the same classes, or a table with the same columns, whose texts "
         "validate; none of the others are held out then.",
-        default="",
-        off="none",
-        advanced=True,
-        path=_TEXTS,
+        _TEXTS,
     )
-    test_path: str = setting(
+    test_path: str = set_path_setting(
         "Test texts",
         "Another folder with the same classes, or a table with the same columns, on whose texts "
         "the trained model is measured once, at the end.",
-        default="",
-        off="none",
-        advanced=True,
-        path=_TEXTS,
+        _TEXTS,
     )
     delimiter: Delimiter | None = delimiter_setting()
     decimal: DecimalMark | None = decimal_setting()
@@ -127,16 +128,9 @@ class TextData(DataSource):
     path_noun: ClassVar[str] = "folder or table of texts"
 
     @property
-    @override
-    def target_kind(self) -> Target | None:
-        return self.predicts
-
-    @property
     def targets(self) -> ColumnNames:
         """The columns that were chosen to be predicted."""
-        if self.target is None:
-            return ()
-        return (self.target,) if isinstance(self.target, str) else self.target
+        return names_in(self.target)
 
     @property
     @override

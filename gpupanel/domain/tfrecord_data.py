@@ -6,8 +6,15 @@ from pydantic import BeforeValidator, Field
 from typing_extensions import override
 
 from gpupanel.domain.choice import Choice
-from gpupanel.domain.data_source import ClassCount, PictureSource, Target, one_or_several
-from gpupanel.domain.images_data import ImageSide
+from gpupanel.domain.data_source import (
+    ClassCount,
+    PictureSource,
+    Target,
+    class_count_setting,
+    names_in,
+    one_or_several,
+)
+from gpupanel.domain.decoded_pictures import Color, ImageSize, color_setting, image_size_setting
 from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, setting
 
@@ -74,26 +81,8 @@ class TfrecordData(PictureSource):
         default=None,
         off="automatic",
     )
-    image_size: tuple[ImageSide, ImageSide] = setting(
-        "Image size",
-        "Every encoded picture is scaled to this height and width, in pixels. Larger ones show "
-        "more and cost more memory and time.",
-        default=(64, 64),
-        unit="pixel",
-    )
-    color: Literal["rgb", "grayscale"] = setting(
-        "Colour",
-        "Whether encoded pictures are read in colour or in greyscale.",
-        default="rgb",
-        choices=(
-            Choice("rgb", "Colour (RGB)", "Three channels: red, green, blue."),
-            Choice(
-                "grayscale",
-                "Greyscale",
-                "One channel; less to compute where colour means nothing.",
-            ),
-        ),
-    )
+    image_size: ImageSize = image_size_setting("encoded picture")
+    color: Color = color_setting("encoded pictures")
     validation_path: str = setting(
         "Validation files",
         "A file, a folder or a pattern of the records that validate; no others are held out then.",
@@ -149,33 +138,12 @@ class TfrecordData(PictureSource):
         off="automatic",
         advanced=True,
     )
-    class_count: ClassCount | None = setting(
-        "Classes",
-        "How many classes there are. Left to the labels, it is the greatest of them plus one.",
-        default=None,
-        off="automatic",
-        advanced=True,
-    )
+    class_count: ClassCount | None = class_count_setting(advanced=True)
 
     module: ClassVar[str] = "tfrecord"
     may_lack_labels: ClassVar[bool] = True
     may_predict_several: ClassVar[bool] = True
     path_noun: ClassVar[str] = "TFRecord file"
-
-    @property
-    @override
-    def target_kind(self) -> Target | None:
-        return self.predicts
-
-    @property
-    @override
-    def chosen_class_count(self) -> int | None:
-        return self.class_count
-
-    @property
-    @override
-    def counts_classes_by_labels(self) -> bool:
-        return self.class_count is None
 
     @property
     @override
@@ -185,8 +153,4 @@ class TfrecordData(PictureSource):
     @property
     def chosen_shape_features(self) -> tuple[str, ...]:
         """The features that were chosen to say the shape."""
-        if self.shape_features is None:
-            return ()
-        return (
-            (self.shape_features,) if isinstance(self.shape_features, str) else self.shape_features
-        )
+        return names_in(self.shape_features)

@@ -11,23 +11,18 @@ and ``label_probability`` (of the label); of more than 20 million examples this 
 """
 
 import zipfile
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from gpupanel.files.guarded_files import open_to_read
+from gpupanel.files.evaluation_archive import opened_archive, read_names, written_names
 from gpupanel.files.npy_members import read_npy
 from gpupanel.files.whole_files import whole_file
 
-LARGEST_BYTES = 2**30
-"""Unpacked: 40 million cells."""
 MOST_EXAMPLES = 20_000_000
 """Of which it is kept what became of each: 400 MB, before they are packed."""
-_LONGEST_NAME = 200
-_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _GREATEST_COUNT = 2**48
 
 Counts = npt.NDArray[np.int64]
@@ -112,7 +107,7 @@ def write_confusion(
     Raises:
         OSError: It cannot be written.
     """
-    names = np.asarray([name[:_LONGEST_NAME] for name in cells.class_names], np.str_)
+    names = written_names(cells.class_names)
     arrays: dict[str, npt.NDArray[np.generic]] = {}
     if examples is not None and len(examples.index) <= MOST_EXAMPLES:
         arrays = {each.name: getattr(examples, each.name) for each in fields(examples)}
@@ -133,17 +128,10 @@ def read_confusion(path: Path) -> ConfusionCells:
 
     Raises:
         OSError: It cannot be read, or is no file of the run's.
-        ValueError: It holds something else, or more than :data:`LARGEST_BYTES`.
+        ValueError: It holds something else, or more than fits.
     """
-    with open_to_read(path) as file:
-        try:
-            with zipfile.ZipFile(file) as archive:
-                return _read(archive)
-        except (OSError, ValueError, MemoryError):
-            raise
-        except Exception as error:
-            # Whatever the bytes of a damaged file happen to make of its readers.
-            raise ValueError(f"{type(error).__name__}: {error}") from error
+    with opened_archive(path) as archive:
+        return _read(archive)
 
 
 def read_evaluated(path: Path) -> tuple[EvaluatedExamples | None, tuple[str, ...]]:
@@ -154,18 +142,11 @@ def read_evaluated(path: Path) -> tuple[EvaluatedExamples | None, tuple[str, ...
 
     Raises:
         OSError: It cannot be read, or is no file of the run's.
-        ValueError: It holds something else, or more than :data:`LARGEST_BYTES`.
+        ValueError: It holds something else, or more than fits.
     """
-    with open_to_read(path) as file:
-        try:
-            with zipfile.ZipFile(file) as archive:
-                names = _read(archive).class_names
-                return _read_examples(archive, len(names)), names
-        except (OSError, ValueError, MemoryError):
-            raise
-        except Exception as error:
-            # Whatever the bytes of a damaged file happen to make of its readers.
-            raise ValueError(f"{type(error).__name__}: {error}") from error
+    with opened_archive(path) as archive:
+        names = _read(archive).class_names
+        return _read_examples(archive, len(names)), names
 
 
 def _read_examples(archive: zipfile.ZipFile, class_count: int) -> EvaluatedExamples | None:
@@ -197,16 +178,8 @@ def _probabilities(archive: zipfile.ZipFile, name: str) -> npt.NDArray[np.float3
 
 
 def _read(archive: zipfile.ZipFile) -> ConfusionCells:
-    members = archive.infolist()
-    if any(member.compress_type not in _METHODS for member in members):
-        raise ValueError("it is compressed in another way than NumPy does")
-    if sum(member.file_size for member in members) > LARGEST_BYTES:
-        raise ValueError(f"it unpacks to more than {LARGEST_BYTES:,} bytes")
     rows, columns, counts = (_whole_numbers(archive, name) for name in ("row", "column", "count"))
-    names = read_npy(archive, "class_names.npy")
-    if names.dtype.kind != "U" or names.ndim != 1:
-        raise ValueError("class_names are no names")
-    return ConfusionCells(rows, columns, counts, _texts(names.tolist()))
+    return ConfusionCells(rows, columns, counts, read_names(archive, "class_names"))
 
 
 def _whole_numbers(archive: zipfile.ZipFile, name: str) -> Counts:
@@ -214,8 +187,3 @@ def _whole_numbers(archive: zipfile.ZipFile, name: str) -> Counts:
     if array.dtype.kind not in "iu":
         raise ValueError(f"{name} holds {array.dtype} values")
     return array.astype(np.int64)
-
-
-def _texts(names: Sequence[str]) -> tuple[str, ...]:
-    """As they can be written again: half of a surrogate pair can be saved, but not shown."""
-    return tuple(name.encode(errors="replace").decode() for name in names)

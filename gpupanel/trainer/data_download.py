@@ -15,7 +15,7 @@ from typing import NoReturn
 from gpupanel.domain.data_download import DownloadEnd, DownloadProgress, DownloadRequest
 from gpupanel.domain.value import Value
 from gpupanel.trainer.datasets.download import fetch
-from gpupanel.trainer.failures import problems_of
+from gpupanel.trainer.failures import DOWNLOADING_DATA, problems_of
 
 _REPORT_S = 0.1
 
@@ -57,7 +57,7 @@ def main() -> int:
     try:
         fetch(request.data, reporter.progress)
     except Exception as error:  # noqa: BLE001 - reported as a problem, as at the start of a run
-        end = DownloadEnd(problems=problems_of(error))
+        end = DownloadEnd(problems=problems_of(error, what=DOWNLOADING_DATA))
     reporter.write("end", end)
     return 0
 

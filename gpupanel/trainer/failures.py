@@ -5,6 +5,7 @@ import traceback
 
 from gpupanel.domain.plan import LaunchPlan
 from gpupanel.domain.problem import Problem, ProblemError
+from gpupanel.domain.profile import Task
 from gpupanel.domain.unsafe_files import unsafe_file
 from gpupanel.files.guarded_files import UnsafeFileError
 from gpupanel.files.process_limits import address_space_limit
@@ -17,12 +18,22 @@ _PEER_WORDS = "Collective ops is aborted by"
 _DEVICE_NAME = re.compile(r"device:(?P<kind>[A-Z]+):(?P<index>\d+)")
 
 
-def problems_of(error: BaseException, plan: LaunchPlan | None = None) -> tuple[Problem, ...]:
-    """The problems of an exception that ended the training.
+LOOKING_AT_DATA = "The preview of the data"
+DOWNLOADING_DATA = "The download of the data"
+_IN_LOG = "; trainer.log in the run's folder has the rest"
+_OF_RUNS = {"train": "The training", "evaluate": "The evaluation", "predict": "The prediction"}
+
+
+def problems_of(
+    error: BaseException, plan: LaunchPlan | None = None, *, task: Task = "train", what: str = ""
+) -> tuple[Problem, ...]:
+    """The problems of an exception that ended a run, or something else.
 
     Args:
         error: TensorFlow's errors are known by their names, so that TensorFlow need not be there.
         plan: Has which physical device a logical one is.
+        task: Of the run.
+        what: It ended this, as a sentence begins; empty: a run.
     """
     if isinstance(error, ProblemError):
         return error.problems
@@ -42,9 +53,9 @@ def problems_of(error: BaseException, plan: LaunchPlan | None = None) -> tuple[P
     return (
         Problem(
             code="trainer_crashed",
-            message=f"The training ended with an unexpected {type(error).__name__}: "
+            message=f"{what or _OF_RUNS[task]} ended with an unexpected {type(error).__name__}: "
             f"{_first_sentence(error)[:200]}",
-            hint="The details below show where; trainer.log in the run's folder has the rest.",
+            hint=f"The details below show where{'' if what else _IN_LOG}.",
             detail=detail,
         ),
     )

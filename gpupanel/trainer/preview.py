@@ -17,7 +17,7 @@ import numpy as np
 
 from gpupanel.domain.data import DataCache, DataSettings, Target
 from gpupanel.domain.data_source import LABEL_FIELDS
-from gpupanel.domain.model import ApplicationModel, ModelSettings
+from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.preview import DataPreview, ExamplePreview, PreviewRequest
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.code_file import read_code_file
@@ -33,7 +33,7 @@ from gpupanel.trainer.datasets.keras_files import needs_download
 from gpupanel.trainer.datasets.source import Found, Reading, read_data, source_of
 from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.datasets.stand_ins import with_stand_ins
-from gpupanel.trainer.failures import problems_of
+from gpupanel.trainer.failures import LOOKING_AT_DATA, problems_of
 from gpupanel.trainer.inference.model_file import check_model_file, recipe_in
 from gpupanel.trainer.inference.weights_file import check_weights_file
 
@@ -63,12 +63,12 @@ def _model_problems(model: ModelSettings | None) -> tuple[Problem, ...]:
     try:
         if model.is_code:
             read_code_file(Path(model.chosen_path), "model.path")
-        elif isinstance(model, ApplicationModel):
-            check_weights_file(model.weights)
+        elif model.weights_path:
+            check_weights_file(model.weights_path)
         else:
             check_model_file(model.chosen_path, most_bytes=_MODEL_BYTES)
     except Exception as error:  # noqa: BLE001 - reported as a problem, as at the start of a run
-        return problems_of(error)
+        return problems_of(error, what="The preview of the model")
     return ()
 
 
@@ -96,7 +96,7 @@ def _preview_of_data(request: PreviewRequest) -> DataPreview:
             target=target or Target.CLASSES,
             offers=found.offers,
             found=found.found,
-            problems=problems_of(error),
+            problems=problems_of(error, what=LOOKING_AT_DATA),
         )
         return _of_features(request, refused)
     return DataPreview(

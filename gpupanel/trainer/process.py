@@ -112,7 +112,9 @@ def _train_started(run: StartedRun, work: Work, events: EventWriter, record: Tra
         raise
     except Exception as error:  # noqa: BLE001 - the last resort: reported as a problem
         report_shortage(run, events, error)
-        return _end(events, record, Outcome.FAILED, problems_of(error, run.plan))
+        return _end(
+            events, record, Outcome.FAILED, problems_of(error, run.plan, task=run.profile.task)
+        )
     if not run.leads:
         stay_for_leader(run)
     if interruption is None:

@@ -63,7 +63,8 @@ def scan(
         # Here and not above: it takes a tenth of the time until the first report.
         from gpupanel.trainer.failures import problems_of
 
-        report = nothing.model_copy(update={"problems": problems_of(error)})
+        problems = problems_of(error, what="The scan of the data")
+        report = nothing.model_copy(update={"problems": problems})
     return report.model_copy(update={"seconds": round(time.monotonic() - began_s, 3)})
 
 

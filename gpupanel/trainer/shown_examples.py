@@ -15,16 +15,27 @@ import numpy.typing as npt
 
 from gpupanel.domain.data import DataCache
 from gpupanel.domain.problem import Problem, ProblemError, Severity
-from gpupanel.domain.shown_examples import ShownClass, ShownExample, ShownExamples, ShownRequest
+from gpupanel.domain.shown_examples import (
+    ExampleChoice,
+    ShownClass,
+    ShownExample,
+    ShownExamples,
+    ShownRequest,
+)
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.files.confusion_file import EvaluatedExamples, read_evaluated
+from gpupanel.files.worst_file import WorstExamples, read_worst
 from gpupanel.trainer.datasets.examples import AllExamples, file_of, read_features
 from gpupanel.trainer.datasets.keras_files import needs_download
 from gpupanel.trainer.datasets.source import Reading
-from gpupanel.trainer.failures import problems_of
+from gpupanel.trainer.failures import LOOKING_AT_DATA, problems_of
 from gpupanel.trainer.inference.examples import read_all_of
 from gpupanel.trainer.inference.model_file import recipe_in
-from gpupanel.trainer.inference.written_predictions import read_predictions
+from gpupanel.trainer.inference.written_predictions import (
+    label_words,
+    read_predictions,
+    top_classes,
+)
 from gpupanel.trainer.preview import example_preview
 
 _NAMED_FOLDERS = 2
@@ -44,7 +55,8 @@ def shown_examples(request: ShownRequest) -> ShownExamples:
         return _with_pictures(found, request)
     except Exception as error:  # noqa: BLE001 - reported as a problem, as in training
         problems = tuple(
-            each.model_copy(update={"severity": Severity.WARNING}) for each in problems_of(error)
+            each.model_copy(update={"severity": Severity.WARNING})
+            for each in problems_of(error, what=LOOKING_AT_DATA)
         )
         return found.model_copy(update={"problems": (*found.problems, *problems)})
 
@@ -54,6 +66,9 @@ def _found(request: ShownRequest) -> ShownExamples:
     if choice.which == "predictions":
         written = read_predictions(path, choice.first, choice.count)
         return ShownExamples(examples=written.examples, total=written.total)
+    worst = read_worst(path) if choice.which == "mistakes" else None
+    if worst is not None:
+        return _worst_examples(worst, choice)
     evaluated, names = read_evaluated(path)
     if evaluated is None:
         return ShownExamples(problems=(_not_kept(),))
@@ -61,6 +76,22 @@ def _found(request: ShownRequest) -> ShownExamples:
     shown = rows[choice.first : choice.first + choice.count].tolist()
     return ShownExamples(
         examples=tuple(_evaluated(evaluated, row, names) for row in shown), total=len(rows)
+    )
+
+
+def _worst_examples(worst: WorstExamples, choice: ExampleChoice) -> ShownExamples:
+    shown = range(len(worst.index))[choice.first : choice.first + choice.count]
+    return ShownExamples(
+        examples=tuple(
+            ShownExample(
+                index=int(worst.index[row]),
+                label=label_words(worst.label[row], worst.names, of_labels=bool(worst.names)),
+                predicted=top_classes(worst.predicted[row], worst.names),
+                error=float(worst.error[row]),
+            )
+            for row in shown
+        ),
+        total=len(worst.index),
     )
 
 

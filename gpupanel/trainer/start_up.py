@@ -16,6 +16,7 @@ from gpupanel.files.locks import lock_in_folder
 from gpupanel.trainer.datasets.download import OnDownload, fetch
 from gpupanel.trainer.datasets.fingerprint import take_fingerprint
 from gpupanel.trainer.datasets.keras_files import needs_download
+from gpupanel.trainer.datasets.picture_decoding import PictureDecoding
 from gpupanel.trainer.datasets.source import (
     OnProgress,
     Reading,
@@ -56,6 +57,7 @@ class StartUp:
         self._events = events
         self._interruptions = interruptions
         self._last_progress_s = float("-inf")
+        self._decoding = PictureDecoding()
 
     def go_on(self) -> None:
         """Check whether somebody asked to stop or to suspend; a checkpoint waits for a step.
@@ -91,6 +93,10 @@ class StartUp:
             joined = prepare_devices(self._run, self._events)
             self.go_on()
             self._events.phase(Phase.LOADING_DATA)
+            if self._run.profile.data.is_decoded:
+                from gpupanel.trainer.datasets.jpeg_decoder import make_jpeg_decoder
+
+                self._decoding.jpegs = make_jpeg_decoder()
             return examples(), joined
 
     def _begin_reading(
@@ -104,7 +110,9 @@ class StartUp:
         data = self._run.profile.data
         # Imported now: beside the import of TensorFlow the two would wait for each other's modules.
         source_of(data)
-        reading = reading_for(self._run, self._on_download, self._on_progress)
+        reading = replace(
+            reading_for(self._run, self._on_download, self._on_progress), decoding=self._decoding
+        )
         if data.is_code:
             return lambda: read(self._run, reading)
         if needs_download(data):

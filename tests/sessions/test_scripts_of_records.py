@@ -1,30 +1,23 @@
 """A script of TFRecord files reads and trains as the run does."""
 
-import json
-import os
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from gpupanel.domain.augmentation import Augmentation
-from gpupanel.domain.data import DataCache, DataSettings, Target, TfrecordData
+from gpupanel.domain.data import DataCache, Target, TfrecordData
 from gpupanel.domain.inference import InferenceSettings
-from gpupanel.domain.model import CnnModel, MlpModel, SavedModel
-from gpupanel.domain.optimizer import Optimizer
-from gpupanel.domain.preview import PreviewRequest, with_found
-from gpupanel.domain.profile import DeviceSettings, Profile
-from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.domain.training import TrainingSettings
-from gpupanel.trainer.preview import preview
-from tests.forked.processes import run_forked
-from tests.sessions.both import carry_out_both
+from gpupanel.domain.model import CnnModel, MlpModel
+from tests.sessions.one_source import (
+    assert_same_data,
+    assert_same_sessions,
+    session,
+    trained_with,
+)
 from tests.unit.trainer.record_files import Value, example_of, picture, write_records
 
 pytestmark = pytest.mark.tensorflow
-
-ROUNDING = 1e-5
 
 
 @pytest.fixture(scope="module")
@@ -109,39 +102,8 @@ def data_of(root: Path) -> dict[str, TfrecordData]:
     }
 
 
-def filled(data: DataSettings) -> DataSettings:
-    shown = preview(PreviewRequest(data=data))
-    assert not shown.is_refused, shown.problems
-    return with_found(Profile(data=data), shown).data
-
-
 def test_that_a_script_reads_records_as_the_run_does(root: Path) -> None:
-    asked = [filled(data) for data in data_of(root).values()]
-    done = run_forked(
-        [sys.executable, str(Path(__file__).with_name("read_both.py"))],
-        input=json.dumps([data.model_dump(mode="json") for data in asked]),
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
-    assert json.loads(done.stdout) == [[]] * len(asked)
-
-
-def session(**parts: object) -> Profile:
-    training = TrainingSettings(
-        epochs=2, optimizer=Optimizer.SGD, learning_rate=0.01, momentum=0.9, tensorboard=False
-    )
-    mirrored = StrategySettings(kind=StrategyKind.MIRRORED, shares=(40, 24))
-    return Profile(
-        **{
-            "devices": DeviceSettings(visible=("cpu",), cpu_replicas=2),
-            "strategy": mirrored,
-            "training": training,
-            **parts,
-        }
-    )
+    assert_same_data(data_of(root).values())
 
 
 def test_that_run_and_script_give_the_same_weights_evaluations_and_predictions(
@@ -151,43 +113,29 @@ def test_that_run_and_script_give_the_same_weights_evaluations_and_predictions(
     dropped = MlpModel(hidden=(6,), dropout=0.2)
     changed = Augmentation(flip="horizontal", rotate_degrees=20.0, brightness=0.2)
     augmented = data["pictures"].model_copy(update={"augmentation": changed})
-    sessions = {
-        "pictures": session(data=augmented, model=CnnModel(filters=(3,))),
-        "raw": session(
-            data=data["raw"].model_copy(update={"cache": DataCache.NONE}), model=dropped
-        ),
-        "tags": session(data=data["tags"], model=model),
-        "values": session(data=data["values"], model=model),
-    }
+    training = trained_with(0.01)
     trained = {
-        name: SavedModel(path=str(tmp_path / f"{number:03}" / "model.keras"))
-        for number, name in enumerate(sessions)
+        "pictures": session(training=training, data=augmented, model=CnnModel(filters=(3,))),
+        "raw": session(
+            training=training,
+            data=data["raw"].model_copy(update={"cache": DataCache.NONE}),
+            model=dropped,
+        ),
+        "tags": session(training=training, data=data["tags"], model=model),
+        "values": session(training=training, data=data["values"], model=model),
     }
     everything = InferenceSettings(batch_size=64, examples="all")
     validated = InferenceSettings(batch_size=64, examples="validation", output="csv")
     rows = data["tags"].model_copy(update={"path": f"{root}/rows.tfrecords"})
-    for name, task, of, inference in (
+    inferred = (
         ("pictures", "evaluate", data["pictures"], validated),
         ("raw", "evaluate", data["raw"], everything),
         ("values", "evaluate", data["values"], everything),
         ("pictures", "predict", data["pictures"], everything),
         ("tags", "predict", rows, everything),
         ("values", "predict", data["values"], validated),
-    ):
-        parts = {"task": task, "data": of, "model": trained[name], "inference": inference}
-        sessions[f"{task} {name}"] = session(**parts)
-    both = carry_out_both(tmp_path, sessions)
-    assert {name: (each.error("run"), each.error("script")) for name, each in both.items()} == (
-        dict.fromkeys(both, (None, None))
     )
-    for name, each in both.items():
-        if name in trained:
-            assert each.furthest() < ROUNDING, name
-            each.assert_same_epochs()
-        elif name.startswith("evaluate"):
-            each.assert_same_evaluation()
-        else:
-            each.assert_same_predictions()
+    both = assert_same_sessions(tmp_path, trained, inferred)
     labelled = np.load(both["predict pictures"].folder / "predictions.npz")
     assert len(labelled["label"]) == 100
     assert "label" not in np.load(both["predict tags"].folder / "predictions.npz")

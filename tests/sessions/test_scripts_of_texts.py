@@ -1,9 +1,6 @@
 """A script of texts reads and trains as the run does, by Keras's own ``TextVectorization``."""
 
-import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,25 +8,22 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from gpupanel.domain.data import DataSettings, TextData
+from gpupanel.domain.data import TextData
 from gpupanel.domain.inference import InferenceSettings
-from gpupanel.domain.model import MlpModel, SavedModel
+from gpupanel.domain.model import MlpModel
 from gpupanel.domain.optimizer import Optimizer
-from gpupanel.domain.preview import PreviewRequest, with_found
-from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.domain.training import TrainingSettings
 from gpupanel.trainer.datasets.texts.recipe import TextRecipe
 from gpupanel.trainer.inference.model_file import recipe_in
-from gpupanel.trainer.preview import preview
-from tests.sessions.both import carry_out_both
+from tests.sessions.one_source import (
+    assert_same_data,
+    assert_same_sessions,
+    session,
+    trained_with,
+)
 from tests.unit.trainer.text_folders import make_texts, reviews, write_table
 
 pytestmark = pytest.mark.tensorflow
-
-ROUNDING = 1e-5
-SEED = 5
-"""Of what ``read_both.py`` draws."""
 
 
 @pytest.fixture(scope="module")
@@ -92,89 +86,40 @@ def data_of(root: Path) -> dict[str, TextData]:
     }
 
 
-def filled(data: DataSettings) -> DataSettings:
-    shown = preview(PreviewRequest(data=data, seed=SEED))
-    assert not shown.is_refused, shown.problems
-    return with_found(Profile(data=data), shown).data
-
-
 def test_that_a_script_reads_texts_as_the_run_does(root: Path) -> None:
-    asked = [filled(data) for data in data_of(root).values()]
-    done = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("read_both.py"))],
-        input=json.dumps([data.model_dump(mode="json") for data in asked]),
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
-    assert json.loads(done.stdout) == [[]] * len(asked)
-
-
-def session(**parts: object) -> Profile:
-    training = TrainingSettings(
-        epochs=2, optimizer=Optimizer.SGD, learning_rate=0.5, momentum=0.9, tensorboard=False
-    )
-    mirrored = StrategySettings(kind=StrategyKind.MIRRORED, shares=(40, 24))
-    return Profile(
-        **{
-            "devices": DeviceSettings(visible=("cpu",), cpu_replicas=2),
-            "strategy": mirrored,
-            "training": training,
-            **parts,
-        }
-    )
+    assert_same_data(data_of(root).values(), subprocess.run)
 
 
 def test_that_run_and_script_give_the_same_weights_evaluations_and_predictions(
     root: Path, tmp_path: Path
 ) -> None:
     data, model = data_of(root), MlpModel(hidden=(6,))
-    micro = session().training.model_copy(update={"accumulation_steps": 3, "clip_norm": 0.1})
-    adam = session().training.model_copy(
-        update={"optimizer": Optimizer.ADAM, "learning_rate": 0.01}
-    )
+    plain, micro = trained_with(0.5), trained_with(0.5, accumulation_steps=3, clip_norm=0.1)
+    adam = trained_with(0.01, optimizer=Optimizer.ADAM)
     placed = StrategySettings(kind=StrategyKind.MODEL_PARALLEL, placement={"dense_1": 1})
-    sessions = {
+    trained = {
         "folders": session(data=data["folders"], model=model, training=micro),
         "table": session(data=data["table"], model=MlpModel(hidden=()), training=adam),
-        "several": session(data=data["several"], model=model),
-        "values": session(data=data["values"], model=model, strategy=placed),
-    }
-    trained = {
-        name: SavedModel(path=str(tmp_path / f"{number:03}" / "model.keras"))
-        for number, name in enumerate(sessions)
+        "several": session(data=data["several"], model=model, training=plain),
+        "values": session(data=data["values"], model=model, training=plain, strategy=placed),
     }
     everything = InferenceSettings(batch_size=64, examples="all")
     validated = InferenceSettings(batch_size=64, examples="validation", output="csv")
     alone = TextData(path=f"{root}/alone")
-    for name, task, of, inference in (
+    inferred = (
         ("folders", "evaluate", data["folders"], validated),
         ("table", "evaluate", data["gaps"], everything),
         ("values", "evaluate", data["values"], everything),
         ("folders", "predict", alone, everything),
         ("table", "predict", data["gaps"].model_copy(update={"test_path": ""}), everything),
         ("several", "predict", data["several"], everything),
-    ):
-        parts = {"task": task, "data": of, "model": trained[name], "inference": inference}
-        sessions[f"{task} {name}"] = session(**parts)
-    both = carry_out_both(tmp_path, sessions)
-    assert {name: (each.error("run"), each.error("script")) for name, each in both.items()} == (
-        dict.fromkeys(both, (None, None))
     )
-    for name, each in both.items():
-        if name in trained:
-            assert each.furthest() < ROUNDING, name
-            each.assert_same_epochs()
-            kept = [
-                TextRecipe.model_validate_json(recipe_in(str(path)))
-                for path in (each.run.model, each.folder / "model.keras")
-            ]
-            assert kept[0] == kept[1]
-        elif name.startswith("evaluate"):
-            each.assert_same_evaluation()
-        else:
-            each.assert_same_predictions()
+    both = assert_same_sessions(tmp_path, trained, inferred)
+    for each in (both[name] for name in trained):
+        kept = [
+            TextRecipe.model_validate_json(recipe_in(str(path)))
+            for path in (each.run.model, each.folder / "model.keras")
+        ]
+        assert kept[0] == kept[1]
     found = np.load(both["predict table"].folder / "predictions.npz")
     assert (len(found["index"]), "label" in found) == (32, False)

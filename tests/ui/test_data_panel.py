@@ -94,15 +94,16 @@ def test_that_data_sets_have_human_names(panel):
     box = panel.findChild(QComboBox, "dataset_selector")
     names = [box.itemText(index) for index in range(box.count())]
     assert "MNIST: handwritten digits, 28x28" in names
-    assert names[-6:] == [
+    assert names[-7:] == [
         "NumPy arrays (.npz, .npy)…",
         "Folder of images…",
         "Table (.csv, .parquet)…",
         "Texts (folders, .csv)…",
         "TFRecord files…",
+        "TensorFlow Datasets…",
         "Python code…",
     ]
-    assert len(names) == 16
+    assert len(names) == 17
 
 
 def test_that_choosing_a_data_set_reports_once_and_validates_on_its_own_test_set(panel):

@@ -112,6 +112,25 @@ def test_that_a_download_shows_how_far_it_is_and_is_stopped(qtbot, show) -> None
     assert shown.refused == []
 
 
+def test_that_a_data_set_chosen_meanwhile_shows_no_progress_of_another(qtbot, show) -> None:
+    shown = show(_GOES_ON)
+    shown.press(qtbot)
+    panel = shown.page.data
+    bar = panel.findChild(QProgressBar, "download_progress")
+    qtbot.waitUntil(lambda: bar.value() == 90, timeout=10_000)
+    shown.session.edit(Profile(data=KerasData(source="imdb")))
+    panel.setPreview(_NEEDED)
+    assert button(panel).isVisible()
+    assert not bar.isVisible()
+    shown.press(qtbot)
+    assert [problem.code for problem in shown.refused[0]] == ["download_goes_on"]
+    assert not bar.isVisible()
+    shown.session.edit(Profile(data=KerasData(source="mnist"), name="back"))
+    assert bar.isVisible()
+    shown.press(qtbot, "download_cancel")
+    assert button(panel).isVisible()
+
+
 def test_that_what_was_downloaded_is_previewed(qtbot, show) -> None:
     shown = show(_DONE)
     # The page asks for a preview of its own accord first.

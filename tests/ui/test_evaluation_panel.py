@@ -19,7 +19,8 @@ from gpupanel.runs.following.status import RunStage, RunStatus
 from gpupanel.ui import formatting, theme
 from gpupanel.ui.panels.evaluation_panel import EvaluationPanel
 from gpupanel.ui.panels.evaluation_panel.class_table import ClassTable
-from gpupanel.ui.panels.evaluation_panel.confusion_map import ConfusionMap, _mixed
+from gpupanel.ui.panels.evaluation_panel.confusion_map import ConfusionMap
+from gpupanel.ui.panels.evaluation_panel.matrix_colors import mixed
 from gpupanel.ui.widgets.labels import EmptyState
 
 FOLDER = Path("/runs/one")
@@ -202,7 +203,7 @@ def test_that_of_many_classes_each_cell_is_a_point_of_its_colour(confusion, coun
 
     diagonal = {color(number, number) for number in range(7, count, 7)}
     assert diagonal == {shown.color("accent").name()}
-    assert color(3, count - 5) == _mixed(shown.color("raised"), shown.color("warning"), 1.0).name()
+    assert color(3, count - 5) == mixed(shown.color("raised"), shown.color("warning"), 1.0).name()
     assert color(0, 1) == shown.color("raised").name()
 
 
@@ -218,7 +219,7 @@ def test_that_of_ten_thousand_classes_a_cell_stands_for_several(confusion):
     grid = confusion._grid()
 
     def words(row: int, column: int) -> str:
-        return confusion._words_at(QPointF(grid.left() + column + 0.5, grid.top() + row + 0.5))
+        return confusion.words_at(QPointF(grid.left() + column + 0.5, grid.top() + row + 0.5))
 
     assert words(0, 999) == (
         "1 of 10 examples of the classes class 0 to class 9 were predicted as one of class "
@@ -257,7 +258,7 @@ def test_that_tooltips_count_examples_in_a_sentence(confusion):
 
     def words(row: int, column: int) -> str:
         inside = QPointF((column + 0.5) * cell, (row + 0.5) * cell)
-        return confusion._words_at(grid.topLeft() + inside)
+        return confusion.words_at(grid.topLeft() + inside)
 
     assert (
         words(0, 1) == "2 of 10 examples of cat were predicted as dog (20.0 %). Click to see them."
@@ -266,7 +267,7 @@ def test_that_tooltips_count_examples_in_a_sentence(confusion):
         words(1, 0) == "1 of 10 examples of dog was predicted as cat (10.0 %). Click to see them."
     )
     assert words(2, 2).endswith(f"predicted as unicorn ({formatting.DASH}).")
-    assert "diagonal" in confusion._words_at(QPointF(1.0, 1.0))
+    assert "diagonal" in confusion.words_at(QPointF(1.0, 1.0))
 
 
 def test_that_an_empty_map_paints_nothing_and_breaks_nothing(confusion):
@@ -294,7 +295,9 @@ def test_that_several_labels_have_figures_each_and_no_matrix(panel):
     assert cells(table, 2) == ["40.0 %", "0.0 %"]
     assert table.isColumnHidden(5)
     assert not panel.findChild(ConfusionMap).isVisible()
-    assert not panel.findChild(QPushButton, "worst_mistakes").isVisible()
+    worst = panel.findChild(QPushButton, "worst_mistakes")
+    assert worst.isVisible()
+    assert "largest error" in worst.toolTip()
     assert any("several labels at once" in text for text in texts(panel))
     other = PETS.model_copy(update={"examples": 21})
     panel.setStatus(evaluated(other), FOLDER, PETS_CONFUSED)

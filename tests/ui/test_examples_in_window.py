@@ -22,12 +22,14 @@ from gpupanel.domain.shown_examples import (
     ShownExamples,
     ShownRequest,
 )
+from gpupanel.ui import formatting
 from gpupanel.ui.bindings.examples_binding import ExamplesBinding
 from gpupanel.ui.live_page import LivePage
 from gpupanel.ui.panels.evaluation_panel.confusion_map import ConfusionMap
 from gpupanel.ui.run_control import RunControl
 from gpupanel.ui.session import Session
 from gpupanel.ui.widgets.examples_table import ExamplesTable
+from gpupanel.ui.widgets.table_view import TableView
 from gpupanel.ui.workers.examples_worker import ExamplesLoader
 from gpupanel.ui.workers.launch_worker import Launcher
 from tests.fakes.devices import CPU_ONLY
@@ -215,6 +217,18 @@ def test_that_buttons_lead_to_the_next_and_the_ones_before(table):
     assert table.findChild(QLabel, "examples_where").text() == "101 to 120 of 120"
     assert not after.isEnabled()
     assert shown_texts(table)[0][3] == r"\x1bcat  50.0 %"
+
+
+def test_that_an_error_has_a_column_where_it_is_known(table):
+    example = ShownExample(index=3, label="1.5", predicted=(ShownClass(name="2.5"),), error=1.0)
+    choice = ExampleChoice(which="mistakes")
+    table.setExamples(choice, ShownExamples(examples=(example,), total=1))
+    view = table.findChild(TableView)
+    assert not view.isColumnHidden(6)
+    assert shown_texts(table)[0][2:4] == ["1.5", "2.5"]
+    assert shown_texts(table)[0][6] == formatting.number(1.0)
+    table.setExamples(choice, ShownExamples(examples=some(0, 1), total=1))
+    assert view.isColumnHidden(6)
 
 
 def test_that_problems_stand_above_and_nothing_says_so(table):

@@ -16,10 +16,10 @@ from gpupanel.planning.context import PlanningContext
 def path_missing(context: PlanningContext) -> Iterator[Problem]:
     """Data from a file or folder that was not chosen."""
     data = context.profile.data
-    if data.lacks_path:
+    if data.path_setting is not None and data.lacks_path:
         yield Problem(
             code="data_path_missing",
-            field="data.path",
+            field=f"data.{data.path_setting.name}",
             message=f"No {data.path_noun} was chosen.",
             hint=f"Choose a {data.path_noun}.",
         )

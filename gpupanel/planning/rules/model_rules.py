@@ -6,7 +6,6 @@ at all, is known when a run carries it out and not before.
 
 from collections.abc import Iterator
 
-from gpupanel.domain.model import ApplicationModel
 from gpupanel.domain.problem import Change, Fix, Problem, Severity
 from gpupanel.domain.strategy import StrategyKind
 from gpupanel.planning.context import PlanningContext
@@ -34,8 +33,7 @@ def code_path_missing(context: PlanningContext) -> Iterator[Problem]:
 
 def weights_missing(context: PlanningContext) -> Iterator[Problem]:
     """A file of weights that is not chosen yet."""
-    model = context.profile.model
-    if context.trains and isinstance(model, ApplicationModel) and not model.weights:
+    if context.trains and not context.profile.model.begins_with:
         yield Problem(
             code="model_weights_missing",
             field="model.weights",
@@ -48,9 +46,7 @@ def weights_missing(context: PlanningContext) -> Iterator[Problem]:
 def drawn_layers_frozen(context: PlanningContext) -> Iterator[Problem]:
     """Layers that never learn, although their weights are drawn at random."""
     model = context.profile.model
-    if not context.trains or not isinstance(model, ApplicationModel):
-        return
-    if model.weights == "none" and model.frozen_layers != "none":
+    if context.trains and model.begins_with == "none" and model.keeps_layers:
         yield Problem(
             code="drawn_layers_frozen",
             severity=Severity.WARNING,

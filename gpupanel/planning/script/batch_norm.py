@@ -9,7 +9,7 @@ def over_replicas(norm):
     \"\"\"
     call_alone = norm.call
 
-    @wraps(call_alone)  # Keras looks at the arguments
+    @wraps(call_alone)  # Keras reads the arguments
     def call(inputs, training=None, mask=None):
         if not training or not norm.trainable or isinstance(inputs, keras.KerasTensor):
             return call_alone(inputs, training=training, mask=mask)

@@ -126,7 +126,7 @@ def shown(number):
 '''
 
 
-class TableForm(Protocol):
+class TableFormat(Protocol):
     """How a table is written, as the settings of a source say it."""
 
     @property
@@ -139,7 +139,7 @@ class TableForm(Protocol):
     def header(self) -> HeaderLine | None: ...  # noqa: D102
 
 
-def table_functions(form: TableForm, *paths: str) -> str:
+def table_functions(form: TableFormat, *paths: str) -> str:
     """Python with the function ``read_table(path)``, and those that make something of its cells.
 
     Args:

@@ -9,9 +9,13 @@ import hashlib
 import math
 import os
 import shutil
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from pydantic import ValidationError
@@ -29,12 +33,15 @@ from gpupanel.trainer.datasets.row_files import RowFile
 from gpupanel.trainer.datasets.source import OnProgress
 from gpupanel.trainer.file_errors import is_no_space
 
-_DECODER = 2
+_DECODER = 3
 """Another one gives other pixels for the same file."""
 _CHUNK = 32
 """Images decoded between two checks for stop requests."""
+_READ_AHEAD = 2
 _LARGEST_RECORD_BYTES = 2**30
 _DOING = "decoding images"
+
+Read = TypeVar("Read")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,9 +92,11 @@ def decode_into_memory(files: ImageFiles, on_progress: OnProgress) -> Array:
         ProblemError: One of them cannot be read.
     """
     decoded = np.empty(files.shape, np.uint8)
-    for indices in _chunks(np.arange(len(files.paths), dtype=np.int32)):
-        on_progress(_DOING, int(indices[0]), len(decoded))
-        decoded[indices], _ = files.read_readable(indices)
+    chunks = _chunks(np.arange(len(files.paths), dtype=np.int32))
+    with closing(_read_ahead(chunks, files.read_readable)) as read:
+        for indices, (pixels, _) in read:
+            on_progress(_DOING, int(indices[0]), len(decoded))
+            decoded[indices] = pixels
     on_progress(_DOING, len(decoded), len(decoded))
     return decoded
 
@@ -215,12 +224,13 @@ class _Decoding:
             raise _no_space(needed, self.place.parent)
         record = _Record(looked_ns=self.listed.looked_ns, prints=self.listed.prints)
         pixels_file, unreadable = self._pixels_file(record), set[int]()
-        with whole_file(pixels_file, private=True) as file:
-            for rows in _chunks(np.arange(count, dtype=np.int32)):
+        chunks = _chunks(np.arange(count, dtype=np.int32))
+        decoding = closing(_read_ahead(chunks, lambda rows: self._pixels(rows, kept, before)))
+        with whole_file(pixels_file, private=True) as file, decoding as read:
+            for rows, (pixels, bad) in read:
                 self.on_progress(_DOING, int(rows[0]), count)
-                pixels, bad = self._pixels(rows, kept, before)
                 unreadable |= bad
-                file.write(pixels.tobytes())
+                file.write(pixels.reshape(-1).data)
         self.on_progress(_DOING, count, count)
         record = record.model_copy(update={"unreadable": frozenset(unreadable)})
         write_whole(self._record_file, record.model_dump_json(), private=True)
@@ -246,6 +256,24 @@ class _Decoding:
 
 def _chunks(rows: Indices) -> Iterable[Indices]:
     return (rows[start : start + _CHUNK] for start in range(0, len(rows), _CHUNK))
+
+
+def _read_ahead(
+    chunks: Iterable[Indices], read: Callable[[Indices], Read]
+) -> Generator[tuple[Indices, Read], None, None]:
+    """Each chunk with what was read of it; while one is kept, the next two are read."""
+    pool = ThreadPoolExecutor(_READ_AHEAD, thread_name_prefix="decode-ahead")
+    begun: deque[tuple[Indices, Future[Read]]] = deque()
+    try:
+        for chunk in chunks:
+            begun.append((chunk, pool.submit(read, chunk)))
+            if len(begun) > _READ_AHEAD:
+                done, future = begun.popleft()
+                yield done, future.result()
+        for done, future in begun:
+            yield done, future.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _free_bytes(folder: Path) -> int:

@@ -1,10 +1,12 @@
 """Images in files, decoded when they are read."""
 
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import BinaryIO, TypeVar
 
 import numpy as np
 from PIL import Image
@@ -13,14 +15,21 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.examples import Array, Indices
 from gpupanel.trainer.datasets.image_pixels import (
+    PlainJpeg,
     TooManyPixelsError,
     UnknownRangeError,
     pixels_of,
+    plain_jpeg_or_pixels_of,
 )
+from gpupanel.trainer.datasets.picture_decoding import PictureDecoding
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 from gpupanel.trainer.size_limits import LARGEST_IMAGE_PIXELS
 
 _THREADS = 8
+_SLOW_S = 0.001
+"""Takes longer than a file that is in memory: its disk can do more at the same time."""
+
+_Taken = TypeVar("_Taken")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +42,7 @@ class ImageFiles:
         channels: 3 for RGB, 1 for greyscale.
         key: The setting that says where they are.
         skipped: Takes note of those that cannot be read, where some may be; ``None``: none may.
+        decoding: What may decode many at once.
     """
 
     paths: tuple[str, ...]
@@ -40,6 +50,7 @@ class ImageFiles:
     channels: int
     key: str = "data.path"
     skipped: SkippedFiles | None = None
+    decoding: PictureDecoding = field(default_factory=PictureDecoding)
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
@@ -52,7 +63,7 @@ class ImageFiles:
         return np.dtype(np.uint8)
 
     def read(self, indices: Indices) -> Array:
-        """The images as ``uint8``, decoded on several threads (Pillow frees the interpreter).
+        """The images as ``uint8``, decoded on several threads, which the interpreter leaves free.
 
         Raises:
             ProblemError: One of them cannot be read.
@@ -72,32 +83,66 @@ class ImageFiles:
         """
         pixels = np.zeros((len(indices), *self.shape[1:]), np.uint8)
         errors: dict[int, ProblemError] = {}
-        # A pool for each call: several threads call, and a process that forked has no threads.
-        with ThreadPoolExecutor(min(_THREADS, max(1, len(indices)))) as pool:
-            chosen = (self.paths[index] for index in indices)
-            for place, found in enumerate(pool.map(self._decode_or_skip, chosen)):
-                if isinstance(found, ProblemError):
-                    errors[place] = found
-                else:
-                    pixels[place] = found
+        paths = [self.paths[index] for index in indices.tolist()]
+        for place, found in enumerate(self._decoded(paths)):
+            if isinstance(found, ProblemError):
+                errors[place] = found
+            else:
+                pixels[place] = found
         return pixels, errors
+
+    def _decoded(self, paths: Sequence[str]) -> Iterator[Array | ProblemError]:
+        batches = self.decoding.jpegs
+        if batches is None:
+            return iter(_on_threads(self._decode_or_skip, paths))
+        looked = self._looked(paths)
+        jpegs = [each for each in looked if isinstance(each, PlainJpeg)]
+        decoded = iter(batches.decode(jpegs, self.size, self.channels) if jpegs else [])
+        found = [next(decoded) if isinstance(each, PlainJpeg) else each for each in looked]
+        left = [path for path, each in zip(paths, found, strict=True) if each is None]
+        by_itself = iter(_on_threads(self._decode_or_skip, left))
+        return (next(by_itself) if each is None else each for each in found)
+
+    def _looked(self, paths: Sequence[str]) -> Sequence[PlainJpeg | Array | ProblemError]:
+        """What becomes of each file; of several only where it takes long at the same time."""
+        found: list[PlainJpeg | Array | ProblemError] = []
+        start_s = time.monotonic()
+        # Of what the system holds in memory, handing it to threads would take most of the time.
+        while (done := len(found)) < len(paths):
+            if time.monotonic() - start_s > _SLOW_S * (done + 1):
+                break
+            found.append(self._look_or_skip(paths[done]))
+        return found + _on_threads(self._look_or_skip, paths[len(found) :])
 
     def subset(self, indices: Indices) -> "ImageFiles":
         """These images only, in this order."""
         return replace(self, paths=tuple(self.paths[index] for index in indices))
 
+    def _look_or_skip(self, path: str) -> PlainJpeg | Array | ProblemError:
+        return self._or_skip(plain_jpeg_or_pixels_of, path)
+
     def _decode_or_skip(self, path: str) -> Array | ProblemError:
+        return self._or_skip(pixels_of, path)
+
+    def _or_skip(
+        self, take: Callable[[BinaryIO, tuple[int, int], int, int], _Taken], path: str
+    ) -> _Taken | ProblemError:
         try:
-            return self._decode(path)
+            with image_errors(path, self.key), open_regular(Path(path)) as file:
+                return take(file, self.size, self.channels, LARGEST_IMAGE_PIXELS)
         except ProblemError as error:
             if self.skipped is None:
                 raise
             self.skipped.add(path, error)
             return error
 
-    def _decode(self, path: str) -> Array:
-        with image_errors(path, self.key), open_regular(Path(path)) as file:
-            return pixels_of(file, self.size, self.channels, LARGEST_IMAGE_PIXELS)
+
+def _on_threads(work: Callable[[str], _Taken], paths: Sequence[str]) -> list[_Taken]:
+    if not paths:
+        return []
+    # A pool for each call: several threads call, and a process that forked has no threads.
+    with ThreadPoolExecutor(min(_THREADS, len(paths))) as pool:
+        return list(pool.map(work, paths))
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 The exported script does the same, step by step, so that it trains on the same pixels.
 """
 
+import os
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import BinaryIO
@@ -18,6 +19,10 @@ carried out, and read formats that nobody here means."""
 Image.init()  # a format that is named is not searched for: its decoder has to be there
 _DEEP = ("I;16", "I;16L", "I;16B", "I;16N")
 _LARGE_PIXELS = 16 * 2**20
+_LARGE_BYTES = 64 * 2**20
+_ORIENTATION = 0x0112
+_UPRIGHT = 1
+_MOST_REDUCED = 8
 _GREY_AS_INT = ("PNG", "PPM")
 """Formats whose grey values of 16 bits come as a mode of 32 bits."""
 
@@ -39,6 +44,22 @@ class PictureForm:
     height: int
 
 
+@dataclass(frozen=True, slots=True)
+class PlainJpeg:
+    """A JPEG whose pixels only have to be decoded and scaled, which other decoders do alike.
+
+    Attributes:
+        content: Of its file.
+        reduction: It is unpacked at one part of so many of its width and height: 1, 2, 4 or 8.
+    """
+
+    content: bytes
+    reduction: int
+
+
+_Places = npt.NDArray[np.intp]
+
+
 class TooManyPixelsError(Exception):
     """The picture is larger than is unpacked; the text says how large."""
 
@@ -52,7 +73,10 @@ def pixels_of(
 ) -> npt.NDArray[np.uint8]:
     """The picture of a file, upright and scaled; of several frames the first.
 
-    Of 16 bits a value the upper 8 are taken. What is transparent is shown on white.
+    Of 16 bits a value the upper 8 are taken. What is transparent is shown on white. A large JPEG is
+    unpacked at a half, a quarter or an eighth, as long as that is no smaller than ``size``; what is
+    three times too large or more is averaged over whole pixels; the rest is bilinear
+    (:func:`scaled`).
 
     Args:
         file: Open at its beginning.
@@ -70,6 +94,38 @@ def pixels_of(
     """
     with Image.open(file, formats=FORMATS) as image:
         return _pixels(image, size, channels, most_pixels)
+
+
+def plain_jpeg_or_pixels_of(
+    file: BinaryIO, size: tuple[int, int], channels: int, most_pixels: int
+) -> PlainJpeg | npt.NDArray[np.uint8]:
+    """The picture of a file, or what it takes to decode it otherwise; its bytes decide which.
+
+    Args:
+        file: As :func:`pixels_of` takes it.
+        size: Likewise.
+        channels: Likewise.
+        most_pixels: Likewise.
+
+    Raises:
+        Exception: As :func:`pixels_of` raises it.
+    """
+    with Image.open(file, formats=FORMATS) as image:
+        if image.format != "JPEG" or image.mode != _mode(channels):
+            return _pixels(image, size, channels, most_pixels)
+        reduction = _reduction(image.width, image.height, size)
+        width, height = -(-image.width // reduction), -(-image.height // reduction)
+        is_plain = (
+            image.width * image.height <= most_pixels
+            and width * height <= _LARGE_PIXELS
+            and _averaged((width, height), size) == (1, 1)
+            and image.getexif().get(_ORIENTATION, _UPRIGHT) == _UPRIGHT
+            and file.seek(0, os.SEEK_END) <= _LARGE_BYTES
+        )
+        if not is_plain:
+            return _pixels(image, size, channels, most_pixels)
+        file.seek(0)
+        return PlainJpeg(file.read(_LARGE_BYTES), reduction)
 
 
 def form_and_pixels_of(
@@ -104,15 +160,80 @@ def _pixels(
     # Only its header was read yet.
     if image.width * image.height > most_pixels:
         raise TooManyPixelsError(f"{image.width:,} x {image.height:,} pixels")
-    height, width = size
-    # A JPEG of more than twice the size is unpacked at a half, a quarter or an eighth.
-    image.draft(None, (2 * max(size), 2 * max(size)))
+    reduction = _reduction(image.width, image.height, size)
+    image.draft(None, (image.width // reduction, image.height // reduction))
     ImageOps.exif_transpose(image, in_place=True)
     shown = _shown(image)
-    mode = "RGB" if channels == 3 else "L"
+    mode = _mode(channels)
     picture = shown if shown.mode == mode else shown.convert(mode)
-    scaled = picture.resize((width, height), Image.Resampling.BILINEAR)
-    return np.asarray(scaled, np.uint8).reshape(height, width, channels)
+    averaged = _averaged(picture.size, size)
+    reduced = picture if averaged == (1, 1) else picture.reduce(averaged)
+    pixels = np.asarray(reduced, np.uint8)
+    return scaled(pixels.reshape(reduced.height, reduced.width, channels), size)
+
+
+def scaled(pixels: npt.NDArray[np.uint8], size: tuple[int, int]) -> npt.NDArray[np.uint8]:
+    """A picture in another size, bilinear, as TensorFlow's ``tf.image.resize`` does it.
+
+    The steps are those of TensorFlow's kernel (``resize_bilinear_op.cc``, pixels at their centres),
+    in the same order and precision, so that every bit is the same.
+
+    Args:
+        pixels: Shape [height, width, channels].
+        size: Height and width that it is to have.
+    """
+    if pixels.shape[:2] == size:
+        return pixels
+    upper, lower, down = _neighbours(pixels.shape[0], size[0])
+    left, right, across = _neighbours(pixels.shape[1], size[1])
+    exact = pixels.astype(np.float32)
+    rows = _between(exact.take(left, 1), exact.take(right, 1), across[:, np.newaxis])
+    found = _between(rows.take(upper, 0), rows.take(lower, 0), down[:, np.newaxis, np.newaxis])
+    return np.rint(found, out=found).astype(np.uint8)
+
+
+def _neighbours(count: int, wanted: int) -> tuple[_Places, _Places, npt.NDArray[np.float32]]:
+    """Between which pixels of a line each wanted one is, and how far from the first of them."""
+    step, half = np.float32(count) / np.float32(wanted), np.float32(0.5)
+    places = (np.arange(wanted, dtype=np.float32) + half) * step - half
+    first = np.floor(places)
+    second = np.minimum(np.ceil(places), count - 1)
+    return np.maximum(first, 0).astype(np.intp), second.astype(np.intp), places - first
+
+
+def _between(
+    some: npt.NDArray[np.float32], others: npt.NDArray[np.float32], part: npt.NDArray[np.float32]
+) -> npt.NDArray[np.float32]:
+    """In the place of ``others``."""
+    others -= some
+    others *= part
+    others += some
+    return others
+
+
+def _mode(channels: int) -> str:
+    return "RGB" if channels == 3 else "L"
+
+
+def _reduction(width: int, height: int, size: tuple[int, int]) -> int:
+    """At which part of its size a JPEG is unpacked; it may have to be turned afterwards."""
+    times = min(width, height) // max(size)
+    return min(_MOST_REDUCED, 1 << max(0, times.bit_length() - 1))
+
+
+def _averaged(there: tuple[int, int], size: tuple[int, int]) -> tuple[int, int]:
+    """Over how many pixels a picture is averaged, across and down, before it is scaled.
+
+    Of one that is three times too large or more, scaling would leave most pixels out.
+
+    Args:
+        there: Its width and height.
+        size: Height and width that it is scaled to.
+    """
+    across, down = (
+        max(1, 2 * has // (3 * wanted)) for has, wanted in zip(there, reversed(size), strict=True)
+    )
+    return across, down
 
 
 def _shown(image: Image.Image) -> Image.Image:

@@ -20,6 +20,7 @@ from gpupanel.trainer.datasets.image_listing import (
     pictures_below,
     with_found_sets,
 )
+from gpupanel.trainer.datasets.picture_decoding import PictureDecoding
 from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 
 PATHS = {"training": "path", "validation": "validation_path", "test": "test_path"}
@@ -49,6 +50,10 @@ class ImageSet:
     def with_skipped(self, skipped: SkippedFiles) -> "ImageSet":
         """The same, of which some may be unreadable."""
         return replace(self, files=replace(self.files, skipped=skipped))
+
+    def with_decoding(self, decoding: PictureDecoding) -> "ImageSet":
+        """The same, decoded by what there is."""
+        return replace(self, files=replace(self.files, decoding=decoding))
 
 
 def list_sets(
@@ -179,7 +184,7 @@ class _Lister:
                 severity=Severity.HINT,
                 field="data.leave_out",
                 message=f"{self.root} has no class folder {_shown(unknown)} to be left out.",
-                hint="Look at its name; capital letters count.",
+                hint="Check its name; capital letters count.",
                 fix=Fix.of(
                     "Leave out those that are there",
                     "data.leave_out",
@@ -197,14 +202,14 @@ class _Lister:
             raise _problem(
                 "data_one_class",
                 f'{self.root} has one class folder only ("{names[0]}"), so there is nothing to '
-                "tell apart.",
+                "distinguish.",
                 "Sort the images into a folder for each of two classes or more.",
             )
         if len(names) > MOST_CLASSES:
             raise _problem(
                 "data_too_many_classes",
                 f"{self.root} has {len(names):,} class folders, and {MOST_CLASSES:,} classes can "
-                "be told apart at most.",
+                "be distinguished at most.",
                 "Choose a folder whose sub-folders are the classes.",
             )
 

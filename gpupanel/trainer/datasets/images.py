@@ -29,6 +29,7 @@ from gpupanel.trainer.datasets.image_files import (
 )
 from gpupanel.trainer.datasets.image_listing import look_into, with_found_sets
 from gpupanel.trainer.datasets.image_sets import PATHS, ImageSet, list_sets
+from gpupanel.trainer.datasets.picture_decoding import PictureDecoding
 from gpupanel.trainer.datasets.scanning.picture_sets import list_all_sets
 from gpupanel.trainer.datasets.scanning.pictures import listed_pictures, scan_pictures
 from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
@@ -52,6 +53,7 @@ def read_images(
     *,
     must_differ: bool = True,
     may_skip: bool = True,
+    decoding: PictureDecoding | None = None,
 ) -> DataSet:
     """The pictures of the folder, and those of a validation and a test set.
 
@@ -61,11 +63,12 @@ def read_images(
         on_progress: Called while they are decoded.
         must_differ: Refuse images of one class.
         may_skip: Take note of so many unreadable images as ``unreadable_share`` allows for.
+        decoding: What may decode many at once; ``None``: nothing.
 
     Raises:
         ProblemError: A folder or an image in it cannot be used.
     """
-    sets, skipped = list_sets(data, must_differ=must_differ), None
+    sets, skipped = _with_decoding(list_sets(data, must_differ=must_differ), decoding), None
     if may_skip:
         sets, skipped = _with_skipped(data, sets)
     files = _list_files(sets)
@@ -103,13 +106,22 @@ def _with_skipped(
     return {name: each.with_skipped(skipped) for name, each in sets.items()}, skipped
 
 
-def _read_all(data: ImagesData, on_progress: OnProgress, *, may_skip: bool) -> AllExamples:
+def _with_decoding(
+    sets: dict[str, ImageSet], decoding: PictureDecoding | None
+) -> dict[str, ImageSet]:
+    if decoding is None:
+        return sets
+    return {name: each.with_decoding(decoding) for name, each in sets.items()}
+
+
+def _read_all(data: ImagesData, reading: Reading, *, may_skip: bool) -> AllExamples:
     """All pictures of the folder and of its sets; what they are need not be known."""
     sets, skipped = list_sets(data, must_differ=False, needs_labels=False), None
+    sets = _with_decoding(sets, reading.decoding)
     if may_skip:
         sets, skipped = _with_skipped(data, sets)
     found = sets["training"].labels
-    examples = _read_sets(data, sets, on_progress)
+    examples = _read_sets(data, sets, reading.on_progress)
     whole = chained(list(examples.values()))
     are_known = all(each.labels is not None for each in sets.values())
     note = skipped.note(are_left_out=True) if skipped is not None else None
@@ -172,15 +184,26 @@ class _Images(Source[ImagesData]):
 
     @override
     def read(self, data: ImagesData, reading: Reading) -> DataSet:
-        return read_images(data, reading.on_progress, must_differ=reading.must_differ)
+        return read_images(
+            data,
+            reading.on_progress,
+            must_differ=reading.must_differ,
+            decoding=reading.decoding,
+        )
 
     @override
     def read_all(self, data: ImagesData, reading: Reading, *, needs_labels: bool) -> AllExamples:
         # Where each is decoded when it is asked for, nobody knows beforehand which to leave out.
         may_skip = data.cache is not DataCache.NONE
         if not needs_labels:
-            return _read_all(data, reading.on_progress, may_skip=may_skip)
-        found = read_images(data, reading.on_progress, must_differ=False, may_skip=may_skip)
+            return _read_all(data, reading, may_skip=may_skip)
+        found = read_images(
+            data,
+            reading.on_progress,
+            must_differ=False,
+            may_skip=may_skip,
+            decoding=reading.decoding,
+        )
         return all_examples(found)
 
     @override

@@ -13,6 +13,7 @@ from gpupanel.domain.data import DataSettings
 from gpupanel.domain.data_source import DataSource
 from gpupanel.trainer.datasets.download import OnDownload
 from gpupanel.trainer.datasets.examples import AllExamples, DataSet, Examples, chained
+from gpupanel.trainer.datasets.picture_decoding import PictureDecoding
 from gpupanel.trainer.datasets.scanning.examples import scan_examples
 from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 from gpupanel.trainer.user_code import RunCode
@@ -44,6 +45,7 @@ class Reading:
         is_preview: A preview: what would take minutes is left to a run.
         needs_labels: In a scan, say so where nothing shows what the examples are.
         on_progress: Called while data is made ready for its first use, which takes long.
+        decoding: What may decode many pictures at once.
     """
 
     on_download: OnDownload
@@ -54,6 +56,7 @@ class Reading:
     is_preview: bool = False
     needs_labels: bool = True
     on_progress: OnProgress = ignore_progress
+    decoding: PictureDecoding = field(default_factory=PictureDecoding)
 
 
 @dataclass(frozen=True, slots=True)

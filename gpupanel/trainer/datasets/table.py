@@ -14,6 +14,7 @@ from gpupanel.domain.data import Target
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.table_data import TableData
 from gpupanel.domain.visible_text import visible_line
+from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.examples import (
     AllExamples,
     DataSet,
@@ -24,7 +25,6 @@ from gpupanel.trainer.datasets.file_prints import DataFiles
 from gpupanel.trainer.datasets.scanning.examples import scan_examples
 from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 from gpupanel.trainer.datasets.source import Found, Reading, Source
-from gpupanel.trainer.datasets.tables import problems
 from gpupanel.trainer.datasets.tables.chosen_table import (
     labels_of_rows,
     opened,
@@ -104,7 +104,7 @@ class _TableSource(Source[TableData]):
     def read_all(self, data: TableData, reading: Reading, *, needs_labels: bool) -> AllExamples:
         recipe = recipe_of(reading)
         if recipe is None:
-            raise problems.problem(
+            raise data_problem(
                 "table_recipe_missing",
                 "The saved model does not say how its features are made of a table's columns.",
                 "Use a model that was trained on a table here; for another one save the rows as "
@@ -208,7 +208,7 @@ def _found_kinds(kinds: Mapping[str, list[str]]) -> dict[str, tuple[str, ...]]:
 
 def _check_differ(path: Path, labels: TargetLabels) -> None:
     if len(labels.class_names) == 1 and labels.array.ndim == 1:
-        raise problems.problem(
+        raise data_problem(
             "data_one_class",
             f"The target of {path} holds one class only ({labels.class_names[0]}), so there is "
             "nothing to distinguish.",

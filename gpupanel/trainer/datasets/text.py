@@ -13,6 +13,7 @@ from gpupanel.domain.preview import TextsPreview
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.trainer.datasets.checks import stays_on_disk
+from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.examples import (
     AllExamples,
     DataSet,
@@ -26,7 +27,6 @@ from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned
 from gpupanel.trainer.datasets.source import Found, Reading, Source
 from gpupanel.trainer.datasets.split import divide
 from gpupanel.trainer.datasets.tables.targets import TargetLabels
-from gpupanel.trainer.datasets.texts import problems
 from gpupanel.trainer.datasets.texts.recipe import TextRecipe
 from gpupanel.trainer.datasets.texts.rows import TextRows, counted, numbers_in
 from gpupanel.trainer.datasets.texts.table_texts import chosen_columns, overview_of_texts
@@ -46,7 +46,7 @@ def _recipe(reading: Reading) -> TextRecipe:
     try:
         return TextRecipe.model_validate_json(reading.recipe)
     except ValidationError as error:
-        raise problems.problem(
+        raise data_problem(
             "text_recipe_missing",
             "The saved model does not say which words it knows, so texts cannot be given to it.",
             "Use a model that was trained on texts here.",
@@ -84,7 +84,7 @@ def _preview(data: TextData, lengths: Numbers, counts: Numbers, known: Numbers) 
 
 def _check_differ(path: Path, labels: TargetLabels) -> None:
     if len(labels.class_names) == 1 and labels.array.ndim == 1:
-        raise problems.problem(
+        raise data_problem(
             "data_one_class",
             f'The texts of {path} are all of one class ("{labels.class_names[0]}"), so there is '
             "nothing to distinguish.",

@@ -17,6 +17,7 @@ from gpupanel.domain.data import DataCache, Scaling, Target, TfrecordData
 from gpupanel.domain.problem import ProblemError
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.checks import ArrayName, stays_on_disk
+from gpupanel.trainer.datasets.data_problems import unreadable
 from gpupanel.trainer.datasets.examples import (
     AllExamples,
     DataSet,
@@ -28,6 +29,7 @@ from gpupanel.trainer.datasets.file_prints import DataFiles
 from gpupanel.trainer.datasets.kept_file import marks_of
 from gpupanel.trainer.datasets.labels import Labels, checked_labels
 from gpupanel.trainer.datasets.records import problems
+from gpupanel.trainer.datasets.records.first_records import read_first_records
 from gpupanel.trainer.datasets.records.layout import RecordLayout, found_layout
 from gpupanel.trainer.datasets.records.listing import (
     PATHS,
@@ -35,7 +37,6 @@ from gpupanel.trainer.datasets.records.listing import (
     files_of,
     with_found_sets,
 )
-from gpupanel.trainer.datasets.records.look import look_at_first
 from gpupanel.trainer.datasets.records.record_file import RecordSource
 from gpupanel.trainer.datasets.records.rows import RecordRows
 from gpupanel.trainer.datasets.records.scan import ScannedRecords, scan
@@ -74,7 +75,7 @@ class _Reader:
 
     def layout(self, *, needs_labels: bool) -> RecordLayout:
         """What is read of each record."""
-        first = look_at_first(self.files["training"].paths, "data.path")
+        first = read_first_records(self.files["training"].paths, "data.path")
         return found_layout(self.data, first, needs_labels=needs_labels)
 
     def prints(self) -> DataFiles:
@@ -84,7 +85,7 @@ class _Reader:
         try:
             return DataFiles(root, paths, sets)
         except OSError as error:
-            raise problems.unreadable(Path(error.filename), error, "data.path") from error
+            raise unreadable(Path(error.filename), error, "data.path") from error
 
     def scanned(self, layout: RecordLayout) -> dict[str, ScannedRecords]:
         """The records of each set.
@@ -125,7 +126,7 @@ class _Reader:
             with open_regular(path) as file:
                 packed, origin = is_packed(file.read(2)), marks_of(os.fstat(file.fileno()))
         except OSError as error:
-            raise problems.unreadable(path, error, field) from error
+            raise unreadable(path, error, field) from error
         if not packed:
             return RecordSource(path, None, field, origin)
 
@@ -243,7 +244,7 @@ class _Records(Source[TfrecordData]):
             for key in PATHS.values()
             if getattr(found, key) != getattr(data, key)
         }
-        first = look_at_first(files_of(found.path, "data.path").paths, "data.path")
+        first = read_first_records(files_of(found.path, "data.path").paths, "data.path")
         with contextlib.suppress(ProblemError):  # reading says it
             layout = found_layout(found, first, needs_labels=False)
             named = {"features": layout.features, "labels": layout.labels}

@@ -12,16 +12,38 @@ from gpupanel.files.confusion_file import (
     Counts,
     EvaluatedExamples,
 )
+from gpupanel.files.worst_file import WorstExamples, most_worst
 from gpupanel.trainer.datasets.examples import Array, Indices
 from gpupanel.trainer.inference.meaning import (
     Floats,
     Meaning,
-    Reading,
+    OutputMeaning,
+    label_probabilities,
     label_scores,
     scores_of,
 )
 
 _LEAST_WAITING = 2**16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Errors:
+    """Those of some examples, the largest of a part.
+
+    Attributes:
+        rows: Their rows among all that are evaluated.
+        errors: Of each: its loss, or of values the mean absolute error.
+        predicted: Shape [examples, outputs]: probabilities, or values.
+    """
+
+    rows: npt.NDArray[np.int64]
+    errors: npt.NDArray[np.float64]
+    predicted: Floats
+
+    def largest(self, count: int) -> "Errors":
+        """The largest of them, these first; of equal ones those that come first in the data."""
+        order = np.lexsort((self.rows, -self.errors))[:count]
+        return Errors(self.rows[order], self.errors[order], self.predicted[order])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,6 +59,7 @@ class EvaluatedPart:
         probabilities: Likewise: of the class that it was taken for, and of its own.
         labels: Of several labels, shape [3, labels]: how many examples have each, are said to have
             it, and are rightly so.
+        worst: Of several labels and of values, the examples with the largest errors.
     """
 
     loss_sum: float
@@ -44,6 +67,7 @@ class EvaluatedPart:
     classes: npt.NDArray[np.int64]
     probabilities: Floats | None = None
     labels: Counts | None = None
+    worst: Errors | None = None
 
 
 class Evaluation:
@@ -53,7 +77,7 @@ class Evaluation:
     however many classes there are.
     """
 
-    def __init__(self, labels: Array, reading: Reading) -> None:
+    def __init__(self, labels: Array, reading: OutputMeaning) -> None:
         self._labels = labels
         self._reading = reading
         self._places = np.empty(0, np.int64)
@@ -63,6 +87,7 @@ class Evaluation:
         self._kept: list[tuple[npt.NDArray[np.int32], Floats]] = []
         self._kept_examples = 0
         self._label_counts = np.zeros((3, reading.label_count), np.int64)
+        self._worst: Errors | None = None
         self._right = 0
         self._loss_sum = 0.0
         self._measure_sum = 0.0
@@ -79,7 +104,12 @@ class Evaluation:
         none = np.empty((0, 2), np.int64)
         if self._reading.meaning is Meaning.VALUES:
             errors = outputs.astype(np.float64) - labels.reshape(outputs.shape).astype(np.float64)
-            return EvaluatedPart(_sum_of_means(np.square(errors)), _sum_of_means(abs(errors)), none)
+            return EvaluatedPart(
+                _sum_of_means(np.square(errors)),
+                _sum_of_means(abs(errors)),
+                none,
+                worst=_worst(abs(errors), outputs, first),
+            )
         if self._reading.of_labels:
             wanted = labels.astype(np.float32)
             logarithms = label_scores(outputs, wanted, self._reading.meaning)
@@ -90,6 +120,9 @@ class Evaluation:
                 _sum_of_means(said == has),
                 none,
                 labels=counts.astype(np.int64),
+                worst=_worst(
+                    -logarithms, label_probabilities(outputs, self._reading.meaning), first
+                ),
             )
         scores = scores_of(outputs, self._reading.meaning)
         true = labels.astype(np.int64)
@@ -117,6 +150,8 @@ class Evaluation:
             self._keep(part)
             if part.labels is not None:
                 self._label_counts = self._label_counts + part.labels
+            if part.worst is not None:
+                self._worst = _joined(self._worst, part.worst)
         # Rarely enough that it costs the more the rarer it becomes.
         if self._waiting_examples >= max(_LEAST_WAITING, len(self._places)):
             self._count_waiting()
@@ -154,6 +189,25 @@ class Evaluation:
             label_probability=chances[:, 1],
         )
 
+    def worst(self, indices: Indices, names: tuple[str, ...] = ()) -> WorstExamples | None:
+        """The examples with the largest errors; ``None`` where there are classes.
+
+        Args:
+            indices: Of all that were evaluated, their places in the source.
+            names: Of several labels.
+        """
+        worst = self._worst
+        if worst is None:
+            return None
+        labels = self._labels[worst.rows].astype(np.float32)
+        return WorstExamples(
+            indices[worst.rows].astype(np.int32),
+            worst.errors.astype(np.float32),
+            labels.reshape(worst.predicted.shape),
+            worst.predicted.astype(np.float32),
+            names,
+        )
+
     def _keep(self, part: EvaluatedPart) -> None:
         if part.probabilities is None:
             return
@@ -182,6 +236,30 @@ class Evaluation:
         if self._reading.of_labels:
             return Metrics(loss=loss, accuracy=measure)
         return Metrics(loss=loss, accuracy=self._right / self._examples)
+
+
+def _worst(errors: npt.NDArray[np.generic], predicted: Floats, first: int) -> Errors:
+    """The largest of a part; errors have the shape [examples, outputs]."""
+    means = errors.mean(axis=1, dtype=np.float64)
+    count = most_worst(predicted.shape[1])
+    rows = np.arange(len(means))
+    if count < len(means):
+        rows = np.argpartition(-means, count - 1)[:count]
+    return Errors(rows + first, means[rows], predicted[rows])
+
+
+def _joined(before: Errors | None, part: Errors) -> Errors:
+    count = most_worst(part.predicted.shape[1])
+    if before is None:
+        return part.largest(count)
+    # Most parts of a long evaluation have none that is larger.
+    if len(before.errors) == count and part.errors.max(initial=-np.inf) <= before.errors[-1]:
+        return before
+    pairs = ((getattr(before, name), getattr(part, name)) for name in _OF_ERRORS)
+    return Errors(*(np.concatenate(pair) for pair in pairs)).largest(count)
+
+
+_OF_ERRORS = ("rows", "errors", "predicted")
 
 
 def _sum_of_means(each: npt.NDArray[np.generic]) -> float:

@@ -20,13 +20,14 @@ from gpupanel.domain.events import (
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.confusion_file import write_confusion
 from gpupanel.files.label_figures_file import write_label_figures
+from gpupanel.files.worst_file import write_worst
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.inference.evaluation import Evaluation
 from gpupanel.trainer.inference.examples import InferenceExamples
 from gpupanel.trainer.inference.meaning import (
     Floats,
     Meaning,
-    Reading,
+    OutputMeaning,
     label_probabilities,
     read_outputs,
     scores_of,
@@ -107,7 +108,7 @@ class Inference:
         self._report(reshaped_hint(first.shape, self._examples.feature_shape))
         return replicas
 
-    def _read_outputs(self, replicas: list[Replica]) -> Reading:
+    def _read_outputs(self, replicas: list[Replica]) -> OutputMeaning:
         self._events.phase(Phase.TRACING)
         examples, ending = self._examples, replicas[0].ending
         features = examples.read(0, min(_FIRST_EXAMPLES, len(examples)))
@@ -123,7 +124,7 @@ class Inference:
         self._report(reading.hint)
         return reading
 
-    def _evaluate(self, replicas: list[Replica], reading: Reading) -> Interruption | None:
+    def _evaluate(self, replicas: list[Replica], reading: OutputMeaning) -> Interruption | None:
         labels = self._examples.labels
         if labels is None:
             raise ProblemError(_NO_LABELS)
@@ -145,7 +146,7 @@ class Inference:
         )
         return None
 
-    def _save_confusion(self, evaluation: Evaluation, reading: Reading) -> str:
+    def _save_confusion(self, evaluation: Evaluation, reading: OutputMeaning) -> str:
         """The name of its file; empty where there are no classes, or it cannot be written."""
         if not reading.class_count:
             return ""
@@ -159,19 +160,27 @@ class Inference:
             return ""
         return path.name
 
-    def _save_labels(self, evaluation: Evaluation, reading: Reading) -> str:
-        """The name of the file with the figures of several labels; empty likewise."""
-        if not reading.of_labels:
+    def _save_labels(self, evaluation: Evaluation, reading: OutputMeaning) -> str:
+        """The name of the file with the figures of several labels; empty likewise.
+
+        Of values the file has those examples alone that were worst.
+        """
+        if reading.class_count:
             return ""
         path = self._run.layout.confusion
+        names = self._class_names(reading) if reading.of_labels else ()
+        worst = evaluation.worst(self._examples.indices, names)
         try:
-            write_label_figures(path, self._class_names(reading), evaluation.label_counts)
+            if reading.of_labels:
+                write_label_figures(path, names, evaluation.label_counts, worst)
+            elif worst is not None:
+                write_worst(path, worst)
         except OSError as error:
             self._report(confusion_not_saved(error))
             return ""
-        return path.name
+        return path.name if reading.of_labels else ""
 
-    def _predict(self, replicas: list[Replica], reading: Reading) -> Interruption | None:
+    def _predict(self, replicas: list[Replica], reading: OutputMeaning) -> Interruption | None:
         self._events.phase(Phase.PREDICTING)
         kept: list[Floats] = []
 
@@ -188,7 +197,7 @@ class Inference:
         self._save(np.concatenate(kept), reading)
         return None
 
-    def _save(self, numbers: Floats, reading: Reading) -> None:
+    def _save(self, numbers: Floats, reading: OutputMeaning) -> None:
         self._events.phase(Phase.SAVING)
         path = self._run.layout.predictions(self._run.profile.inference.output)
         predictions = Predictions(
@@ -238,12 +247,12 @@ class Inference:
                 code="outputs_not_finite",
                 field="model.path",
                 message=f"The model gives NaN or infinity for example {index:,}.",
-                hint="Look at that example and at the model's weights: a training that diverged "
+                hint="Check that example and the model's weights: a training that diverged "
                 "leaves such weights behind.",
             )
         )
 
-    def _class_names(self, reading: Reading) -> tuple[str, ...]:
+    def _class_names(self, reading: OutputMeaning) -> tuple[str, ...]:
         """The source's, as far as it knows them; the numbers of the other classes."""
         known = self._examples.class_names
         return tuple(

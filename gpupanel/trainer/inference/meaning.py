@@ -45,7 +45,7 @@ class Meaning(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class OutputMeaning:
     """A meaning, and whether it was a guess.
 
     Attributes:
@@ -80,7 +80,7 @@ class Scores:
 
 def read_outputs(
     activation: Activation, first: Floats, class_count: int | None, target: Target
-) -> Reading:
+) -> OutputMeaning:
     """What outputs mean, from the last layer where it shows it, else from the first examples.
 
     Args:
@@ -93,55 +93,55 @@ def read_outputs(
     outputs = first.shape[1]
     match target:
         case Target.VALUES:
-            return Reading(Meaning.VALUES, 0)
+            return OutputMeaning(Meaning.VALUES, 0)
         case Target.LABELS:
             return _read_labels(activation, first)
     if outputs == 1:
         return _read_single(activation, first, class_count)
     match activation:
         case Activation.SOFTMAX:
-            return Reading(Meaning.LOGITS, outputs)
+            return OutputMeaning(Meaning.LOGITS, outputs)
         case Activation.LINEAR:
-            return Reading(Meaning.LOGITS, outputs, _assumed("logits", "has no softmax"))
+            return OutputMeaning(Meaning.LOGITS, outputs, _assumed("logits", "has no softmax"))
         case Activation.SIGMOID:
             words = "scores of classes, of which the greatest wins"
             why = 'is a sigmoid (for several labels at once set data.predicts to "labels")'
-            return Reading(Meaning.PROBABILITIES, outputs, _assumed(words, why))
+            return OutputMeaning(Meaning.PROBABILITIES, outputs, _assumed(words, why))
         case Activation.UNKNOWN if _are_probabilities(first):
             words = "does not say what it is, but its outputs are positive and sum to 1"
-            return Reading(Meaning.PROBABILITIES, outputs, _assumed("probabilities", words))
+            return OutputMeaning(Meaning.PROBABILITIES, outputs, _assumed("probabilities", words))
     words = "does not say what it is, and its outputs are no probabilities"
-    return Reading(Meaning.LOGITS, outputs, _assumed("logits", words))
+    return OutputMeaning(Meaning.LOGITS, outputs, _assumed("logits", words))
 
 
-def _read_labels(activation: Activation, first: Floats) -> Reading:
+def _read_labels(activation: Activation, first: Floats) -> OutputMeaning:
     count = first.shape[1]
     if activation is Activation.SIGMOID:
-        return Reading(Meaning.LABEL_LOGITS, 0, None, count)
+        return OutputMeaning(Meaning.LABEL_LOGITS, 0, None, count)
     if activation is not Activation.LINEAR and _lie_between_0_and_1(first):
         words = "is no sigmoid, but its outputs lie between 0 and 1"
         hint = _assumed("the probability of each label", words)
-        return Reading(Meaning.LABEL_PROBABILITIES, 0, hint, count)
+        return OutputMeaning(Meaning.LABEL_PROBABILITIES, 0, hint, count)
     hint = _assumed("logits of each label", "is no sigmoid")
-    return Reading(Meaning.LABEL_LOGITS, 0, hint, count)
+    return OutputMeaning(Meaning.LABEL_LOGITS, 0, hint, count)
 
 
 def _lie_between_0_and_1(outputs: Floats) -> bool:
     return bool(np.all((outputs >= 0.0) & (outputs <= 1.0)))
 
 
-def _read_single(activation: Activation, first: Floats, class_count: int | None) -> Reading:
+def _read_single(activation: Activation, first: Floats, class_count: int | None) -> OutputMeaning:
     if activation is Activation.SIGMOID:
-        return Reading(Meaning.BINARY_LOGIT, 2)
+        return OutputMeaning(Meaning.BINARY_LOGIT, 2)
     if class_count is None and activation is not Activation.UNKNOWN:
         words = "has one output and no sigmoid, and the data has no labels"
-        return Reading(Meaning.VALUES, 0, _assumed("values", words))
+        return OutputMeaning(Meaning.VALUES, 0, _assumed("values", words))
     if activation is Activation.UNKNOWN and _lie_between_0_and_1(first):
         words = "does not say what it is, but its one output lies between 0 and 1"
         hint = _assumed("the probability of the second of two classes", words)
-        return Reading(Meaning.BINARY_PROBABILITY, 2, hint)
+        return OutputMeaning(Meaning.BINARY_PROBABILITY, 2, hint)
     hint = _assumed("the logit of the second of two classes", "has one output and no sigmoid")
-    return Reading(Meaning.BINARY_LOGIT, 2, hint)
+    return OutputMeaning(Meaning.BINARY_LOGIT, 2, hint)
 
 
 def _are_probabilities(outputs: Floats) -> bool:

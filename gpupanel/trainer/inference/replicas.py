@@ -21,8 +21,8 @@ _NUMBERS = ("float", "bfloat", "int", "uint", "bool")
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
-    """How the model ends.
+class OutputLayer:
+    """The last layer of a model.
 
     Attributes:
         outputs: Numbers an example.
@@ -222,7 +222,7 @@ def _last_layer(model: keras.Model) -> keras.Operation | None:
     return getattr(history, "operation", None)
 
 
-def _ending(model: keras.Model) -> Ending:
+def _ending(model: keras.Model) -> OutputLayer:
     shape = tuple(model.outputs[0].shape)
     outputs = int(np.prod([side or 0 for side in shape[1:]])) if len(shape) > 1 else 1
     if len(shape) > 2 and outputs != shape[-1]:
@@ -232,7 +232,7 @@ def _ending(model: keras.Model) -> Ending:
             "needed.",
             "Choose a model that gives one number a class, or one value.",
         )
-    return Ending(outputs, _activation(_last_layer(model), outputs))
+    return OutputLayer(outputs, _activation(_last_layer(model), outputs))
 
 
 def _activation(layer: keras.Operation | None, outputs: int) -> Activation:
@@ -251,7 +251,7 @@ def _activation(layer: keras.Operation | None, outputs: int) -> Activation:
     return Activation.UNKNOWN
 
 
-def _before_activation(model: keras.Model, ending: Ending, target: Target) -> keras.Model:
+def _before_activation(model: keras.Model, ending: OutputLayer, target: Target) -> keras.Model:
     """The model without its last softmax, or sigmoid: the loss is exact there.
 
     The sigmoid of several classes is kept, and of values either is a part.

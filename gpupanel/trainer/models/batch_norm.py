@@ -87,7 +87,7 @@ def prepare_batch_norms(model: keras.Model, *, across_replicas: bool) -> None:
 def _prepare(norm: keras.layers.BatchNormalization, *, across_replicas: bool) -> None:
     call_alone = norm.call
 
-    # Keras looks at the signature to see which arguments a layer takes: wraps keeps it.
+    # Keras reads the signature to see which arguments a layer takes: wraps keeps it.
     @functools.wraps(call_alone)
     def call(
         inputs: tf.Tensor,

@@ -44,7 +44,7 @@ class Damage:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundCheckpoints:
     """The checkpoints that a run can go on from.
 
     Attributes:
@@ -109,7 +109,7 @@ class Checkpoints:
             key=_age,
         )
 
-    def newest_whole(self) -> Found:
+    def newest_whole(self) -> FoundCheckpoints:
         """The newest one whose files are what was written.
 
         Raises:
@@ -118,12 +118,12 @@ class Checkpoints:
         damaged: list[Damage] = []
         for place in reversed(self.saved()):
             try:
-                return Found(read_checkpoint(place), tuple(damaged))
+                return FoundCheckpoints(read_checkpoint(place), tuple(damaged))
             except CheckpointDamaged as damage:
                 damaged.append(Damage(place, str(damage)))
             except OSError as error:
                 raise OSError(error.errno, error.strerror, str(place)) from error
-        return Found(None, tuple(damaged))
+        return FoundCheckpoints(None, tuple(damaged))
 
     def clean_up(self) -> None:
         """Remove what a killed process left half written or half deleted."""

@@ -2,10 +2,18 @@
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from gpupanel.domain.data_download import DownloadEnd, DownloadRequest
+from gpupanel.domain.data_download import DownloadEnd, DownloadProgress, DownloadRequest
+from gpupanel.domain.problem import Problem
 from gpupanel.ui.session import Session
 from gpupanel.ui.session_page import SessionPage
 from gpupanel.ui.workers.download_worker import DataDownloader
+
+_ANOTHER_GOES_ON = Problem(
+    code="download_goes_on",
+    field="data.source",
+    message="Another data set is being downloaded, and one is at a time.",
+    hint="Wait until it is there; or choose that data set again, and stop its download.",
+)
 
 
 class DownloadBinding(QObject):
@@ -28,11 +36,14 @@ class DownloadBinding(QObject):
     ) -> None:
         super().__init__(parent)
         self._session, self._page = session, page
+        self._fetched = session.profile.data.downloads
+        self._is_busy = self._shows_busy = False
         self._downloader = downloader or DataDownloader(parent=self)
         page.data.downloadRequested.connect(self._begin)
         page.data.downloadCancelled.connect(self._downloader.cancel)
-        self._downloader.busyChanged.connect(page.data.setDownloading)
-        self._downloader.progressed.connect(page.data.setDownloadProgress)
+        self._downloader.busyChanged.connect(self._take_busy)
+        self._downloader.progressed.connect(self._show_progress)
+        session.profileChanged.connect(self._show_busy)
         self._downloader.ended.connect(self._take_end)
         self._downloader.refused.connect(self.refused)
 
@@ -42,7 +53,33 @@ class DownloadBinding(QObject):
 
     @Slot()
     def _begin(self) -> None:
-        self._downloader.begin(DownloadRequest(data=self._session.profile.data))
+        data = self._session.profile.data
+        if self._is_busy:
+            self.refused.emit((_ANOTHER_GOES_ON,))
+            return
+        self._fetched = data.downloads
+        self._downloader.begin(DownloadRequest(data=data))
+
+    @Slot(bool)
+    def _take_busy(self, is_busy: bool) -> None:
+        self._is_busy = is_busy
+        self._show_busy()
+
+    @Slot()
+    def _show_busy(self) -> None:
+        """Another data set that is chosen meanwhile is not the one that is being downloaded."""
+        shows_busy = self._is_busy and self._is_shown()
+        if shows_busy is not self._shows_busy:
+            self._shows_busy = shows_busy
+            self._page.data.setDownloading(shows_busy)
+
+    @Slot(object)
+    def _show_progress(self, progress: DownloadProgress) -> None:
+        if self._is_shown():
+            self._page.data.setDownloadProgress(progress)
+
+    def _is_shown(self) -> bool:
+        return self._session.profile.data.downloads == self._fetched
 
     @Slot(object)
     def _take_end(self, end: DownloadEnd) -> None:

@@ -75,7 +75,9 @@ class SettingsForm(QWidget):
         editor.setSizePolicy(QSizePolicy.Policy.Expanding, editor.sizePolicy().verticalPolicy())
         if tall:
             caption.setAlignment(Qt.AlignmentFlag.AlignTop)
-            begins_with_input = isinstance(editor.focusProxy(), ComboBox)
+            begins_with_input = isinstance(editor.focusProxy(), ComboBox) or getattr(
+                editor, "begins_with_input", False
+            )
             caption.setContentsMargins(0, _TO_FIRST_LINE if begins_with_input else 0, 0, 0)
         if widest is not None:
             editor.setMaximumWidth(widest)

@@ -77,11 +77,6 @@ class TableInput(QWidget):
         teach(self._fold, self._setting.title, self._setting.description)
         self._show_line()
 
-    @property
-    def is_unfolded(self) -> bool:
-        """Whether the settings are seen."""
-        return self._fold.isChecked()
-
     @override
     def setEnabled(self, arg__1: bool) -> None:
         # What holds nothing can be shown all the same.

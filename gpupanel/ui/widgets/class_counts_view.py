@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui import formatting, theme
+from gpupanel.ui.widgets.painted_widget import PaintedWidget
 from gpupanel.ui.widgets.tips import wrapped
 
 _MOST_ROWS = 12
@@ -18,7 +19,7 @@ _HISTOGRAM_HEIGHT = 48
 _STALE_OPACITY = 0.35
 
 
-class ClassCountsView(QWidget):
+class ClassCountsView(PaintedWidget):
     """A bar for each class; more than twelve classes become one small histogram."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -51,14 +52,6 @@ class ClassCountsView(QWidget):
     @override
     def sizeHint(self) -> QSize:
         return QSize(320, self.heightForWidth(max(self.width(), 320)))
-
-    @override
-    def event(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
-            words = wrapped(self._words_at(QPointF(event.pos())))
-            QToolTip.showText(event.globalPos(), words, self)
-            return True
-        return super().event(event)
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -132,6 +125,10 @@ class ClassCountsView(QWidget):
             f"{len(self._counts)} classes: from {formatting.count(least[1])} ({least[0]}) "
             f"to {formatting.count(most[1])} ({most[0]}) examples"
         )
+
+    @override
+    def tip_at(self, position: QPointF) -> str:
+        return wrapped(self._words_at(position))
 
     def _words_at(self, position: QPointF) -> str:
         if not self._counts:

@@ -19,7 +19,9 @@ from gpupanel.ui.widgets.table_view import TableView
 _PICTURE = 56
 _ROW_HEIGHT = 64
 _TOP = 3
-_WIDTHS = (96, 190, 130, 170, 150, 150)
+_WIDTHS = (96, 190, 130, 170, 150, 150, 90)
+_LABEL, _FIRST, _ERROR = 2, 3, 6
+"""Columns of these."""
 _READING = "Reading the examples…"
 
 
@@ -62,6 +64,10 @@ def _predicted(place: int, row: _Row) -> str:
     return f"{found.name}  {formatting.fraction(found.probability)}"
 
 
+def _error(row: _Row) -> str:
+    return "" if row.example.error is None else formatting.number(row.example.error)
+
+
 def _tip(row: _Row) -> str:
     example = row.example
     said = [f"index {example.index}: {example.name}" if example.name else f"index {example.index}"]
@@ -82,6 +88,7 @@ _COLUMNS: tuple[Column[_Row], ...] = (
     _top(0, "Predicted", "What the model takes it for, and the probability of that."),
     _top(1, "Second", "The class that is second, and its probability."),
     _top(2, "Third", "The class that is third, and its probability."),
+    Column("Error", "Its loss; of values the mean distance of predicted and true ones.", _error),
 )
 
 
@@ -155,10 +162,12 @@ class ExamplesTable(QWidget):
         self._table.content.set_rows(rows)
         self._table.scrollToTop()
         has_label = any(each.label for each in found.examples)
-        self._table.setColumnHidden(2, not has_label)
+        has_error = any(each.error is not None for each in found.examples)
+        self._table.setColumnHidden(_LABEL, not has_label and not has_error)
+        self._table.setColumnHidden(_ERROR, not has_error)
         most = max((len(each.predicted) for each in found.examples), default=1)
         for place in range(1, _TOP):
-            self._table.setColumnHidden(3 + place, place >= most)
+            self._table.setColumnHidden(_FIRST + place, place >= most)
         self._problems.setProse("\n".join(map(problem_sentences, found.problems)))
         self._problems.setVisible(bool(found.problems))
         self._where.setText(self._words(len(rows)))

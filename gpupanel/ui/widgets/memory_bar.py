@@ -2,13 +2,14 @@
 
 from dataclasses import replace
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtCore import QPointF, QSize, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
 from gpupanel.ui.widgets.memory_bar_painting import BAR_HEIGHT, OVERHANG, BarPainter
 from gpupanel.ui.widgets.memory_use import MemoryUse
+from gpupanel.ui.widgets.painted_widget import PaintedWidget
 from gpupanel.ui.widgets.tips import wrapped
 
 STEP_MIB = 256
@@ -21,7 +22,7 @@ _LESSON = (
 )
 
 
-class MemoryBar(QWidget):
+class MemoryBar(PaintedWidget):
     """From left to right: other processes (grey, hatched), this run (the device's colour), free.
 
     A pale stretch is what the run may take, a line its end, and hatched behind it what the CUDA
@@ -135,11 +136,8 @@ class MemoryBar(QWidget):
         super().focusOutEvent(event)
 
     @override
-    def event(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
-            QToolTip.showText(event.globalPos(), self.words(), self)
-            return True
-        return super().event(event)
+    def tip_at(self, position: QPointF) -> str:
+        return self.words()
 
     def words(self) -> str:
         """What its tooltip says."""

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
-    QHelpEvent,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -13,9 +12,10 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPen,
 )
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
+from gpupanel.ui.widgets.painted_widget import PaintedWidget
 from gpupanel.ui.widgets.share_segment import ShareSegment, paint_segment
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -29,7 +29,7 @@ _RADIUS = 6.0
 _MARGIN = 4
 
 
-class ShareBar(QWidget):
+class ShareBar(PaintedWidget):
     """Segments as wide as their shares; the borders move by mouse and by arrow keys.
 
     Left and Right move the chosen border by one example, with Shift by a sixteenth of the batch;
@@ -145,13 +145,6 @@ class ShareBar(QWidget):
                 super().keyPressEvent(event)
 
     @override
-    def event(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip and self._segments:
-            QToolTip.showText(event.globalPos(), self._words_at(event.pos()), self)
-            return True
-        return super().event(event)
-
-    @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -229,7 +222,10 @@ class ShareBar(QWidget):
             )
         )
 
-    def _words_at(self, position: QPoint) -> str:
+    @override
+    def tip_at(self, position: QPointF) -> str:
+        if not self._segments:
+            return ""
         total = max(1, sum(self._shares))
         lesson = (
             _MEASURED_LESSON

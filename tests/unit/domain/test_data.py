@@ -15,6 +15,7 @@ from gpupanel.domain.data import (
     TableData,
     Target,
     TextData,
+    TfdsData,
     TfrecordData,
     WineData,
 )
@@ -37,6 +38,7 @@ PYTHON = PythonData(path="/data.py")
         (IMAGES, 3, True, Scaling.DIVIDE),
         (PYTHON, None, None, None),
         (TfrecordData(path="/t"), None, None, None),
+        (TfdsData(name="mnist"), None, None, None),
         (TextData(path="/t"), 1, False, Scaling.NONE),
     ],
 )
@@ -59,6 +61,9 @@ def test_that_it_is_known_what_the_examples_are_like(
         (ImagesData(path="/i", test_path="/t"), False, False, True),
         (TfrecordData(path="/r"), False, False, False),
         (TfrecordData(path="/r", test_path="/t"), False, False, True),
+        (TfdsData(name="a"), False, False, False),
+        (TfdsData(name="a", validation_split="b", test_split="c"), False, False, True),
+        (TfdsData(name="a", validation_split="none", test_split="none"), False, False, False),
         (ImagesData(path="/i", validation_path="/v"), False, False, False),
     ],
 )
@@ -79,6 +84,7 @@ def test_that_a_test_set_validates_where_no_fraction_is_given_and_else_is_left_f
         (NPZ, "/x.npz", "/x.npz"),
         (IMAGES, "/images", "/images"),
         (PYTHON, "/data.py", "what load() of /data.py gives"),
+        (TfdsData(name="mnist"), "mnist", 'the data set "mnist"'),
     ],
 )
 def test_that_it_is_known_where_the_data_is(

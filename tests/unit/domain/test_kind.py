@@ -8,7 +8,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.data import DataSettings, ImagesData, KerasData, NpzData
 from gpupanel.domain.kind import Kind, kind, kinds_of
-from gpupanel.domain.model import CnnModel, ModelSettings, SavedModel, saved_model
+from gpupanel.domain.model import ApplicationModel, CnnModel, ModelSettings, SavedModel, saved_model
 from gpupanel.domain.setting import PathKind, setting, settings_of
 from gpupanel.domain.value import Value
 
@@ -86,7 +86,10 @@ def test_that_values_of_a_profile_know_their_kind():
     assert kinds["npz"].new() == NpzData(path="")
     assert kinds["images"].new(shuffle=False) == ImagesData(path="", shuffle=False)
     trainable = [each.source for each in kinds_of(ModelSettings) if each.new().is_trainable]
-    assert trainable == ["mlp", "cnn", "python"]
-    assert kinds_of(ModelSettings)[1].new() == CnnModel()
-    assert kinds_of(ModelSettings)[2].new() == SavedModel()
+    assert [trainable[0], trainable[1], trainable[-1]] == ["mlp", "cnn", "python"]
+    assert "EfficientNetB0" in trainable
+    models = {each.source: each for each in kinds_of(ModelSettings)}
+    assert models["cnn"].new() == CnnModel()
+    assert models["saved"].new() == SavedModel()
+    assert models["VGG16"].new() == ApplicationModel(source="VGG16")
     assert saved_model("/m.keras") == SavedModel(path="/m.keras")

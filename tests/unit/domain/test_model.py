@@ -1,10 +1,15 @@
 """What a model says about itself."""
 
-from gpupanel.domain.model import CnnModel, MlpModel, PythonModel, saved_model
+from gpupanel.domain.model import ApplicationModel, CnnModel, MlpModel, PythonModel, saved_model
 
 
 def test_that_statistics_are_those_of_all_replicas_where_nothing_else_is_chosen() -> None:
-    for model in (MlpModel(), CnnModel(), PythonModel(path="model.py")):
+    for model in (
+        MlpModel(),
+        CnnModel(),
+        ApplicationModel(source="ResNet50"),
+        PythonModel(path="model.py"),
+    ):
         assert model.synchronizes_batch_norm
         apart = model.model_copy(update={"batch_norm_synchronized": False})
         assert not apart.synchronizes_batch_norm
@@ -12,3 +17,15 @@ def test_that_statistics_are_those_of_all_replicas_where_nothing_else_is_chosen(
 
 def test_that_a_saved_model_synchronises_nothing() -> None:
     assert not saved_model("model.keras").synchronizes_batch_norm
+
+
+def test_that_weights_that_stand_in_a_file_are_known_from_others() -> None:
+    model = ApplicationModel(source="ResNet50")
+    assert (model.begins_with, model.weights_path, model.downloads) == ("none", "", ())
+    published = model.model_copy(update={"weights": "imagenet"})
+    assert published.weights_path == ""
+    assert [file.folder for file in published.downloads] == ["models"]
+    own = model.model_copy(update={"weights": "/own.h5"})
+    assert (own.weights_path, own.downloads, own.lacks_path) == ("/own.h5", (), False)
+    assert not MlpModel().keeps_layers
+    assert MlpModel().begins_with == "none"

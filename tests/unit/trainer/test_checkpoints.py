@@ -12,7 +12,7 @@ from gpupanel.domain.plan import PlannedProcess
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.profile import Profile
 from gpupanel.domain.training import TrainingSettings
-from gpupanel.trainer.failures import problems_of
+from gpupanel.trainer.failures import LOOKING_AT_DATA, problems_of
 from gpupanel.trainer.loop.early_stopping import after_epoch, reason_to_stop
 from gpupanel.trainer.models.variable_state import assign_variables, by_name, read_variables
 from gpupanel.trainer.saving import checkpoint_files
@@ -485,6 +485,16 @@ def test_that_the_unexpected_is_one_sentence_with_its_trace() -> None:
     assert problem.code == "trainer_crashed"
     assert "KeyError" in problem.message
     assert "test_checkpoints.py" in problem.detail
+
+
+def test_that_the_unexpected_is_worded_by_what_was_being_done() -> None:
+    error = KeyError("surprise")
+    (seen,) = problems_of(error, what=LOOKING_AT_DATA)
+    assert seen.message.startswith("The preview of the data ended with an unexpected KeyError")
+    assert "trainer.log" not in seen.hint
+    (evaluated,) = problems_of(error, task="evaluate")
+    assert evaluated.message.startswith("The evaluation ended")
+    assert "trainer.log" in evaluated.hint
 
 
 def test_that_tensorflows_frames_are_left_out_of_the_sentence() -> None:

@@ -181,7 +181,7 @@ def test_that_gzip_in_several_pieces_is_one_file(tmp_path: Path) -> None:
 def test_that_a_record_unlike_the_others_is_named(
     tmp_path: Path, odd: bytes, code: str, words: str, cache: str
 ) -> None:
-    # After those that a look at the first records sees.
+    # After those that a preview reads.
     path = write_records(tmp_path / "a.tfrecord", [*RECORDS, odd, *RECORDS])
     problem = refused(path, cache=cache)
     assert problem.code == code

@@ -31,6 +31,7 @@ from gpupanel.domain.request import Request
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.files.confusion_file import read_evaluated
 from gpupanel.files.label_figures_file import read_label_figures
+from gpupanel.files.worst_file import read_worst
 from gpupanel.runs.following.confusion_matrix import ConfusionMatrix, read_matrix
 from gpupanel.trainer.datasets.digits import read_digits
 from gpupanel.trainer.datasets.split import split
@@ -246,6 +247,12 @@ def test_that_several_labels_have_figures_each(evaluated: Callable[[str], Evalua
     assert [each.predicted for each in figures] == said.sum(axis=0).tolist()
     assert [each.right for each in figures] == (has & said).sum(axis=0).tolist()
     assert run.evaluation.metrics.accuracy == pytest.approx((has == said).mean())
+    worst = read_worst(run.layout.confusion)
+    assert worst is not None
+    right = np.where(has, run.keras["outputs"], 1.0 - run.keras["outputs"])
+    losses = -np.log(np.clip(right, 1e-7, 1.0)).mean(axis=1)
+    assert worst.index.tolist() == np.argsort(-losses, kind="stable").tolist()
+    np.testing.assert_allclose(worst.error, np.sort(losses)[::-1], rtol=1e-4)
 
 
 @pytest.mark.parametrize("shares", SHARES)
@@ -384,8 +391,11 @@ def test_that_values_are_measured_in_their_own_unit(evaluated: Callable[[str], E
     as_keras_measures(run)
     assert (run.evaluation.class_count, run.evaluation.metrics.accuracy) == (0, None)
     assert run.evaluation.confusion_file == ""
-    assert not run.layout.confusion.exists()
     assert run.evaluation.examples == 100
+    worst = read_worst(run.layout.confusion)
+    assert worst is not None
+    errors = np.abs(run.keras["outputs"][:, 0] - run.keras["labels"].ravel())
+    np.testing.assert_allclose(worst.error, np.sort(errors)[::-1], rtol=1e-4)
     predicted = evaluated("predict values")
     np.testing.assert_allclose(
         predicted.predictions["values"], predicted.keras["outputs"][:, 0], rtol=1e-5

@@ -26,7 +26,7 @@ from gpupanel.trainer.inference.evaluation import Evaluation
 from gpupanel.trainer.inference.meaning import (
     Activation,
     Meaning,
-    Reading,
+    OutputMeaning,
     label_probabilities,
     read_outputs,
     scores_of,
@@ -197,7 +197,7 @@ def test_that_a_sum_over_parts_is_the_sum_over_all() -> None:
     random = np.random.default_rng(0)
     logits = random.normal(size=(100, 4)).astype(np.float32)
     labels = random.integers(0, 4, 100).astype(np.int32)
-    whole, parts = (Evaluation(labels, Reading(Meaning.LOGITS, 4)) for _ in range(2))
+    whole, parts = (Evaluation(labels, OutputMeaning(Meaning.LOGITS, 4)) for _ in range(2))
     whole.add(100, [whole.digest(logits, 0)])
     for first, end in ((0, 33), (33, 34), (34, 100)):
         parts.add(end - first, [parts.digest(logits[first:end], first)])
@@ -209,7 +209,7 @@ def test_that_a_sum_over_parts_is_the_sum_over_all() -> None:
 
 
 def test_that_values_have_errors_and_no_classes() -> None:
-    evaluation = Evaluation(np.asarray([1.0, 5.0], np.float32), Reading(Meaning.VALUES, 0))
+    evaluation = Evaluation(np.asarray([1.0, 5.0], np.float32), OutputMeaning(Meaning.VALUES, 0))
     evaluation.add(2, [evaluation.digest(floats((2.0,), (2.0,)), 0)])
     assert (evaluation.metrics.loss, evaluation.metrics.mean_absolute_error) == (5.0, 2.0)
     assert evaluation.metrics.accuracy is None
@@ -221,7 +221,7 @@ def test_that_the_matrix_of_thousands_of_classes_is_counted_without_its_zeros() 
     random = np.random.default_rng(5)
     labels = random.integers(0, count, examples).astype(np.int32)
     taken = random.integers(0, count, examples)
-    evaluation = Evaluation(labels, Reading(Meaning.LOGITS, count))
+    evaluation = Evaluation(labels, OutputMeaning(Meaning.LOGITS, count))
     tracemalloc.start()
     for first in range(0, examples, 250):
         part = np.stack([labels[first : first + 250].astype(np.int64), taken[first : first + 250]])
@@ -419,7 +419,7 @@ def test_that_several_labels_are_measured_as_means_over_them() -> None:
             -np.log(np.clip(right, 1e-7, 1.0)),
         ),
     ):
-        evaluation = Evaluation(labels, Reading(meaning, 0, label_count=2))
+        evaluation = Evaluation(labels, OutputMeaning(meaning, 0, label_count=2))
         evaluation.add(3, [evaluation.digest(outputs[:2], 0), evaluation.digest(outputs[2:], 2)])
         assert evaluation.metrics.loss == pytest.approx(losses.mean(), rel=1e-5)
         assert evaluation.metrics.accuracy == pytest.approx(4 / 6)
@@ -429,7 +429,7 @@ def test_that_several_labels_are_measured_as_means_over_them() -> None:
 
 def test_that_several_values_are_measured_as_means_over_them() -> None:
     labels = np.float32([[1.0, 20.0], [3.0, 40.0]])
-    evaluation = Evaluation(labels, Reading(Meaning.VALUES, 0))
+    evaluation = Evaluation(labels, OutputMeaning(Meaning.VALUES, 0))
     evaluation.add(2, [evaluation.digest(labels + np.float32([[1.0, -2.0], [0.0, 3.0]]), 0)])
     assert evaluation.metrics.loss == pytest.approx((1 + 4 + 0 + 9) / 4)
     assert evaluation.metrics.mean_absolute_error == pytest.approx((1 + 2 + 0 + 3) / 4)
@@ -474,7 +474,7 @@ def test_that_predictions_of_several_values_have_a_column_each(tmp_path: Path) -
 
 def test_that_what_became_of_each_example_is_kept_in_the_order_of_the_data() -> None:
     labels = np.asarray([1, 0, 1], np.int32)
-    evaluation = Evaluation(labels, Reading(Meaning.PROBABILITIES, 2))
+    evaluation = Evaluation(labels, OutputMeaning(Meaning.PROBABILITIES, 2))
     outputs = floats((0.25, 0.75), (0.5, 0.5), (0.875, 0.125))
     for first, end in ((0, 2), (2, 3)):
         evaluation.add(end - first, [evaluation.digest(outputs[first:end], first)])
@@ -490,7 +490,7 @@ def test_that_what_became_of_each_example_is_kept_in_the_order_of_the_data() -> 
 
 def test_that_of_too_many_examples_it_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpupanel.trainer.inference.evaluation.MOST_EXAMPLES", 2)
-    evaluation = Evaluation(np.zeros(3, np.int32), Reading(Meaning.PROBABILITIES, 2))
+    evaluation = Evaluation(np.zeros(3, np.int32), OutputMeaning(Meaning.PROBABILITIES, 2))
     evaluation.add(3, [evaluation.digest(floats((1, 0), (1, 0), (0, 1)), 0)])
     assert evaluation.examples(np.arange(3, dtype=np.int32)) is None
 
@@ -498,7 +498,7 @@ def test_that_of_too_many_examples_it_is_not_kept(monkeypatch: pytest.MonkeyPatc
 def test_that_several_labels_are_counted_each(tmp_path: Path) -> None:
     labels = np.float32([[1, 0], [0, 0], [1, 1]])
     outputs = np.float32([[0.9, 0.6], [0.8, 0.1], [0.2, 0.7]])
-    evaluation = Evaluation(labels, Reading(Meaning.LABEL_PROBABILITIES, 0, label_count=2))
+    evaluation = Evaluation(labels, OutputMeaning(Meaning.LABEL_PROBABILITIES, 0, label_count=2))
     for first, end in ((0, 2), (2, 3)):
         evaluation.add(end - first, [evaluation.digest(outputs[first:end], first)])
     assert evaluation.label_counts.tolist() == [[2, 1], [2, 2], [1, 1]]

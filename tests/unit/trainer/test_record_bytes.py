@@ -19,7 +19,7 @@ from gpupanel.trainer.datasets.records.example_fields import (
     features_of,
     numbers_of,
 )
-from gpupanel.trainer.datasets.records.look import taker
+from gpupanel.trainer.datasets.records.first_records import taker
 from gpupanel.trainer.datasets.source import Reading, read_data
 from tests.forked.processes import run_forked
 from tests.unit.trainer.record_files import example, example_of, message, varint, write_records

@@ -141,7 +141,7 @@ def test_that_sets_are_found_by_words_of_names(tmp_path: Path, names: list[str])
             assert numbers(again, part) == numbers(data, part)
 
 
-def test_that_a_set_that_was_chosen_is_not_looked_for(tmp_path: Path) -> None:
+def test_that_a_set_that_was_chosen_is_not_searched_for(tmp_path: Path) -> None:
     make(tmp_path / "a", "train.tfrecord", "test.tfrecord")
     other = make(tmp_path / "b", "o.tfrecord") / "o.tfrecord"
     found = with_found_sets(TfrecordData(path=str(tmp_path / "a"), test_path=str(other)))

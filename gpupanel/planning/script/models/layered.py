@@ -35,7 +35,7 @@ def placed(layer):
     device = PLACES[PLACEMENT.get(layer.name, 0)]
 
     def on_device(function):
-        @wraps(function)  # Keras looks at the arguments
+        @wraps(function)  # Keras reads the arguments
         def there(*args, **kwargs):
             with tf.device(device):
                 return function(*args, **kwargs)

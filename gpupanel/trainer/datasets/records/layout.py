@@ -21,7 +21,12 @@ from gpupanel.trainer.datasets.records.example_fields import (
     features_of,
     numbers_of,
 )
-from gpupanel.trainer.datasets.records.look import FeatureLook, FirstRecords, is_picture, taker
+from gpupanel.trainer.datasets.records.first_records import (
+    FeatureFacts,
+    FirstRecords,
+    is_picture,
+    taker,
+)
 
 _ABOUT = frozenset(
     ["shape", "height", "width", "depth", "channels", "channel", "size", "format", "filename"]
@@ -104,11 +109,11 @@ def found_layout(data: TfrecordData, first: FirstRecords, *, needs_labels: bool)
 
 
 def _found_features(first: FirstRecords, labels: str) -> str:
-    looks = {name: look for name, look in first.features.items() if name != labels}
-    pictures = [name for name, look in looks.items() if look.picture]
+    features = {name: facts for name, facts in first.features.items() if name != labels}
+    pictures = [name for name, facts in features.items() if facts.picture]
     if len(pictures) == 1:
         return pictures[0]
-    may_be = {name: look for name, look in looks.items() if _may_be_example(name, look)}
+    may_be = {name: facts for name, facts in features.items() if _may_be_example(name, facts)}
     pictures = [name for name in pictures if name in may_be]
     try:
         shapes = _shapes({name: may_be[name] for name in pictures} or may_be)
@@ -125,9 +130,9 @@ def _found_features(first: FirstRecords, labels: str) -> str:
 def _found_labels(first: FirstRecords, features: str, *, needs_labels: bool) -> str:
     shapes = _shapes(
         {
-            name: look
-            for name, look in first.features.items()
-            if look.kind != "bytes" and min(look.counts) > 0 and not _is_about(name)
+            name: facts
+            for name, facts in first.features.items()
+            if facts.kind != "bytes" and min(facts.counts) > 0 and not _is_about(name)
         }
     )
     try:
@@ -139,27 +144,29 @@ def _found_labels(first: FirstRecords, features: str, *, needs_labels: bool) -> 
     return found
 
 
-def _may_be_example(name: str, look: FeatureLook) -> bool:
-    if _is_about(name) or min(look.counts) == 0:
+def _may_be_example(name: str, facts: FeatureFacts) -> bool:
+    if _is_about(name) or min(facts.counts) == 0:
         return False
     # A single text of bytes may be raw numbers; what differs in length is none.
-    return look.kind != "bytes" or (look.counts == (1, 1) and look.lengths[0] == look.lengths[1])
+    return facts.kind != "bytes" or (
+        facts.counts == (1, 1) and facts.lengths[0] == facts.lengths[1]
+    )
 
 
 def _is_about(name: str) -> bool:
     return re.split(r"[^a-z0-9]+", name.lower())[-1] in _ABOUT
 
 
-def _shapes(looks: Mapping[str, FeatureLook]) -> dict[str, tuple[int, ...]]:
+def _shapes(features: Mapping[str, FeatureFacts]) -> dict[str, tuple[int, ...]]:
     """As arrays have them: an axis of records, one of numbers where there are several."""
     return {
-        name: (1,) if look.kind != "bytes" and look.counts == (1, 1) else (1, 2)
-        for name, look in looks.items()
+        name: (1,) if facts.kind != "bytes" and facts.counts == (1, 1) else (1, 2)
+        for name, facts in features.items()
     }
 
 
 def _forms(first: FirstRecords) -> Iterable[str]:
-    return (f"{name} ({look.form})" for name, look in first.features.items())
+    return (f"{name} ({facts.form})" for name, facts in first.features.items())
 
 
 def _layout(data: TfrecordData, first: FirstRecords, name: str) -> RecordLayout:

@@ -17,6 +17,7 @@ from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.tfrecord_data import RECORD_SUFFIXES
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.files.regular_files import NotRegularFileError, kind_of
+from gpupanel.trainer.datasets.data_problems import data_problem, unreadable
 from gpupanel.trainer.datasets.records import problems
 
 PATHS = {"training": "path", "validation": "validation_path", "test": "test_path"}
@@ -59,7 +60,7 @@ def files_of(chosen: str, field: str) -> RecordPaths:
     """
     path = Path(chosen)
     if not chosen:
-        raise problems.problem(
+        raise data_problem(
             "data_path_missing",
             "No TFRecord file is chosen.",
             "Choose a file, a folder or a pattern such as train-*.tfrecord.",
@@ -71,7 +72,7 @@ def files_of(chosen: str, field: str) -> RecordPaths:
         if _MAGIC.search(path.name) and not os.path.lexists(path):
             return _of_pattern(path, field)
     except OSError as error:
-        raise problems.unreadable(Path(error.filename or path), error, field) from error
+        raise unreadable(Path(error.filename or path), error, field) from error
     return RecordPaths(path.parent, (path,), _missing_shards([path], field))
 
 
@@ -127,7 +128,7 @@ def _pattern_of(root: Path, files: list[Path], others: Iterable[Path]) -> str:
 
 
 def _unclear(path: Path) -> ProblemError:
-    return problems.problem(
+    return data_problem(
         "data_sets_ambiguous",
         f"The folder {path.parent} holds files of several sets, and it is not clear which of them "
         f'"{as_utf8(path.name)}" is of.',
@@ -157,7 +158,7 @@ def _in_folder(root: Path, field: str) -> RecordPaths:
                     raise _too_many(root, field)
     if not found:
         beside = f" Its {links:,} links are not followed." if links else ""
-        raise problems.problem(
+        raise data_problem(
             "data_empty",
             f"The folder {root} has no TFRecord files.{beside}",
             f"Choose a folder with files that end in {RECORD_SUFFIXES[0]}, or a pattern of other "
@@ -181,7 +182,7 @@ def _of_pattern(path: Path, field: str) -> RecordPaths:
             if len(found) > _MOST_FILES:
                 raise _too_many(path, field)
     if not found:
-        raise problems.problem(
+        raise data_problem(
             "data_file_missing",
             f"No file in {path.parent} has a name that fits {path.name}.",
             "Choose another pattern: * stands for any text, ? for any letter.",
@@ -232,7 +233,7 @@ def _shard_notes(there: Mapping[tuple[Path, str, int], set[int]], field: str) ->
 
 
 def _too_many(path: Path, field: str) -> ProblemError:
-    return problems.problem(
+    return data_problem(
         "records_too_many_files",
         f"{path} means more than {_MOST_FILES:,} files.",
         "Write fewer and larger ones, of some 100 MB each.",

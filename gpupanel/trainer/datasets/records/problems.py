@@ -5,20 +5,14 @@ from pathlib import Path
 
 from gpupanel.domain.problem import Problem, ProblemError, Severity
 from gpupanel.domain.visible_text import visible_line
+from gpupanel.trainer.datasets.data_problems import data_problem
 
 _SHOWN = 20
 
 
-def problem(
-    code: str, message: str, hint: str, *, field: str = "data.path", detail: str = ""
-) -> ProblemError:
-    """A problem with records."""
-    return ProblemError(Problem(code=code, field=field, message=message, hint=hint, detail=detail))
-
-
 def no_records(path: Path, field: str) -> ProblemError:
     """A file that was never one of records, as its first bytes show."""
-    return problem(
+    return data_problem(
         "data_file_damaged",
         f"{path} is no TFRecord file: its first bytes are no length with its checksum.",
         "Choose a file that tf.io.TFRecordWriter wrote, plain or with GZIP; one that was "
@@ -29,7 +23,7 @@ def no_records(path: Path, field: str) -> ProblemError:
 
 def damaged(path: Path, number: int, offset: int, what: str, field: str) -> ProblemError:
     """A file whose records end or change where they must not."""
-    return problem(
+    return data_problem(
         "data_file_damaged",
         f"{path} is damaged: {what}, in record {number:,} at byte {offset:,}.",
         "Get or write the file again; a copy that was broken off looks like this.",
@@ -39,44 +33,17 @@ def damaged(path: Path, number: int, offset: int, what: str, field: str) -> Prob
 
 def wrong_checksum(path: Path, number: int, field: str) -> ProblemError:
     """A record whose bytes are not those that were written."""
-    return problem(
+    return data_problem(
         "data_file_damaged",
         f"Record {number:,} of {path} is damaged: its checksum is another one.",
-        "Get or write the file again; look at the disk that holds it.",
-        field=field,
-    )
-
-
-def unreadable(path: Path, error: OSError, field: str) -> ProblemError:
-    """A file or folder that the system does not give."""
-    if isinstance(error, FileNotFoundError):
-        return problem(
-            "data_file_missing",
-            f"The file or folder {path} does not exist.",
-            "Choose another one, or put it back in its place.",
-            field=field,
-        )
-    return problem(
-        "data_file_unreadable",
-        f"{path} cannot be read: {error.strerror or error}.",
-        "Choose files that you may read, or look at the disk that holds them.",
-        field=field,
-    )
-
-
-def changed(path: Path, field: str) -> ProblemError:
-    """A file that is another one than it was when its records were counted."""
-    return problem(
-        "records_changed",
-        f"{path} was changed while it was read.",
-        "Wait until the program that writes it is done, and start again.",
+        "Get or write the file again; check the disk that holds it.",
         field=field,
     )
 
 
 def no_example(path: Path, number: int, why: str, field: str) -> ProblemError:
     """A record of another kind."""
-    return problem(
+    return data_problem(
         "record_not_an_example",
         f"Record {number:,} of {path} is no tf.train.Example: {why}.",
         "Write each example as a serialised tf.train.Example.",
@@ -89,7 +56,7 @@ def missing_feature(
 ) -> ProblemError:
     """A record without a feature that is needed."""
     there = _listed(names)
-    return problem(
+    return data_problem(
         "record_feature_missing",
         f'Record {number:,} of {path} has no feature "{visible_line(name)}"; its features: '
         f"{there or 'none'}.",
@@ -100,7 +67,7 @@ def missing_feature(
 
 def ambiguous(path: Path, what: str, names: Iterable[str], field: str) -> ProblemError:
     """Names that do not show which feature it is."""
-    return problem(
+    return data_problem(
         "record_features_ambiguous",
         f"It is not clear which feature of the records in {path} holds {what}. They have: "
         f"{_listed(names) or 'none'}.",
@@ -111,7 +78,7 @@ def ambiguous(path: Path, what: str, names: Iterable[str], field: str) -> Proble
 
 def differs(path: Path, number: int, name: str, what: str, field: str) -> ProblemError:
     """A record whose feature is not like that of the first."""
-    return problem(
+    return data_problem(
         "record_features_differ",
         f'Feature "{visible_line(name)}" of record {number:,} of {path} {what}.',
         "Write all examples alike: filled up or cut to one length, of one type. Encoded pictures "
@@ -122,7 +89,7 @@ def differs(path: Path, number: int, name: str, what: str, field: str) -> Proble
 
 def unfit_shape(path: Path, name: str, what: str, field: str) -> ProblemError:
     """A shape that has another number of places than there are numbers."""
-    return problem(
+    return data_problem(
         "record_shape_misfit",
         f'Feature "{visible_line(name)}" of the first record of {path} {what}.',
         "Set data.shape and data.raw_type to what was written, or leave them out.",
@@ -132,7 +99,7 @@ def unfit_shape(path: Path, name: str, what: str, field: str) -> ProblemError:
 
 def unused_feature(path: Path, name: str, why: str, field: str) -> ProblemError:
     """A feature that cannot be learned from, or predicted."""
-    return problem(
+    return data_problem(
         "record_feature_unfit",
         f'Feature "{visible_line(name)}" of the records in {path} {why}.',
         f"Choose another feature in {field}.",
@@ -141,7 +108,7 @@ def unused_feature(path: Path, name: str, why: str, field: str) -> ProblemError:
 
 
 def left_to_a_run(path: Path) -> ProblemError:
-    """The hint that nothing is wrong: a look at all records would take minutes."""
+    """The hint that nothing is wrong: a preview of all records would take minutes."""
     return ProblemError(
         Problem(
             code="records_not_counted",
@@ -180,7 +147,7 @@ def links_left_out(count: int, folder: Path, field: str) -> Problem:
 
 def cache_unusable(folder: Path, error: OSError) -> ProblemError:
     """Records that cannot be unpacked, or not be read back."""
-    return problem(
+    return data_problem(
         "records_not_kept",
         f"The unpacked records cannot be kept in {folder}: {error.strerror or error}.",
         "Records in GZIP are unpacked there once: make room, set GPUPANEL_CACHE_DIR to a folder on "
@@ -191,7 +158,7 @@ def cache_unusable(folder: Path, error: OSError) -> ProblemError:
 
 def no_space(path: Path, folder: Path, unpacked_bytes: int) -> ProblemError:
     """A file that unpacks to more than there is room for."""
-    return problem(
+    return data_problem(
         "records_no_space",
         f"{path} unpacks to more than {unpacked_bytes / 2**20:,.0f} MiB, and the disk of {folder} "
         "has no room for more.",
@@ -202,7 +169,7 @@ def no_space(path: Path, folder: Path, unpacked_bytes: int) -> ProblemError:
 
 def decoded_no_space(folder: Path, needed_bytes: int) -> ProblemError:
     """Decoded pictures that there is no room for."""
-    return problem(
+    return data_problem(
         "decoded_images_no_space",
         f"The decoded pictures take {needed_bytes / 2**20:,.0f} MiB, and the disk of {folder} has "
         "less space than that.",

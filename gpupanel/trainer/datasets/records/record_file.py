@@ -19,6 +19,7 @@ import numpy.typing as npt
 from gpupanel.domain.problem import ProblemError
 from gpupanel.files.guarded_files import open_to_read
 from gpupanel.files.regular_files import open_regular
+from gpupanel.trainer.datasets.data_problems import changed, data_problem, unreadable
 from gpupanel.trainer.datasets.kept_file import Marks, marks_of
 from gpupanel.trainer.datasets.records import problems
 from gpupanel.trainer.datasets.records.crc32c import masked_crc, masked_crcs
@@ -47,7 +48,7 @@ class RecordSource:
             from.
         unpacked: Where the plain records of a compressed file are; ``None``: it is plain itself.
         field: The profile key that names it.
-        origin: What the chosen file was when it was looked at.
+        origin: What the chosen file was when it was examined.
     """
 
     chosen: Path
@@ -77,7 +78,7 @@ class RecordSource:
         """The problem of a file that the system does not give."""
         if self.unpacked:
             return problems.cache_unusable(self.unpacked.parent, error)
-        return problems.unreadable(self.chosen, error, self.field)
+        return unreadable(self.chosen, error, self.field)
 
     def marks(self, status: os.stat_result) -> Marks:
         """What shows that the file is still what it was.
@@ -193,7 +194,7 @@ class RecordFile:
             with source.opened() as file:
                 descriptor = file.fileno()
                 if source.marks(os.fstat(descriptor)) != self.marks:
-                    raise problems.changed(source.chosen, source.field)
+                    raise changed("records_changed", source.chosen, source.field)
                 for first, end in self._parts(numbers):
                     part = numbers[first:end]
                     yield range(first, end), self._checked(descriptor, part)
@@ -218,7 +219,7 @@ class RecordFile:
             length = int(self.lengths[number])
             whole = _read(descriptor, length + TAIL.size, int(self.starts[number]))
             if len(whole) < length + TAIL.size:
-                raise problems.changed(source.chosen, source.field)
+                raise changed("records_changed", source.chosen, source.field)
             found.append(whole[:length])
             if not self.is_right[number]:
                 new[number] = memoryview(whole)[:length], TAIL.unpack_from(whole, length)[0]
@@ -253,7 +254,7 @@ def index(source: RecordSource, visit: Visit, most_records: int) -> RecordFile:
                 if at + HEAD.size + length + TAIL.size > before.st_size:
                     raise framing.cut_short(number, at)
                 if number > most_records:
-                    raise problems.problem(
+                    raise data_problem(
                         "records_too_many",
                         f"There are more than {most_records:,} records up to {source.chosen}.",
                         "Train on a part of them.",
@@ -264,7 +265,7 @@ def index(source: RecordSource, visit: Visit, most_records: int) -> RecordFile:
                 lengths.append(length)
                 at += HEAD.size + length + TAIL.size
             if source.marks(os.fstat(file.fileno())) != source.marks(before):
-                raise problems.changed(source.chosen, source.field)
+                raise changed("records_changed", source.chosen, source.field)
         except OSError as error:
             raise source.unreadable(error) from error
     return RecordFile(

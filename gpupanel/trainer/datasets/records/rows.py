@@ -16,6 +16,7 @@ from PIL import Image
 from gpupanel.domain.problem import ProblemError
 from gpupanel.files.cache_folder import cache_root
 from gpupanel.trainer.datasets.checks import ArrayName, checked_rows
+from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.examples import Array, Indices
 from gpupanel.trainer.datasets.image_pixels import (
     TooManyPixelsError,
@@ -24,14 +25,14 @@ from gpupanel.trainer.datasets.image_pixels import (
 )
 from gpupanel.trainer.datasets.kept_file import kept_file
 from gpupanel.trainer.datasets.records import problems
+from gpupanel.trainer.datasets.records.first_records import taker
 from gpupanel.trainer.datasets.records.layout import RecordLayout
-from gpupanel.trainer.datasets.records.look import taker
 from gpupanel.trainer.datasets.records.record_file import RecordFile
 from gpupanel.trainer.datasets.records.scan import RecordChecker
 from gpupanel.trainer.datasets.row_files import RowFile
 from gpupanel.trainer.size_limits import LARGEST_IMAGE_PIXELS
 
-_DECODER = 1
+_DECODER = 2
 """Another one gives other pixels for the same bytes."""
 _THREADS = 8
 _CHUNK_ROWS = 256
@@ -221,7 +222,7 @@ class KeptRows:
 def _unreadable(
     file: RecordFile, number: int, why: str, error: Exception | None = None
 ) -> ProblemError:
-    return problems.problem(
+    return data_problem(
         "record_picture_unreadable",
         f"The picture in record {number + 1:,} of {file.source.chosen} cannot be read: {why}.",
         "Write the file again without it; a picture that was made to do harm looks like this, too.",

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpupanel.domain.problem import ProblemError
+from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.records import problems
 from gpupanel.trainer.datasets.records.example_fields import (
     Feature,
@@ -22,8 +23,8 @@ from gpupanel.trainer.datasets.records.example_fields import (
     features_of,
     numbers_of,
 )
+from gpupanel.trainer.datasets.records.first_records import taker
 from gpupanel.trainer.datasets.records.layout import RecordLayout
-from gpupanel.trainer.datasets.records.look import taker
 from gpupanel.trainer.datasets.records.record_file import (
     RecordFile,
     RecordSource,
@@ -75,7 +76,7 @@ def scan(
         visitor = _Visitor(source, layout, labels, partial(progress, number))
         files.append(index(source, visitor.visit, _MOST_RECORDS - sum(map(len, files))))
     if not sum(map(len, files)):
-        raise problems.problem(
+        raise data_problem(
             "data_empty",
             f"{files[0].source.chosen} has no record.",
             "Choose files with at least one record.",

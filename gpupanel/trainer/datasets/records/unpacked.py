@@ -15,6 +15,7 @@ from typing import BinaryIO
 
 from gpupanel.files.cache_folder import cache_root
 from gpupanel.files.regular_files import open_regular
+from gpupanel.trainer.datasets.data_problems import changed, data_problem, unreadable
 from gpupanel.trainer.datasets.kept_file import kept_file, marks_of
 from gpupanel.trainer.datasets.records import problems
 from gpupanel.trainer.datasets.records.record_file import HEAD, TAIL, Framing
@@ -60,7 +61,7 @@ def unpacked_chunks(file: BufferedReader, path: Path, field: str) -> Iterator[by
         while not unpacker.eof and (chunk := unpacker.decompress(b"", _CHUNK_BYTES)):
             yield chunk
     except zlib.error as error:
-        raise problems.problem(
+        raise data_problem(
             "data_file_damaged",
             f"{path} is damaged: it begins as a GZIP file, and cannot be unpacked.",
             "Get or write the file again; a copy that was broken off looks like this.",
@@ -68,7 +69,7 @@ def unpacked_chunks(file: BufferedReader, path: Path, field: str) -> Iterator[by
             detail=str(error),
         ) from error
     if not unpacker.eof:
-        raise problems.problem(
+        raise data_problem(
             "data_file_damaged",
             f"{path} is cut short: its GZIP data ends before its end.",
             "Get or write the file again; a copy that was broken off looks like this.",
@@ -113,7 +114,7 @@ def unpacked(
                 progress(min(file.tell(), status.st_size), status.st_size)
             framing.close()
             if marks_of(os.fstat(file.fileno())) != marks_of(status):
-                raise problems.changed(path, field)
+                raise changed("records_changed", path, field)
 
         return kept_file(
             "records",
@@ -129,7 +130,7 @@ def _opened(path: Path, field: str) -> BufferedReader:
     try:
         return open_regular(path)
     except OSError as error:
-        raise problems.unreadable(path, error, field) from error
+        raise unreadable(path, error, field) from error
 
 
 class _Stream:

@@ -14,6 +14,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from gpupanel.domain.problem import ProblemError
+from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.tables import problems
 from gpupanel.trainer.datasets.tables.text_form import TextForm
 
@@ -83,7 +84,7 @@ def _text_problem(path: Path, form: TextForm, row: int, error: Exception) -> Pro
         return problems.line_too_long(path, _BLOCK_BYTES, row)
     if isinstance(error, UnicodeError) or "UTF8" in words:
         return problems.wrong_encoding(path, form.encoding, row, words)
-    return problems.problem(
+    return data_problem(
         "data_file_damaged",
         f"{path} cannot be read as a table; row {row:,} is the last that can.",
         "Check the line after it; data.delimiter and data.encoding say how the file is written.",
@@ -96,7 +97,7 @@ def _check_closed(path: Path, batch: pa.RecordBatch, row: int) -> None:
     for column in batch.columns:
         cell = column[len(column) - 1].as_py() if len(column) else None
         if cell is not None and cell.count("\n") > 1 and cell.endswith("\n"):
-            raise problems.problem(
+            raise data_problem(
                 "table_quote_open",
                 f"A quotation mark in row {row:,} of {path} is never closed: one cell holds all "
                 f"{cell.count(chr(10)):,} lines that follow.",
@@ -143,7 +144,7 @@ def parquet_batches(
 
 def parquet_damaged(path: Path, error: Exception) -> ProblemError:
     """The problem of a Parquet file that is not what it says."""
-    return problems.problem(
+    return data_problem(
         "data_file_damaged",
         f"{path} is cut short or is not a Parquet file.",
         "Get or write the file again; a copy that was broken off looks like this.",

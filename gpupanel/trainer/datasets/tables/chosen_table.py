@@ -4,6 +4,7 @@ from pydantic import ValidationError
 
 from gpupanel.domain.data import Target
 from gpupanel.domain.table_data import TableData
+from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.examples import Indices
 from gpupanel.trainer.datasets.source import Reading
 from gpupanel.trainer.datasets.tables import problems
@@ -47,7 +48,7 @@ def recipe_of(reading: Reading) -> TableRecipe | None:
     try:
         return TableRecipe.model_validate_json(reading.recipe)
     except ValidationError as error:
-        raise problems.problem(
+        raise data_problem(
             "table_recipe_unreadable",
             "What the saved model says of how its features are made of a table cannot be read.",
             "Use the model of a run of this version of gpupanel.",

@@ -3,18 +3,12 @@
 from pathlib import Path
 
 from gpupanel.domain.problem import Fix, Problem, ProblemError, Severity
-
-
-def problem(
-    code: str, message: str, hint: str, *, field: str = "data.path", detail: str = ""
-) -> ProblemError:
-    """A problem with a table."""
-    return ProblemError(Problem(code=code, field=field, message=message, hint=hint, detail=detail))
+from gpupanel.trainer.datasets.data_problems import data_problem
 
 
 def no_text(path: Path) -> ProblemError:
     """Bytes that no text has."""
-    return problem(
+    return data_problem(
         "table_no_text",
         f"{path} holds bytes of value 0, which no text has: it is no CSV file, or was cut out of "
         "another one.",
@@ -24,14 +18,14 @@ def no_text(path: Path) -> ProblemError:
 
 def empty(path: Path) -> ProblemError:
     """A table without a row."""
-    return problem(
+    return data_problem(
         "data_empty", f"{path} has no rows.", "Choose a table with at least one row of values."
     )
 
 
 def too_many_columns(path: Path, count: int, most: int) -> ProblemError:
     """More columns than are read."""
-    return problem(
+    return data_problem(
         "table_too_many_columns",
         f"{path} has {count:,} columns, and a table has {most:,} at most.",
         "Save it with rows and columns exchanged if it lies on its side; or as a NumPy array.",
@@ -41,7 +35,7 @@ def too_many_columns(path: Path, count: int, most: int) -> ProblemError:
 def line_too_long(path: Path, most_bytes: int, row: int = 0) -> ProblemError:
     """A line that is longer than a row of any table."""
     where = f"after row {row:,}" if row else "at its start"
-    return problem(
+    return data_problem(
         "table_line_too_long",
         f"{path} has a line of more than {most_bytes // 2**20} MiB {where}.",
         "Check that line: a quotation mark that is never closed makes one of all that follows, "
@@ -52,7 +46,7 @@ def line_too_long(path: Path, most_bytes: int, row: int = 0) -> ProblemError:
 def wrong_encoding(path: Path, encoding: str, row: int, detail: str) -> ProblemError:
     """Bytes that are no text of that encoding."""
     others = "cp1252" if encoding == "utf-8" else "utf-8"
-    return problem(
+    return data_problem(
         "table_encoding",
         f"{path} is not {encoding} throughout: what follows row {row:,} cannot be read.",
         f'Set data.encoding to what the file was written in, such as "{others}".',
@@ -63,7 +57,7 @@ def wrong_encoding(path: Path, encoding: str, row: int, detail: str) -> ProblemE
 
 def ragged(path: Path, row: int, expected: int, actual: int) -> ProblemError:
     """A row with more or fewer cells than there are columns."""
-    return problem(
+    return data_problem(
         "table_ragged",
         f"Line {row:,} of {path} has {actual:,} cells, and there are {expected:,} columns.",
         "Mend that line: text with a delimiter in it wants quotation marks. Or choose "
@@ -90,7 +84,7 @@ def does_not_fit(path: Path, row: int, column: str, text: str, kind: str) -> Pro
 def unknown_column(path: Path, name: str, names: tuple[str, ...], key: str) -> ProblemError:
     """A column that was named and is not there."""
     there = ", ".join(f'"{other}"' for other in names[:20]) + (", ..." if len(names) > 20 else "")
-    return problem(
+    return data_problem(
         "table_column_missing",
         f'{path} has no column "{name}"; its columns: {there}.',
         f"Set {key} to names of columns that are there.",
@@ -100,7 +94,7 @@ def unknown_column(path: Path, name: str, names: tuple[str, ...], key: str) -> P
 
 def changed_meanwhile(path: Path) -> ProblemError:
     """A file that another program writes to."""
-    return problem(
+    return data_problem(
         "table_changed",
         f"{path} was changed while it was read.",
         "Wait until the program that writes it is done, and start again.",
@@ -124,7 +118,7 @@ def left_to_a_run(path: Path, size_bytes: int) -> ProblemError:
 
 def cache_unusable(folder: Path, error: OSError) -> ProblemError:
     """Rows that cannot be kept, or not be read back."""
-    return problem(
+    return data_problem(
         "table_cache",
         f"The rows of the table cannot be kept in {folder}: {error.strerror or error}.",
         "A table is kept there as numbers of 32 bits, about as large as its CSV file: make room, "

@@ -11,6 +11,7 @@ from typing import Final, Literal
 from gpupanel.domain.data_source import Target
 from gpupanel.domain.table_data import MOST_CATEGORIES, ColumnNames, TableData
 from gpupanel.domain.value import Value
+from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.tables import problems
 from gpupanel.trainer.datasets.tables.imported import ColumnFacts, Kind
 from gpupanel.trainer.datasets.tables.table_file import ImportedTable
@@ -85,7 +86,7 @@ def found_targets(data: TableData, names: tuple[str, ...]) -> ColumnNames:
         if name not in names:
             raise problems.unknown_column(_path(data), name, names, "data.target")
         if name in data.ignore:
-            raise problems.problem(
+            raise data_problem(
                 "table_target_ignored",
                 f'Column "{name}" is predicted and left out at once.',
                 "Take it out of one of the two.",
@@ -117,7 +118,7 @@ def feature_columns(
         if each.name not in (*targets, *data.ignore, data.group) and is_learned_from(each)
     )
     if not found:
-        raise problems.problem(
+        raise data_problem(
             "table_no_features",
             f"{data.path} has no column to learn from beside what is predicted: all others are "
             "texts of many different values, empty, or left out.",

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from gpupanel.domain.table_data import MissingValues, TableData
 from gpupanel.trainer.datasets.checks import stays_on_disk
+from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.examples import Array, Features, Indices
 from gpupanel.trainer.datasets.tables import problems
 from gpupanel.trainer.datasets.tables.imported import MOST_NAMES
@@ -59,7 +60,7 @@ class TableExamples:
         ]
         rows = np.concatenate(kept).astype(np.int32)
         if not len(rows):
-            raise problems.problem(
+            raise data_problem(
                 "data_empty",
                 f"Every row of {self.path} has an empty cell, so none is left.",
                 'Fill them in, set data.missing to "mean", or leave the emptiest columns out.',
@@ -88,7 +89,7 @@ class TableExamples:
                 self.path, self.data.group, self.table.names, "data.group"
             )
         if column.kind == "text":
-            raise problems.problem(
+            raise data_problem(
                 "table_group_texts",
                 f'Column "{column.name}" of {self.path} holds too many different texts to be '
                 "groups, or nothing.",
@@ -118,7 +119,7 @@ class TableExamples:
             column = self.table.columns[self._place(feature.name)]
             is_texts = column.kind == "text" and column.missing < self.table.rows
             if feature.kind == "category" and is_texts:
-                raise problems.problem(
+                raise data_problem(
                     "table_categories_unfit",
                     f'Column "{column.name}" of {self.path} holds more than {MOST_NAMES:,} '
                     f"different texts; in training it was one of {feature.width:,} categories.",
@@ -145,7 +146,7 @@ class TableExamples:
             if empty.any():
                 row = int(np.argmax(empty.any(axis=1)))
                 name = self.table.columns[lacking[int(np.argmax(empty[row]))]].name
-                raise problems.problem(
+                raise data_problem(
                     "table_cell_empty",
                     f'Row {start + row + 1:,} of {self.path} has an empty cell in column "{name}".',
                     'Fill it in, or set data.missing to "mean" or "drop".',

@@ -28,6 +28,7 @@ from gpupanel.files.locks import locked_patiently
 from gpupanel.files.regular_files import open_regular
 from gpupanel.files.whole_files import whole_file, write_whole
 from gpupanel.trainer.datasets.array_files import check_file
+from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.row_files import RowFile
 from gpupanel.trainer.datasets.tables import problems
 from gpupanel.trainer.datasets.tables.batches import open_parquet, parquet_batches, text_batches
@@ -153,7 +154,7 @@ def overview_of_table(data: TableData, known: Mapping[str, Kind] | None = None) 
                 )
             sample = sample_of_text(path, file, data)
     except OSError as error:
-        raise problems.problem(
+        raise data_problem(
             "data_file_unreadable",
             f"The table {path} cannot be read: {error.strerror}.",
             "Choose a file that you may read, or check the disk that holds it.",
@@ -239,7 +240,7 @@ class _Importing:
 
         def progress(rows: int) -> None:
             if rows > _MOST_ROWS:
-                raise problems.problem(
+                raise data_problem(
                     "table_too_many_rows",
                     f"{overview.path} has more than {_MOST_ROWS:,} rows.",
                     "Train on a part of it.",

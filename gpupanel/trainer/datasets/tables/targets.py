@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from gpupanel.domain.data_source import Target
 from gpupanel.domain.problem import ProblemError
+from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.examples import Array
-from gpupanel.trainer.datasets.tables import problems
 from gpupanel.trainer.datasets.tables.imported import ColumnFacts
 
 Floats = npt.NDArray[np.float32]
@@ -95,7 +95,7 @@ def class_numbers(
     if len(found) and found.min() < 0:
         value = values[int(np.argmin(found))]
         text = column.names[int(value)] if column.names else _shown(value)
-        raise problems.problem(
+        raise data_problem(
             "table_class_unknown",
             f'Column "{column.name}" of {path} holds "{text}", which is none of the '
             f"{len(names):,} classes of the model.",
@@ -159,7 +159,7 @@ def _shown(value: np.generic) -> str:
 def _zeros_and_ones(path: Path, raw: Floats) -> Floats:
     odd = ~((raw == 0) | (raw == 1))
     if odd.any():
-        raise problems.problem(
+        raise data_problem(
             "data_labels_not_zero_or_one",
             f"The target of {path} holds other values than 0 and 1, such as "
             f"{_shown(raw[odd][0])}, but each of several labels is true or not.",
@@ -182,6 +182,6 @@ def _check_are_numbers(path: Path, columns: Sequence[ColumnFacts], what: str) ->
 
 def _problem(path: Path, columns: Sequence[ColumnFacts], what: str, hint: str) -> ProblemError:
     names = ", ".join(f'"{column.name}"' for column in columns[:5])
-    return problems.problem(
+    return data_problem(
         "table_target_unfit", f"The target {names} of {path} {what}.", hint, field="data.target"
     )

@@ -10,6 +10,7 @@ from gpupanel.domain.data import MOST_CLASSES
 from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.visible_text import as_utf8
 from gpupanel.files.regular_files import open_regular
+from gpupanel.trainer.datasets.data_problems import data_problem, unreadable
 from gpupanel.trainer.datasets.texts import problems
 from gpupanel.trainer.datasets.texts.token_file import LONGEST_TEXT_BYTES
 
@@ -52,18 +53,18 @@ def list_texts(root: Path, field: str) -> TextFolder:
         }
         alone = [entry.path for entry in inside if _is_text(entry)]
     except OSError as error:
-        raise problems.unreadable(error.filename or root, error, field) from error
+        raise unreadable(error.filename or root, error, field, "texts") from error
     of_class = {name: paths for name, paths in of_class.items() if paths}
     notes = links.notes(root, field)
     if not of_class and not alone:
-        raise problems.problem(
+        raise data_problem(
             "data_empty",
             f"The folder {root} has no {_SUFFIX} files, nor has a folder in it.",
             f"Choose a folder with one sub-folder of {_SUFFIX} files for each class.",
             field=field,
         )
     if len(of_class) > MOST_CLASSES:
-        raise problems.problem(
+        raise data_problem(
             "data_too_many_classes",
             f"{root} has {len(of_class):,} class folders, and {MOST_CLASSES:,} classes can be "
             "distinguished at most.",
@@ -146,7 +147,7 @@ def read_text(path: str, encoding: str, field: str) -> bytes:
         with open_regular(Path(path)) as file:
             content = file.read(LONGEST_TEXT_BYTES + 1)
     except OSError as error:
-        raise problems.unreadable(path, error, field) from error
+        raise unreadable(path, error, field, "texts") from error
     is_cut = len(content) > LONGEST_TEXT_BYTES
     decoder = codecs.getincrementaldecoder("utf-8-sig" if encoding == "utf-8" else encoding)()
     try:

@@ -3,36 +3,13 @@
 from pathlib import Path
 
 from gpupanel.domain.problem import Problem, ProblemError, Severity
-
-
-def problem(
-    code: str, message: str, hint: str, *, field: str = "data.path", detail: str = ""
-) -> ProblemError:
-    """A problem with texts."""
-    return ProblemError(Problem(code=code, field=field, message=message, hint=hint, detail=detail))
-
-
-def unreadable(path: Path | str, error: OSError, field: str) -> ProblemError:
-    """A file or folder that the system does not give."""
-    if isinstance(error, FileNotFoundError):
-        return problem(
-            "data_file_missing",
-            f"The file or folder {path} does not exist.",
-            "Choose another one, or put it back in its place.",
-            field=field,
-        )
-    return problem(
-        "data_file_unreadable",
-        f"{path} cannot be read: {error.strerror or error}.",
-        "Choose texts that you may read, or check the disk that holds them.",
-        field=field,
-    )
+from gpupanel.trainer.datasets.data_problems import data_problem
 
 
 def wrong_encoding(path: Path | str, encoding: str, error: UnicodeError) -> ProblemError:
     """Bytes that are no text of that encoding."""
     other = "cp1252" if encoding == "utf-8" else "utf-8"
-    return problem(
+    return data_problem(
         "text_encoding",
         f"{path} is no text in {encoding}.",
         f'Set data.encoding to what it was written in, such as "{other}"; or remove the file.',
@@ -43,20 +20,10 @@ def wrong_encoding(path: Path | str, encoding: str, error: UnicodeError) -> Prob
 
 def no_text(path: Path | str, field: str) -> ProblemError:
     """Bytes that no text has."""
-    return problem(
+    return data_problem(
         "text_binary",
         f"{path} holds bytes of value 0, which no text has: it is a file of another kind.",
         "Remove it, or save it as text.",
-        field=field,
-    )
-
-
-def changed(path: Path | str, field: str) -> ProblemError:
-    """Texts that another program writes to."""
-    return problem(
-        "texts_changed",
-        f"{path} was changed while it was read.",
-        "Wait until the program that writes it is done, and start again.",
         field=field,
     )
 
@@ -77,7 +44,7 @@ def left_to_a_run(path: Path | str) -> ProblemError:
 
 def cache_unusable(folder: Path, error: OSError) -> ProblemError:
     """Counted words that cannot be kept, or not be read back."""
-    return problem(
+    return data_problem(
         "texts_not_kept",
         f"The words of the texts cannot be kept in {folder}: {error.strerror or error}.",
         "They are kept there as numbers of 32 bits, about as large as the texts: make room, or set "

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from gpupanel.domain.data import TableData, TextData
 from gpupanel.domain.problem import ProblemError
+from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.tables import problems
 from gpupanel.trainer.datasets.tables.batches import parquet_batches, text_batches
 from gpupanel.trainer.datasets.tables.imported import (
@@ -113,7 +114,7 @@ def chosen_columns(
     if not targets and others:
         targets = found_targets(TableData(path=str(overview.path)), others)
     if column in targets or (not targets and needs_targets):
-        raise problems.problem(
+        raise data_problem(
             "text_without_target",
             f'{overview.path} has no column that is predicted beside the texts in "{column}".',
             "Choose another column in data.target.",
@@ -133,7 +134,7 @@ def _found_text(overview: TableOverview, targets: tuple[str, ...]) -> str:
     texts = [name for name, kind in overview.columns if kind in kinds and name in may_be]
     if len(texts) != 1:
         there = ", ".join(f'"{name}"' for name, _ in overview.columns[:20])
-        raise problems.problem(
+        raise data_problem(
             "text_column_ambiguous",
             f"It is not clear which column of {overview.path} holds the texts. It has: {there}.",
             "Choose data.text.",

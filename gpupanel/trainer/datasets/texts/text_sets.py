@@ -15,6 +15,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.table_data import TABLE_SUFFIXES
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.files.regular_files import open_regular
+from gpupanel.trainer.datasets.data_problems import changed, data_problem, unreadable
 from gpupanel.trainer.datasets.examples import Array, Indices
 from gpupanel.trainer.datasets.file_prints import DataFiles
 from gpupanel.trainer.datasets.kept_file import Marks, kept_file, marks_of
@@ -79,7 +80,7 @@ def files_of(sets: Mapping[str, "TextSet"]) -> DataFiles:
     try:
         return DataFiles(root, paths, files)
     except OSError as error:
-        raise problems.unreadable(error.filename, error, "data.path") from error
+        raise unreadable(error.filename, error, "data.path", "texts") from error
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,7 +128,7 @@ class TextSet:
             return np.arange(len(self.tokens), dtype=np.int32)
         found = np.flatnonzero(~np.isnan(self.targets).any(axis=1)).astype(np.int32)
         if not len(found):
-            raise problems.problem(
+            raise data_problem(
                 "data_empty",
                 f"No row of {self.path} has a value of the target.",
                 "Choose another column in data.target.",
@@ -144,7 +145,7 @@ class TextSet:
         if self.folder is None:
             return labels_of(self.path, self.targets[rows], self.facts, predicts)
         if predicts not in (None, Target.CLASSES):
-            raise problems.problem(
+            raise data_problem(
                 "data_predicts_misfit",
                 f"{self.path} holds a folder for each class, and no {predicts} to be predicted.",
                 "Predict classes; or choose a table with a column of what is predicted.",
@@ -173,7 +174,7 @@ class TextSet:
         places = {name: place for place, name in enumerate(names)}
         unknown = [name for name in folder.class_names if name not in places]
         if unknown:
-            raise problems.problem(
+            raise data_problem(
                 "data_classes_differ",
                 f'{self.path} has a folder "{visible_line(unknown[0])}", which is none of the '
                 f"{len(names):,} classes that are trained on.",
@@ -201,7 +202,7 @@ class _Reader:
             ProblemError: It cannot be read.
         """
         if not self.data.path:
-            raise problems.problem(
+            raise data_problem(
                 "data_path_missing",
                 "No texts are chosen.",
                 "Choose a folder of texts, or a table.",
@@ -220,7 +221,7 @@ class _Reader:
         path, field = getattr(self.data, _PATHS[name]), f"data.{_PATHS[name]}"
         is_table = path.lower().endswith(TABLE_SUFFIXES)
         if is_table is not self.data.is_table:
-            raise problems.problem(
+            raise data_problem(
                 "texts_of_two_kinds",
                 f"{self.data.path} and {path} are not both tables, or both folders.",
                 "Choose sets of the same kind.",
@@ -232,7 +233,7 @@ class _Reader:
             else self._folder(name, Path(path))
         )
         if needs_targets and not found.has_targets:
-            raise problems.problem(
+            raise data_problem(
                 "data_labels_missing",
                 f"Nothing says what the texts in {path} are: they stand in no folder of a class.",
                 "Sort them into a folder for each class; or choose a table that says it.",
@@ -266,14 +267,14 @@ class _Reader:
 
                     found, facts = read_rows(columns, file, writer.add, progress)
                     if marks_of(os.fstat(file.fileno())) != before:
-                        raise problems.changed(path, field)
+                        raise changed("texts_changed", path, field)
                     known = b"\n".join(each.model_dump_json().encode() for each in facts)
                     writer.close(found, known)
 
                 how = overview.form, overview.columns, columns.text, columns.targets
                 tokens = self._kept(path, [before], how, write)
         except OSError as error:
-            raise problems.unreadable(path, error, field) from error
+            raise unreadable(path, error, field, "texts") from error
         lines = tokens.known.split(b"\n") if tokens.known else []
         facts = tuple(ColumnFacts.model_validate_json(line) for line in lines)
         files = path.parent, (path,)
@@ -292,7 +293,7 @@ class _Reader:
                     self._progress(path, number, len(folder.paths))
                 writer.add(read_text(each, encoding, field))
             if _prints(folder, field).prints != prints.prints:
-                raise problems.changed(path, field)
+                raise changed("texts_changed", path, field)
             writer.close(np.empty(0, np.float32), b"")
 
         made_of = [(each.number, each.size, each.mtime_ns, each.ctime_ns) for each in prints.prints]
@@ -331,4 +332,4 @@ def _prints(folder: TextFolder, field: str) -> DataFiles:
     try:
         return DataFiles(folder.root, folder.paths)
     except OSError as error:
-        raise problems.unreadable(error.filename, error, field) from error
+        raise unreadable(error.filename, error, field, "texts") from error

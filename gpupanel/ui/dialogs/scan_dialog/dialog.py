@@ -1,35 +1,23 @@
 """The dialog itself: how far the scan is, what it found, and what mends it."""
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QGuiApplication, QHideEvent
-from PySide6.QtWidgets import (
-    QDialog,
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QProgressBar,
-    QPushButton,
-    QScrollArea,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
-from gpupanel.domain.problem import Severity
+from gpupanel.domain.problem import Problem, Severity
 from gpupanel.domain.scan import DataScan, ScanProgress
 from gpupanel.domain.scan_text import scan_summary, scan_text
 from gpupanel.ui import formatting
+from gpupanel.ui.dialogs.report_dialog import ReportDialog
 from gpupanel.ui.dialogs.scan_dialog.report_view import section_views
-from gpupanel.ui.theme import GRID
-from gpupanel.ui.widgets.labels import EmptyState, ProseLabel
 from gpupanel.ui.widgets.problem_row import ProblemRow
-from gpupanel.ui.widgets.severity_icon import SeverityIcon
 
+_EMPTY = "Classes, sizes and types; what is in two sets, unreadable, copied or odd."
 _STEPS = 1000
 _OUTDATED = "The settings have changed since. Scan again to see what is so now."
 
 
-class ScanDialog(QDialog):
+class ScanDialog(ReportDialog):
     """Shows a scan while it goes on, and its report; what is wrong stands on top."""
 
     scanRequested = Signal()
@@ -40,53 +28,33 @@ class ScanDialog(QDialog):
     """The button of a fix was pressed: the :class:`Fix`."""
     fieldActivated = Signal(str)
     """A problem was clicked: the profile key that it is about."""
-    closed = Signal()
-    """Nobody reads it any more."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("scan_dialog")
-        self.setWindowTitle("Scan of the data")
+        super().__init__("scan", "Scan of the data", parent)
         self._scan: DataScan | None = None
         self._is_busy = False
         self._is_outdated = False
-        self._icon = SeverityIcon(None)
-        self._title = QLabel()
-        self._title.setObjectName("scan_verdict")
-        self._title.setProperty("role", "title")
-        self._sentence = ProseLabel(tone="muted")
-        self._sentence.setObjectName("scan_sentence")
-        self._progress = QProgressBar()
-        self._progress.setObjectName("scan_progress")
-        self._progress.setTextVisible(False)
-        self._scroll = QScrollArea()
-        self._scroll.setWidgetResizable(True)
-        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._copy = _button("&Copy all", "scan_copy", "Copies the whole report as text.")
-        self._again = _button("&Scan again", "scan_again", "Scans the data anew.")
-        self._cancel = _button("S&top", "scan_cancel", "Ends the scan; nothing of it is kept.")
-        self._copy.clicked.connect(self.copy)
+        self._again = self._add_button("&Scan again", "again", "Scans the data anew.")
+        self._cancel = self._add_button("S&top", "cancel", "Ends the scan; nothing of it is kept.")
         self._again.clicked.connect(self.scanRequested)
         self._cancel.clicked.connect(self.cancelRequested)
-        for passing in (self._icon, self._progress):
-            policy = passing.sizePolicy()
-            policy.setRetainSizeWhenHidden(True)
-            passing.setSizePolicy(policy)
-        self._arrange()
-        self._show_nothing()
+        self._show_empty(_EMPTY)
         self.setBusy(False)
 
     def scan(self) -> DataScan | None:
         """What is shown; ``None`` before anything is known."""
         return self._scan
 
+    @override
+    def text(self) -> str:
+        return "" if self._scan is None else scan_text(self._scan)
+
     @Slot(object)
     def setScan(self, scan: DataScan) -> None:
         """Show what is known: a whole report, or what is known first."""
         self._scan = scan
         self._is_outdated = False
-        self._scroll.setWidget(self._page(scan))
+        self._show_page(*map(self._row, scan.problems), *section_views(scan))
         self._show_state()
 
     @Slot(object)
@@ -123,68 +91,14 @@ class ScanDialog(QDialog):
         """What is shown was of other data."""
         self._scan = None
         self._is_outdated = False
-        self._show_nothing()
+        self._show_empty(_EMPTY)
         self._show_state()
 
-    def copy(self) -> None:
-        """Puts the whole report on the clipboard."""
-        if self._scan is not None:
-            QGuiApplication.clipboard().setText(scan_text(self._scan))
-
-    @override
-    def hideEvent(self, arg__1: QHideEvent) -> None:
-        super().hideEvent(arg__1)
-        self.closed.emit()
-
-    def _arrange(self) -> None:
-        words = QVBoxLayout()
-        words.setSpacing(GRID // 2)
-        words.addWidget(self._title)
-        words.addWidget(self._sentence)
-        head = QHBoxLayout()
-        head.setSpacing(GRID)
-        head.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
-        head.addLayout(words, 1)
-        close = QPushButton("Close")
-        close.clicked.connect(self.reject)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(GRID)
-        for button in (self._copy, self._again, self._cancel):
-            buttons.addWidget(button)
-        buttons.addStretch(1)
-        buttons.addWidget(close)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
-        layout.setSpacing(GRID)
-        layout.addLayout(head)
-        layout.addWidget(self._progress)
-        layout.addWidget(self._scroll, 1)
-        layout.addLayout(buttons)
-        self.resize(880, 680)
-
-    def _show_nothing(self) -> None:
-        self._scroll.setWidget(
-            EmptyState(
-                "The report appears here",
-                "Classes, sizes and types; what is in two sets, unreadable, copied or odd.",
-            )
-        )
-
-    def _page(self, scan: DataScan) -> QWidget:
-        page = QWidget()
-        page.setProperty("page", True)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, 0, GRID, 0)
-        column.setSpacing(GRID)
-        for problem in scan.problems:
-            row = ProblemRow(problem)
-            row.fixRequested.connect(self.fixRequested)
-            row.fieldActivated.connect(self.fieldActivated)
-            column.addWidget(row)
-        for view in section_views(scan):
-            column.addWidget(view)
-        column.addStretch(1)
-        return page
+    def _row(self, problem: Problem) -> ProblemRow:
+        row = ProblemRow(problem)
+        row.fixRequested.connect(self.fixRequested)
+        row.fieldActivated.connect(self.fieldActivated)
+        return row
 
     def _show_state(self) -> None:
         scan, is_busy = self._scan, self._is_busy
@@ -216,10 +130,3 @@ def _verdict(scan: DataScan) -> str:
         said = f", {hints} {'hint' if hints == 1 else 'hints'}" if hints else ""
         return f"No problems found{said}"
     return "1 problem found" if len(serious) == 1 else f"{len(serious)} problems found"
-
-
-def _button(text: str, name: str, tip: str) -> QPushButton:
-    button = QPushButton(text)
-    button.setObjectName(name)
-    button.setToolTip(tip)
-    return button

@@ -2,23 +2,23 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import (
     QFont,
     QFontDatabase,
-    QHelpEvent,
     QImage,
     QPainter,
     QPaintEvent,
     QPen,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.preview import ExamplePreview
 from gpupanel.ui import theme
 from gpupanel.ui.widgets.example_picture import picture_of
+from gpupanel.ui.widgets.painted_widget import PaintedWidget
 from gpupanel.ui.widgets.tips import wrapped
 
 _PICTURE = 56
@@ -30,7 +30,7 @@ _TEXT_ROWS = 6
 _STALE_OPACITY = 0.35
 
 
-class ExamplesView(QWidget):
+class ExamplesView(PaintedWidget):
     """Two rows of pictures, as many as there is room for; or a few lines of values."""
 
     def __init__(self, name: str = "Examples of the data", parent: QWidget | None = None) -> None:
@@ -81,22 +81,6 @@ class ExamplesView(QWidget):
             self.updateGeometry()
 
     @override
-    def event(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
-            index = next(
-                (
-                    index
-                    for index in range(self.shown_count())
-                    if self._cell(index).contains(event.pos())
-                ),
-                None,
-            )
-            words = "" if index is None else wrapped(_words(self._examples[index]))
-            QToolTip.showText(event.globalPos(), words, self)
-            return True
-        return super().event(event)
-
-    @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setOpacity(1.0 if self.isEnabled() else _STALE_OPACITY)
@@ -106,6 +90,12 @@ class ExamplesView(QWidget):
                 self._paint_values(painter, self._examples[index], self._cell(index))
             else:
                 self._paint_picture(painter, self._examples[index], picture, self._cell(index))
+
+    @override
+    def tip_at(self, position: QPointF) -> str:
+        cells = range(self.shown_count())
+        index = next((each for each in cells if self._cell(each).contains(position)), None)
+        return "" if index is None else wrapped(_words(self._examples[index]))
 
     def _has_pictures(self) -> bool:
         return any(picture is not None for picture in self._pictures)

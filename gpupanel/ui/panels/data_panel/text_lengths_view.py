@@ -1,14 +1,15 @@
 """How many words texts have, how many of them count, and how many the vocabulary knows."""
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.preview import TextsPreview
 from gpupanel.ui import formatting, theme
 from gpupanel.ui.widgets.labels import Note
 from gpupanel.ui.widgets.layouts import column_in
+from gpupanel.ui.widgets.painted_widget import PaintedWidget
 from gpupanel.ui.widgets.tips import wrapped
 
 _HEIGHT = 56
@@ -39,7 +40,7 @@ class TextLengthsView(QWidget):
         self._note.setText(_said(texts, length) if texts else "")
 
 
-class _Bars(QWidget):
+class _Bars(PaintedWidget):
     """The bars; those of texts that are cut are paler."""
 
     def __init__(self) -> None:
@@ -57,14 +58,6 @@ class _Bars(QWidget):
     @override
     def sizeHint(self) -> QSize:
         return QSize(320, _HEIGHT + self._line_height())
-
-    @override
-    def event(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
-            words = wrapped(self._words_at(QPointF(event.pos())))
-            QToolTip.showText(event.globalPos(), words, self)
-            return True
-        return super().event(event)
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -92,7 +85,8 @@ class _Bars(QWidget):
             painter.setPen(QPen(theme.current().color("text"), 1.0, Qt.PenStyle.DashLine))
             painter.drawLine(QPointF(at, 0.0), QPointF(at, _HEIGHT))
 
-    def _words_at(self, position: QPointF) -> str:
+    @override
+    def tip_at(self, position: QPointF) -> str:
         if self._texts is None or not self._texts.lengths:
             return ""
         lengths = self._texts.lengths
@@ -101,7 +95,9 @@ class _Bars(QWidget):
         most, count = lengths[place]
         first = lengths[place - 1][0] + 1 if place else 0
         up_to = "more" if place == len(lengths) - 1 else formatting.count(most)
-        return f"{formatting.count(first)} to {up_to} words: {formatting.count(count)} texts"
+        return wrapped(
+            f"{formatting.count(first)} to {up_to} words: {formatting.count(count)} texts"
+        )
 
     def _line_height(self) -> int:
         return self.fontMetrics().height() + 4

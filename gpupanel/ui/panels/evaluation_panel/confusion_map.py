@@ -1,15 +1,16 @@
 """A confusion matrix as a grid of coloured cells with their counts."""
 
-from math import sqrt
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QHelpEvent, QImage, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.ui import formatting, theme
+from gpupanel.ui.panels.evaluation_panel.matrix_colors import cell_color, matrix_image
+from gpupanel.ui.widgets.painted_widget import PaintedWidget
 from gpupanel.ui.widgets.share_segment import ink_on
 from gpupanel.ui.widgets.tips import wrapped
 
@@ -29,16 +30,12 @@ _WITH_COUNT = 22
 _WITH_GAP = 12
 _LONGEST_NAME = 120
 _GAP = 6
-_FAINTEST = 0.18
-"""Of the full colour, where there is anything at all."""
-_DIAGONAL = 128
-"""Where the shades of the diagonal begin; those of a matrix go from 0 to 127."""
 _LESSON = (
     "Rows are true classes, columns predicted classes. Correct predictions lie on the diagonal."
 )
 
 
-class ConfusionMap(QWidget):
+class ConfusionMap(PaintedWidget):
     """Rows are the true classes, columns those that their examples were taken for.
 
     Cells are as large as the place allows. Where they are too small for counts, colour and
@@ -99,14 +96,6 @@ class ConfusionMap(QWidget):
     def sizeHint(self) -> QSize:
         few = self._size_blocks <= 20
         return self._size(self._largest_cell() if few else self._least_cell())
-
-    @override
-    def event(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
-            words = self._words_at(QPointF(event.pos()))
-            QToolTip.showText(event.globalPos(), wrapped(words), self)
-            return True
-        return super().event(event)
 
     @override
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
@@ -243,7 +232,7 @@ class ConfusionMap(QWidget):
             if not place.intersects(shown):
                 continue
             place.adjust(0.0, 0.0, -gap, -gap)
-            color = self._color(row, column, count)
+            color = cell_color(count, self._row_totals[row], is_right=row == column)
             painter.fillRect(place, color)
             if shows_counts:
                 painter.setPen(ink_on(color))
@@ -251,19 +240,12 @@ class ConfusionMap(QWidget):
         painter.setPen(QPen(theme.current().color("border"), 1.0))
         painter.drawRect(grid.adjusted(-0.5, -0.5, 0.5, 0.5))
 
-    def _color(self, row: int, column: int, count: int) -> QColor:
-        """Stronger the more of its row it holds; the root lets few mistakes be seen, too."""
-        shown = theme.current()
-        strength = sqrt(count / max(1, self._row_totals[row]))
-        full = shown.color("accent" if row == column else "warning")
-        return _mixed(shown.color("raised"), full, _FAINTEST + (1.0 - _FAINTEST) * strength)
-
     def _image(self) -> QImage:
         """The cells as points, in the same colours; made once for each theme."""
         shown = theme.current()
         if self._picture is None or self._picture[0] is not shown:
             assert self._matrix is not None
-            self._picture = shown, _painted(self._matrix, shown)
+            self._picture = shown, matrix_image(self._matrix, shown)
         return self._picture[1]
 
     def _paint_chosen(self, painter: QPainter) -> None:
@@ -276,7 +258,12 @@ class ConfusionMap(QWidget):
         painter.drawRect(QRectF(grid.left(), grid.top() + offset, grid.width(), cell))
         painter.drawRect(QRectF(grid.left() + offset, grid.top(), cell, grid.height()))
 
-    def _words_at(self, position: QPointF) -> str:
+    @override
+    def tip_at(self, position: QPointF) -> str:
+        return wrapped(self.words_at(position))
+
+    def words_at(self, position: QPointF) -> str:
+        """What is known of the cell there; else what the matrix shows."""
         found = self.cell_at(position)
         if found is None or self._matrix is None:
             return _LESSON
@@ -318,40 +305,8 @@ def _summary(matrix: "ConfusionMatrix") -> str:
     return f"{named}; and {more:,} more classes" if more > 0 else named
 
 
-def _painted(matrix: "ConfusionMatrix", shown: theme.Theme) -> QImage:
-    """A point for each cell, or for each block of cells where there are more than a thousand."""
-    shades = matrix.shades.copy()
-    size, strongest = len(shades), int(shades.max(initial=1))
-    # Two scales in one table: what is right stands on the diagonal, in another colour.
-    for number in range(size):
-        if shades[number, number]:
-            shades[number, number] += _DIAGONAL
-    image = QImage(shades.tobytes(), size, size, size, QImage.Format.Format_Indexed8)
-    raised = shown.color("raised")
-    table = [raised.rgb()] * 256
-    for first, name in ((0, "warning"), (_DIAGONAL, "accent")):
-        for shade in range(1, strongest + 1):
-            strength = (shade - 1) / (_DIAGONAL - 2)
-            part = _FAINTEST + (1.0 - _FAINTEST) * strength
-            table[first + shade] = _mixed(raised, shown.color(name), part).rgb()
-    image.setColorTable(table)
-    # With points of its own: those above are gone with this function.
-    return image.copy()
-
-
 def _short(count: int) -> str:
     """A count that fits into a cell: 12,345 is "12k"."""
     if count < 10_000:
         return str(count)
     return f"{count / 1000:.0f}k" if count < 10_000_000 else f"{count / 1e6:.0f}M"
-
-
-def _mixed(first: QColor, second: QColor, part: float) -> QColor:
-    def between(a: float, b: float) -> float:
-        return a + (b - a) * part
-
-    return QColor.fromRgbF(
-        between(first.redF(), second.redF()),
-        between(first.greenF(), second.greenF()),
-        between(first.blueF(), second.blueF()),
-    )

@@ -51,6 +51,8 @@ _SEVERAL_LABELS = (
     "An example may have several labels at once: there is no confusion matrix. Accuracy is the "
     "part of all labels that was right."
 )
+_OF_CLASSES = "The examples to whose label the model gave the least probability, as pictures"
+_OF_ERRORS = "The examples with the largest error, as pictures"
 _NOT_SAVED = "The confusion matrix could not be saved."
 
 
@@ -88,9 +90,6 @@ class EvaluationPanel(QWidget):
         self._shown_path: Path | None = None
         self._mistakes = QPushButton("&Worst mistakes…")
         self._mistakes.setObjectName("worst_mistakes")
-        self._mistakes.setToolTip(
-            "The examples to whose label the model gave the least probability, as pictures"
-        )
         self._mistakes.clicked.connect(self._show_mistakes)
         self._map.cellChosen.connect(self._show_cell)
         self._table.classChosen.connect(self._map.choose)
@@ -225,7 +224,10 @@ class EvaluationPanel(QWidget):
         self._map_card.setVisible(has_matrix)
         self._classes.setVisible(has_figures)
         self._no_classes.setVisible(not has_matrix)
-        self._mistakes.setVisible(has_matrix)
+        # Where the file cannot be read, nothing of it can be shown.
+        is_kept = has_matrix or not (found.class_count or isinstance(confusion, Problem))
+        self._mistakes.setVisible(is_kept)
+        self._mistakes.setToolTip(_OF_CLASSES if has_matrix else _OF_ERRORS)
 
 
 def _no_classes_words(found: EvaluationDone, confusion: Problem | None) -> str:

@@ -12,7 +12,7 @@ from gpupanel.ui.widgets.tips import wrapped
 _FEWEST_COMPARED, _MOST_COMPARED = 2, 8
 
 
-class RunActions:
+class RunListActions:
     """One for each button below the table; its menu has them, too.
 
     Args:

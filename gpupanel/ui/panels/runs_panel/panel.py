@@ -17,7 +17,7 @@ from gpupanel.domain.problem import Problem
 from gpupanel.domain.problem_text import problem_sentences
 from gpupanel.runs.history.run_summary import RunSummary
 from gpupanel.ui import formatting
-from gpupanel.ui.panels.runs_panel.actions import RunActions, action
+from gpupanel.ui.panels.runs_panel.actions import RunListActions, action
 from gpupanel.ui.panels.runs_panel.table import ColumnChoices, RunsTable
 from gpupanel.ui.theme import GRID
 from gpupanel.ui.widgets.buttons import ActionButton
@@ -68,7 +68,7 @@ class RunsPanel(QWidget):
         self._where.setElideMode(Qt.TextElideMode.ElideMiddle)
         self._where.setToolTip(wrapped(f"The runs are kept in {runs_dir}"))
         self._where.setProperty("tone", "muted")
-        self._actions = RunActions(self)
+        self._actions = RunListActions(self)
         self._make_actions()
         self._compose()
         self._table.activated.connect(self._on_activated)

@@ -22,6 +22,9 @@ _TIP = (
 class ShareFields(QWidget):
     """One row per replica: the colour and name of its device, and its number of examples."""
 
+    begins_with_input = True
+    """Its label stands beside the first number, not above it."""
+
     valueChanged = Signal(object)
     """A person changed a share: all shares, a tuple of int."""
 

@@ -23,6 +23,7 @@ from gpupanel.domain.data import (
     TableData,
     Target,
     TextData,
+    TfdsData,
     TfrecordData,
     WineData,
 )
@@ -90,6 +91,10 @@ EVERY_SOURCE: list[DataSettings] = [
     TextData(path="/t.csv", target=("a", "b"), predicts=Target.LABELS, validation_path="/v.csv"),
     TextData(path="/t.parquet", predicts=Target.VALUES, target="y"),
     TextData(path="/t.parquet", target="y", header="none", test_path="/e.parquet"),
+    TfdsData(name="mnist", validation_fraction=0.2),
+    TfdsData(name="mnist:3.0.1", path="/t", validation_split="test", test_split="none"),
+    TfdsData(name="it's", test_split="test", predicts=Target.VALUES, features="a", labels="b"),
+    TfdsData(name="tags", predicts=Target.LABELS),
     TfrecordData(path="/data/train*.tfrecord", validation_fraction=0.2),
     TfrecordData(path="/data/t", features="it's", labels="b", predicts=Target.VALUES, shape=(2, 3)),
     TfrecordData(path="/t", predicts=Target.LABELS, shape_features=("h", "w"), raw_type="int16"),

@@ -16,7 +16,7 @@ from gpupanel.domain.events import EvaluationDone
 from gpupanel.domain.outcome import Metrics
 from gpupanel.domain.problem import Problem
 from gpupanel.domain.run_layout import RunLayout
-from gpupanel.files import confusion_file
+from gpupanel.files import evaluation_archive
 from gpupanel.files.confusion_file import ConfusionCells, read_confusion, write_confusion
 from gpupanel.runs.following.confusion_matrix import ConfusionMatrix, read_matrix
 
@@ -196,7 +196,7 @@ def test_that_a_file_that_unpacks_to_more_than_it_may_is_not_unpacked(
 ) -> None:
     layout = RunLayout(tmp_path)
     save(layout.confusion)
-    monkeypatch.setattr(confusion_file, "LARGEST_BYTES", 100)
+    monkeypatch.setattr(evaluation_archive, "LARGEST_BYTES", 100)
 
     with pytest.raises(ValueError, match="more than 100 bytes"):
         read_confusion(layout.confusion)

@@ -1,4 +1,4 @@
-"""A look at the first records: which features they have, of which types and lengths."""
+"""The first records of a file: which features they have, of which types and lengths."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,6 +11,7 @@ from PIL import Image
 from gpupanel.domain.choice import Choice
 from gpupanel.domain.visible_text import visible_line
 from gpupanel.files.regular_files import open_regular
+from gpupanel.trainer.datasets.data_problems import data_problem, unreadable
 from gpupanel.trainer.datasets.image_pixels import FORMATS
 from gpupanel.trainer.datasets.records import problems
 from gpupanel.trainer.datasets.records.crc32c import masked_crcs
@@ -32,7 +33,7 @@ _READ_BYTES = 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class FeatureLook:
+class FeatureFacts:
     """A feature of the first records.
 
     Attributes:
@@ -71,18 +72,18 @@ class FirstRecords:
 
     path: Path
     first: bytes
-    features: Mapping[str, FeatureLook]
+    features: Mapping[str, FeatureFacts]
 
     def choices(self, *kinds: FeatureKind) -> tuple[Choice, ...]:
         """The features of these kinds, or of all, as they are offered."""
         return tuple(
-            Choice(name, f"{visible_line(name)}: {look.form}")
-            for name, look in sorted(self.features.items())
-            if not kinds or look.kind in kinds
+            Choice(name, f"{visible_line(name)}: {facts.form}")
+            for name, facts in sorted(self.features.items())
+            if not kinds or facts.kind in kinds
         )
 
 
-def look_at_first(paths: Sequence[Path], field: str) -> FirstRecords:
+def read_first_records(paths: Sequence[Path], field: str) -> FirstRecords:
     """The first records of several files: those of the first one that has any.
 
     Args:
@@ -93,10 +94,10 @@ def look_at_first(paths: Sequence[Path], field: str) -> FirstRecords:
         ProblemError: It cannot be read, all are empty, or a record is no example.
     """
     for path in paths:
-        found = _looked_at(path, field)
+        found = _read_first(path, field)
         if found is not None:
             return found
-    raise problems.problem(
+    raise data_problem(
         "data_empty",
         f"{paths[0]} is empty: it has no record.",
         "Choose a file with at least one record.",
@@ -104,17 +105,17 @@ def look_at_first(paths: Sequence[Path], field: str) -> FirstRecords:
     )
 
 
-def _looked_at(path: Path, field: str) -> FirstRecords | None:
-    looks: dict[str, FeatureLook] = {}
+def _read_first(path: Path, field: str) -> FirstRecords | None:
+    features: dict[str, FeatureFacts] = {}
     first = None
     for number, record in enumerate(_first_records(path, field), 1):
         first = record if first is None else first
         try:
             for name, feature in features_of(taker(record), len(record)).items():
-                looks[name] = _looked(record, feature, looks.get(name))
+                features[name] = _with_record(record, feature, features.get(name))
         except NoExampleError as error:
             raise problems.no_example(path, number, str(error), field) from error
-    return None if first is None else FirstRecords(path, first, looks)
+    return None if first is None else FirstRecords(path, first, features)
 
 
 def is_picture(value: bytes) -> str:
@@ -133,7 +134,7 @@ def taker(record: bytes) -> Take:
     return lambda at, count: record[at : at + count]
 
 
-def _looked(record: bytes, feature: Feature, before: FeatureLook | None) -> FeatureLook:
+def _with_record(record: bytes, feature: Feature, before: FeatureFacts | None) -> FeatureFacts:
     take = taker(record)
     picture, lengths = "", (0, 0)
     if feature.kind == "bytes":
@@ -146,8 +147,8 @@ def _looked(record: bytes, feature: Feature, before: FeatureLook | None) -> Feat
     else:
         count = len(numbers_of(take, feature))
     if before is None:
-        return FeatureLook(feature.kind, (count, count), lengths, picture)
-    return FeatureLook(
+        return FeatureFacts(feature.kind, (count, count), lengths, picture)
+    return FeatureFacts(
         before.kind,
         (min(before.counts[0], count), max(before.counts[1], count)),
         (min(before.lengths[0], lengths[0]), max(before.lengths[1], lengths[1])),
@@ -188,7 +189,7 @@ def _first_records(path: Path, field: str) -> Iterator[bytes]:
                 if offset > _MOST_BYTES:
                     return
     except OSError as error:
-        raise problems.unreadable(path, error, field) from error
+        raise unreadable(path, error, field) from error
 
 
 class _Stream:

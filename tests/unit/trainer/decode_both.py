@@ -1,0 +1,68 @@
+"""Decodes each picture of a folder by itself, and many at once by TensorFlow.
+
+``python decode_both.py FOLDER``: for each name, number of channels and size how many pixels differ
+or the codes of the problems of both; and whether TensorFlow decoded it.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from gpupanel.domain.problem import ProblemError
+from gpupanel.trainer.datasets.image_files import ImageFiles
+from gpupanel.trainer.datasets.jpeg_decoder import make_jpeg_decoder
+from gpupanel.trainer.datasets.picture_decoding import PictureDecoding
+from gpupanel.trainer.datasets.skipped_files import SkippedFiles
+
+
+class Counting:
+    """Counts what is decoded by TensorFlow."""
+
+    def __init__(self) -> None:
+        self.decoder = make_jpeg_decoder()
+        self.count = 0
+
+    def decode(self, jpegs, size, channels):  # type: ignore[no-untyped-def]
+        assert self.decoder is not None
+        found = self.decoder.decode(jpegs, size, channels)
+        self.count += sum(picture is not None for picture in found)
+        return found
+
+
+def read(path: Path, size: tuple[int, int], channels: int, decoding: PictureDecoding) -> object:
+    try:
+        files = ImageFiles((str(path),), size, channels, decoding=decoding)
+        return files.read(np.array([0], np.int32))[0]
+    except ProblemError as error:
+        return [problem.code for problem in error.problems]
+
+
+def main() -> None:
+    counting, paths = Counting(), sorted(Path(sys.argv[1]).iterdir())
+    found: dict[str, object] = {}
+    for channels in (1, 3):
+        for path in paths:
+            for size in ((48, 60), (33, 25)):
+                before = counting.count
+                by_itself = read(path, size, channels, PictureDecoding())
+                at_once = read(path, size, channels, PictureDecoding(counting))
+                differ: object = [by_itself, at_once]
+                if isinstance(by_itself, np.ndarray) and isinstance(at_once, np.ndarray):
+                    differ = int((by_itself != at_once).sum())
+                found[f"{path.name} {channels} {size}"] = [differ, counting.count > before]
+    everything = np.arange(len(paths), dtype=np.int32)
+    both = []
+    for decoding in (PictureDecoding(), PictureDecoding(counting)):
+        skipped = SkippedFiles(len(paths), 0.9)
+        names = tuple(map(str, paths))
+        files = ImageFiles(names, (48, 60), 3, skipped=skipped, decoding=decoding)
+        pixels, errors = files.read_readable(everything)
+        both.append((pixels, sorted(errors)))
+    are_same = bool((both[0][0] == both[1][0]).all()) and both[0][1] == both[1][1]
+    print(json.dumps({"each": found, "together": are_same, "unreadable": both[0][1]}))
+
+
+if __name__ == "__main__":
+    main()
