@@ -15,7 +15,8 @@ def allowed_values(setting: Setting) -> str:
         case SettingType.CHOICE:
             return f"one of {_choices(setting)}"
         case SettingType.CHOICE_OR_COUNT:
-            return f"{_choices(setting)} or a whole number {_count_bounds(setting.bounds)}".rstrip()
+            count = f"a whole number {_count_bounds(setting.bounds)}".rstrip()
+            return " or ".join(filter(None, [_choices(setting), count]))
         case SettingType.COUNTS:
             length = _length(setting.lengths)
             return f"a list of {length}whole numbers{_each(setting.bounds)}"
@@ -27,7 +28,7 @@ def allowed_values(setting: Setting) -> str:
         case SettingType.PATH:
             endings = " or ".join(setting.path.suffixes) if setting.path is not None else ""
             path = f"the path of a {endings} file, in quotes" if endings else "a path, in quotes"
-            return f"{_choices(setting)} or {path}" if setting.choices else path
+            return " or ".join(filter(None, [_choices(setting), path]))
     return ""
 
 

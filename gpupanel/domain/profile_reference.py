@@ -7,7 +7,7 @@ tables under keys of the person's choice.
 import json
 import textwrap
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import NoneType, UnionType
 from typing import Annotated, Final, Literal, Union, get_args, get_origin
 
@@ -182,7 +182,10 @@ def _allowed(setting: Setting, annotation: object) -> str:
     if setting.type is SettingType.CHOICE:
         return "<br>".join(_choice(each) for each in setting.choices)
     unit = f"; unit: {setting.unit}" if setting.unit else ""
-    return f"{allowed_values(setting) or _said(annotation)}{unit}"
+    words = [_choice(each) for each in setting.choices]
+    said = allowed_values(replace(setting, choices=())) or _said(annotation)
+    between = "<br>" if any(": " in word for word in words) else " or "
+    return f"{between.join([*words, said])}{unit}"
 
 
 def _choice(choice: Choice) -> str:

@@ -302,8 +302,8 @@ def _choices(annotation: object) -> tuple[Choice, ...]:
         return tuple(member.choice for member in annotation)
     if get_origin(annotation) is Literal:
         return tuple(Choice(str(value), str(value)) for value in get_args(annotation))
-    if get_origin(annotation) in (Union, UnionType):
-        return next(filter(None, map(_choices, get_args(annotation))), ())
+    if _type(annotation)[0] is SettingType.CHOICE_OR_COUNT:
+        return _choices(get_args(annotation)[0])
     return ()
 
 

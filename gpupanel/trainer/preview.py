@@ -35,7 +35,7 @@ from gpupanel.trainer.datasets.split import split
 from gpupanel.trainer.datasets.stand_ins import with_stand_ins
 from gpupanel.trainer.failures import LOOKING_AT_DATA, problems_of
 from gpupanel.trainer.inference.model_file import check_model_file, recipe_in
-from gpupanel.trainer.inference.weights_file import check_weights_file
+from gpupanel.trainer.weights_file import check_weights_file
 
 _AUGMENTED = 8
 _SHOWN_VALUES = 8

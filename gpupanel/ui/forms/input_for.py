@@ -63,6 +63,8 @@ def input_for(setting: Setting) -> QWidget:
             return OptionalChoiceBox((), off=setting.off)
         case SettingType.TEXT:
             return TextInput()
+        case SettingType.PATH if setting.choices:
+            return _choice_or(setting, "A file…", _path(setting))
         case SettingType.PATH:
             return _path(setting)
         case SettingType.FILES:
