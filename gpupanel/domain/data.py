@@ -20,6 +20,7 @@ from gpupanel.domain.data_source import (
     PictureSource,
     class_count_setting,
     set_path_setting,
+    unreadable_share_setting,
 )
 from gpupanel.domain.data_source import Holdout as Holdout
 from gpupanel.domain.data_source import Scaling as Scaling
@@ -33,6 +34,7 @@ from gpupanel.domain.setting import PathKind, Setting, setting, setting_of
 from gpupanel.domain.table_data import TableData as TableData
 from gpupanel.domain.text_data import TextData as TextData
 from gpupanel.domain.tfrecord_data import TfrecordData as TfrecordData
+from gpupanel.domain.value import Fraction
 
 
 class DigitsData(PictureSource):
@@ -294,6 +296,7 @@ class TfdsData(PictureSource):
             Choice("grayscale", "Greyscale", "One channel; less to compute."),
         ),
     )
+    unreadable_share: Fraction = unreadable_share_setting("unreadable")
     predicts: Target | None = setting(
         "Predicted",
         f"What the labels are. {FOUND_TARGET}",
