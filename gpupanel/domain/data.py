@@ -25,9 +25,8 @@ from gpupanel.domain.data_source import (
 from gpupanel.domain.data_source import Holdout as Holdout
 from gpupanel.domain.data_source import Scaling as Scaling
 from gpupanel.domain.data_source import Target as Target
-from gpupanel.domain.images_data import GREATEST_SIDE as GREATEST_SIDE
+from gpupanel.domain.decoded_pictures import Color, ImageSize, color_setting, image_size_setting
 from gpupanel.domain.images_data import ImagesData as ImagesData
-from gpupanel.domain.images_data import ImageSide
 from gpupanel.domain.keras_data import KerasData as KerasData
 from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, Setting, setting, setting_of
@@ -280,23 +279,9 @@ class TfdsData(PictureSource):
         is_offered=True,
         advanced=True,
     )
-    image_size: tuple[ImageSide, ImageSide] = setting(
-        "Image size",
-        "Every picture is scaled to this height and width, in pixels. Larger ones show more and "
-        "cost more memory and time.",
-        default=(64, 64),
-        unit="pixel",
-    )
-    color: Literal["rgb", "grayscale"] = setting(
-        "Colour",
-        "Whether pictures are read in colour or in greyscale.",
-        default="rgb",
-        choices=(
-            Choice("rgb", "Colour (RGB)", "Three channels: red, green, blue."),
-            Choice("grayscale", "Greyscale", "One channel; less to compute."),
-        ),
-    )
     unreadable_share: Fraction = unreadable_share_setting("unreadable")
+    image_size: ImageSize = image_size_setting()
+    color: Color = color_setting()
     predicts: Target | None = setting(
         "Predicted",
         f"What the labels are. {FOUND_TARGET}",
@@ -313,11 +298,6 @@ class TfdsData(PictureSource):
     @override
     def path_setting(self) -> Setting:
         return setting_of(type(self), "name")
-
-    @property
-    @override
-    def target_kind(self) -> Target | None:
-        return self.predicts
 
     @property
     @override

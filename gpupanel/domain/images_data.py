@@ -12,16 +12,14 @@ from gpupanel.domain.data_source import (
     Target,
     unreadable_share_setting,
 )
+from gpupanel.domain.decoded_pictures import Color, ImageSize, color_setting, image_size_setting
 from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, setting
 from gpupanel.domain.value import Fraction
 
-GREATEST_SIDE = 16_384
-"""Pixels: a square of it takes 3 GiB as the float32 that layers take in."""
 ClassName = Annotated[str, Field(min_length=1)]
 FileName = Annotated[str, Field(min_length=1)]
 PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm")
-ImageSide = Annotated[int, Field(gt=0, le=GREATEST_SIDE)]
 FOUND_CSV_TARGET = (
     "Found by itself: folders by class are classes; in a CSV, text and whole numbers in one column "
     "are classes, columns of 0 and 1 are labels, and other numbers are values."
@@ -113,26 +111,8 @@ class ImagesData(PictureSource):
         applies={"labels_csv": ("",), "files": ((),)},
     )
     unreadable_share: Fraction = unreadable_share_setting("unreadable or missing")
-    image_size: tuple[ImageSide, ImageSide] = setting(
-        "Image size",
-        "Every picture is scaled to this height and width, in pixels. Larger ones show more and "
-        "cost more memory and time.",
-        default=(64, 64),
-        unit="pixel",
-    )
-    color: Literal["rgb", "grayscale"] = setting(
-        "Colour",
-        "Whether pictures are read in colour or in greyscale.",
-        default="rgb",
-        choices=(
-            Choice("rgb", "Colour (RGB)", "Three channels: red, green, blue."),
-            Choice(
-                "grayscale",
-                "Greyscale",
-                "One channel; less to compute where colour means nothing.",
-            ),
-        ),
-    )
+    image_size: ImageSize = image_size_setting()
+    color: Color = color_setting()
 
     module: ClassVar[str] = "images"
     may_lack_labels: ClassVar[bool] = True

@@ -15,7 +15,7 @@ from gpupanel.domain.data_source import (
     one_or_several,
     unreadable_share_setting,
 )
-from gpupanel.domain.images_data import ImageSide
+from gpupanel.domain.decoded_pictures import Color, ImageSize, color_setting, image_size_setting
 from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, setting
 from gpupanel.domain.value import Fraction
@@ -84,26 +84,8 @@ class TfrecordData(PictureSource):
         off="automatic",
     )
     unreadable_share: Fraction = unreadable_share_setting("unreadable")
-    image_size: tuple[ImageSide, ImageSide] = setting(
-        "Image size",
-        "Every encoded picture is scaled to this height and width, in pixels. Larger ones show "
-        "more and cost more memory and time.",
-        default=(64, 64),
-        unit="pixel",
-    )
-    color: Literal["rgb", "grayscale"] = setting(
-        "Colour",
-        "Whether encoded pictures are read in colour or in greyscale.",
-        default="rgb",
-        choices=(
-            Choice("rgb", "Colour (RGB)", "Three channels: red, green, blue."),
-            Choice(
-                "grayscale",
-                "Greyscale",
-                "One channel; less to compute where colour means nothing.",
-            ),
-        ),
-    )
+    image_size: ImageSize = image_size_setting("encoded picture")
+    color: Color = color_setting("encoded pictures")
     validation_path: str = setting(
         "Validation files",
         "A file, a folder or a pattern of the records that validate; no others are held out then.",

@@ -3,7 +3,6 @@
 from hypothesis import strategies as st
 
 from gpupanel.domain.data import (
-    GREATEST_SIDE,
     MOST_CLASSES,
     DataCache,
     DigitsData,
@@ -14,6 +13,7 @@ from gpupanel.domain.data import (
     TableData,
     Target,
 )
+from gpupanel.domain.decoded_pictures import GREATEST_SIDE
 from gpupanel.domain.device import DeviceInventory, DeviceKind, PhysicalDevice
 from gpupanel.domain.model import CnnModel, MlpModel, PythonModel, SavedModel
 from gpupanel.domain.optimizer import Optimizer
