@@ -20,6 +20,7 @@ from gpupanel.domain.data_source import (
     PictureSource,
     class_count_setting,
     set_path_setting,
+    unreadable_share_setting,
 )
 from gpupanel.domain.data_source import Holdout as Holdout
 from gpupanel.domain.data_source import Scaling as Scaling
@@ -32,6 +33,7 @@ from gpupanel.domain.setting import PathKind, Setting, setting, setting_of
 from gpupanel.domain.table_data import TableData as TableData
 from gpupanel.domain.text_data import TextData as TextData
 from gpupanel.domain.tfrecord_data import TfrecordData as TfrecordData
+from gpupanel.domain.value import Fraction
 
 
 class DigitsData(PictureSource):
@@ -277,6 +279,7 @@ class TfdsData(PictureSource):
         is_offered=True,
         advanced=True,
     )
+    unreadable_share: Fraction = unreadable_share_setting("unreadable")
     image_size: ImageSize = image_size_setting()
     color: Color = color_setting()
     predicts: Target | None = setting(

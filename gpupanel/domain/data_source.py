@@ -99,6 +99,17 @@ def set_path_setting(title: str, description: str, path: PathKind) -> Any:  # no
     return setting(title, description, default="", off="none", advanced=True, path=path)
 
 
+def unreadable_share_setting(what: str) -> Any:  # noqa: ANN401
+    """The part of the pictures that may be unreadable, of a source that decodes them."""
+    return setting(
+        "May be unreadable",
+        f"The part of the pictures that may be {what}: so many are reported, and the training goes "
+        "on; the next one with the same label stands in for each.",
+        default=0.01,
+        advanced=True,
+    )
+
+
 def class_count_setting(*, advanced: bool = False) -> Any:  # noqa: ANN401
     """The declaration of ``class_count``, where labels are numbers of classes."""
     return setting(

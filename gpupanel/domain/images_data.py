@@ -6,7 +6,12 @@ from pydantic import Field
 from typing_extensions import override
 
 from gpupanel.domain.choice import Choice
-from gpupanel.domain.data_source import PictureSource, Scaling, Target
+from gpupanel.domain.data_source import (
+    PictureSource,
+    Scaling,
+    Target,
+    unreadable_share_setting,
+)
 from gpupanel.domain.decoded_pictures import Color, ImageSize, color_setting, image_size_setting
 from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, setting
@@ -105,13 +110,7 @@ class ImagesData(PictureSource):
         advanced=True,
         applies={"labels_csv": ("",), "files": ((),)},
     )
-    unreadable_share: Fraction = setting(
-        "May be unreadable",
-        "The part of the pictures that may be unreadable or missing: so many are reported, and "
-        "the training goes on; the next one with the same label stands in for each.",
-        default=0.01,
-        advanced=True,
-    )
+    unreadable_share: Fraction = unreadable_share_setting("unreadable or missing")
     image_size: ImageSize = image_size_setting()
     color: Color = color_setting()
 

@@ -13,10 +13,12 @@ from gpupanel.domain.data_source import (
     class_count_setting,
     names_in,
     one_or_several,
+    unreadable_share_setting,
 )
 from gpupanel.domain.decoded_pictures import Color, ImageSize, color_setting, image_size_setting
 from gpupanel.domain.kind import kind
 from gpupanel.domain.setting import PathKind, setting
+from gpupanel.domain.value import Fraction
 
 RECORD_SUFFIXES = (".tfrecord", ".tfrecords", ".tfrec", ".tfr")
 FeatureName = Annotated[str, Field(min_length=1)]
@@ -68,19 +70,20 @@ class TfrecordData(PictureSource):
     )
     labels: FeatureName | None = setting(
         "Labels feature",
-        "The feature that is predicted: a number, or a row of numbers. Found by itself where it "
-        "has a usual name, such as label, y or target.",
+        "The feature that is predicted: a number, a row of numbers, or the name of a class. Found "
+        "by itself where it has a usual name, such as label, y or target.",
         default=None,
         off="automatic",
         is_offered=True,
     )
     predicts: Target | None = setting(
         "Predicted",
-        "What the labels are. Found by itself: whole numbers are classes, and so are rows with a "
-        "single 1; other rows of 0 and 1 are several labels; other numbers are values.",
+        "What the labels are. Found by itself: whole numbers and names are classes, and so are "
+        "rows with a single 1; other rows of 0 and 1 are several labels; other numbers are values.",
         default=None,
         off="automatic",
     )
+    unreadable_share: Fraction = unreadable_share_setting("unreadable")
     image_size: ImageSize = image_size_setting("encoded picture")
     color: Color = color_setting("encoded pictures")
     validation_path: str = setting(

@@ -6,13 +6,35 @@ data, with the same label, is taken twice. Which one that is depends on nothing 
 neither on how a batch is divided nor on what was cached, and a run that goes on goes on with it.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.datasets.examples import Array, Examples, Indices
-from gpupanel.trainer.datasets.image_files import ImageFiles
+from gpupanel.trainer.datasets.skipped_files import SkippedFiles
+
+
+@runtime_checkable
+class SkippingFiles(Protocol):
+    """Pictures that are decoded when they are asked for, of which some may be unreadable."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Pictures, height, width, channels."""
+
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        """Of pixels."""
+
+    @property
+    def skipped(self) -> SkippedFiles | None:
+        """Takes note of those that are; ``None``: none may be."""
+
+    def read_readable(self, indices: Indices) -> tuple[Array, Mapping[int, ProblemError]]:
+        """The pictures, and why some of them could not be read, by their place."""
 
 
 def with_stand_ins(examples: Examples) -> Examples:
@@ -25,7 +47,7 @@ def with_stand_ins(examples: Examples) -> Examples:
         ProblemError: One that cannot be read has a label that no other one has.
     """
     features = examples.features
-    if isinstance(features, ImageFiles):
+    if isinstance(features, SkippingFiles):
         if features.skipped is None:
             return examples
         return Examples(_StandIns(features, examples.labels), examples.labels)
@@ -59,7 +81,7 @@ def _after(labels: Array, row: int) -> Indices:
 class _StandIns:
     """Images that are decoded when they are asked for: only then it is known which cannot be."""
 
-    files: ImageFiles
+    files: SkippingFiles
     labels: Array
 
     @property

@@ -143,6 +143,7 @@ def _records(data: TfdsData, prepared: PreparedSet) -> TfrecordData:
         class_count=_class_count(label),
         image_size=data.image_size,
         color=data.color,
+        unreadable_share=data.unreadable_share,
         shape=() if example.tensor is None else example.tensor.shape.dimensions,
         find_sets=False,
     )

@@ -15,9 +15,10 @@ from typing_extensions import override
 
 from gpupanel.domain.data import DataCache, Scaling, Target, TfrecordData
 from gpupanel.domain.problem import ProblemError
+from gpupanel.domain.visible_text import as_utf8, visible_line
 from gpupanel.files.regular_files import open_regular
 from gpupanel.trainer.datasets.checks import ArrayName, stays_on_disk
-from gpupanel.trainer.datasets.data_problems import unreadable
+from gpupanel.trainer.datasets.data_problems import data_problem, unreadable
 from gpupanel.trainer.datasets.examples import (
     AllExamples,
     DataSet,
@@ -38,9 +39,10 @@ from gpupanel.trainer.datasets.records.listing import (
     with_found_sets,
 )
 from gpupanel.trainer.datasets.records.record_file import RecordSource
-from gpupanel.trainer.datasets.records.rows import RecordRows
+from gpupanel.trainer.datasets.records.rows import RecordRows, Unreadable
 from gpupanel.trainer.datasets.records.scan import ScannedRecords, scan
 from gpupanel.trainer.datasets.records.unpacked import is_packed, unpacked
+from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 from gpupanel.trainer.datasets.source import (
     Found,
     Reading,
@@ -95,17 +97,29 @@ class _Reader:
         """
         return {name: self._scanned(name, layout) for name in self.files}
 
-    def features(self, layout: RecordLayout, found: ScannedRecords) -> Features:
-        """The features of a set: in memory where that is wanted and they are not too large."""
+    def skipped(
+        self, layout: RecordLayout, scanned: Mapping[str, ScannedRecords]
+    ) -> SkippedFiles | None:
+        """Takes note of pictures that cannot be read; ``None`` where there are no pictures."""
+        count = sum(map(len, scanned.values()))
+        return SkippedFiles(count, self.data.unreadable_share) if layout.is_picture else None
+
+    def features(
+        self, layout: RecordLayout, found: ScannedRecords, skipped: SkippedFiles | None
+    ) -> tuple[Features, Unreadable]:
+        """The features of a set: in memory where that is wanted and they are not too large.
+
+        And those that mean nothing, as far as that is known before they are asked for.
+        """
         check_size(4 * math.prod(layout.shape), "One example of the records", "data.features")
-        rows = RecordRows(found.files, layout)
+        rows = RecordRows(found.files, layout, skipped)
         doing = "decoding pictures" if layout.is_picture else "reading the records"
         progress = partial(self.reading.on_progress, doing)
         if not stays_on_disk(rows.shape, rows.dtype, self.data.cache):
             return rows.in_memory(progress)
         # Numbers are read from the records as fast as from any other file.
         is_kept = layout.is_picture and self.data.cache is DataCache.DISK
-        return rows.kept_on_disk(progress) if is_kept else rows
+        return rows.kept_on_disk(progress) if is_kept else (rows, {})
 
     def _scanned(self, name: str, layout: RecordLayout) -> ScannedRecords:
         field, paths = f"data.{PATHS[name]}", self.files[name].paths
@@ -157,6 +171,8 @@ def _labels(reader: _Reader, layout: RecordLayout, scanned: Mapping[str, Scanned
     """The labels of each set, those of the others as those that are trained on."""
     data = reader.data
     found: _Sets = {}
+    if layout.labels_kind == "bytes":
+        return _named_labels(reader, layout, scanned)
     for name, records in scanned.items():
         field = "data.labels" if name == "training" else f"data.{PATHS[name]}"
         of = ArrayName(getattr(data, PATHS[name]), layout.labels, field, "Feature")
@@ -176,7 +192,60 @@ def _labels(reader: _Reader, layout: RecordLayout, scanned: Mapping[str, Scanned
     return found
 
 
-def _class_names(data: TfrecordData, labels: _Sets) -> tuple[str, ...]:
+def _named_labels(
+    reader: _Reader, layout: RecordLayout, scanned: Mapping[str, ScannedRecords]
+) -> _Sets:
+    """Classes by their names, which are sorted as those of folders are."""
+    data, names = reader.data, _sorted_names(scanned["training"])
+    counts = (None, len(names))
+    if data.predicts not in (None, Target.CLASSES) or data.class_count not in counts:
+        raise data_problem(
+            "record_names_are_classes",
+            f'The feature "{visible_line(layout.labels)}" names {len(names):,} classes, and '
+            "something else is chosen to be predicted.",
+            "Leave data.predicts and data.class_count out; or choose another feature.",
+            field="data.labels",
+        )
+    places = {name: place for place, name in enumerate(names)}
+    found: _Sets = {}
+    for of_set, records in scanned.items():
+        field = "data.labels" if of_set == "training" else f"data.{PATHS[of_set]}"
+        unknown = [name for name in _sorted_names(records) if name not in places]
+        if unknown:
+            shown = ", ".join(f'"{as_utf8(name)}"' for name in unknown[:5])
+            raise data_problem(
+                "data_classes_differ",
+                f"The records in {getattr(data, PATHS[of_set])} name classes that those trained "
+                f"on do not have: {shown}.",
+                "Choose records of the same classes.",
+                field=field,
+            )
+        assert records.labels is not None, "they were asked for"
+        order = np.array([places[_text(name)] for name in records.names], np.int64)
+        of = ArrayName(getattr(data, PATHS[of_set]), layout.labels, field, "Feature")
+        found[of_set] = checked_labels(
+            order[records.labels.astype(np.int64)],
+            of,
+            Target.CLASSES,
+            len(names),
+            must_differ=reader.reading.must_differ and of_set == "training",
+        )
+    return found
+
+
+def _sorted_names(records: ScannedRecords) -> list[str]:
+    return sorted(map(_text, records.names))
+
+
+def _text(name: bytes) -> str:
+    return name.decode(errors="surrogateescape")
+
+
+def _class_names(
+    data: TfrecordData, labels: _Sets, scanned: Mapping[str, ScannedRecords]
+) -> tuple[str, ...]:
+    if scanned["training"].names:
+        return tuple(map(as_utf8, _sorted_names(scanned["training"])))
     training = labels["training"]
     count = training.outputs
     if training.target is Target.CLASSES and not data.class_count:
@@ -194,19 +263,21 @@ class _Records(Source[TfrecordData]):
         layout = reader.layout(needs_labels=True)
         scanned = reader.scanned(layout)
         labels = _labels(reader, layout, scanned)
-        examples = {
-            name: Examples(reader.features(layout, found), labels[name].array)
-            for name, found in scanned.items()
-        }
+        skipped = reader.skipped(layout, scanned)
+        examples = {}
+        for name, found in scanned.items():
+            features, unreadable_rows = reader.features(layout, found, skipped)
+            examples[name] = Examples(features, labels[name].array, unreadable_rows)
         return DataSet(
             training=examples["training"],
             validation=examples.get("validation"),
             test=examples.get("test"),
-            class_names=_class_names(data, labels),
+            class_names=_class_names(data, labels, scanned),
             scaling=Scaling.DIVIDE if layout.are_bytes else Scaling.NONE,
             greatest=255.0 if layout.are_bytes else 1.0,
             files=prints,
             notes=tuple(note for each in reader.files.values() for note in each.notes),
+            skipped=skipped,
         )
 
     @override
@@ -217,21 +288,27 @@ class _Records(Source[TfrecordData]):
         if layout.labels:
             found = self.read(data, reading)
             are_counted = found.target is Target.LABELS or not data.counts_classes_by_labels
+            are_counted = are_counted or layout.labels_kind == "bytes"
             return replace(all_examples(found), class_count_is_known=are_counted)
         scanned = reader.scanned(layout)
-        parts = [
-            Examples(reader.features(layout, each), np.zeros(len(each), np.int32))
-            for each in scanned.values()
-        ]
+        skipped = reader.skipped(layout, scanned)
+        parts = []
+        for each in scanned.values():
+            features, unreadable_rows = reader.features(layout, each, skipped)
+            parts.append(Examples(features, np.zeros(len(each), np.int32), unreadable_rows))
+        whole = chained(parts)
+        left_out = None if skipped is None else skipped.note(are_left_out=True)
+        notes = tuple(note for each in reader.files.values() for note in each.notes)
         return AllExamples(
-            features=chained(parts).features,
+            features=whole.features,
+            unreadable=whole.unreadable,
             labels=None,
             target=data.predicts or Target.CLASSES,
             class_names=tuple(str(number) for number in range(data.class_count or 0)),
             training_count=len(scanned["training"]),
             validation_count=len(scanned.get("validation", ())),
             class_count_is_known=not data.counts_classes_by_labels,
-            notes=tuple(note for each in reader.files.values() for note in each.notes),
+            notes=notes if left_out is None else (*notes, left_out),
         )
 
     @override
@@ -253,7 +330,7 @@ class _Records(Source[TfrecordData]):
                 taken["shape_features"] = layout.shape_features
         offers = {
             "features": first.choices(),
-            "labels": first.choices("int64", "float"),
+            "labels": first.label_choices(),
             "shape_features": first.choices("int64"),
         }
         return Found(offers=offers, found=taken)

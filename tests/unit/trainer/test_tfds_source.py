@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -23,7 +24,7 @@ from gpupanel.trainer.datasets.source import Reading
 from gpupanel.trainer.datasets.tfds import SOURCE
 from gpupanel.trainer.preview import preview
 from gpupanel.trainer.scan import scan
-from tests.forked.processes import child_processes, run_forked
+from tests.forked.processes import child_processes
 from tests.unit.trainer.record_files import example, picture, write_records
 
 READING = Reading(lambda *_: None)
@@ -378,7 +379,7 @@ def check_script(data: object, found: object, place: Path) -> None:
     """A script's own reading, by the package, holds the same."""
     read = f"{data_section(data)}\n{script_of(data).class_names(data)}"
     text = _SCRIPT.format(here=str(Path(__file__).parent), read=read, place=str(place))
-    done = run_forked(
+    done = subprocess.run(
         [sys.executable, "-c", text], capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stderr[-3000:]

@@ -174,7 +174,7 @@ def test_that_features_are_offered_with_type_and_length(tmp_path: Path) -> None:
         "name": "name: 1 to 3 bytes",
         "few": "few: 1 bytes in 1 to 2 texts",
     }
-    assert {each.value for each in found(path).offers["labels"]} == {"label", "box"}
+    assert {each.value for each in found(path).offers["labels"]} == {"label", "box", "name"}
     assert {each.value for each in found(path).offers["shape_features"]} == {"label"}
 
 
@@ -250,7 +250,6 @@ def test_that_sets_of_their_own_are_held_against_the_training_set(tmp_path: Path
         ({"features": "raw", "raw_type": "float32"}, "record_shape_misfit"),
         ({"features": "texts"}, "record_feature_unfit"),
         ({"features": "empty"}, "record_feature_unfit"),
-        ({"labels": "raw"}, "record_feature_unfit"),
         ({"labels": "hidden"}, "record_feature_unfit"),
         ({"predicts": "labels"}, "data_labels_not_zero_or_one"),
         ({"class_count": 2}, "data_labels_out_of_range"),

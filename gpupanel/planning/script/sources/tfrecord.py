@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from gpupanel.domain.data import Target, TfrecordData
 from gpupanel.domain.tfrecord_data import RECORD_SUFFIXES
-from gpupanel.planning.script.data_section import SourceScript, arrays_of
+from gpupanel.planning.script.data_section import AS_UTF8, SourceScript, arrays_of
 from gpupanel.planning.script.pictures import picture_function
 from gpupanel.planning.script.sections import joined
 
@@ -61,6 +61,13 @@ def numbers(feature):
     return np.array(feature.int64_list.value, np.int64)
 
 
+def label_of(feature):
+    """Numbers, or the name of a class."""
+    if feature.HasField("bytes_list"):
+        return feature.bytes_list.value[0].decode(errors="surrogateescape")
+    return numbers(feature)
+
+
 def is_picture(value):
     try:
         with Image.open(io.BytesIO(value), formats=FORMATS):
@@ -92,11 +99,19 @@ def read_records(path):
             said = [size for name in SHAPE_FEATURES for size in numbers(example[name])]
             found = found.reshape(SHAPE or said or -1)
         x.append(found)
-        y.append(numbers(example[LABELS]))
+        y.append(label_of(example[LABELS]))
     return features(np.stack(x)), np.stack(y) if len(y[0]) else None
 
 
+def numbered(raw):
+    """Classes that are named by their numbers."""
+    is_text = raw is not None and raw.dtype.kind == "U"
+    return np.array([NAMES.index(name) for name in raw]) if is_text else raw
+
+
 x, raw = read_records($path)
+NAMES = sorted(set(raw.tolist())) if raw is not None and raw.dtype.kind == "U" else []
+raw = numbered(raw)
 y = $made
 '''
 
@@ -124,7 +139,7 @@ class _Records(SourceScript[TfrecordData]):
         beside = []
         for name, path in sets.items():
             beside.append(f"x_{name}, y_{name} = read_records({path!r})")
-            made = f"labels(y_{name})"
+            made = f"labels(numbered(y_{name}))"
             beside.append(
                 f"y_{name} = {made if needs_labels else f'None if y is None else {made}'}"
             )
@@ -135,6 +150,13 @@ class _Records(SourceScript[TfrecordData]):
             *beside,
             *_class_count(data, sets, needs_labels=needs_labels),
         )
+
+    @override
+    def class_names(self, data: TfrecordData) -> str:
+        if data.target_kind is Target.LABELS:
+            return super().class_names(data)
+        named = "class_names = [as_utf8(name) for name in NAMES]"
+        return f"{AS_UTF8}\n\n\n{named} or [str(number) for number in range(class_count)]"
 
 
 def _class_count(data: TfrecordData, sets: dict[str, str], *, needs_labels: bool) -> list[str]:

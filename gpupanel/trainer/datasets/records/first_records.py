@@ -27,6 +27,8 @@ from gpupanel.trainer.datasets.records.example_fields import (
 from gpupanel.trainer.datasets.records.record_file import HEAD, TAIL, Framing
 from gpupanel.trainer.datasets.records.unpacked import is_packed, unpacked_chunks
 
+LONGEST_NAME_BYTES = 1_000
+"""Of a class."""
 _RECORDS = 10
 _MOST_BYTES = 64 * 2**20
 _READ_BYTES = 2**20
@@ -47,6 +49,12 @@ class FeatureFacts:
     counts: tuple[int, int]
     lengths: tuple[int, int] = (0, 0)
     picture: str = ""
+
+    @property
+    def may_be_name(self) -> bool:
+        """Whether it may be the name of a class: one text that is short and no picture."""
+        is_one = self.kind == "bytes" and self.counts == (1, 1) and not self.picture
+        return is_one and self.lengths[0] > 0 and self.lengths[1] <= LONGEST_NAME_BYTES
 
     @property
     def form(self) -> str:
@@ -81,6 +89,12 @@ class FirstRecords:
             for name, facts in sorted(self.features.items())
             if not kinds or facts.kind in kinds
         )
+
+    def label_choices(self) -> tuple[Choice, ...]:
+        """The features that may be labels: numbers, and names of classes."""
+        names = {name for name, facts in self.features.items() if facts.may_be_name}
+        numbers = {choice.value for choice in self.choices("int64", "float")}
+        return tuple(choice for choice in self.choices() if choice.value in names | numbers)
 
 
 def read_first_records(paths: Sequence[Path], field: str) -> FirstRecords:

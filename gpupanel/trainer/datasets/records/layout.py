@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -32,6 +32,8 @@ _ABOUT = frozenset(
     ["shape", "height", "width", "depth", "channels", "channel", "size", "format", "filename"]
 ) | {"name", "id", "key", "text", "colorspace", "sha256", "bbox", "path", "index"}
 """The last word of a feature that says something of the example, and is neither it nor a label."""
+_OF_CLASSES = frozenset(["label", "labels", "class", "classes", "category", "target", "y"])
+"""The last word of a feature of text that names the class of an example."""
 _SHAPES = (("shape",), ("height", "width", "depth"), ("height", "width", "channels"))
 _FEW_SHAPES = (*_SHAPES, ("height", "width"))
 _MOST_AXES = 4
@@ -138,6 +140,13 @@ def _found_labels(first: FirstRecords, features: str, *, needs_labels: bool) -> 
     try:
         found = find_layout({**shapes, features: (1, 2)}, ArrayLayout(features)).labels
     except AmbiguousArraysError as error:
+        names = [
+            name
+            for name, facts in first.features.items()
+            if name != features and facts.may_be_name and _last_word(name) in _OF_CLASSES
+        ]
+        if len(names) == 1:
+            return names[0]
         if not needs_labels:
             return ""
         raise problems.ambiguous(first.path, "the labels", _forms(first), "data.labels") from error
@@ -154,7 +163,11 @@ def _may_be_example(name: str, facts: FeatureFacts) -> bool:
 
 
 def _is_about(name: str) -> bool:
-    return re.split(r"[^a-z0-9]+", name.lower())[-1] in _ABOUT
+    return _last_word(name) in _ABOUT
+
+
+def _last_word(name: str) -> str:
+    return re.split(r"[^a-z0-9]+", name.lower())[-1]
 
 
 def _shapes(features: Mapping[str, FeatureFacts]) -> dict[str, tuple[int, ...]]:
@@ -257,7 +270,9 @@ def _with_labels(layout: RecordLayout, first: FirstRecords, name: str) -> Record
     if feature is None:
         raise problems.missing_feature(first.path, 1, name, first.features, "data.labels")
     if feature.kind == "bytes":
-        raise _no_numbers(first, name)
+        if not first.features[name].may_be_name:
+            raise _no_labels(first, name)
+        return replace(layout, labels=name, labels_kind="bytes", labels_count=1)
     count = len(numbers_of(taker(first.first), feature))
     if not count:
         raise problems.unused_feature(first.path, name, "is empty", "data.labels")
@@ -274,6 +289,6 @@ def _with_labels(layout: RecordLayout, first: FirstRecords, name: str) -> Record
     )
 
 
-def _no_numbers(first: FirstRecords, name: str) -> ProblemError:
-    why = "holds bytes, and labels are numbers"
+def _no_labels(first: FirstRecords, name: str) -> ProblemError:
+    why = "holds bytes that are no names of classes: labels are numbers, or one short text each"
     return problems.unused_feature(first.path, name, why, "data.labels")

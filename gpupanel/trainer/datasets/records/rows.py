@@ -2,9 +2,9 @@
 
 import math
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from io import BytesIO
 from typing import BinaryIO
@@ -30,12 +30,15 @@ from gpupanel.trainer.datasets.records.layout import RecordLayout
 from gpupanel.trainer.datasets.records.record_file import RecordFile
 from gpupanel.trainer.datasets.records.scan import RecordChecker
 from gpupanel.trainer.datasets.row_files import RowFile
+from gpupanel.trainer.datasets.skipped_files import SkippedFiles
 from gpupanel.trainer.size_limits import LARGEST_IMAGE_PIXELS
 
-_DECODER = 2
+_DECODER = 3
 """Another one gives other pixels for the same bytes."""
 _THREADS = 8
 _CHUNK_ROWS = 256
+Unreadable = Mapping[int, ProblemError]
+"""Examples that mean nothing, with why they could not be read."""
 _TOO_LARGE = f"it has more than {LARGEST_IMAGE_PIXELS:,} pixels"
 
 
@@ -46,15 +49,20 @@ class RecordRows:
     Attributes:
         files: That hold them, in their order.
         layout: What is read of each.
+        skipped: Takes note of pictures that cannot be read, where some may be; ``None``: none may.
+        chosen: These records alone; ``None``: all.
     """
 
     files: tuple[RecordFile, ...]
     layout: RecordLayout
+    skipped: SkippedFiles | None = None
+    chosen: Indices | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Examples first, then the shape of one example."""
-        return (sum(map(len, self.files)), *self.layout.shape)
+        count = sum(map(len, self.files)) if self.chosen is None else len(self.chosen)
+        return (count, *self.layout.shape)
 
     @property
     def dtype(self) -> np.dtype[np.generic]:
@@ -71,6 +79,26 @@ class RecordRows:
         Raises:
             ProblemError: A file is gone or another one, or a record is damaged.
         """
+        found, errors = self.read_readable(indices)
+        for error in errors.values():
+            raise error
+        return found
+
+    def subset(self, indices: Indices) -> "RecordRows":
+        """These examples only, in this order."""
+        chosen = indices if self.chosen is None else self.chosen[indices]
+        return replace(self, chosen=chosen)
+
+    def read_readable(self, indices: Indices) -> tuple[Array, Mapping[int, ProblemError]]:
+        """The features, and why pictures could not be read, by their place among the indices.
+
+        These are black.
+
+        Raises:
+            ProblemError: As :meth:`read`; or one more picture cannot be read than may be.
+        """
+        indices = indices if self.chosen is None else self.chosen[indices]
+        errors: dict[int, ProblemError] = {}
         found = np.empty((len(indices), *self.layout.shape), self.dtype)
         # In the order in which they are in the files, each of which is opened once.
         order = np.argsort(indices, kind="stable")
@@ -81,13 +109,14 @@ class RecordRows:
             numbers = (indices[places] - first).tolist()
             for part, records in file.records(numbers):
                 chosen = places[part.start : part.stop]
-                found[chosen] = self._examples(
+                found[chosen], bad = self._examples(
                     file, numbers[part.start : part.stop], records, indices[chosen]
                 )
-        return found
+                errors |= {int(chosen[place]): error for place, error in bad.items()}
+        return found, errors
 
-    def in_memory(self, progress: Callable[[int, int], None]) -> Array:
-        """The features of all examples.
+    def in_memory(self, progress: Callable[[int, int], None]) -> tuple[Array, Unreadable]:
+        """The features of all examples, and those of them that mean nothing.
 
         Args:
             progress: Called with how many examples of how many are done.
@@ -96,15 +125,21 @@ class RecordRows:
             ProblemError: As :meth:`read`.
         """
         found = np.empty(self.shape, self.dtype)
+        unreadable: dict[int, ProblemError] = {}
         for start in range(0, len(found), _CHUNK_ROWS):
             progress(start, len(found))
             end = min(len(found), start + _CHUNK_ROWS)
-            found[start:end] = self.read(np.arange(start, end, dtype=np.int32))
+            rows = np.arange(start, end, dtype=np.int32)
+            found[start:end], errors = self.read_readable(rows)
+            unreadable |= {start + place: error for place, error in errors.items()}
         progress(len(found), len(found))
-        return found
+        return found, unreadable
 
-    def kept_on_disk(self, progress: Callable[[int, int], None]) -> "KeptRows":
-        """The features of all examples, in a file that later runs find.
+    def kept_on_disk(self, progress: Callable[[int, int], None]) -> "tuple[KeptRows, Unreadable]":
+        """The features of all examples, in a file that later runs find, and those of no meaning.
+
+        Behind the features stand the rows of these, as text: they are tried again by each run,
+        which reports them.
 
         Args:
             progress: Called with how many examples of how many are done.
@@ -117,10 +152,14 @@ class RecordRows:
         def write(file: BinaryIO) -> None:
             if shutil.disk_usage(cache_root()).free < needed:
                 raise problems.decoded_no_space(cache_root(), needed)
+            bad: list[int] = []
             for start in range(0, count, _CHUNK_ROWS):
                 progress(start, count)
                 end = min(count, start + _CHUNK_ROWS)
-                file.write(self.read(np.arange(start, end, dtype=np.int32)).tobytes())
+                rows, errors = self.read_readable(np.arange(start, end, dtype=np.int32))
+                bad += [start + place for place in errors]
+                file.write(rows.tobytes())
+            file.write(" ".join(map(str, bad)).encode())
             progress(count, count)
 
         how = ("decoded", _DECODER, self.layout.features, self.layout.shape)
@@ -134,9 +173,15 @@ class RecordRows:
             problems.cache_unusable,
         )
         try:
-            return KeptRows(RowFile(place), self.shape, self.dtype)
-        except OSError as error:
-            raise problems.cache_unusable(place.parent, error) from error
+            file = RowFile(place)
+            said = file.read_bytes(needed, file.size_bytes - needed).tobytes().split()
+            bad = np.array([int(each) for each in said], np.int32)
+        except (OSError, EOFError, ValueError) as error:
+            cut = error if isinstance(error, OSError) else OSError("they are cut short")
+            raise problems.cache_unusable(place.parent, cut) from error
+        _, errors = self.read_readable(bad)
+        unreadable = {int(bad[place]): error for place, error in errors.items()}
+        return KeptRows(file, self.shape, self.dtype), unreadable
 
     def _examples(
         self,
@@ -144,7 +189,7 @@ class RecordRows:
         numbers: Sequence[int],
         records: Sequence[bytes],
         indices: Indices,
-    ) -> Array:
+    ) -> tuple[Array, Mapping[int, ProblemError]]:
         layout, checker = self.layout, RecordChecker(file.source, self.layout)
         name = ArrayName(str(file.source.chosen), layout.features, file.source.field, "Feature")
         texts: list[bytes] = []
@@ -157,18 +202,33 @@ class RecordRows:
             else:
                 values.append(checker.numbers(take, found, layout.features, number + 1))
         if layout.is_picture:
-            return np.stack(list(self._pictures(file, numbers, texts)))
+            pixels, bad = np.zeros((len(texts), *layout.shape), np.uint8), {}
+            for place, picture in enumerate(self._pictures(file, numbers, texts)):
+                if isinstance(picture, ProblemError):
+                    bad[place] = picture
+                else:
+                    pixels[place] = picture
+            return pixels, bad
         if layout.dtype is not None:
             values = [np.frombuffer(b"".join(texts), layout.dtype)]
         raw = np.concatenate(values).reshape(len(records), *layout.shape)
-        return checked_rows(raw, indices, name)
+        return checked_rows(raw, indices, name), {}
 
     def _pictures(
         self, file: RecordFile, numbers: Sequence[int], values: Sequence[bytes]
-    ) -> Iterator[Array]:
+    ) -> Iterator[Array | ProblemError]:
         # A pool for each call: several threads call, and a process that forked has no threads.
         with ThreadPoolExecutor(min(_THREADS, len(values))) as pool:
-            yield from pool.map(lambda *each: self._picture(file, *each), numbers, values)
+            yield from pool.map(lambda *each: self._picture_or_skip(file, *each), numbers, values)
+
+    def _picture_or_skip(self, file: RecordFile, number: int, value: bytes) -> Array | ProblemError:
+        try:
+            return self._picture(file, number, value)
+        except ProblemError as error:
+            if self.skipped is None:
+                raise
+            self.skipped.add(f"{file.source.chosen}, record {number + 1:,}", error)
+            return error
 
     def _picture(self, file: RecordFile, number: int, value: bytes) -> Array:
         height, width, channels = self.layout.shape

@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from gpupanel.domain.data import MOST_CLASSES
 from gpupanel.domain.problem import ProblemError
 from gpupanel.trainer.datasets.data_problems import data_problem
 from gpupanel.trainer.datasets.records import problems
@@ -23,7 +24,7 @@ from gpupanel.trainer.datasets.records.example_fields import (
     features_of,
     numbers_of,
 )
-from gpupanel.trainer.datasets.records.first_records import taker
+from gpupanel.trainer.datasets.records.first_records import LONGEST_NAME_BYTES, taker
 from gpupanel.trainer.datasets.records.layout import RecordLayout
 from gpupanel.trainer.datasets.records.record_file import (
     RecordFile,
@@ -45,10 +46,12 @@ class ScannedRecords:
     Attributes:
         files: In their order.
         labels: One number, or a row of them, a record; ``None``: they are not read.
+        names: Of classes, which the numbers mean, where the records name them.
     """
 
     files: tuple[RecordFile, ...]
     labels: npt.NDArray[np.generic] | None
+    names: tuple[bytes, ...] = ()
 
     def __len__(self) -> int:
         return sum(map(len, self.files))
@@ -72,8 +75,9 @@ def scan(
     """
     files: list[RecordFile] = []
     labels = array("f" if layout.labels_kind == "float" else "q")
+    names: dict[bytes, int] = {}
     for number, source in enumerate(sources):
-        visitor = _Visitor(source, layout, labels, partial(progress, number))
+        visitor = _Visitor(source, layout, labels, names, partial(progress, number))
         files.append(index(source, visitor.visit, _MOST_RECORDS - sum(map(len, files))))
     if not sum(map(len, files)):
         raise data_problem(
@@ -86,7 +90,7 @@ def scan(
         return ScannedRecords(tuple(files), None)
     raw = np.frombuffer(labels, np.float32 if layout.labels_kind == "float" else np.int64)
     shape = (-1,) if layout.labels_count == 1 else (-1, layout.labels_count)
-    return ScannedRecords(tuple(files), raw.reshape(shape))
+    return ScannedRecords(tuple(files), raw.reshape(shape), tuple(names))
 
 
 @dataclass(slots=True)
@@ -94,6 +98,7 @@ class _Visitor:
     source: RecordSource
     layout: RecordLayout
     labels: "array[float] | array[int]"
+    names: dict[bytes, int]
     progress: Callable[[int], None]
     checker: "RecordChecker" = field(init=False)
 
@@ -109,7 +114,13 @@ class _Visitor:
 
         take = taker(window.take(start, length)) if length <= _SMALL_BYTES else within
         found = self.checker.checked(take, length, number)
-        if self.layout.labels:
+        if self.layout.labels and self.layout.labels_kind == "bytes":
+            name = self.checker.name(take, found, number)
+            self.labels.append(self.names.setdefault(name, len(self.names)))
+            if len(self.names) > MOST_CLASSES:
+                what = f"names one more class than the {MOST_CLASSES:,} that can be told apart"
+                raise self.checker.differs(self.layout.labels, number, what)
+        elif self.layout.labels:
             numbers = self.checker.numbers(take, found, self.layout.labels, number)
             if len(numbers) != self.layout.labels_count:
                 what = f"has {len(numbers):,} numbers, and that of the first {{:,}}"
@@ -198,6 +209,25 @@ class RecordChecker:
             ((start, end),) = byte_spans(take, found[self.layout.features])
         except (NoExampleError, ValueError) as error:
             raise self._no_example(number, error) from error
+        return take(start, end - start)
+
+    def name(self, take: Take, found: dict[str, Feature], number: int) -> bytes:
+        """The name of its class.
+
+        Raises:
+            ProblemError: It has none, several, or one that is too long.
+        """
+        labels = self.layout.labels
+        try:
+            spans = byte_spans(take, found[labels])
+        except NoExampleError as error:
+            raise self._no_example(number, error) from error
+        if len(spans) != 1:
+            raise self.differs(labels, number, f"has {len(spans):,} names, and that of the first 1")
+        start, end = spans[0]
+        if not 0 < end - start <= LONGEST_NAME_BYTES:
+            what = f"has {end - start:,} bytes, which is no name of a class"
+            raise self.differs(labels, number, what)
         return take(start, end - start)
 
     def differs(self, name: str, number: int, what: str) -> ProblemError:

@@ -90,6 +90,7 @@ class EvaluationPanel(QWidget):
         self._shown_path: Path | None = None
         self._mistakes = QPushButton("&Worst mistakes…")
         self._mistakes.setObjectName("worst_mistakes")
+        self._mistakes.setToolTip(_OF_CLASSES)
         self._mistakes.clicked.connect(self._show_mistakes)
         self._map.cellChosen.connect(self._show_cell)
         self._table.classChosen.connect(self._map.choose)
