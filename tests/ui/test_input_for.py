@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Annotated, Literal
 
 import pytest
+from pydantic import Field
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QValidator
 from PySide6.QtTest import QTest
@@ -14,6 +15,7 @@ from gpupanel.domain.setting import PathKind, SettingType, setting, setting_of, 
 from gpupanel.domain.value import Value
 from gpupanel.ui.forms.input_for import input_for
 from gpupanel.ui.inputs.choice_box import ChoiceBox
+from gpupanel.ui.inputs.choice_or_input import ChoiceOrInput
 from gpupanel.ui.inputs.counter import GREATEST, Counter, OptionalCounter
 from gpupanel.ui.inputs.files_edit import FilesEdit
 from gpupanel.ui.inputs.name_choices import NameChoices
@@ -81,6 +83,16 @@ class Values(Value):
         off="all",
         path=PathKind((".png", ".jpg"), "Pictures", "Choose them"),
     )
+    word_or_count: Literal["none", "all"] | Annotated[int, Field(ge=1, le=9)] = setting(
+        "Word or count", "So many.", default="none", prefix="the last ", unit="layer"
+    )
+    word_or_file: str = setting(
+        "Word or file",
+        "A file.",
+        default="none",
+        choices=(Choice("none", "None", "Nothing."),),
+        path=PathKind((".h5",), "Weights", "Open"),
+    )
     other: dict[str, int] = setting("Other", "What has no input here.", default={})
 
 
@@ -111,6 +123,8 @@ def make(qtbot):
         ("file", PathEdit),
         ("names", NameChoices),
         ("files", FilesEdit),
+        ("word_or_count", ChoiceOrInput),
+        ("word_or_file", ChoiceOrInput),
     ],
 )
 def test_that_the_input_is_that_of_the_setting_type(make, name, kind):
@@ -274,6 +288,7 @@ CHANGES: dict[str, tuple[object, Callable[[QWidget], object]]] = {
     "file": ("some", _type),
     "names": (("a", "b"), _clear),
     "files": (("a.png", "b.png"), lambda widget: widget.findChildren(QPushButton)[1].click()),
+    "word_or_count": (4, lambda widget: widget.choice.setCurrentIndex(1)),
 }
 """For an input of each kind: another value, and what a person does to it then."""
 
@@ -331,3 +346,28 @@ def test_that_a_setting_that_cannot_start_at_one_needs_a_counter_of_its_own(qapp
 def _words(widget: QWidget) -> list[str]:
     labels = (each for each in widget.findChildren(QLabel) if each.isVisibleTo(widget))
     return [each.text() for each in labels if each.text()]
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "another", "typed"),
+    [
+        ("word_or_count", ["none", "all", "The last…"], 4, "the last 4 layers"),
+        ("word_or_file", ["None", "A file…"], "/weights.h5", "/weights.h5"),
+    ],
+)
+def test_that_a_word_is_chosen_or_another_value_typed(make, name, words, another, typed):
+    widget = make(name)
+    widget.show()
+    changes = []
+    widget.valueChanged.connect(changes.append)
+    assert [widget.choice.itemText(row) for row in range(widget.choice.count())] == words
+    widget.setValue("none")
+    assert (widget.value(), widget.typed.isVisible()) == ("none", False)
+    widget.setValue(another)
+    assert (widget.value(), widget.typed.isVisible()) == (another, True)
+    assert typed in [field.text() for field in widget.typed.findChildren(QLineEdit)]
+    assert changes == []
+    widget.choice.setCurrentIndex(0)
+    assert changes == ["none"]
+    widget.choice.setCurrentIndex(len(words) - 1)
+    assert changes == ["none", another]

@@ -5,7 +5,7 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from gpupanel.domain.model import CnnModel, MlpModel, PythonModel, SavedModel
+from gpupanel.domain.model import ApplicationModel, CnnModel, MlpModel, PythonModel, SavedModel
 from gpupanel.ui.inputs.number_list_edit import NumberListEdit
 from gpupanel.ui.inputs.text_input import PathEdit
 from gpupanel.ui.panels.model_panel import ModelPanel
@@ -157,6 +157,16 @@ def test_that_a_model_file_can_be_dropped_where_one_is_asked_for(panel, name, as
     action = Qt.DropAction.CopyAction
     panel.dropEvent(QDropEvent(QPointF(5, 5), action, dropped, button, none))
     assert getattr(panel.value(), "path", None) == path
+
+
+def test_that_weights_that_are_dropped_are_what_an_architecture_begins_with(panel):
+    panel.setValue(ApplicationModel(source="VGG16", dropout=0.2))
+    dropped = QMimeData()
+    dropped.setUrls([QUrl.fromLocalFile("/runs/base.weights.h5")])
+    button, none = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    panel.dropEvent(QDropEvent(QPointF(5, 5), Qt.DropAction.CopyAction, dropped, button, none))
+    expected = ApplicationModel(source="VGG16", dropout=0.2, weights="/runs/base.weights.h5")
+    assert panel.value() == expected
 
 
 def test_that_code_says_that_it_runs_when_a_run_is_started(panel):

@@ -42,9 +42,8 @@ def input_for(setting: Setting) -> QWidget:
         case SettingType.CHOICE:
             return ChoiceBox(setting.choices)
         case SettingType.CHOICE_OR_COUNT:
-            return _choice_or(
-                setting, f"{setting.prefix.strip().capitalize()}…", counter_for(setting)
-            )
+            another = setting.prefix.strip().capitalize() or "A number"
+            return _choice_or(setting, f"{another}…", counter_for(setting))
         case SettingType.COUNTS:
             return _counts(setting)
         case SettingType.SIZE:

@@ -23,7 +23,7 @@ _BY_SUFFIX = {
     suffix: kind
     for kind in _KINDS
     for each in settings_of(kind.values)
-    if each.path is not None
+    if each.path is not None and not each.choices
     for suffix in each.path.suffixes
 }
 """The kinds that have a file, by how its name ends."""
@@ -103,7 +103,11 @@ class ModelPanel(SettingsCard):
     def _dropped(self, dropped: QMimeData) -> ModelSettings | None:
         """The model that a drop means: one file, of the kind that the task asks for."""
         paths = [Path(url.toLocalFile()) for url in dropped.urls() if url.isLocalFile()]
-        kind = _BY_SUFFIX.get(paths[0].suffix.lower()) if len(paths) == 1 else None
+        suffix = paths[0].suffix.lower() if len(paths) == 1 else ""
+        weights = _weights_key(self.value(), suffix)
+        if weights is not None:
+            return self.value().model_copy(update={weights: str(paths[0])})
+        kind = _BY_SUFFIX.get(suffix)
         if kind is None:
             return None
         model: ModelSettings = kind.new(path=str(paths[0]))
@@ -122,6 +126,14 @@ class ModelPanel(SettingsCard):
         sentence = _sentence(value)
         self._note.setText(sentence)
         self._note.setVisible(bool(sentence))
+
+
+def _weights_key(value: ModelSettings, suffix: str) -> str | None:
+    """The setting of a file, beside that of the model itself, whose name may end so."""
+    for each in settings_of(type(value)):
+        if each.path is not None and each.choices and suffix in each.path.suffixes:
+            return each.name
+    return None
 
 
 def _sentence(value: ModelSettings) -> str:

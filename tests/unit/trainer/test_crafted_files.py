@@ -17,7 +17,7 @@ import pytest
 from PIL import Image
 
 from gpupanel.domain.data import ImagesData, KerasData, NpzData
-from gpupanel.domain.data_source import KerasFile
+from gpupanel.domain.keras_file import KerasFile
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer import size_limits
 from gpupanel.trainer.datasets.download import download

@@ -20,8 +20,8 @@ import pytest
 
 from gpupanel.domain.data import KerasData, Target
 from gpupanel.domain.data_download import DownloadRequest
-from gpupanel.domain.data_source import KerasFile
 from gpupanel.domain.keras_data import KERAS_CLASS_NAMES, KERAS_FILES, KerasDataName
+from gpupanel.domain.keras_file import KerasFile
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.trainer import data_download
 from gpupanel.trainer.datasets.download import download

@@ -118,7 +118,7 @@ class _Visitor:
             name = self.checker.name(take, found, number)
             self.labels.append(self.names.setdefault(name, len(self.names)))
             if len(self.names) > MOST_CLASSES:
-                what = f"names one more class than the {MOST_CLASSES:,} that can be told apart"
+                what = f"names one more class than the {MOST_CLASSES:,} that can be distinguished"
                 raise self.checker.differs(self.layout.labels, number, what)
         elif self.layout.labels:
             numbers = self.checker.numbers(take, found, self.layout.labels, number)
