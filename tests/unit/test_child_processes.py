@@ -16,6 +16,7 @@ STARTING = {
     "runs/following/event_tail.py",
     "runs/supervision/gang.py",
     "trainer/__main__.py",  # itself, from its beginning
+    "trainer/datasets/catalogue/preparing.py",
     "trainer/private_network.py",  # a copy of itself
 }
 """The modules that start a process; a new one hands on the environment as these do."""

@@ -207,6 +207,9 @@ def _end_with(parent: int) -> None:
 
 def main() -> int:
     """Prepare the set named on the command line."""
+    # A shell has background jobs ignore it, and children inherit that: then nothing half done
+    # would be removed at a stop.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     answer, sys.stdout = sys.stdout, sys.stderr  # the sources of data sets print
     try:
