@@ -97,16 +97,14 @@ def prepare_here(data: TfdsData, reading: Reading) -> None:
 
 def _prepare_in_child(data: TfdsData, root: Path, reading: Reading) -> None:
     # Preparing initialises TensorFlow's devices, and takes the memory of the GPUs it sees.
-    variables = child_environment(
-        os.environ, {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
-    )
+    without_gpus = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as log:
         child = subprocess.Popen(
             [*PREPARE_COMMAND, data.name, str(root)],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=log,
-            env=variables,
+            env=child_environment(os.environ, without_gpus),
             cwd=root,
             start_new_session=True,
         )
