@@ -24,7 +24,9 @@ class _Application(Network[ApplicationModel]):
         family = importlib.import_module(f"keras.applications.{application.family.module}")
         pixels = family.preprocess_input(_pixels(inputs, building))
         make = getattr(keras.applications, application.name)
-        base = make(include_top=False, weights=None, input_shape=pixels.shape[1:], name="base")
+        base = make(include_top=False, weights=None, input_shape=pixels.shape[1:])
+        # Not as an argument: some look up their layers by it.
+        base.name = "base"
         if building.begins:
             load_weights(base, model)
         freeze(base, model.frozen_layers)

@@ -23,9 +23,8 @@ D |pixels = keras.layers.Rescaling(255 / $greatest, name="pixels", dtype="float3
   |if pixels.shape[-1] == 1:
   |    pixels = keras.layers.Concatenate(name="colours", dtype="float32")([pixels] * 3)
   |pixels = keras.applications.$family.preprocess_input(pixels)
-  |base = keras.applications.$name(
-  |    include_top=False, weights=None, input_shape=pixels.shape[1:], name="base"
-  |)
+  |base = keras.applications.$name(include_top=False, weights=None, input_shape=pixels.shape[1:])
+  |base.name = "base"
 K |weights = keras.utils.get_file(
 K |    $file,
 K |    $url,
