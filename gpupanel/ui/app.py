@@ -1,5 +1,6 @@
 """The composition root of the window."""
 
+import gc
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from gpupanel.runs.locations import default_runs_dir
 from gpupanel.ui import resources, theme
 from gpupanel.ui.closing import EndingSignals, Leaving, leave
 from gpupanel.ui.error_bridge import ErrorBridge
+from gpupanel.ui.garbage_collection import GarbageCollection
 from gpupanel.ui.main_window import MainWindow
 
 _SWITCH_INTERVAL_S = 0.0005
@@ -28,6 +30,9 @@ def open_window(target: Path | None) -> int:
         The exit status of the application.
     """
     application = make_application()
+    garbage = GarbageCollection(application)
+    garbage.install()
+    gc.freeze()  # what imports left is not garbage, and need not be searched again and again
     window = make_window(application, QSettings(), default_runs_dir())
     bridge = ErrorBridge(window)
     bridge.raised.connect(window.report_error)
@@ -46,6 +51,7 @@ def open_window(target: Path | None) -> int:
         bridge.uninstall()
         signals.uninstall()
         dispose(window)
+        garbage.uninstall()
     return status
 
 

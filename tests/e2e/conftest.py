@@ -20,10 +20,15 @@ from gpupanel.runs.history.summaries import list_runs
 from gpupanel.ui.main_window import MainWindow
 from tests.fakes.person import Person
 from tests.forked.processes import fork_server_pids
-from tests.ui.conftest import _dressed_application, _nothing_left_behind, qtbot
+from tests.ui.conftest import (
+    _dressed_application,
+    _garbage_collection,
+    _nothing_left_behind,
+    qtbot,
+)
 from tests.ui.new_window import new_window
 
-__all__ = ["_dressed_application", "_nothing_left_behind", "qtbot"]
+__all__ = ["_dressed_application", "_garbage_collection", "_nothing_left_behind", "qtbot"]
 
 
 @pytest.fixture

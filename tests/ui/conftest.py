@@ -15,6 +15,7 @@ from shiboken6 import isValid
 
 from gpupanel.trainer.preview import preview
 from gpupanel.ui import theme
+from gpupanel.ui.garbage_collection import GarbageCollection
 from gpupanel.ui.workers import preview_worker
 from gpupanel.ui.workers.worker_thread import wait_for_ending
 from tests.ui.patient_bot import PatientBot
@@ -26,6 +27,15 @@ _ENDING_MS = 5_000
 def _dressed_application(qapp: QApplication) -> None:
     theme.prepare(qapp)
     theme.follow_system(qapp)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _garbage_collection(_dressed_application: None) -> Iterator[GarbageCollection]:
+    """Cycles are collected in the GUI thread only, as in the product: all else can crash."""
+    collection = GarbageCollection()
+    collection.install()
+    yield collection
+    collection.uninstall()
 
 
 @pytest.fixture
@@ -74,7 +84,7 @@ class _StartRecorder:
 
 @pytest.fixture(autouse=True)
 def _nothing_left_behind(
-    monkeypatch: pytest.MonkeyPatch, _dressed_application: None
+    monkeypatch: pytest.MonkeyPatch, _garbage_collection: GarbageCollection
 ) -> Iterator[None]:
     """Fails a test that leaves a thread, a running timer or a visible window."""
     timers, threads = _StartRecorder(QTimer.start), _StartRecorder(QThread.start)
@@ -85,6 +95,7 @@ def _nothing_left_behind(
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     # One that was reported to end may be in the middle of a portion.
     wait_for_ending(_ENDING_MS)
+    _garbage_collection.collect_due()
     left = [f"a QTimer still runs, started at\n{where}" for where in timers.still(QTimer.isActive)]
     left += [
         f"a QThread still runs, started at\n{where}" for where in threads.still(QThread.isRunning)

@@ -11,12 +11,12 @@ from gpupanel.runs.directory.profile_file import write_profile
 
 ROOT = Path(__file__).parents[2]
 CHILD = """
-import json, os, signal, sys
+import gc, json, os, signal, sys
 from pathlib import Path
 from PySide6.QtCore import QTimer
 from gpupanel.ui import app
 
-titles = []
+titles, collecting = [], []
 ignores = sys.argv[1] == "ignores"
 # Whoever starts the tests in the background has them ignore it.
 signal.signal(signal.SIGINT, signal.SIG_IGN if ignores else signal.default_int_handler)
@@ -29,6 +29,7 @@ class InterruptedWindow(app.MainWindow):
 
     def interrupt(self):
         titles.append(self.windowTitle())
+        collecting.append(gc.isenabled())
         os.kill(os.getpid(), signal.SIGINT)
         if ignores:
             QTimer.singleShot(500, self.close_unless_closed)
@@ -42,6 +43,7 @@ status = app.open_window(Path(sys.argv[2]) if len(sys.argv) > 2 else None)
 print(json.dumps({
     "status": status,
     "titles": titles,
+    "python_collects": [*collecting, gc.isenabled()],
     "tensorflow": sorted({"tensorflow", "keras", "gpupanel.trainer"} & set(sys.modules)),
 }))
 """
@@ -76,6 +78,7 @@ def test_that_the_window_opens_closes_and_never_imports_tensorflow(tmp_path, run
     assert answer["status"] == 0
     assert answer["titles"] == ["untitled[*] \N{EM DASH} gpupanel"]
     assert answer["tensorflow"] == []
+    assert answer["python_collects"] == [False, True]  # collected by a timer while it is open
 
 
 def test_that_the_window_opens_on_a_profile(tmp_path, runs_dir):

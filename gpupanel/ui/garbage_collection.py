@@ -1,0 +1,50 @@
+"""Python's cyclic garbage collection, kept to the GUI thread."""
+
+import gc
+
+from PySide6.QtCore import QObject, QTimer, Slot
+
+_INTERVAL_MS = 1_000
+"""Cycles of a second's work are small; an own thread that makes many is waited for no longer."""
+
+
+class GarbageCollection(QObject):
+    """Collects cycles by a timer of the GUI thread instead of wherever one was just allocated.
+
+    Python collects in the thread whose allocation passes the threshold. A widget, a timer or a
+    graphics item that is part of a cycle is then destroyed by a worker's thread, while Qt's event
+    loop still has events for it: a segmentation fault without any line of Python. Seen with
+    PySide6 6.11 on Linux; pyqtgraph describes the same in ``pyqtgraph.util.garbage_collector``.
+    """
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._timer = QTimer(self, interval=_INTERVAL_MS)
+        self._timer.timeout.connect(self.collect_due)
+        self._was_enabled = gc.isenabled()
+
+    def install(self) -> None:
+        """Collect in this thread only, from now on."""
+        self._was_enabled = gc.isenabled()
+        gc.disable()
+        self._timer.start()
+
+    def uninstall(self) -> None:
+        """Let Python collect by itself again, after what is left here was collected."""
+        self._timer.stop()
+        gc.collect()
+        if self._was_enabled:
+            gc.enable()
+
+    @Slot()
+    def collect_due(self) -> None:
+        """Collect the oldest generation that is due by Python's own thresholds, if any."""
+        due = [
+            generation
+            for generation, (count, threshold) in enumerate(
+                zip(gc.get_count(), gc.get_threshold(), strict=True)
+            )
+            if count > threshold > 0
+        ]
+        if due:
+            gc.collect(due[-1])
