@@ -10,6 +10,7 @@ from gpupanel.domain.data import ClassWeights, Target
 from gpupanel.domain.event_details import PlacedLayer
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.domain.profile import Profile
+from gpupanel.domain.schedule import RateCurve
 from gpupanel.domain.training import TrainingSettings
 from gpupanel.trainer.augmentation.augmenter import Augmenter, make_augmenter
 from gpupanel.trainer.datasets.examples import Array
@@ -25,8 +26,10 @@ from gpupanel.trainer.models.objectives import (
 )
 from gpupanel.trainer.models.optimizers import make_optimizer
 from gpupanel.trainer.models.variable_state import assign_variables, by_name, read_variables
+from gpupanel.trainer.models.weight_averages import WeightAverages
 from gpupanel.trainer.started_run import StartedRun
 from gpupanel.trainer.steps.contribution import Variables
+from gpupanel.trainer.steps.order import make_epoch_order, steps_per_epoch
 from gpupanel.trainer.steps.replica_steps import EvaluationStep, TrainingStep
 from gpupanel.trainer.steps.step_calls import StepCalls, TrainingCalls, calls_over
 from gpupanel.trainer.steps.trials import Trials
@@ -68,28 +71,37 @@ class Learner:
     """What learns, on every replica.
 
     Attributes:
+        curve: The learning rate over the steps.
         calls: Training steps.
         validation_calls: ``None`` when nothing is validated.
         test_calls: ``None`` where no test set is left for the end.
         trials: Of training steps; ``None`` where shares are not balanced.
         placed: Where each layer is; ``model_parallel`` only.
         augmenter: Changes the training examples; ``None``: they stay as they are.
+        averages: Of the weights, which are measured and saved in their place; ``None``: the weights
+            themselves are.
     """
 
     built: BuiltModel
     objective: Objective
     optimizer: keras.optimizers.Optimizer
+    curve: RateCurve
     calls: TrainingCalls
     validation_calls: StepCalls | None
     test_calls: StepCalls | None
     trials: Trials | None = None
     placed: tuple[PlacedLayer, ...] = ()
     augmenter: Augmenter | None = None
+    averages: WeightAverages | None = None
 
     def begin_epoch(self, epoch: int, examples: int) -> None:
         """Train on so many examples as they are in that epoch, counted from 1."""
         if self.augmenter is not None:
             self.augmenter.begin_epoch(epoch, examples)
+
+    def lower_rate(self, factor: float) -> None:
+        """Train at this part of the learning rate from now on, where the loss decides about it."""
+        self.optimizer.learning_rate = self.curve.rate * factor
 
     def close(self) -> None:
         """Read no more examples."""
@@ -100,6 +112,10 @@ class Learner:
     def state(self) -> dict[str, Array]:
         """Every variable of model and optimizer, by name."""
         return read_variables(self._variables())
+
+    def plain_model(self) -> keras.Model:
+        """The model as people use it; see :meth:`~BuiltModel.plain`."""
+        return self.built.plain({} if self.averages is None else self.averages.by_weight())
 
     def restore(self, state: Mapping[str, Array]) -> None:
         """Give every variable of model and optimizer what it held.
@@ -137,8 +153,14 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
     keras.utils.set_random_seed(training.seed)
     with strategy.scope():
         built = build_model(run.profile.model, building)
-        optimizer = make_optimizer(training)
-        optimizer.build(built.trained.trainable_variables)
+        order = make_epoch_order(run.profile.data, split, training.seed)
+        steps_an_epoch = steps_per_epoch(len(order), plan.global_batch_size)
+        optimizer = make_optimizer(training, steps_an_epoch)
+        weights = built.trained.trainable_variables
+        optimizer.build(weights)
+        averages = None
+        if training.ema is not None:
+            averages = WeightAverages(optimizer, weights, training.ema)
     if training.jit_compile and built.waits_within:
         raise ProblemError(_JIT_WITH_BATCH_NORM)
     objective = make_objective(split.data.target, built.value_units, built.value_means)
@@ -160,6 +182,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
             micro_batches=micro_batches,
             jit_compile=training.jit_compile,
             clip_norm=training.clip_norm,
+            averages=averages,
             timed=plan.balanced,
         )
 
@@ -179,7 +202,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
     if plan.balanced and across_replicas and over_training.feed is not None:
         tried = training_step(plan.accumulation_steps).tried
         trials = Trials(strategy, over_training.feed, tried, plan)
-    measured = EvaluationStep(built.trained, objective)
+    measured = EvaluationStep(built.trained, objective, averages)
     validation_calls, test_calls = (
         None if part is None else calls_over(part, strategy, plan, objective.size).make(measured)
         for part in (split.validation, split.test)
@@ -189,12 +212,14 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
         built,
         objective,
         optimizer,
+        training.rate_curve(steps_an_epoch),
         calls,
         validation_calls,
         test_calls,
         trials,
         placed,
         augmenter,
+        averages,
     )
 
 
