@@ -13,10 +13,8 @@ from gpupanel.domain.events import DataProgressed, DownloadProgressed, Phase
 from gpupanel.domain.model import ModelSettings
 from gpupanel.domain.problem import Problem, ProblemError
 from gpupanel.files.locks import lock_in_folder
-from gpupanel.trainer.datasets.download import OnDownload, fetch
 from gpupanel.trainer.datasets.fingerprint import take_fingerprint
-from gpupanel.trainer.datasets.keras_files import needs_download
-from gpupanel.trainer.datasets.picture_decoding import PictureDecoding
+from gpupanel.trainer.datasets.images.decoding import PictureDecoding
 from gpupanel.trainer.datasets.source import (
     OnProgress,
     Reading,
@@ -26,6 +24,8 @@ from gpupanel.trainer.datasets.source import (
 )
 from gpupanel.trainer.datasets.split import Split, split
 from gpupanel.trainer.device_log import show_device_log
+from gpupanel.trainer.downloads.download import OnDownload, fetch
+from gpupanel.trainer.downloads.keras_cache import needs_download
 from gpupanel.trainer.event_writer import EventWriter
 from gpupanel.trainer.failures import tensorflow_not_importable
 from gpupanel.trainer.interruptions import Interruption, Interruptions
@@ -94,7 +94,7 @@ class StartUp:
             self.go_on()
             self._events.phase(Phase.LOADING_DATA)
             if self._run.profile.data.is_decoded:
-                from gpupanel.trainer.datasets.jpeg_decoder import make_jpeg_decoder
+                from gpupanel.trainer.datasets.images.jpeg_decoder import make_jpeg_decoder
 
                 self._decoding.jpegs = make_jpeg_decoder()
             return examples(), joined

@@ -11,10 +11,10 @@ from PIL import Image
 from gpupanel.domain.problem import ProblemError
 from gpupanel.files.cache_folder import CACHE_DIR_VARIABLE
 from gpupanel.files.locks import lock_in_folder
-from gpupanel.trainer.datasets import decoded_images, file_prints
-from gpupanel.trainer.datasets.decoded_images import DecodedImages, decode_onto_disk
+from gpupanel.trainer.datasets import file_prints
 from gpupanel.trainer.datasets.examples import Array, Indices
-from gpupanel.trainer.datasets.image_files import ImageFiles
+from gpupanel.trainer.datasets.images.decoded import DecodedImages, decode_onto_disk
+from gpupanel.trainer.datasets.images.files import ImageFiles
 
 _EVERYTHING = np.arange(100, dtype=np.int32)
 
@@ -141,7 +141,7 @@ def test_that_an_image_that_is_listed_twice_is_decoded_once(root: Path, decoded:
 def test_that_a_stop_in_between_leaves_what_was_kept_before(
     root: Path, cache: Path, decoded: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(decoded_images, "_CHUNK", 2)
+    monkeypatch.setattr("gpupanel.trainer.datasets.images.decoded._CHUNK", 2)
     _kept(root)
     there = set(cache.iterdir())
     _draw(root / "4.png", 55)
@@ -160,7 +160,7 @@ def test_that_a_stop_in_between_leaves_what_was_kept_before(
 
 
 def test_that_progress_is_reported(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decoded_images, "_CHUNK", 2)
+    monkeypatch.setattr("gpupanel.trainer.datasets.images.decoded._CHUNK", 2)
     reported: list[tuple[str, int, int]] = []
     files = ImageFiles(tuple(map(str, sorted(root.iterdir()))), (4, 4), 1)
 
@@ -212,7 +212,7 @@ def test_that_what_is_damaged_is_made_anew(
 def test_that_a_disk_without_space_for_them_is_said_before_anything_is_decoded(
     root: Path, decoded: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(decoded_images, "_free_bytes", lambda _: 79)
+    monkeypatch.setattr("gpupanel.trainer.datasets.images.decoded._free_bytes", lambda _: 79)
 
     assert _code(root) == "decoded_images_no_space"
     assert decoded == []

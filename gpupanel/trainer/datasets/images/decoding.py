@@ -7,11 +7,11 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from gpupanel.trainer.datasets.image_pixels import PlainJpeg
+from gpupanel.trainer.datasets.images.pixels import PlainJpeg
 
 
 class JpegBatches(Protocol):
-    """Decodes JPEGs to the pixels that :mod:`gpupanel.trainer.datasets.image_pixels` gives."""
+    """Decodes JPEGs to the pixels that :mod:`gpupanel.trainer.datasets.images.pixels` gives."""
 
     def decode(
         self, jpegs: Sequence[PlainJpeg], size: tuple[int, int], channels: int

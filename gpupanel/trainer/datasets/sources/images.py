@@ -12,7 +12,6 @@ from gpupanel.domain.choice import Choice
 from gpupanel.domain.data import DataCache, ImagesData, Scaling, Target
 from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.visible_text import as_utf8, visible_line
-from gpupanel.trainer.datasets.decoded_images import decode_into_memory, decode_onto_disk
 from gpupanel.trainer.datasets.examples import (
     AllExamples,
     Array,
@@ -22,14 +21,15 @@ from gpupanel.trainer.datasets.examples import (
     chained,
 )
 from gpupanel.trainer.datasets.file_prints import DataFiles
-from gpupanel.trainer.datasets.image_files import (
+from gpupanel.trainer.datasets.images.decoded import decode_into_memory, decode_onto_disk
+from gpupanel.trainer.datasets.images.decoding import PictureDecoding
+from gpupanel.trainer.datasets.images.files import (
     ImageFiles,
     image_unreadable,
     image_vanished,
 )
-from gpupanel.trainer.datasets.image_listing import look_into, with_found_sets
-from gpupanel.trainer.datasets.image_sets import PATHS, ImageSet, list_sets
-from gpupanel.trainer.datasets.picture_decoding import PictureDecoding
+from gpupanel.trainer.datasets.images.listing import look_into, with_found_sets
+from gpupanel.trainer.datasets.images.sets import PATHS, ImageSet, list_sets
 from gpupanel.trainer.datasets.scanning.picture_sets import list_all_sets
 from gpupanel.trainer.datasets.scanning.pictures import listed_pictures, scan_pictures
 from gpupanel.trainer.datasets.scanning.scanned import OnFirstReport, Scanned

@@ -28,7 +28,7 @@ from gpupanel.files.locks import locked_patiently
 from gpupanel.files.whole_files import whole_file, write_whole
 from gpupanel.trainer.datasets.examples import Array, Indices
 from gpupanel.trainer.datasets.file_prints import DataFiles, FilePrint
-from gpupanel.trainer.datasets.image_files import ImageFiles, image_vanished
+from gpupanel.trainer.datasets.images.files import ImageFiles, image_vanished
 from gpupanel.trainer.datasets.row_files import RowFile
 from gpupanel.trainer.datasets.source import OnProgress
 from gpupanel.trainer.file_errors import is_no_space
