@@ -5,6 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from gpupanel.domain.choice import ChoiceEnum
 from gpupanel.domain.optimizer import (
     DEFAULT_OPTIMIZER,
     Optimizer,
@@ -20,8 +21,14 @@ MOST_MINUTES = 1e6
 LEAST_PROGRESS = 1e-6
 """By how much of itself a loss falls at least for early stopping to see progress. The last bits of
 a sum are rounded as its steps were added up, which a run does by time."""
-
 Beta = Annotated[float, Field(gt=0.0, lt=1.0)]
+
+
+class Loss(ChoiceEnum):
+    """What a training makes small."""
+
+    AUTO = "auto", "By the labels", "Cross-entropy of classes and labels, squared error of values."
+    FOCAL = "focal", "Focal", "Cross-entropy in which what is nearly right counts less."
 
 
 class TrainingSettings(Value):
@@ -124,6 +131,30 @@ class TrainingSettings(Value):
         off="off",
         advanced=True,
         examples=[0.999],
+    )
+    loss: Loss = setting(
+        "Loss",
+        "What the training makes small. What validates and tests is measured without it, so that "
+        "trainings can be compared.",
+        default=Loss.AUTO,
+        advanced=True,
+    )
+    focal_gamma: Annotated[float, Field(gt=0.0, le=10.0)] = setting(
+        "Focal gamma",
+        "How much less what is nearly right counts: its loss is multiplied by how wrong it is, to "
+        "this power.",
+        default=2.0,
+        advanced=True,
+        applies={"loss": (Loss.FOCAL.value,)},
+    )
+    label_smoothing: Fraction = setting(
+        "Label smoothing",
+        "Train as if a label were wrong with this probability, so that the model does not become "
+        "too sure: 0.1 is usual. Of classes and of several labels at once.",
+        default=0.0,
+        off="none",
+        advanced=True,
+        examples=[0.1],
     )
     clip_norm: Float32 | None = setting(
         "Clip gradients",
@@ -238,6 +269,16 @@ class TrainingSettings(Value):
     def rate_curve(self, steps_an_epoch: int) -> RateCurve:
         """The learning rate over the steps of a training with so many in an epoch."""
         return self.schedule.curve(self.learning_rate, self.epochs, steps_an_epoch)
+
+    @property
+    def focal_power(self) -> float:
+        """Of a focal loss; 0: it is none."""
+        return self.focal_gamma if self.loss is Loss.FOCAL else 0.0
+
+    @property
+    def softens_loss(self) -> bool:
+        """Whether it makes another loss small than it measures, which needs classes or labels."""
+        return self.focal_power > 0.0 or self.label_smoothing > 0.0
 
     @property
     def decays_weights(self) -> bool:

@@ -19,12 +19,14 @@ from gpupanel.trainer.models.build import BuiltModel, build_model
 from gpupanel.trainer.models.network import Building
 from gpupanel.trainer.models.objectives import (
     Classification,
+    Floats,
     Objective,
     balanced_weights,
     make_objective,
     named_weights,
 )
 from gpupanel.trainer.models.optimizers import make_optimizer
+from gpupanel.trainer.models.softened_loss import SoftenedObjective
 from gpupanel.trainer.models.variable_state import assign_variables, by_name, read_variables
 from gpupanel.trainer.models.weight_averages import WeightAverages
 from gpupanel.trainer.started_run import StartedRun
@@ -48,6 +50,13 @@ _NO_CLASSES = Problem(
     field="data.class_weights",
     message="Only classes can be weighted, and the labels are none.",
     hint='Set data.class_weights to "none".',
+)
+_NOTHING_TO_SOFTEN = Problem(
+    code="loss_without_classes",
+    field="training.loss",
+    message="A focal loss and label smoothing are of classes or several labels, and the data has "
+    "values to be predicted.",
+    hint='Set training.loss to "auto" and training.label_smoothing to 0.',
 )
 _NOT_DIVIDED = Problem(
     code="model_not_divided",
@@ -164,7 +173,7 @@ def make_learner(run: StartedRun, split: Split, strategy: tf.distribute.Strategy
     if training.jit_compile and built.waits_within:
         raise ProblemError(_JIT_WITH_BATCH_NORM)
     objective = make_objective(split.data.target, built.value_units, built.value_means)
-    trained_objective = _weighted(run.profile, split) or objective
+    trained_objective = _trained_objective(run.profile, split, objective)
     augmenter = make_augmenter(
         run.profile.data.chosen_augmentation,
         split.training,
@@ -231,16 +240,26 @@ def _places(run: StartedRun, split: Split) -> PlacedLayers | None:
     return choose_places(run, split)
 
 
-def _weighted(profile: Profile, split: Split) -> Objective | None:
-    """What is made small where classes count differently; ``None``: they count alike."""
+def _trained_objective(profile: Profile, split: Split, measured: Objective) -> Objective:
+    """What is made small: what is measured, but for weights of classes and a softened loss."""
+    target, weights = split.data.target, _class_weights(profile, split)
+    if profile.training.softens_loss:
+        if target is Target.VALUES:
+            raise ProblemError(_NOTHING_TO_SOFTEN)
+        return SoftenedObjective(measured, target, profile.training, weights)
+    return measured if weights is None else Classification(weights)
+
+
+def _class_weights(profile: Profile, split: Split) -> Floats | None:
+    """What an example of each class counts; ``None``: they count alike."""
     weights, names = profile.data.class_weights, split.data.class_names
     if weights is ClassWeights.NONE:
         return None
     if split.data.target is not Target.CLASSES:
         raise ProblemError(_NO_CLASSES)
     if isinstance(weights, dict):
-        return Classification(named_weights(weights, names))
-    return Classification(balanced_weights(split.training.labels, len(names)))
+        return named_weights(weights, names)
+    return balanced_weights(split.training.labels, len(names))
 
 
 def _set_precision(training: TrainingSettings) -> None:

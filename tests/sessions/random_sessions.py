@@ -19,7 +19,7 @@ from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.schedule import ScheduleKind, ScheduleSettings
 from gpupanel.domain.strategy import GANG_KINDS, AllReduce, StrategyKind, StrategySettings
-from gpupanel.domain.training import TrainingSettings
+from gpupanel.domain.training import Loss, TrainingSettings
 from gpupanel.planning.rules.placement_rules import placeable_layers
 from gpupanel.planning.shares import proportional_shares
 from tests.sessions.material import FEATURES, LABELS, Material
@@ -143,6 +143,8 @@ class RandomSessions:
             beta_2=self._maybe(random.choice((0.96, 0.9999)), None, 0.15),
             epsilon=self._maybe(1e-5, None, 0.15),
             ema=self._maybe(0.9, None),
+            loss=self._maybe(Loss.FOCAL, Loss.AUTO, 0.15),
+            label_smoothing=self._maybe(0.1, 0.0, 0.15),
             schedule=ScheduleSettings(
                 kind=random.choice((*ScheduleKind, *[ScheduleKind.CONSTANT] * 4)),
                 every_epochs=random.choice((1, 2)),

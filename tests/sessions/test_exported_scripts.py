@@ -20,7 +20,7 @@ from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.schedule import ScheduleSettings
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.domain.training import TrainingSettings
+from gpupanel.domain.training import Loss, TrainingSettings
 from gpupanel.trainer.datasets.tables.recipe import TableRecipe
 from gpupanel.trainer.inference.model_file import recipe_in
 from tests.sessions.both import Both, carry_out_both
@@ -87,7 +87,9 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
                 path=str(material.columns), class_weights="balanced", augmentation=BLENDED
             ),
             model=MlpModel(hidden=(8,)),
-            training=changed(accumulation_steps=3, clip_norm=0.3),
+            training=changed(
+                accumulation_steps=3, clip_norm=0.3, loss=Loss.FOCAL, label_smoothing=0.1
+            ),
         ),
         # The third batch is a remainder of five: 3 and 2, in two micro-batches.
         "remainder of five of uneven shares, micro-batches, statistics over replicas": session(
@@ -147,7 +149,7 @@ def chosen_sessions(material: Material) -> dict[str, Profile]:
             (40, 24),
             data=NpzData(path=str(material.tags), augmentation=BLENDED),
             model=MlpModel(hidden=(8,)),
-            training=changed(accumulation_steps=2),
+            training=changed(accumulation_steps=2, loss=Loss.FOCAL, label_smoothing=0.1),
         ),
         "several values, in files that stay on disk": session(
             mirrored,

@@ -20,7 +20,7 @@ from gpupanel.domain.optimizer import Optimizer
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.schedule import ScheduleKind, ScheduleSettings
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
-from gpupanel.domain.training import TrainingSettings
+from gpupanel.domain.training import Loss, TrainingSettings
 from gpupanel.domain.value import GREATEST_COUNT
 
 COUNTS = st.integers(1, GREATEST_COUNT)
@@ -53,6 +53,9 @@ TRAININGS = st.builds(
     beta_2=st.none() | BETAS,
     epsilon=st.none() | st.floats(1e-30, 1e30),
     ema=st.none() | BETAS,
+    loss=st.sampled_from(Loss),
+    focal_gamma=st.floats(0.0, 10.0, exclude_min=True),
+    label_smoothing=FRACTIONS,
     clip_norm=st.none() | st.floats(1e-30, 1e30),
     max_restarts=st.integers(0, 100),
     out_of_memory_retries=st.integers(0, 10),

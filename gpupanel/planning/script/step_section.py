@@ -13,7 +13,8 @@ from gpupanel.planning.script.sections import lines_for
 # In the margin: S several replicas, A accumulation, D dropout or other random numbers, N batch
 # normalisation, Q in layers that are known when code of one's own runs, L one of A, D and N,
 # O such code or an embedding, C clipping, W weight decay, X XLA, B weighted classes, G examples are
-# changed, M something is measured beside training, E averages of the weights are kept.
+# changed, M something is measured beside training, E averages of the weights are kept,
+# F another loss is made small than measured.
 _TEXT = '''
   |SUM = tf.distribute.ReduceOp.SUM
   |EPOCHS, BATCH = $epochs, $batch
@@ -62,6 +63,7 @@ D |    with keras.StatelessScope(state_mapping=known) as scope:
   |        outputs = model(features, training=True)
 b |    loss, measure = loss_and_measure(outputs, labels)
 B |    loss, measure = loss_and_measure(outputs, labels, CLASS_WEIGHTS)
+F |    loss = softened_loss(outputs, labels)
   |    gradients = tf.gradients(loss / examples, weights, unconnected_gradients="zero")
 O |    gradients = [tf.convert_to_tensor(gradient) for gradient in gradients]
 N |    moments, part = [], tf.cast(tf.shape(labels)[0], tf.float32) / examples
@@ -245,6 +247,7 @@ def _conditions(profile: Profile, plan: LaunchPlan) -> set[str]:
         "C": training.clip_norm is not None,
         "W": training.decays_weights,
         "E": training.ema is not None,
+        "F": training.softens_loss,
         "X": training.jit_compile,
         "B": "B" in loss_conditions(data),
         "G": data.chosen_augmentation.changes_anything,

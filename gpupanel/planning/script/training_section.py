@@ -99,7 +99,7 @@ def training_section(profile: Profile, plan: LaunchPlan) -> str:
         least_rate=training.schedule.least,
         plateau=training.schedule.patience_epochs,
     )
-    return joined(loss_section(data), step_section(profile, plan), epochs)
+    return joined(loss_section(data, training), step_section(profile, plan), epochs)
 
 
 _REPEATED = {

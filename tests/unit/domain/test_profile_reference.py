@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from gpupanel.domain.profile_reference import profile_reference
-from gpupanel.domain.setting import settings_of
+from gpupanel.domain.schedule import ScheduleSettings
+from gpupanel.domain.setting import SettingType, settings_of
 from gpupanel.domain.training import TrainingSettings
 from tests.fakes.every_setting import EverySetting, UnknownProfile
 

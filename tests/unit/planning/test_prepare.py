@@ -26,7 +26,7 @@ from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.schedule import ScheduleSettings
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
 from gpupanel.domain.telemetry import DeviceReading, DeviceState, TelemetrySample
-from gpupanel.domain.training import TrainingSettings
+from gpupanel.domain.training import Loss, TrainingSettings
 from gpupanel.planning.fixes import apply_fix
 from gpupanel.planning.prepare import prepare
 from tests.fakes.devices import CPU_ONLY, RTX_3060, RTX_4090, TWO_UNEQUAL, sample_with
@@ -706,6 +706,22 @@ def test_that_what_an_optimizer_takes_is_no_problem() -> None:
         TrainingSettings(optimizer=Optimizer.ADAMW, epsilon=1e-3, **every),
     ):
         assert prepare(cpu_profile(training=training), CPU_ONLY).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("training", "field"),
+    [
+        (TrainingSettings(label_smoothing=0.1), "training.label_smoothing"),
+        (TrainingSettings(loss=Loss.FOCAL, label_smoothing=0.1), "training.loss"),
+    ],
+)
+def test_that_a_loss_of_classes_is_refused_where_values_are_predicted(
+    training: TrainingSettings, field: str
+) -> None:
+    values = PythonData(path="/data/values.py", predicts=Target.VALUES)
+    problem = found(cpu_profile(training=training, data=values), "loss_without_classes", CPU_ONLY)
+    assert (problem.severity, problem.field) == (Severity.ERROR, field)
+    assert prepare(cpu_profile(training=training), CPU_ONLY).problems == ()
 
 
 def test_that_nesterov_momentum_without_momentum_is_reported() -> None:

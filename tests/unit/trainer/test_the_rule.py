@@ -15,6 +15,7 @@ from gpupanel.domain.profile import Profile
 from gpupanel.domain.run_layout import RunLayout
 from gpupanel.domain.schedule import ScheduleSettings
 from gpupanel.domain.strategy import AllReduce, StrategyKind, StrategySettings
+from gpupanel.domain.training import Loss
 from tests.unit.trainer.conftest import MakeRun
 from tests.unit.trainer.trained_runs import (
     all_events,
@@ -35,10 +36,12 @@ OPTIMIZERS = {
     "averaged": changed(nesterov=True, weight_decay=1e-2, ema=0.9, clip_norm=0.5),
     "cosine": changed(schedule=ScheduleSettings(kind="cosine", warmup_epochs=0.5), clip_norm=0.5),
     "plateau": changed(
-        learning_rate=0.3,
+        learning_rate=0.1,
+        weight_decay=0.3,
         schedule=ScheduleSettings(kind="reduce_on_plateau", patience_epochs=1, factor=0.3),
         epochs=5,
     ),
+    "softened": changed(loss=Loss.FOCAL, label_smoothing=0.1, clip_norm=0.5),
     "lion": changed(optimizer=Optimizer.LION, momentum=0.0, learning_rate=1e-3, clip_norm=0.5),
 }
 """Of lion the sign of a sum counts: it may differ where the sum is nothing but rounding."""
@@ -107,6 +110,7 @@ CHOSEN = (
     "averaged, mirrored, 60 + 4",
     "averaged, central storage, 40 + 20 + 4, accumulated",
     "lion, mirrored, 60 + 4",
+    "softened, mirrored, 60 + 4, accumulated",
     "cosine, mirrored, 60 + 4",
     "cosine, central storage, 60 + 4",
     "plateau, mirrored, 30 + 20 + 10 + 4",
@@ -170,6 +174,7 @@ def assert_like_one_device(runs: dict[str, RunLayout], run: RunLayout, name: str
         "adam, one device",
         "averaged, one device",
         "cosine, one device",
+        "softened, one device",
     ],
 )
 def test_that_what_should_differ_differs(runs: dict[str, RunLayout], other: str) -> None:
@@ -186,8 +191,8 @@ def test_that_a_rate_that_follows_the_loss_was_lowered(runs: dict[str, RunLayout
         if isinstance(event, StepsDone)
     ]
 
-    assert rates[0] == pytest.approx(0.3)
+    # The loss of the fourth epoch is above that of the third.
+    assert sorted(set(rates)) == pytest.approx([0.03, 0.1])
     assert rates == sorted(rates, reverse=True)
     learned = variables(runs["plateau, one device"])["optimizer/sgd/learning_rate"]
-    assert learned == pytest.approx(rates[-1]) or learned == pytest.approx(rates[-1] * 0.3)
-    assert rates[-1] < 0.1
+    assert learned == pytest.approx(0.03)

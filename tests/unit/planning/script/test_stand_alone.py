@@ -34,7 +34,7 @@ from gpupanel.domain.problem import ProblemError
 from gpupanel.domain.profile import DeviceSettings, Profile
 from gpupanel.domain.schedule import ScheduleKind, ScheduleSettings
 from gpupanel.domain.strategy import StrategyKind, StrategySettings
-from gpupanel.domain.training import TrainingSettings
+from gpupanel.domain.training import Loss, TrainingSettings
 from gpupanel.planning.prepare import prepare
 from gpupanel.planning.script.stand_alone import stand_alone_script
 from tests.fakes.devices import CPU_ONLY
@@ -188,6 +188,7 @@ def test_that_every_source_makes_a_script_whose_names_are_all_bound(data: DataSe
         TrainingSettings(accumulation_steps=2, clip_norm=0.5, early_stopping_patience=3),
         TrainingSettings(jit_compile=True, optimizer=Optimizer.ADAMW, mixed_precision=True),
         TrainingSettings(schedule=ScheduleSettings(kind="cosine", warmup_epochs=0.5)),
+        TrainingSettings(loss=Loss.FOCAL, label_smoothing=0.1),
         TrainingSettings(schedule=ScheduleSettings(kind="reduce_on_plateau")),
         TrainingSettings(weight_decay=0.1, ema=0.9, clip_norm=0.5, beta_1=0.8),
     ],
